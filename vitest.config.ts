@@ -1,0 +1,29 @@
+/**
+ * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; `node` drives the service
+ * from outside with a real Git client, and tests the sandbox host, which is a Node program.
+ */
+import { cloudflareTest } from '@cloudflare/vitest-plugin';
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' } })],
+        test: {
+          name: 'worker',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/e2e/**', 'test/sandbox/**', 'test/local/**', 'test/browser/**'],
+        },
+      },
+      {
+        test: {
+          name: 'node',
+          include: ['test/{e2e,sandbox,local,browser}/**/*.test.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});
