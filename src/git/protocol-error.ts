@@ -1,0 +1,29 @@
+/**
+ * The one error class of the Git rooms: what the client (or the host) sent cannot be accepted.
+ *
+ * `publicMessage` is written for the person at the terminal, names what is wrong and what to do, and never
+ * carries bytes of the input: it is sent back as it is.
+ */
+export type ProtocolErrorCode =
+  /** A pkt-line, command-list or push option is malformed. */
+  | 'bad-request'
+  /** The pack does not have the structure that gitformat-pack describes. */
+  | 'bad-pack'
+  /** The bytes ended before the pack did. */
+  | 'truncated-pack'
+  /** A named limit of the service was passed. */
+  | 'too-large'
+  /** The pack is sound, but it cannot be made anonymous as it is. */
+  | 'not-rewritable';
+
+export class ProtocolError extends Error {
+  override readonly name = 'ProtocolError';
+  readonly code: ProtocolErrorCode;
+  readonly publicMessage: string;
+
+  constructor(code: ProtocolErrorCode, publicMessage: string) {
+    super(publicMessage);
+    this.code = code;
+    this.publicMessage = publicMessage;
+  }
+}
