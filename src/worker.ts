@@ -1,5 +1,52 @@
+/**
+ * The Worker: puts the rooms together and nothing else.
+ *
+ * The configuration is read once per isolate. With a bad one no request is served: running on defaults instead of what
+ * the operator asked for could cost a contributor their anonymity.
+ */
 import { Hono } from 'hono';
-import { createHash } from 'node:crypto';
-const app = new Hono();
-app.get('/health', (c) => c.json({ status: 'healthy', h: createHash('sha1').update('x').digest('hex') }));
+import { type ConfigResult, parseConfig } from './config.ts';
+import type { AppEnv, Env } from './env.ts';
+import { createLogger } from './log.ts';
+import { health } from './routes/health.ts';
+
+const results = new WeakMap<Env, ConfigResult>();
+
+const writeLine = (line: string): void => console.log(line);
+
+/** The configuration of this isolate; its problems are logged when it is first read. */
+function configOf(env: Env): ConfigResult {
+  const known = results.get(env);
+  if (known) return known;
+  const result = parseConfig({ ...env });
+  results.set(env, result);
+  if (result.kind === 'invalid') {
+    const logger = createLogger('json', writeLine);
+    for (const { variable } of result.problems) logger.error('configuration is invalid', { variable });
+  }
+  return result;
+}
+
+const app = new Hono<AppEnv>();
+
+app.use(async (c, next) => {
+  const result = configOf(c.env);
+  if (result.kind === 'invalid') {
+    const problems = result.problems.map(({ variable, rule }) => `${variable} ${rule}`);
+    return c.json({ error: `the service is not configured: ${problems.join('; ')}` }, 500);
+  }
+  c.set('config', result.config);
+  c.set('logger', createLogger(result.config.logFormat, writeLine));
+  return next();
+});
+
+app.route('/', health);
+
+app.notFound((c) => c.json({ error: 'not found' }, 404));
+
+app.onError((error, c) => {
+  c.var.logger.error('request failed', { error });
+  return c.json({ error: 'internal server error' }, 500);
+});
+
 export default app;

@@ -1,0 +1,27 @@
+/**
+ * Brings a local database up to date.
+ *
+ * Keeps the same book as `wrangler d1 migrations apply` (table d1_migrations), so that either may continue where the
+ * other stopped. A migration and its entry are one transaction: after a crash it is there as a whole or not at all.
+ */
+import type { D1Database } from '@cloudflare/workers-types';
+import type { Migration } from './build.ts';
+
+const BOOK = `CREATE TABLE IF NOT EXISTS d1_migrations(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT UNIQUE,
+  applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
+)`;
+
+/** Applies, in order, the migrations that the database has not seen. Rejects with the database's error. */
+export async function applyMigrations(db: D1Database, migrations: readonly Migration[]): Promise<void> {
+  if (migrations.length === 0) return;
+  await db.prepare(BOOK).run();
+  const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>();
+  const applied = new Set(results.map(({ name }) => name));
+  for (const { name, statements } of migrations) {
+    if (applied.has(name)) continue;
+    const entry = db.prepare('INSERT INTO d1_migrations(name) VALUES (?)').bind(name);
+    await db.batch([...statements.map((statement) => db.prepare(statement)), entry]);
+  }
+}

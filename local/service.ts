@@ -1,0 +1,116 @@
+/**
+ * Runs a built Worker on this machine: one workerd, its bindings kept in a folder, nothing on the internet.
+ *
+ * miniflare writes workerd's configuration and keeps it running; requests go straight to a socket of workerd's own
+ * (`unsafeDirectSockets`), so that neither Node nor miniflare's entry Worker stands in the way of a body, and what is
+ * measured here is the service.
+ */
+import { randomUUID } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { resolve } from 'node:path';
+import { Miniflare, convertV4MiniflareOptions } from 'miniflare';
+import { localUrl } from '../src/config.ts';
+import { applyMigrations } from './migrations.ts';
+import { type WorkerBuild, buildWorker } from './build.ts';
+
+export interface ServiceOptions {
+  /** Default: builds the Worker now. Whoever starts several services builds once and gives it to each. */
+  readonly build?: WorkerBuild;
+  /** Variables of the service, by name; what is not given has wrangler.toml's or the configuration's default. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** Default: any free port. */
+  readonly port?: number;
+  /** Where Durable Objects, D1 and KV are kept; `null`: in a temporary folder that goes with the service. */
+  readonly stateDir: string | null;
+  /** Receives each line that the service logs. Default: standard output. */
+  readonly writeLog?: (line: string) => void;
+}
+
+export interface Service {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** Process id of workerd, to measure its memory by; `null` where there is no /proc. */
+  readonly workerdPid: number | null;
+  /** Ends workerd and keeps the state. */
+  dispose(): Promise<void>;
+}
+
+/** Environment variable by which a service finds its own workerd among the machine's processes. */
+const MARK = 'GITVEIL_SERVICE';
+
+/**
+ * Starts a service and returns once it answers.
+ * Rejects with the system's error (`code` EADDRINUSE, EACCES, EADDRNOTAVAIL) when it cannot listen where it should.
+ */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { build = await buildWorker(), stateDir, host = '127.0.0.1' } = options;
+  const port = await claimPort(host, options.port ?? 0);
+  const url = localUrl(host, port);
+  const mark = randomUUID();
+  const { versionMetadata: _, bindings, ...workerOptions } = build.options;
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      ...workerOptions,
+      name: 'gitveil',
+      modules: true,
+      script: build.script,
+      bindings: {
+        ...(bindings as Record<string, string>),
+        SERVICE_URL: url,
+        COMMIT_HASH: build.commitHash,
+        // miniflare would report the time of the start; what is asked for is the time of the build.
+        VERSION: { id: mark, tag: '', timestamp: build.builtAt },
+        ...options.env,
+      },
+      unsafeDirectSockets: [{ host, port }],
+      // An address that the service passed on by mistake must show in the tests, and not be taken away here.
+      stripCfConnectingIp: false,
+      ...(stateDir === null ? {} : { resourcePersistencePath: resolve(stateDir) }),
+      cf: false,
+      telemetry: { enabled: false },
+      unsafeRuntimeEnv: { [MARK]: mark },
+      handleStructuredLogs: ({ level, message }) => writeLine(options, level, message),
+    }),
+  );
+  try {
+    await miniflare.ready;
+    await applyMigrations(await miniflare.getD1Database('DB'), build.migrations);
+  } catch (error) {
+    await miniflare.dispose();
+    throw error;
+  }
+  return { url, workerdPid: await findProcess(`${MARK}=${mark}`), dispose: () => miniflare.dispose() };
+}
+
+/** The service logs with `console.log` only; all else is workerd itself, and belongs on standard error. */
+function writeLine(options: ServiceOptions, level: string, message: string): void {
+  if (level !== 'log') process.stderr.write(`${message}\n`);
+  else if (options.writeLog) options.writeLog(message);
+  else process.stdout.write(`${message}\n`);
+}
+
+/** Makes sure that the port can be listened on, as workerd's own complaint is hard to read; 0 finds a free one. */
+function claimPort(host: string, port: number): Promise<number> {
+  return new Promise((done, fail) => {
+    const server = createServer();
+    server.once('error', fail);
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' && address !== null ? address.port : port));
+    });
+  });
+}
+
+/** The process whose environment holds `entry`. miniflare keeps its child's id to itself. */
+async function findProcess(entry: string): Promise<number | null> {
+  const processes = await readdir('/proc').catch(() => []);
+  for (const pid of processes.filter((name) => /^\d+$/.test(name))) {
+    // Processes of other users, and those that have just ended, cannot be read.
+    const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+    if (environment.split('\0').includes(entry)) return Number(pid);
+  }
+  return null;
+}

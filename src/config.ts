@@ -1,0 +1,186 @@
+/**
+ * The environment, read once into a typed and frozen object. No other file reads a variable.
+ *
+ * A bad value is never repaired: it becomes a problem that names the variable, the value and what is allowed, and the
+ * service does not run with it. An empty variable counts as absent. Variables: contract section 1 and README.md.
+ * Pure: it is given the environment, so the Worker and `npm start` judge a value alike.
+ */
+import {
+  type ValueKind,
+  commitEmail,
+  duration,
+  headerSecret,
+  matching,
+  oneOf,
+  webAddress,
+  wholeNumber,
+} from './config/values.ts';
+
+export interface Config {
+  readonly hostingUrl: string;
+  readonly hostingApiUrl: string;
+  /** The bot account's access token. */
+  readonly hostingToken: string | null;
+  readonly host: string;
+  readonly port: number;
+  readonly stateDir: string;
+  readonly serviceUrl: string;
+  readonly readTimeoutMs: number;
+  readonly writeTimeoutMs: number;
+  readonly logFormat: 'text' | 'json';
+  readonly clientIpHeader: string;
+  readonly serviceApiKey: string | null;
+  readonly panicPassword: string | null;
+  /** Key of every HMAC; `null` means that the service makes its own and keeps it. */
+  readonly identitySecret: string | null;
+  readonly hostedDatabase: { readonly url: string; readonly key: string } | null;
+  readonly notifyBaseUrl: string;
+  readonly notifyAdminTopic: string | null;
+  readonly alertAddress: 'shown' | 'hidden';
+  readonly maxRepositoryMb: number;
+  readonly anonEmail: string;
+  readonly commitHash: string;
+  readonly sourceRepo: string;
+  /** True on the project's own public instance only. */
+  readonly officialInstance: boolean;
+}
+
+/** A variable that cannot be used. `rule` is free of the value, and so fit for a public answer. */
+export interface ConfigProblem {
+  readonly variable: string;
+  readonly rule: string;
+  readonly message: string;
+}
+
+export type ConfigResult =
+  | { readonly kind: 'valid'; readonly config: Config }
+  | { readonly kind: 'invalid'; readonly problems: readonly ConfigProblem[] };
+
+const PLAIN = [
+  'ALERT_ADDRESS',
+  'ANON_EMAIL',
+  'CLIENT_IP_HEADER',
+  'COMMIT_HASH',
+  'DB_URL',
+  'HOST',
+  'HOSTING_API_URL',
+  'HOSTING_URL',
+  'LOG_FORMAT',
+  'MAX_REPOSITORY_MB',
+  'NOTIFY_BASE_URL',
+  'OFFICIAL_INSTANCE',
+  'PORT',
+  'READ_TIMEOUT',
+  'SERVICE_URL',
+  'SOURCE_REPO',
+  'STATE_DIR',
+  'WRITE_TIMEOUT',
+] as const;
+
+/** Their values never appear in a message. Whoever knows the admin topic can read the operator's alerts. */
+const SECRETS = [
+  'DB_KEY',
+  'HOSTING_TOKEN',
+  'IDENTITY_SECRET',
+  'NOTIFY_ADMIN_TOPIC',
+  'PANIC_PASSWORD',
+  'SERVICE_API_KEY',
+] as const;
+
+/** Everything that the environment may set. Its other entries (bindings, the shell's own) are not looked at. */
+export const VARIABLES = [...PLAIN, ...SECRETS];
+export type VariableName = (typeof VARIABLES)[number];
+
+/** Reads one environment and remembers what is wrong with it. */
+class EnvironmentReader {
+  readonly problems: ConfigProblem[] = [];
+  readonly #env: Readonly<Record<string, unknown>>;
+
+  constructor(env: Readonly<Record<string, unknown>>) {
+    this.#env = env;
+  }
+
+  /** The variable's value; `fallback` when it is absent, and also when it is bad, which is then a problem. */
+  read<T, F>(name: VariableName, kind: ValueKind<T>, fallback: F): T | F {
+    const text = this.#env[name];
+    if (typeof text !== 'string' || text === '') return fallback;
+    const value = kind.parse(text);
+    if (value === undefined) this.#report(name, text, kind.rule);
+    return value ?? fallback;
+  }
+
+  #report(variable: VariableName, text: string, allowed: string): void {
+    const subject = SECRETS.some((name) => name === variable)
+      ? variable
+      : `${variable} is ${quoted(text)}: it`;
+    const rule = `must be ${allowed}`;
+    this.problems.push({ variable, rule, message: `${subject} ${rule}` });
+  }
+}
+
+/**
+ * Reads and checks every variable of `env`; other entries are ignored.
+ * All problems are reported at once, so that an operator needs one attempt and not several.
+ */
+export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResult {
+  const reader = new EnvironmentReader(env);
+  const host = reader.read('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1');
+  const port = reader.read('PORT', wholeNumber(1, 65_535), 8080);
+  const dbUrl = reader.read('DB_URL', webAddress, null);
+  const dbKey = reader.read('DB_KEY', headerSecret, null);
+  const config: Config = {
+    hostingUrl: reader.read('HOSTING_URL', webAddress, 'https://github.com'),
+    hostingApiUrl: reader.read('HOSTING_API_URL', webAddress, 'https://api.github.com'),
+    hostingToken: reader.read('HOSTING_TOKEN', headerSecret, null),
+    host,
+    port,
+    stateDir: reader.read('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),
+    serviceUrl: reader.read('SERVICE_URL', webAddress, localUrl(host, port)),
+    readTimeoutMs: reader.read('READ_TIMEOUT', duration, 30_000),
+    writeTimeoutMs: reader.read('WRITE_TIMEOUT', duration, 30_000),
+    logFormat: reader.read('LOG_FORMAT', oneOf('text', 'json'), 'text'),
+    clientIpHeader: reader.read(
+      'CLIENT_IP_HEADER',
+      matching('the name of a header', /^[A-Za-z0-9-]{1,64}$/),
+      'CF-Connecting-IP',
+    ),
+    serviceApiKey: reader.read('SERVICE_API_KEY', headerSecret, null),
+    panicPassword: reader.read('PANIC_PASSWORD', matching('one line of text', /^[^\0\r\n]+$/), null),
+    identitySecret: reader.read(
+      'IDENTITY_SECRET',
+      matching('at least 32 characters, for example the output of `openssl rand -hex 32`', /^.{32,}$/s),
+      null,
+    ),
+    hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
+    notifyBaseUrl: reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
+    notifyAdminTopic: reader.read(
+      'NOTIFY_ADMIN_TOPIC',
+      matching('1 to 64 letters, digits, - or _', /^[A-Za-z0-9_-]{1,64}$/),
+      null,
+    ),
+    alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
+    maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
+    anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
+    commitHash: reader.read(
+      'COMMIT_HASH',
+      matching('a commit id or the name of a branch', /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/),
+      'main',
+    ),
+    sourceRepo: reader.read('SOURCE_REPO', webAddress, 'https://github.com/gitveil/gitveil'),
+    officialInstance: reader.read('OFFICIAL_INSTANCE', oneOf('true', 'false'), 'false') === 'true',
+  };
+  if (reader.problems.length > 0) return { kind: 'invalid', problems: reader.problems };
+  return { kind: 'valid', config: Object.freeze(config) };
+}
+
+/** The address of a service on this machine; one that listens on all interfaces is reached by the loopback one. */
+export function localUrl(host: string, port: number): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+/** A value as a message may show it: on one line, short, and without a password that an address carries. */
+function quoted(text: string): string {
+  const shown = text.replace(/\/\/[^/@]*@/, '//***@');
+  return JSON.stringify(shown.length > 100 ? `${shown.slice(0, 100)}…` : shown);
+}

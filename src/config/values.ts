@@ -1,0 +1,73 @@
+/**
+ * Readers for single values of the configuration: text in, typed value out, `undefined` when it is not allowed.
+ *
+ * Each sits with the sentence that says what is allowed, so that the check and the message cannot drift apart.
+ * Pure: no clock, no platform.
+ */
+
+/** How one kind of value is read. `rule` completes the sentence "NAME must be …". */
+export interface ValueKind<T> {
+  readonly rule: string;
+  readonly parse: (text: string) => T | undefined;
+}
+
+const MS_PER_SECOND = 1000;
+const MS_PER_MINUTE = 60 * MS_PER_SECOND;
+const MS_PER_HOUR = 60 * MS_PER_MINUTE;
+
+/** A day: longer waits are surely a mistake, and timers overflow at 2^31 ms. */
+const MAX_DURATION_MS = 24 * MS_PER_HOUR;
+
+/** `1h30m`, `30s`, `500ms`: units in falling order, each at most once. The result is in milliseconds. */
+export const duration: ValueKind<number> = {
+  rule: 'a duration such as 30s, 1m, 500ms or 1h30m, from 1ms to 24h',
+  parse(text) {
+    const match = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/.exec(text);
+    if (!match) return undefined;
+    const [hours, minutes, seconds, milliseconds] = match.slice(1).map((digits) => Number(digits ?? 0));
+    const total = hours! * MS_PER_HOUR + minutes! * MS_PER_MINUTE + seconds! * MS_PER_SECOND + milliseconds!;
+    return total >= 1 && total <= MAX_DURATION_MS ? total : undefined;
+  },
+};
+
+/** A whole number between two bounds, both included. */
+export function wholeNumber(least: number, most: number): ValueKind<number> {
+  return {
+    rule: `a whole number from ${least} to ${most}`,
+    parse(text) {
+      const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= least && value <= most ? value : undefined;
+    },
+  };
+}
+
+/** One of a few words. */
+export function oneOf<const T extends string>(...words: readonly T[]): ValueKind<T> {
+  return { rule: words.join(' or '), parse: (text) => words.find((word) => word === text) };
+}
+
+/** Text that matches a pattern. */
+export function matching(rule: string, pattern: RegExp): ValueKind<string> {
+  return { rule, parse: (text) => (pattern.test(text) ? text : undefined) };
+}
+
+/** An address of a service, without its trailing slashes, so that paths can be appended. */
+export const webAddress: ValueKind<string> = {
+  rule: 'an http or https address without user name, password, query or fragment, such as https://example.org',
+  parse(text) {
+    if (!URL.canParse(text) || /\s/.test(text)) return undefined;
+    const url = new URL(text);
+    const plain = url.username === '' && url.password === '' && !/[?#]/.test(text);
+    if (!plain || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
+    return url.href.replace(/\/+$/, '');
+  },
+};
+
+/** It stands between `<` and `>` in commit headers, where a bracket or a line break would forge another header. */
+export const commitEmail = matching(
+  'an e-mail address such as anonymous@example.org, without spaces or angle brackets',
+  /^[^\s<>@\p{Cc}]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/u,
+);
+
+/** Secrets travel in headers: anything else than visible ASCII is a copying mistake. */
+export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);

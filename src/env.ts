@@ -1,0 +1,22 @@
+/**
+ * What the runtime hands to the Worker: the bindings of wrangler.toml and the variables of README.md.
+ *
+ * `Env` stops at src/worker.ts, the handlers in src/routes and the Durable Objects; every other room is given what it
+ * needs as arguments.
+ */
+import type { Config, VariableName } from './config.ts';
+import type { Logger } from './log.ts';
+
+export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
+  readonly DB: D1Database;
+  readonly HISTORY: KVNamespace;
+  readonly VERSION: WorkerVersionMetadata;
+  /** The compatibility date of wrangler.toml, which a Worker cannot ask its runtime for. */
+  readonly COMPATIBILITY_DATE: string;
+}
+
+/** Hono's types: every handler finds the validated configuration and the logger in its context. */
+export interface AppEnv {
+  Bindings: Env;
+  Variables: { config: Config; logger: Logger };
+}

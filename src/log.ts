@@ -1,0 +1,75 @@
+/**
+ * The service's log: few lines, and none of them about a person (contract section 1, "Logging").
+ *
+ * The interface makes a leak hard to write. A message must be a literal of the source: a string that was put together
+ * at run time does not compile. Details go into a short list of fields, whose texts must be plain words; anything else,
+ * such as an address, an e-mail, a path or a header, comes out as `redacted`. Of an error only its class is logged, as
+ * its message may quote a request.
+ */
+
+type Level = 'info' | 'warn' | 'error';
+
+/** Accepts literals and unions of them; refuses `string`. */
+type FixedText<T extends string> = string extends T ? never : T;
+
+/** What a line may carry besides its message. Texts: words of letters, digits, `-` and `_`. */
+export interface LogFields {
+  readonly step?: string;
+  readonly outcome?: string;
+  /** An HTTP status. */
+  readonly status?: number;
+  readonly durationMs?: number;
+  readonly bytes?: number;
+  readonly objects?: number;
+  readonly attempt?: number;
+  /** The name of a configuration variable, never its value. */
+  readonly variable?: string;
+  /** Whatever was thrown; only the name of its class is written. */
+  readonly error?: unknown;
+}
+
+export interface Logger {
+  info<const T extends string>(message: FixedText<T>, fields?: LogFields): void;
+  warn<const T extends string>(message: FixedText<T>, fields?: LogFields): void;
+  error<const T extends string>(message: FixedText<T>, fields?: LogFields): void;
+}
+
+const WORD = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
+
+/** A logger that gives each finished line, without its line break, to `write`. */
+export function createLogger(
+  format: 'text' | 'json',
+  write: (line: string) => void,
+  now: () => Date = () => new Date(),
+): Logger {
+  const log = (level: Level, message: string, fields: LogFields = {}): void => {
+    const timestamp = now().toISOString();
+    const details = Object.entries(fields).flatMap(safeField);
+    if (format === 'json') {
+      const line = { timestamp, level, message, privacy: 'anonymized', ...Object.fromEntries(details) };
+      write(JSON.stringify(line));
+    } else {
+      write([timestamp, level, message, ...details.map(([name, value]) => `${name}=${value}`)].join(' '));
+    }
+  };
+  return {
+    info: (message, fields) => log('info', message, fields),
+    warn: (message, fields) => log('warn', message, fields),
+    error: (message, fields) => log('error', message, fields),
+  };
+}
+
+const NUMBERS: ReadonlySet<string> = new Set(['status', 'durationMs', 'bytes', 'objects', 'attempt']);
+const WORDS: ReadonlySet<string> = new Set(['step', 'outcome', 'variable']);
+
+/** One field as it may be written; none when it has no value or, against its type, is not one of ours. */
+function safeField([name, value]: [string, unknown]): [string, string | number][] {
+  if (NUMBERS.has(name) && typeof value === 'number') return [[name, value]];
+  if (WORDS.has(name) && typeof value === 'string') return [[name, safeWord(value)]];
+  if (name === 'error') return [[name, value instanceof Error ? safeWord(value.name) : 'redacted']];
+  return [];
+}
+
+function safeWord(value: string): string {
+  return WORD.test(value) ? value : 'redacted';
+}

@@ -1,0 +1,26 @@
+/**
+ * GET /health (contract section 4.8): says which code runs, so that anyone can compare it with its source.
+ *
+ * Always public, and it asks nothing of the host or the database: an answer means that the Worker runs.
+ */
+import { Hono } from 'hono';
+import type { AppEnv } from '../env.ts';
+
+const NOTICE =
+  'Every line that handles your push is in the source repository; deployedCommit names the revision that runs here.';
+
+export const health = new Hono<AppEnv>();
+
+health.get('/health', (c) => {
+  const { commitHash, sourceRepo, officialInstance } = c.var.config;
+  return c.json({
+    status: 'healthy',
+    deployedCommit: commitHash,
+    deployedAt: c.env.VERSION.timestamp || 'unknown',
+    sourceRepo,
+    platform: officialInstance,
+    // The contract's name for "what runs the code"; here that is workerd, versioned by its compatibility date.
+    goVersion: `workerd ${c.env.COMPATIBILITY_DATE}`,
+    verify: { github: `${sourceRepo}/commit/${commitHash}`, source: NOTICE },
+  });
+});
