@@ -1,0 +1,106 @@
+/**
+ * Commit objects: what is read of the original, and the anonymous commit that takes its place.
+ *
+ * The new commit is built from a whitelist: tree, parents, the bot's identity and the service's clock, the
+ * message byte for byte, and the `encoding` header that says how to read it. Every other header (signatures,
+ * merged tags, whatever a client invents) holds or may hold the person, and is left out.
+ */
+import { concatBytes, utf8 } from './bytes.ts';
+import { isOid, type Oid } from './oid.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+const LF = 0x0a;
+const SPACE = 0x20;
+/** Names of character encodings; anything else in that header is not one. */
+const ENCODING_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}$/;
+
+export interface Commit {
+  readonly tree: Oid;
+  readonly parents: readonly Oid[];
+  /** Seconds since 1970 as the committer's clock said; 0 where the line cannot be read. */
+  readonly committedAt: number;
+  readonly encoding: string | null;
+  /** A view of the commit's content. */
+  readonly message: Uint8Array;
+}
+
+/** The identity that every commit gets; `name` and `email` may hold no `<`, `>` or line feed. */
+export interface Identity {
+  readonly name: string;
+  readonly email: string;
+}
+
+function latin1(bytes: Uint8Array, start: number, end: number): string {
+  let text = '';
+  for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i] as number);
+  return text;
+}
+
+function startsWith(bytes: Uint8Array, offset: number, prefix: string): boolean {
+  for (let i = 0; i < prefix.length; i++) if (bytes[offset + i] !== prefix.charCodeAt(i)) return false;
+  return true;
+}
+
+/** `Name <mail> 1700000000 +0100` → 1700000000. */
+function timeOf(line: string): number {
+  return Number(/ (\d{1,15}) [+-]\d{4}$/.exec(line)?.[1] ?? 0);
+}
+
+/**
+ * @throws ProtocolError `bad-pack` if tree or parents are missing or malformed. Author and committer are not
+ * judged: they are thrown away.
+ */
+export function parseCommit(content: Uint8Array): Commit {
+  let tree: Oid | null = null;
+  const parents: Oid[] = [];
+  let committedAt = 0;
+  let encoding: string | null = null;
+  let position = 0;
+  while (position < content.byteLength && content[position] !== LF) {
+    const lineEnd = content.indexOf(LF, position);
+    const end = lineEnd < 0 ? content.byteLength : lineEnd;
+    if (content[position] !== SPACE) {
+      if (startsWith(content, position, 'tree ')) tree ??= latin1(content, position + 5, end);
+      else if (startsWith(content, position, 'parent ')) parents.push(latin1(content, position + 7, end));
+      else if (startsWith(content, position, 'committer ')) {
+        committedAt ||= timeOf(latin1(content, position, end));
+      } else if (startsWith(content, position, 'encoding ')) encoding ??= latin1(content, position + 9, end);
+    }
+    position = end + 1;
+  }
+  if (tree === null || !isOid(tree) || !parents.every(isOid)) {
+    throw new ProtocolError(
+      'bad-pack',
+      'The push holds a malformed commit. Run "git fsck", then push again.',
+    );
+  }
+  return {
+    tree,
+    parents,
+    committedAt,
+    encoding: encoding !== null && ENCODING_PATTERN.test(encoding) ? encoding : null,
+    message: content.subarray(Math.min(position + 1, content.byteLength)),
+  };
+}
+
+/**
+ * The anonymous commit's content.
+ * @param parents the ids to name: rewritten ones where the parent was rewritten.
+ * @param committedAt seconds since 1970; the time zone is always UTC.
+ */
+export function encodeAnonymousCommit(
+  commit: Commit,
+  parents: readonly Oid[],
+  identity: Identity,
+  committedAt: number,
+): Uint8Array {
+  const signature = `${identity.name} <${identity.email}> ${committedAt} +0000`;
+  const headers = [
+    `tree ${commit.tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${signature}`,
+    `committer ${signature}`,
+    ...(commit.encoding === null ? [] : [`encoding ${commit.encoding}`]),
+  ];
+  return concatBytes([utf8(`${headers.join('\n')}\n\n`), commit.message]);
+}

@@ -1,0 +1,80 @@
+/**
+ * Which commits of a pack are the pusher's own, and whether everything that they stand on is upstream's.
+ *
+ * No original commit id may reach the host, not even as a parent's name or as a question. So the walk starts
+ * at the pushed tip and goes down through the pack until it meets upstream's history, which was listed before.
+ * A commit that the walk meets and upstream does not list is new and will be rewritten; a parent that is in
+ * neither place is unproven, and stops the push.
+ */
+import { type Commit, parseCommit } from './commit.ts';
+import type { Oid } from './oid.ts';
+
+/** Upstream's history as far as it was listed: everything committed since a date. */
+export interface KnownHistory {
+  /** Seconds since 1970: older commits were not listed, or -Infinity if all were. */
+  readonly since: number;
+  /** Listed itself: its own parents are known too. */
+  isListed(oid: Oid): boolean;
+  /** Proved to be upstream's: listed, a listed commit's parent, or an advertised tip. */
+  isKnown(oid: Oid): boolean;
+}
+
+export interface NewCommit {
+  readonly oid: Oid;
+  readonly commit: Commit;
+}
+
+export type Trace =
+  /** Everything is proved. `commits` has parents before children; it is empty if upstream has the tip. */
+  | { readonly kind: 'complete'; readonly commits: readonly NewCommit[] }
+  /** A commit is neither in the pack (yet) nor in the listed history. */
+  | { readonly kind: 'unproven' }
+  /** Commits from before the listed period may be upstream's own: list further back to tell. */
+  | { readonly kind: 'reaches-back' };
+
+/**
+ * @param find the content of a commit of the pack, or undefined.
+ * Cost: linear in the commits that the walk meets; each is parsed once.
+ */
+export function traceNewCommits(
+  tip: Oid,
+  find: (oid: Oid) => Uint8Array | undefined,
+  history: KnownHistory,
+): Trace {
+  const met = new Map<Oid, Commit>();
+  const commits: NewCommit[] = [];
+  /** An own loop instead of recursion: histories are deeper than the stack. Parents come off before children. */
+  const stack: { oid: Oid; entered: boolean }[] = [{ oid: tip, entered: false }];
+  /** Commits that stand on something older than the listed period. */
+  const onOldGround = new Set<Oid>();
+  let reachesBack = false;
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    const { oid } = top;
+    const known = met.get(oid);
+    if (known === undefined) {
+      if (history.isKnown(oid)) {
+        stack.pop();
+        continue;
+      }
+      const content = find(oid);
+      if (content === undefined) return { kind: 'unproven' };
+      const commit = parseCommit(content);
+      met.set(oid, commit);
+      top.entered = true;
+      for (const parent of commit.parents) if (!met.has(parent)) stack.push({ oid: parent, entered: false });
+      continue;
+    }
+    stack.pop();
+    if (!top.entered) continue;
+    const old =
+      known.parents.length === 0 ||
+      known.parents.some(
+        (parent) => onOldGround.has(parent) || (!met.has(parent) && !history.isListed(parent)),
+      );
+    if (old) onOldGround.add(oid);
+    // A date alone proves nothing (clocks are wrong, some people hide theirs): it counts with the ground.
+    if (old && known.committedAt < history.since) reachesBack = true;
+    commits.push({ oid, commit: known });
+  }
+  return reachesBack ? { kind: 'reaches-back' } : { kind: 'complete', commits };
+}

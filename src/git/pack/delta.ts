@@ -1,0 +1,83 @@
+/**
+ * Deltas: a base's size, the result's size, then copy and insert instructions (gitformat-pack, "Deltified
+ * representation"). Only commits and tags are ever resolved here; the deltas of trees and blobs pass through.
+ */
+import { ProtocolError } from '../protocol-error.ts';
+
+/** The two sizes at the head of a delta take at most this many bytes. */
+export const MAX_DELTA_HEADER_BYTES = 20;
+
+export interface DeltaHeader {
+  readonly baseSize: number;
+  readonly resultSize: number;
+  /** Where the instructions begin. */
+  readonly instructionsStart: number;
+}
+
+function badDelta(): ProtocolError {
+  return new ProtocolError('bad-pack', 'The pack holds a malformed delta. Push again.');
+}
+
+/** @throws ProtocolError `bad-pack` if `delta` ends inside its header. */
+export function parseDeltaHeader(delta: Uint8Array): DeltaHeader {
+  let position = 0;
+  const readSize = (): number => {
+    let size = 0;
+    for (let factor = 1; factor <= 2 ** 63; factor *= 128) {
+      const byte = delta[position++];
+      if (byte === undefined) break;
+      size += (byte & 0x7f) * factor;
+      if (byte < 0x80) return size;
+    }
+    throw badDelta();
+  };
+  const baseSize = readSize();
+  const resultSize = readSize();
+  return { baseSize, resultSize, instructionsStart: position };
+}
+
+/**
+ * The object that `delta` makes of `base`. Nothing is allocated before the result's size is known to be at
+ * most `maxBytes`.
+ * @throws ProtocolError `bad-pack` if the delta does not fit the base, `too-large` over `maxBytes`.
+ */
+export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number): Uint8Array {
+  const { baseSize, resultSize, instructionsStart } = parseDeltaHeader(delta);
+  if (baseSize !== base.byteLength) throw badDelta();
+  if (resultSize > maxBytes) throw new ProtocolError('too-large', 'A commit or tag is too large.');
+  const result = new Uint8Array(resultSize);
+  let filled = 0;
+  let position = instructionsStart;
+  const next = (): number => {
+    const byte = delta[position++];
+    if (byte === undefined) throw badDelta();
+    return byte;
+  };
+  const append = (bytes: Uint8Array, length: number): void => {
+    if (bytes.byteLength !== length || filled + length > resultSize) throw badDelta();
+    result.set(bytes, filled);
+    filled += length;
+  };
+  while (position < delta.byteLength) {
+    const instruction = next();
+    if (instruction === 0) throw badDelta();
+    if (instruction < 0x80) {
+      append(delta.subarray(position, position + instruction), instruction);
+      position += instruction;
+      continue;
+    }
+    let offset = 0;
+    let length = 0;
+    if (instruction & 0x01) offset = next();
+    if (instruction & 0x02) offset += next() * 0x100;
+    if (instruction & 0x04) offset += next() * 0x10000;
+    if (instruction & 0x08) offset += next() * 0x1000000;
+    if (instruction & 0x10) length = next();
+    if (instruction & 0x20) length += next() * 0x100;
+    if (instruction & 0x40) length += next() * 0x10000;
+    if (length === 0) length = 0x10000;
+    append(base.subarray(offset, offset + length), length);
+  }
+  if (filled !== resultSize) throw badDelta();
+  return result;
+}

@@ -1,0 +1,120 @@
+/**
+ * Entry headers of a pack (gitformat-pack, "Size encoding", "Pack entries").
+ *
+ * Reading is byte by byte, because a header may be cut by the end of a chunk anywhere. Sizes and distances are
+ * computed in floating point: they come from the wire and may pass 2^31.
+ */
+import { OID_BYTES } from '../oid.ts';
+import { ProtocolError } from '../protocol-error.ts';
+
+export const OBJ_COMMIT = 1;
+export const OBJ_TREE = 2;
+export const OBJ_BLOB = 3;
+export const OBJ_TAG = 4;
+export const OBJ_OFS_DELTA = 6;
+export const OBJ_REF_DELTA = 7;
+
+/** The longest header: a size of ten bytes, then an object id. */
+const MAX_HEADER_BYTES = 10 + OID_BYTES;
+const MAX_SIZE_BYTES = 10;
+/** Distances are bounded by the entry's own offset; this only keeps the arithmetic exact. */
+const MAX_DISTANCE = 2 ** 46;
+
+/** Reads one entry header after another; allocates nothing. */
+export class EntryHeaderReader {
+  /** The header's bytes as they came, `length` of them. */
+  readonly bytes = new Uint8Array(MAX_HEADER_BYTES);
+  length = 0;
+  /** One of the OBJ_ constants, once the first byte is read. */
+  type = 0;
+  /** The inflated size that the header declares. */
+  size = 0;
+  /** For OBJ_OFS_DELTA: how far back the base starts. */
+  distance = 0;
+  /** Where in `bytes` the distance or the base's id begins. */
+  baseStart = 0;
+
+  #factor = 1;
+  #stage: 'size' | 'distance' | 'base-id' = 'size';
+
+  begin(): void {
+    this.length = 0;
+    this.size = 0;
+    this.distance = 0;
+    this.#stage = 'size';
+  }
+
+  /**
+   * Takes the next byte of the header; true when it is complete.
+   * @throws ProtocolError `bad-pack` on a type that does not exist, or an endless number.
+   */
+  push(byte: number): boolean {
+    this.bytes[this.length++] = byte;
+    switch (this.#stage) {
+      case 'size':
+        return this.#pushSize(byte);
+      case 'distance':
+        return this.#pushDistance(byte);
+      case 'base-id':
+        return this.length === this.baseStart + OID_BYTES;
+    }
+  }
+
+  #pushSize(byte: number): boolean {
+    if (this.length === 1) {
+      this.type = (byte >> 4) & 7;
+      if (this.type === 0 || this.type === 5) {
+        throw new ProtocolError('bad-pack', 'The pack holds an entry of an unknown type. Push again.');
+      }
+      this.size = byte & 0x0f;
+      this.#factor = 16;
+    } else {
+      this.size += (byte & 0x7f) * this.#factor;
+      this.#factor *= 128;
+    }
+    if (byte & 0x80) {
+      if (this.length === MAX_SIZE_BYTES) {
+        throw new ProtocolError('bad-pack', 'The pack holds an entry with an endless size. Push again.');
+      }
+      return false;
+    }
+    this.baseStart = this.length;
+    if (this.type === OBJ_OFS_DELTA) this.#stage = 'distance';
+    else if (this.type === OBJ_REF_DELTA) this.#stage = 'base-id';
+    else return true;
+    return false;
+  }
+
+  /** The offset encoding differs from the size encoding: big-endian, and each further byte adds one. */
+  #pushDistance(byte: number): boolean {
+    const digit = byte & 0x7f;
+    this.distance = this.length === this.baseStart + 1 ? digit : (this.distance + 1) * 128 + digit;
+    if (this.distance > MAX_DISTANCE) {
+      throw new ProtocolError(
+        'bad-pack',
+        'The pack holds a delta whose base lies before the pack. Push again.',
+      );
+    }
+    return (byte & 0x80) === 0;
+  }
+}
+
+/** The header of an undeltified entry. */
+export function encodeEntryHeader(type: number, size: number): Uint8Array {
+  const bytes = [(type << 4) | (size & 0x0f)];
+  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    bytes[bytes.length - 1] = (bytes[bytes.length - 1] as number) | 0x80;
+    bytes.push(rest % 128);
+  }
+  return Uint8Array.from(bytes);
+}
+
+/** The distance of an ofs-delta. */
+export function encodeDistance(distance: number): Uint8Array {
+  const bytes = [distance % 128];
+  for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128)) {
+    rest -= 1;
+    bytes.unshift(0x80 | (rest % 128));
+  }
+  return Uint8Array.from(bytes);
+}

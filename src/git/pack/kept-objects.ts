@@ -1,0 +1,60 @@
+/**
+ * The commits and tags of a pack: the only objects that hold an identity, and so the only ones that are kept.
+ *
+ * They are found again by their offset (ofs-deltas) and by their id (ref-deltas, parents). A delta's type is
+ * its base's, so a delta of a kept object is kept too, and is resolved at once: chains need no recursion.
+ */
+import { hashObject, type Oid } from '../oid.ts';
+import { ProtocolError } from '../protocol-error.ts';
+import { MAX_KEPT_BYTES } from './limits.ts';
+
+export interface KeptObject {
+  readonly type: 'commit' | 'tag';
+  readonly oid: Oid;
+  readonly content: Uint8Array;
+}
+
+export class KeptObjects {
+  readonly #byOffset = new Map<number, KeptObject>();
+  readonly #byOid = new Map<Oid, KeptObject>();
+  #bytes = 0;
+  #lastOffset = 0;
+
+  /** How many more bytes may be kept: the cap on what may be allocated next. */
+  get roomBytes(): number {
+    return MAX_KEPT_BYTES - this.#bytes;
+  }
+
+  /** Entries that were kept, the same object twice counting twice. */
+  get entryCount(): number {
+    return this.#byOffset.size;
+  }
+
+  /** @throws ProtocolError `too-large` if `bytes` more would pass the limit. Call before allocating. */
+  reserve(bytes: number): void {
+    if (bytes > this.roomBytes) {
+      throw new ProtocolError(
+        'too-large',
+        `The push holds more than ${MAX_KEPT_BYTES / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
+      );
+    }
+  }
+
+  add(type: KeptObject['type'], content: Uint8Array, offset: number): KeptObject {
+    const kept = { type, oid: hashObject(type, content), content };
+    this.#bytes += content.byteLength;
+    this.#byOffset.set(offset, kept);
+    this.#byOid.set(kept.oid, kept);
+    this.#lastOffset = offset;
+    return kept;
+  }
+
+  atOffset(offset: number): KeptObject | undefined {
+    // Most ofs-deltas are of trees and blobs behind all commits: they need no look-up.
+    return offset > this.#lastOffset ? undefined : this.#byOffset.get(offset);
+  }
+
+  withOid(oid: Oid): KeptObject | undefined {
+    return this.#byOid.get(oid);
+  }
+}

@@ -1,0 +1,296 @@
+/**
+ * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
+ *
+ * Commits and tags are inflated and handed to the listener; all other entries are handed on as views of the
+ * chunks they came in, in runs as long as they can be: a pack that writes its commits first costs one view a
+ * chunk from there on. To find where an entry ends its zlib stream is walked, but not inflated. The pack's
+ * structure, its sizes and its checksum are verified; the content of passed entries is the host's to check.
+ *
+ * Synchronous and free of I/O. Cost: one walk over the pack, its SHA-1, and no allocation an entry.
+ */
+import { createHash } from 'node:crypto';
+import { oidFromBytes, OID_BYTES, type Oid } from '../oid.ts';
+import { ProtocolError } from '../protocol-error.ts';
+import { ZlibWalker } from '../zlib/zlib-walker.ts';
+import { applyDelta, MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
+import {
+  encodeDistance,
+  EntryHeaderReader,
+  encodeEntryHeader,
+  OBJ_COMMIT,
+  OBJ_OFS_DELTA,
+  OBJ_REF_DELTA,
+  OBJ_TAG,
+} from './entry-header.ts';
+import { type KeptObject, KeptObjects } from './kept-objects.ts';
+import { MAX_OBJECT_BYTES } from './limits.ts';
+import { OffsetShift } from './offset-shift.ts';
+
+const PACK_HEADER_BYTES = 12;
+const PACK_SIGNATURE = 0x5041434b;
+const PACK_VERSION = 2;
+
+export interface PackListener {
+  /** A commit or tag: it is not passed on. */
+  kept(object: KeptObject): void;
+  /** The next bytes of entries that pass on. A view: it stays valid until its chunk is reused. */
+  passed(bytes: Uint8Array): void;
+  /**
+   * A ref-delta whose base is no kept object is about to pass on.
+   * @throws ProtocolError if it could turn out to be a commit.
+   */
+  refDelta(base: Oid): void;
+}
+
+type Stage = 'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'trailer' | 'end';
+
+function badPack(message: string): ProtocolError {
+  return new ProtocolError('bad-pack', `${message} Push again.`);
+}
+
+function objectTooLarge(): ProtocolError {
+  const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
+  return new ProtocolError(
+    'too-large',
+    `The push holds an object over ${limit}. Take it out and push again.`,
+  );
+}
+
+export class PackScanner {
+  readonly kept = new KeptObjects();
+  readonly #listener: PackListener;
+  readonly #walker = new ZlibWalker();
+  readonly #header = new EntryHeaderReader();
+  readonly #shift = new OffsetShift();
+  readonly #hash = createHash('sha1');
+  /** Holds the pack's header, then its trailer. */
+  readonly #fixed = new Uint8Array(OID_BYTES);
+  #fixedLength = 0;
+  /** A delta's own header is read to learn its result's size; the walker may write a match beyond it. */
+  readonly #deltaHead = new Uint8Array(MAX_DELTA_HEADER_BYTES + 258);
+  #stage: Stage = 'pack-header';
+  #entriesLeft = 0;
+  #entryCount = 0;
+  /** Offset in the pack of the current chunk's first byte. */
+  #chunkOffset = 0;
+  /** Offset in the pack where the current entry's header begins. */
+  #entryOffset = 0;
+  /** Where in the current chunk the run of passed bytes begins; -1: no run. */
+  #runStart = -1;
+  /** What the current entry is kept as, and its inflated bytes. */
+  #keptType: KeptObject['type'] = 'commit';
+  #keptBase: KeptObject | null = null;
+  #keptBytes: Uint8Array = this.#fixed;
+
+  constructor(listener: PackListener) {
+    this.#listener = listener;
+  }
+
+  /** Entries in the pack, as its header says. */
+  get entryCount(): number {
+    return this.#entryCount;
+  }
+
+  /**
+   * Takes the next bytes of the pack.
+   * @throws ProtocolError on everything that is not a sound pack; the scanner is of no use afterwards.
+   */
+  scan(chunk: Uint8Array): void {
+    const end = chunk.byteLength;
+    let position = 0;
+    this.#runStart = this.#stage === 'passed-entry' ? 0 : -1;
+    while (position < end) {
+      switch (this.#stage) {
+        case 'pack-header':
+          position = this.#readPackHeader(chunk, position);
+          break;
+        case 'entry-header':
+          position = this.#readEntryHeader(chunk, position);
+          break;
+        case 'passed-entry':
+          position = this.#walker.walk(chunk, position, end);
+          if (this.#walker.done) this.#endPassedEntry(chunk, position);
+          break;
+        case 'kept-entry':
+          position = this.#walker.walk(chunk, position, end);
+          if (this.#walker.done) this.#endKeptEntry(chunk, position);
+          break;
+        case 'trailer':
+          position = this.#readTrailer(chunk, position);
+          break;
+        case 'end':
+          throw badPack('More bytes follow the end of the pack.');
+      }
+    }
+    // A header that the chunk's end cuts in two is not decided yet: the run ends before it.
+    if (this.#stage === 'passed-entry') this.#endRun(chunk, end);
+    else if (this.#stage === 'entry-header') {
+      this.#endRun(chunk, this.#header.length === 0 ? end : this.#entryOffset - this.#chunkOffset);
+    }
+    if (this.#stage !== 'trailer' && this.#stage !== 'end') this.#hash.update(chunk);
+    this.#chunkOffset += end;
+  }
+
+  /** @throws ProtocolError `truncated-pack` unless the whole pack has been scanned. */
+  finish(): void {
+    if (this.#stage !== 'end') {
+      throw new ProtocolError('truncated-pack', 'The pack ended too early. Push again.');
+    }
+  }
+
+  #readPackHeader(chunk: Uint8Array, start: number): number {
+    const position = this.#readFixed(chunk, start, PACK_HEADER_BYTES);
+    if (this.#fixedLength < PACK_HEADER_BYTES) return position;
+    const view = new DataView(this.#fixed.buffer);
+    if (view.getUint32(0) !== PACK_SIGNATURE || view.getUint32(4) !== PACK_VERSION) {
+      throw badPack('What follows the commands is not a pack of version 2.');
+    }
+    this.#entryCount = view.getUint32(8);
+    this.#entriesLeft = this.#entryCount;
+    this.#beginNext(chunk, position);
+    return position;
+  }
+
+  /** Gathers the pack's header or trailer; `#fixedLength` tells how much of it is there. */
+  #readFixed(chunk: Uint8Array, start: number, length: number): number {
+    const taken = chunk.subarray(start, start + length - this.#fixedLength);
+    this.#fixed.set(taken, this.#fixedLength);
+    this.#fixedLength += taken.byteLength;
+    return start + taken.byteLength;
+  }
+
+  /** The next entry begins at `position`, or the trailer does. */
+  #beginNext(chunk: Uint8Array, position: number): void {
+    if (this.#entriesLeft > 0) {
+      this.#entriesLeft -= 1;
+      this.#entryOffset = this.#chunkOffset + position;
+      this.#header.begin();
+      this.#stage = 'entry-header';
+      return;
+    }
+    this.#endRun(chunk, position);
+    this.#hash.update(chunk.subarray(0, position));
+    this.#fixedLength = 0;
+    this.#stage = 'trailer';
+  }
+
+  #readEntryHeader(chunk: Uint8Array, start: number): number {
+    let position = start;
+    while (position < chunk.byteLength) {
+      if (this.#header.push(chunk[position++] as number)) {
+        this.#decide(chunk, position);
+        break;
+      }
+    }
+    return position;
+  }
+
+  /** The entry's header is complete and ends at `position`: keep it, or pass it on? */
+  #decide(chunk: Uint8Array, position: number): void {
+    const { type, size } = this.#header;
+    if (size > MAX_OBJECT_BYTES) {
+      throw objectTooLarge();
+    }
+    if (type === OBJ_COMMIT || type === OBJ_TAG) {
+      this.#keep(chunk, type === OBJ_COMMIT ? 'commit' : 'tag', null);
+    } else if (type === OBJ_OFS_DELTA) {
+      const { distance } = this.#header;
+      const baseOffset = this.#entryOffset - distance;
+      if (distance === 0 || baseOffset < PACK_HEADER_BYTES) {
+        throw badPack('The pack holds a delta whose base lies outside the pack.');
+      }
+      const base = this.kept.atOffset(baseOffset);
+      if (base !== undefined) this.#keep(chunk, base.type, base);
+      else this.#pass(chunk, position, this.#shift.removedSince(baseOffset));
+    } else if (type === OBJ_REF_DELTA) {
+      const baseOid = oidFromBytes(this.#header.bytes, this.#header.baseStart);
+      const base = this.kept.withOid(baseOid);
+      if (base !== undefined) this.#keep(chunk, base.type, base);
+      else {
+        this.#listener.refDelta(baseOid);
+        this.#pass(chunk, position, 0);
+      }
+    } else {
+      this.#pass(chunk, position, 0);
+    }
+  }
+
+  #keep(chunk: Uint8Array, type: KeptObject['type'], base: KeptObject | null): void {
+    const { size } = this.#header;
+    this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
+    this.kept.reserve(size);
+    this.#keptType = type;
+    this.#keptBase = base;
+    this.#keptBytes = new Uint8Array(size);
+    this.#walker.begin(size, this.#keptBytes, size);
+    this.#stage = 'kept-entry';
+  }
+
+  #endKeptEntry(chunk: Uint8Array, position: number): void {
+    const content =
+      this.#keptBase === null
+        ? this.#keptBytes
+        : applyDelta(
+            this.#keptBase.content,
+            this.#keptBytes,
+            Math.min(MAX_OBJECT_BYTES, this.kept.roomBytes),
+          );
+    this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
+    this.#listener.kept(this.kept.add(this.#keptType, content, this.#entryOffset));
+    this.#beginNext(chunk, position);
+  }
+
+  /** `removed`: how many bytes between the entry and its base are gone, so how much closer the base is. */
+  #pass(chunk: Uint8Array, position: number, removed: number): void {
+    const { bytes, length, type, size } = this.#header;
+    const start = this.#entryOffset - this.#chunkOffset;
+    if (removed > 0) {
+      this.#endRun(chunk, start);
+      const distance = encodeDistance(this.#header.distance - removed);
+      this.#listener.passed(encodeEntryHeader(type, size));
+      this.#listener.passed(distance);
+      const saved = length - this.#header.baseStart - distance.byteLength;
+      // Marked behind the entry's first byte: the entry itself may be a base, and has not moved.
+      if (saved > 0) this.#shift.cut(this.#entryOffset + 1, this.#entryOffset + 1 + saved);
+      this.#runStart = position;
+    } else if (start < 0) {
+      // The header began in the chunk before, which is gone.
+      this.#listener.passed(bytes.slice(0, length));
+      this.#runStart = position;
+    } else if (this.#runStart < 0) {
+      this.#runStart = start;
+    }
+    const isDelta = type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA;
+    if (isDelta) this.#walker.begin(size, this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES));
+    else this.#walker.begin(size);
+    this.#stage = 'passed-entry';
+  }
+
+  #endPassedEntry(chunk: Uint8Array, position: number): void {
+    const { type, size } = this.#header;
+    if (type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA) {
+      const head = this.#deltaHead.subarray(0, Math.min(size, MAX_DELTA_HEADER_BYTES));
+      if (parseDeltaHeader(head).resultSize > MAX_OBJECT_BYTES) {
+        throw objectTooLarge();
+      }
+    }
+    this.#beginNext(chunk, position);
+  }
+
+  #endRun(chunk: Uint8Array, end: number): void {
+    if (this.#runStart >= 0 && end > this.#runStart)
+      this.#listener.passed(chunk.subarray(this.#runStart, end));
+    this.#runStart = -1;
+  }
+
+  #readTrailer(chunk: Uint8Array, start: number): number {
+    const position = this.#readFixed(chunk, start, OID_BYTES);
+    if (this.#fixedLength === OID_BYTES) {
+      if (this.#hash.digest('hex') !== oidFromBytes(this.#fixed, 0)) {
+        throw badPack('The checksum of the pack is wrong.');
+      }
+      this.#stage = 'end';
+    }
+    return position;
+  }
+}

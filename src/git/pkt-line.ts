@@ -1,0 +1,80 @@
+/**
+ * pkt-lines: four hex digits that count themselves, then the payload (gitprotocol-common, "pkt-line Format").
+ *
+ * Reading is strict: a length that is not four hex digits, or that is 3 or over 65,520, ends the request. The
+ * special packets are told apart by `kind`; an empty pkt-line (`0004`) is data of length 0, not a flush.
+ */
+import type { ByteReader } from './byte-reader.ts';
+import { concatBytes, utf8 } from './bytes.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+const LENGTH_BYTES = 4;
+/** A whole pkt-line, its length digits included. */
+export const MAX_PKT_LINE_BYTES = 65_520;
+export const MAX_PKT_PAYLOAD_BYTES = MAX_PKT_LINE_BYTES - LENGTH_BYTES;
+
+export const FLUSH_PKT = utf8('0000');
+export const DELIM_PKT = utf8('0001');
+
+export type Packet =
+  | { readonly kind: 'data'; readonly payload: Uint8Array }
+  | { readonly kind: 'flush' }
+  | { readonly kind: 'delim' }
+  | { readonly kind: 'response-end' };
+
+/** The length digits of a pkt-line whose payload has `payloadBytes` bytes. */
+export function pktLengthPrefix(payloadBytes: number): Uint8Array {
+  if (payloadBytes > MAX_PKT_PAYLOAD_BYTES) throw new RangeError('pkt-line payload too long');
+  return utf8((payloadBytes + LENGTH_BYTES).toString(16).padStart(LENGTH_BYTES, '0'));
+}
+
+export function encodePktLine(payload: string | Uint8Array): Uint8Array {
+  const bytes = typeof payload === 'string' ? utf8(payload) : payload;
+  return concatBytes([pktLengthPrefix(bytes.byteLength), bytes]);
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+/** The number that four hex digits spell, or -1. */
+function parseLength(digits: Uint8Array): number {
+  let length = 0;
+  for (let i = 0; i < LENGTH_BYTES; i++) {
+    const digit = hexDigit(digits[i] as number);
+    if (digit < 0) return -1;
+    length = length * 16 + digit;
+  }
+  return length;
+}
+
+/**
+ * The next packet of the stream. The payload is a copy of its own.
+ * @throws ProtocolError `bad-request` on a malformed length, or where the stream ends inside a packet.
+ */
+export async function readPacket(reader: ByteReader): Promise<Packet> {
+  const digits = await reader.readExactly(LENGTH_BYTES);
+  const length = digits === null ? -1 : parseLength(digits);
+  switch (length) {
+    case 0:
+      return { kind: 'flush' };
+    case 1:
+      return { kind: 'delim' };
+    case 2:
+      return { kind: 'response-end' };
+    default:
+  }
+  if (length < LENGTH_BYTES || length > MAX_PKT_LINE_BYTES) {
+    throw new ProtocolError(
+      'bad-request',
+      'The request is not in pkt-line format. Push with an ordinary Git client.',
+    );
+  }
+  const payload = await reader.readExactly(length - LENGTH_BYTES);
+  if (payload === null) {
+    throw new ProtocolError('bad-request', 'The request ended inside a pkt-line. Push again.');
+  }
+  return { kind: 'data', payload };
+}

@@ -1,0 +1,100 @@
+/**
+ * The two protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2,
+ * "ls-refs", "fetch").
+ *
+ * Both are sent without asking for the host's capabilities first: over HTTP version 2 is stateless, the header
+ * `Git-Protocol: version=2` selects it, and one round trip is saved each time.
+ */
+import type { ByteReader } from './byte-reader.ts';
+import { concatBytes, decodeUtf8 } from './bytes.ts';
+import { isOid, type Oid } from './oid.ts';
+import { DELIM_PKT, encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
+import { ProtocolError } from './protocol-error.ts';
+import type { Ref } from './ref-advertisement.ts';
+
+/** A ref list of the size of the largest public repositories is some ten megabytes. */
+const MAX_REFS = 500_000;
+
+function encodeCommand(command: string, args: readonly string[]): Uint8Array {
+  return concatBytes([
+    encodePktLine(`command=${command}\n`),
+    encodePktLine('object-format=sha1\n'),
+    DELIM_PKT,
+    ...args.map((arg) => encodePktLine(`${arg}\n`)),
+    FLUSH_PKT,
+  ]);
+}
+
+function malformed(what: string): ProtocolError {
+  return new ProtocolError('bad-request', `The code host sent a malformed ${what}.`);
+}
+
+export function encodeLsRefs(prefixes: readonly string[]): Uint8Array {
+  return encodeCommand('ls-refs', ['symrefs', 'unborn', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
+}
+
+export interface RefList {
+  readonly refs: readonly Ref[];
+  /** The ref that HEAD points to, also while that branch has no commit yet; null if HEAD was not listed. */
+  readonly head: string | null;
+}
+
+/** @throws ProtocolError `bad-request` if the answer is malformed, or speaks of another object format. */
+export async function readLsRefs(reader: ByteReader): Promise<RefList> {
+  const refs: Ref[] = [];
+  let head: string | null = null;
+  for (;;) {
+    const packet = await readPacket(reader);
+    if (packet.kind === 'flush') return { refs, head };
+    const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
+    const [oid, name, ...attributes] = line?.split(' ') ?? [];
+    if (oid === undefined || name === undefined || (oid !== 'unborn' && !isOid(oid)))
+      throw malformed('ref list');
+    if (name === 'HEAD') {
+      const symref = attributes.find((attribute) => attribute.startsWith('symref-target:'));
+      head = symref?.slice('symref-target:'.length) ?? null;
+    } else if (oid !== 'unborn') {
+      if (refs.length === MAX_REFS) throw malformed('ref list: it is too long');
+      refs.push({ name, oid });
+    }
+  }
+}
+
+/** Commits without their trees: the history itself, a few hundred bytes a commit. */
+export interface HistoryRequest {
+  readonly wants: readonly Oid[];
+  /** Seconds since 1970: only commits since then. By date, never by depth: depth runs along every merge. */
+  readonly since?: number;
+  /** Only the wanted commits themselves. */
+  readonly tipsOnly?: boolean;
+}
+
+export function encodeHistoryFetch({ wants, since, tipsOnly }: HistoryRequest): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    'filter tree:0',
+    ...(since === undefined ? [] : [`deepen-since ${since}`]),
+    ...(tipsOnly === true ? ['deepen 1'] : []),
+    ...wants.map((oid) => `want ${oid}`),
+    'done',
+  ]);
+}
+
+export type FetchAnswer =
+  /** The reader stands at the first side-band packet of the pack. */
+  | { readonly kind: 'pack' }
+  /** The host's error packet, for instance when no commit is as young as asked for. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** Reads the sections before the pack. @throws ProtocolError `bad-request` if there is none. */
+export async function readFetchSections(reader: ByteReader): Promise<FetchAnswer> {
+  for (;;) {
+    const packet = await readPacket(reader);
+    if (packet.kind === 'delim') continue;
+    if (packet.kind !== 'data') throw malformed('fetch answer');
+    const line = (decodeUtf8(packet.payload) ?? '').replace(/\n$/, '');
+    if (line === 'packfile') return { kind: 'pack' };
+    if (line.startsWith('ERR ')) return { kind: 'refused', message: line.slice('ERR '.length) };
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * A zlib stream of stored blocks (RFC 1950, RFC 1951 section 3.2.4): content as it is, plus Adler-32.
+ *
+ * New commits are a few hundred bytes each and are packed again by the host; compressing them would cost a
+ * deflate state for each and save a third of very little.
+ */
+import { adler32 } from './adler32.ts';
+
+const MAX_STORED_BYTES = 65_535;
+const BLOCK_HEADER_BYTES = 5;
+
+export function zlibStore(content: Uint8Array): Uint8Array {
+  const length = content.byteLength;
+  const blocks = Math.max(1, Math.ceil(length / MAX_STORED_BYTES));
+  const stream = new Uint8Array(2 + blocks * BLOCK_HEADER_BYTES + length + 4);
+  const view = new DataView(stream.buffer);
+  // CM 8, window of 32 KiB, fastest level; the pair is a multiple of 31.
+  view.setUint16(0, 0x7801);
+  let position = 2;
+  for (let block = 0; block < blocks; block++) {
+    const stored = content.subarray(block * MAX_STORED_BYTES, (block + 1) * MAX_STORED_BYTES);
+    view.setUint8(position, block === blocks - 1 ? 1 : 0);
+    view.setUint16(position + 1, stored.byteLength, true);
+    view.setUint16(position + 3, ~stored.byteLength & 0xffff, true);
+    stream.set(stored, position + BLOCK_HEADER_BYTES);
+    position += BLOCK_HEADER_BYTES + stored.byteLength;
+  }
+  view.setUint32(position, adler32(content, length));
+  return stream;
+}
