@@ -1,0 +1,174 @@
+/** Every variable: its default, what it accepts, and what it says to a value that it does not. */
+import { describe, expect, it } from 'vitest';
+import { type Config, VARIABLES, localUrl, parseConfig } from '../src/config.ts';
+
+function configOf(env: Record<string, unknown>): Config {
+  const result = parseConfig(env);
+  if (result.kind === 'invalid') throw new Error(result.problems.map(({ message }) => message).join('; '));
+  return result.config;
+}
+
+function messagesOf(env: Record<string, unknown>): string[] {
+  const result = parseConfig(env);
+  return result.kind === 'invalid' ? result.problems.map(({ message }) => message) : [];
+}
+
+describe('parseConfig', () => {
+  it('has a default for everything', () => {
+    const defaults: Config = {
+      hostingUrl: 'https://github.com',
+      hostingApiUrl: 'https://api.github.com',
+      hostingToken: null,
+      host: '127.0.0.1',
+      port: 8080,
+      stateDir: '.state',
+      serviceUrl: 'http://127.0.0.1:8080',
+      readTimeoutMs: 30_000,
+      writeTimeoutMs: 30_000,
+      logFormat: 'text',
+      clientIpHeader: 'CF-Connecting-IP',
+      serviceApiKey: null,
+      panicPassword: null,
+      identitySecret: null,
+      hostedDatabase: null,
+      notifyBaseUrl: 'https://ntfy.sh',
+      notifyAdminTopic: null,
+      alertAddress: 'shown',
+      maxRepositoryMb: 500,
+      anonEmail: 'anonymous@gitveil.invalid',
+      commitHash: 'main',
+      sourceRepo: 'https://github.com/gitveil/gitveil',
+      officialInstance: false,
+    };
+    expect(configOf({})).toEqual(defaults);
+    expect(configOf(Object.fromEntries(VARIABLES.map((name) => [name, ''])))).toEqual(defaults);
+  });
+
+  it('is frozen', () => {
+    const config = configOf({ DB_URL: 'https://db.example.org', DB_KEY: 'k' });
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(Object.isFrozen(config.hostedDatabase)).toBe(true);
+  });
+
+  it('ignores what is not a variable of the service', () => {
+    expect(configOf({ PATH: '/bin', DB: { prepare: 1 }, PORT: 9 })).toEqual(configOf({}));
+  });
+
+  it.each([
+    ['30s', 30_000],
+    ['1m', 60_000],
+    ['500ms', 500],
+    ['1h30m', 5_400_000],
+    ['1h1m1s1ms', 3_661_001],
+    ['24h', 86_400_000],
+  ])('reads the duration %s', (text, milliseconds) => {
+    expect(configOf({ READ_TIMEOUT: text, WRITE_TIMEOUT: text })).toMatchObject({
+      readTimeoutMs: milliseconds,
+      writeTimeoutMs: milliseconds,
+    });
+  });
+
+  it.each([
+    '30',
+    '30sec',
+    '0s',
+    '-1s',
+    '1.5h',
+    '1s1m',
+    '1s1s',
+    ' 30s',
+    '30s\n',
+    '25h',
+    's',
+    '9'.repeat(400) + 's',
+  ])('refuses the duration %j', (text) => {
+    expect(messagesOf({ READ_TIMEOUT: text })).toEqual([
+      expect.stringMatching(/^READ_TIMEOUT is ".*": it must be/),
+    ]);
+  });
+
+  it.each([
+    ['PORT', '70000', 'a whole number from 1 to 65535'],
+    ['PORT', '0', 'a whole number from 1 to 65535'],
+    ['PORT', '8080x', 'a whole number from 1 to 65535'],
+    ['PORT', '1e3', 'a whole number from 1 to 65535'],
+    ['LOG_FORMAT', 'xml', 'text or json'],
+    ['ALERT_ADDRESS', 'maybe', 'shown or hidden'],
+    ['OFFICIAL_INSTANCE', 'yes', 'true or false'],
+    ['MAX_REPOSITORY_MB', '0', 'a whole number from 1 to 100000'],
+    ['CLIENT_IP_HEADER', 'X Real', 'the name of a header'],
+    ['HOST', 'http://x', 'an IP address or host name'],
+    ['COMMIT_HASH', 'a b', 'a commit id or the name of a branch'],
+  ])('names variable, value and what is allowed: %s=%s', (name, value, allowed) => {
+    expect(messagesOf({ [name]: value })).toEqual([`${name} is "${value}": it must be ${allowed}`]);
+  });
+
+  it('reports all problems at once', () => {
+    expect(messagesOf({ PORT: '70000', LOG_FORMAT: 'xml', READ_TIMEOUT: '30sec' })).toHaveLength(3);
+  });
+
+  it('never repeats a secret', () => {
+    const bad = 'hunter2\nhunter2';
+    const names = ['HOSTING_TOKEN', 'SERVICE_API_KEY', 'DB_KEY', 'PANIC_PASSWORD', 'IDENTITY_SECRET'];
+    const messages = messagesOf(
+      Object.fromEntries([...names, 'NOTIFY_ADMIN_TOPIC'].map((name) => [name, bad])),
+    );
+    expect(messages).toHaveLength(names.length + 1);
+    expect(messages.join()).not.toContain('hunter2');
+  });
+
+  it('hides the password of an address and shortens a long value', () => {
+    const [message] = messagesOf({ DB_URL: `https://user:hunter2@db.example.org/${'x'.repeat(500)}` });
+    expect(message).toMatch(/^DB_URL is "https:\/\/\*\*\*@db\.example\.org\/x+…": it must be/);
+    expect(message!.length).toBeLessThan(300);
+  });
+});
+
+describe('addresses', () => {
+  it.each([
+    ['https://host.example.org/', 'https://host.example.org'],
+    ['http://127.0.0.1:8081', 'http://127.0.0.1:8081'],
+    ['https://example.org/git//', 'https://example.org/git'],
+  ])('keeps %s without trailing slashes', (text, address) => {
+    expect(configOf({ HOSTING_URL: text, HOSTING_API_URL: text, SERVICE_URL: text })).toMatchObject({
+      hostingUrl: address,
+      hostingApiUrl: address,
+      serviceUrl: address,
+    });
+  });
+
+  it.each([
+    'example.org',
+    'ftp://example.org',
+    'https://u:p@example.org',
+    'https://x/?a=1',
+    'https://x/#',
+    'https://x y',
+  ])('refuses %s', (text) => expect(messagesOf({ NOTIFY_BASE_URL: text })).toHaveLength(1));
+
+  it('takes the listening address for the public one unless told', () => {
+    expect(configOf({ PORT: '9000' }).serviceUrl).toBe('http://127.0.0.1:9000');
+    expect(localUrl('0.0.0.0', 80)).toBe('http://127.0.0.1:80');
+    expect(localUrl('::1', 80)).toBe('http://[::1]:80');
+  });
+});
+
+describe('ANON_EMAIL', () => {
+  it.each(['nobody@example.org', 'a+b@localhost'])('accepts %s', (text) => {
+    expect(configOf({ ANON_EMAIL: text }).anonEmail).toBe(text);
+  });
+
+  it.each(['nobody', 'a@', '@b', 'a b@c', 'a@b\nauthor Eve', 'a>@b', '<a@b>', 'a@b@c', 'a\0@b', 'a@-b'])(
+    'refuses %j, which would not be safe in a commit header',
+    (text) => expect(messagesOf({ ANON_EMAIL: text })).toHaveLength(1),
+  );
+});
+
+describe('the hosted database', () => {
+  it('needs both variables', () => {
+    const DB_URL = 'https://db.example.org';
+    expect(configOf({ DB_URL }).hostedDatabase).toBeNull();
+    expect(configOf({ DB_KEY: 'k' }).hostedDatabase).toBeNull();
+    expect(configOf({ DB_URL, DB_KEY: 'k' }).hostedDatabase).toEqual({ url: DB_URL, key: 'k' });
+  });
+});

@@ -1,0 +1,83 @@
+/** The two formats, and that nothing of a person gets through. */
+import { describe, expect, it } from 'vitest';
+import { type LogFields, createLogger } from '../src/log.ts';
+
+const NOON = new Date('2026-11-01T12:00:00Z');
+
+function logged(format: 'text' | 'json', fields?: LogFields): string {
+  const lines: string[] = [];
+  createLogger(
+    format,
+    (line) => lines.push(line),
+    () => NOON,
+  ).info('push finished', fields);
+  expect(lines).toHaveLength(1);
+  return lines[0]!;
+}
+
+describe('createLogger', () => {
+  it('writes one JSON object a line, with the four fields of the contract', () => {
+    expect(JSON.parse(logged('json', { outcome: 'opened', durationMs: 12 }))).toEqual({
+      timestamp: '2026-11-01T12:00:00.000Z',
+      level: 'info',
+      message: 'push finished',
+      privacy: 'anonymized',
+      outcome: 'opened',
+      durationMs: 12,
+    });
+  });
+
+  it('writes text', () => {
+    expect(logged('text', { step: 'fork', status: 202 })).toBe(
+      '2026-11-01T12:00:00.000Z info push finished step=fork status=202',
+    );
+    expect(logged('text')).toBe('2026-11-01T12:00:00.000Z info push finished');
+  });
+
+  it('names the level', () => {
+    const lines: string[] = [];
+    const logger = createLogger('json', (line) => lines.push(line));
+    logger.info('a');
+    logger.warn('b');
+    logger.error('c');
+    expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual([
+      'info',
+      'warn',
+      'error',
+    ]);
+  });
+
+  it.each([
+    '192.0.2.7',
+    '2001:db8::7',
+    'ada@example.org',
+    'Mozilla/5.0 (X11)',
+    'git/2.39.5',
+    'a b',
+    'a\nb',
+    'x'.repeat(99),
+  ])('redacts a text that is not a plain word: %j', (text) => {
+    expect(logged('text', { step: text, outcome: text })).toMatch(/ step=redacted outcome=redacted$/);
+  });
+
+  it('writes the class of an error and never its message', () => {
+    expect(logged('text', { error: new TypeError('ada@example.org') })).toMatch(/finished error=TypeError$/);
+    expect(logged('text', { error: 'ada@example.org' })).toMatch(/finished error=redacted$/);
+  });
+
+  it('drops fields that it does not know', () => {
+    const fields = { status: 'ada', userAgent: 'git/2.39.5' } as unknown as LogFields;
+    expect(logged('text', fields)).toBe('2026-11-01T12:00:00.000Z info push finished');
+  });
+
+  it('does not compile with a message that was put together at run time', () => {
+    const logger = createLogger('text', () => {});
+    const name: string = 'Ada';
+    // @ts-expect-error: a message is a literal of the source
+    logger.info(name);
+    // @ts-expect-error: the same with a text around it
+    logger.info(`hello ${name}`);
+    logger.info(name === 'Ada' ? 'one' : 'other');
+    expect(name).toBe('Ada');
+  });
+});
