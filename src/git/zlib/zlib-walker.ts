@@ -1,0 +1,295 @@
+/**
+ * Finds the end and the inflated length of a zlib stream (RFC 1950, RFC 1951) without inflating it.
+ *
+ * A pack does not store how long its entries are when compressed, so every stream must be decoded to find the next
+ * entry; but only commits, tags and the first bytes of deltas are of use. So output is counted, and written only as
+ * far as the caller asks. What zlib's inflate refuses is refused, but for the checksum of content that is not kept.
+ *
+ * Decoding reads 32 bits at any bit offset straight from the chunk. Where a chunk ends, the few bytes that do not
+ * make a whole step are carried over in a small buffer, followed by zeros, and the same code runs there.
+ */
+import { ProtocolError } from '../protocol-error.ts';
+import { adler32 } from './adler32.ts';
+import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
+import { SymbolState, countSymbols, keepSymbols } from './symbols.ts';
+
+/** What the next bits are. All but the stored bytes and the symbols are one step: all of it or nothing. */
+const ZLIB_HEADER = 0;
+const BLOCK_HEADER = 1;
+const STORED_HEADER = 2;
+const STORED_BYTES = 3;
+const DYNAMIC_HEADER = 4;
+const SYMBOLS = 5;
+const CHECKSUM = 6;
+const DONE = 7;
+/** Before the first begin(), and after an error. */
+const UNUSABLE = 8;
+
+/** A step reads four bytes from any of its bits on: so many must stand behind its last one. */
+const READ_AHEAD_BYTES = 8;
+/** The output of so many bytes, at most 1032 times as long, can be counted in 31 bits. */
+const SPAN_BYTES = 1 << 20;
+/** Room for a carried part of the longest step and enough new bytes to complete it. */
+const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
+
+const FIXED_CODES = BlockCodes.fixed();
+const NOTHING = new Uint8Array(0);
+
+/** Walks one zlib stream after another, resumable at any byte; allocates nothing per stream. */
+export class ZlibWalker {
+  #state = UNUSABLE;
+  #inflatedBytes = 0;
+  #output: Uint8Array = NOTHING;
+  #keepBytes = 0;
+
+  #isLastBlock = false;
+  #storedLeft = 0;
+  #codes = FIXED_CODES;
+  readonly #dynamicCodes = new BlockCodes();
+  readonly #symbols = new SymbolState();
+
+  /** Bytes that were given but not walked, and the bit of the first one at which to go on. */
+  readonly #carry = new Uint8Array(CARRY_BYTES + READ_AHEAD_BYTES);
+  readonly #carryView = new DataView(this.#carry.buffer);
+  #carried = 0;
+  #bitOffset = 0;
+
+  #chunk: Uint8Array = NOTHING;
+  #chunkView: DataView = new DataView(NOTHING.buffer);
+
+  /** Output bytes of this stream so far. */
+  get produced(): number {
+    return this.#symbols.produced;
+  }
+
+  /** Whether the stream has ended, its checksum included. */
+  get done(): boolean {
+    return this.#state === DONE;
+  }
+
+  /**
+   * Starts at the first byte of a zlib stream whose inflated length must be exactly `inflatedBytes`. The first
+   * `keepBytes` bytes of output (0: none; `inflatedBytes`: all, and the checksum is verified) are written to
+   * `output` from index 0 on, which needs room for these and no more.
+   */
+  begin(inflatedBytes: number, output: Uint8Array = NOTHING, keepBytes = 0): void {
+    if (keepBytes > inflatedBytes || keepBytes > output.length)
+      throw new RangeError('keepBytes is too large');
+    this.#state = ZLIB_HEADER;
+    this.#inflatedBytes = inflatedBytes;
+    this.#output = output;
+    this.#keepBytes = keepBytes;
+    this.#symbols.produced = 0;
+    this.#symbols.pendingLength = 0;
+    this.#carried = 0;
+    this.#bitOffset = 0;
+  }
+
+  /**
+   * Walks `chunk[start..end)`, of less than 256 MiB, and returns the index behind the last byte of the stream, or
+   * `end` when the stream goes on (then not `done`). After an error, nothing but begin() may be called.
+   */
+  walk(chunk: Uint8Array, start: number, end: number): number {
+    if (this.#state >= DONE) throw new RangeError('no stream has begun');
+    try {
+      return this.#walk(chunk, start, end);
+    } catch (error) {
+      this.#state = UNUSABLE;
+      throw error;
+    }
+  }
+
+  #walk(chunk: Uint8Array, start: number, end: number): number {
+    if (this.#carried > 0) {
+      start = this.#walkCarry(chunk, start, end);
+      if (this.#state === DONE || this.#carried > 0) return start;
+    }
+    if (chunk !== this.#chunk) {
+      this.#chunk = chunk;
+      this.#chunkView = new DataView(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    }
+    const readable = Math.min(end, chunk.length - READ_AHEAD_BYTES);
+    let pos = start * 8 + this.#bitOffset;
+    let stop = -1;
+    while (stop !== pos && pos >>> 3 < readable && this.#state !== DONE) {
+      stop = pos;
+      pos = this.#run(chunk, this.#chunkView, pos, Math.min(readable, (pos >>> 3) + SPAN_BYTES) * 8);
+    }
+    this.#bitOffset = pos & 7;
+    if (this.#state === DONE) return pos >>> 3;
+    return this.#walkCarry(chunk, pos >>> 3, end);
+  }
+
+  /**
+   * Goes on in the carried bytes and as many of the chunk as fit behind them. Returns the chunk's index from which to
+   * go on; bytes that are not even walked then are carried, and the index is `end`.
+   */
+  #walkCarry(chunk: Uint8Array, start: number, end: number): number {
+    const carry = this.#carry;
+    const added = Math.min(end - start, CARRY_BYTES - this.#carried);
+    const filled = this.#carried + added;
+    for (let i = 0; i < added; i++) carry[this.#carried + i] = chunk[start + i]!;
+    carry.fill(0, filled, filled + READ_AHEAD_BYTES);
+    const pos = this.#run(carry, this.#carryView, this.#bitOffset, filled * 8);
+    const walked = pos >>> 3;
+    this.#bitOffset = pos & 7;
+    if (this.#state !== DONE && added === end - start) {
+      carry.copyWithin(0, walked, filled);
+      this.#carried = filled - walked;
+      return end;
+    }
+    const index = start + walked - this.#carried;
+    this.#carried = 0;
+    return index;
+  }
+
+  /** Takes every step that ends by the bit `end`, which has eight bytes behind it; returns the bit behind the last. */
+  #run(bytes: Uint8Array, view: DataView, pos: number, end: number): number {
+    for (;;) {
+      let next = -1;
+      switch (this.#state) {
+        case ZLIB_HEADER:
+          next = this.#readZlibHeader(bytes, pos, end);
+          break;
+        case BLOCK_HEADER:
+          next = this.#readBlockHeader(view, pos, end);
+          break;
+        case STORED_HEADER:
+          next = this.#readStoredHeader(view, pos, end);
+          break;
+        case DYNAMIC_HEADER:
+          next = this.#readDynamicHeader(view, pos, end);
+          break;
+        case STORED_BYTES:
+          pos = this.#walkStored(bytes, pos, end);
+          if (this.#storedLeft > 0) return pos;
+          next = this.#endBlock(pos);
+          break;
+        case SYMBOLS:
+          pos = this.#walkSymbols(view, pos, end);
+          if (!this.#symbols.ended) return pos;
+          next = this.#endBlock(pos);
+          break;
+        case CHECKSUM:
+          next = this.#readChecksum(view, pos, end);
+          break;
+        default:
+          break;
+      }
+      if (next < 0) return pos;
+      pos = next;
+    }
+  }
+
+  /** CMF and FLG, RFC 1950 §2.2. */
+  #readZlibHeader(bytes: Uint8Array, pos: number, end: number): number {
+    if (pos + 16 > end) return -1;
+    const cmf = bytes[pos >>> 3]!;
+    const flags = bytes[(pos >>> 3) + 1]!;
+    if ((cmf * 256 + flags) % 31 !== 0) throw bad('incorrect header check');
+    if ((cmf & 15) !== 8) throw bad('unknown compression method');
+    if (cmf >>> 4 > 7) throw bad('window too large');
+    if ((flags & 0x20) !== 0) throw bad('preset dictionary');
+    this.#state = BLOCK_HEADER;
+    return pos + 16;
+  }
+
+  /** BFINAL and BTYPE, RFC 1951 §3.2.3. */
+  #readBlockHeader(view: DataView, pos: number, end: number): number {
+    if (pos + 3 > end) return -1;
+    const bits =
+      (view.getUint8(pos >>> 3) >>> (pos & 7)) | (view.getUint8((pos >>> 3) + 1) << (8 - (pos & 7)));
+    this.#isLastBlock = (bits & 1) !== 0;
+    switch ((bits >>> 1) & 3) {
+      case 0:
+        this.#state = STORED_HEADER;
+        break;
+      case 1:
+        this.#codes = FIXED_CODES;
+        this.#beginSymbols();
+        break;
+      case 2:
+        this.#state = DYNAMIC_HEADER;
+        break;
+      default:
+        throw bad('invalid block type');
+    }
+    return pos + 3;
+  }
+
+  /** LEN and NLEN at the next byte's border, RFC 1951 §3.2.4. */
+  #readStoredHeader(view: DataView, pos: number, end: number): number {
+    const at = (pos + 7) >>> 3;
+    if (at * 8 + 32 > end) return -1;
+    const length = view.getUint16(at, true);
+    if ((length ^ view.getUint16(at + 2, true)) !== 0xffff) throw bad('invalid length of a stored block');
+    this.#storedLeft = length;
+    this.#state = STORED_BYTES;
+    return at * 8 + 32;
+  }
+
+  #walkStored(bytes: Uint8Array, pos: number, end: number): number {
+    const symbols = this.#symbols;
+    const at = pos >>> 3;
+    const length = Math.min(this.#storedLeft, (end >>> 3) - at);
+    const kept = Math.min(length, this.#keepBytes - symbols.produced);
+    if (kept > 0) this.#output.set(bytes.subarray(at, at + kept), symbols.produced);
+    symbols.produced += length;
+    this.#storedLeft -= length;
+    this.#checkNotLonger();
+    return pos + length * 8;
+  }
+
+  #readDynamicHeader(view: DataView, pos: number, end: number): number {
+    const next = this.#dynamicCodes.readHeader(view, pos, end);
+    if (next < 0) return -1;
+    this.#codes = this.#dynamicCodes;
+    this.#beginSymbols();
+    return next;
+  }
+
+  #beginSymbols(): void {
+    this.#symbols.ended = false;
+    this.#state = SYMBOLS;
+  }
+
+  #walkSymbols(view: DataView, pos: number, end: number): number {
+    const symbols = this.#symbols;
+    if (symbols.produced < this.#keepBytes) {
+      pos = keepSymbols(symbols, this.#codes, view, pos, end, this.#output, this.#keepBytes);
+    }
+    if (symbols.produced >= this.#keepBytes && !symbols.ended) {
+      pos = countSymbols(symbols, this.#codes, view, pos, end);
+    }
+    this.#checkNotLonger();
+    return pos;
+  }
+
+  #checkNotLonger(): void {
+    if (this.#symbols.produced > this.#inflatedBytes) throw bad('longer than its declared size');
+  }
+
+  #endBlock(pos: number): number {
+    this.#state = BLOCK_HEADER;
+    if (this.#isLastBlock) {
+      if (this.#symbols.produced < this.#inflatedBytes) throw bad('shorter than its declared size');
+      this.#state = CHECKSUM;
+    }
+    return pos;
+  }
+
+  /** ADLER32 at the next byte's border, highest byte first, RFC 1950 §2.2. */
+  #readChecksum(view: DataView, pos: number, end: number): number {
+    const at = (pos + 7) >>> 3;
+    if (at * 8 + 32 > end) return -1;
+    if (this.#keepBytes === this.#inflatedBytes) {
+      if (view.getUint32(at) !== adler32(this.#output, this.#inflatedBytes)) throw bad('incorrect checksum');
+    }
+    this.#state = DONE;
+    return at * 8 + 32;
+  }
+}
+
+function bad(what: string): ProtocolError {
+  return new ProtocolError('bad-pack', `compressed data: ${what}`);
+}
