@@ -10,7 +10,7 @@
 type Level = 'info' | 'warn' | 'error';
 
 /** Accepts literals and unions of them. A `string` or a template with one inside has no fixed key, and is refused. */
-type FixedText<T extends string> = Record<string, 1> extends Record<T, 1> ? never : T;
+type FixedText<T extends string> = Record<string, 1> extends { [K in T]: 1 } ? never : T;
 
 /** What a line may carry besides its message. Texts: words of letters, digits, `-` and `_`. */
 export interface LogFields {

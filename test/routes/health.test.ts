@@ -77,7 +77,7 @@ describe('the Worker', () => {
         privacy: 'anonymized',
         variable: 'READ_TIMEOUT',
       },
-      { variable: 'HOSTING_TOKEN' },
+      { variable: 'READ_TIMEOUT' },
     ]);
   });
 
