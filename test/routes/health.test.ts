@@ -75,7 +75,7 @@ describe('the Worker', () => {
         level: 'error',
         message: 'configuration is invalid',
         privacy: 'anonymized',
-        variable: 'READ_TIMEOUT',
+        variable: 'HOSTING_TOKEN',
       },
       { variable: 'READ_TIMEOUT' },
     ]);
