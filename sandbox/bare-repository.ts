@@ -1,0 +1,119 @@
+/**
+ * Bare repositories on disk. Creating one, reading its refs and copying its objects for a fork are plain file
+ * operations here: a REST call then needs no git process, and the host stays fast enough to be a benchmark's
+ * reference. Whatever changes objects or refs of a living repository is left to git.
+ */
+import { linkSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const CONFIG = `[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = true
+[receive]
+\tfsckObjects = true
+\tadvertisePushOptions = false
+\tautogc = false
+\thideRefs = refs/pull
+[http]
+\treceivepack = true
+[uploadpack]
+\tallowFilter = true
+\tallowAnySHA1InWant = true
+[gc]
+\tauto = 0
+`;
+
+const OID_LENGTH = 40;
+
+/** Makes an empty bare repository: what `git init --bare` writes, with the host's configuration. */
+export function initBareRepository(path: string, defaultBranch: string): void {
+  for (const folder of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']) {
+    mkdirSync(join(path, folder), { recursive: true });
+  }
+  writeFileSync(join(path, 'config'), CONFIG);
+  setHead(path, defaultBranch);
+}
+
+/** Points HEAD at the default branch: a clone checks that one out. */
+export function setHead(path: string, defaultBranch: string): void {
+  writeFileSync(join(path, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`);
+}
+
+/** All refs with their object ids, sorted by name. A loose ref outweighs a packed one, as in git. */
+export function readRefs(path: string): Map<string, string> {
+  const refs = new Map<string, string>();
+  for (const line of readTextIfThere(join(path, 'packed-refs')).split('\n')) {
+    if (/^[0-9a-f]{40} /.test(line)) refs.set(line.slice(OID_LENGTH + 1), line.slice(0, OID_LENGTH));
+  }
+  readLooseRefs(path, 'refs', refs);
+  return new Map([...refs].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** One ref's object id, by its full name. */
+export function readRef(path: string, ref: string): string | undefined {
+  if (ref.split('/').some((part) => part === '' || part.startsWith('.'))) return undefined;
+  const loose = readTextIfThere(join(path, ref)).trim();
+  if (loose.length === OID_LENGTH) return loose;
+  const packed = readTextIfThere(join(path, 'packed-refs')).split('\n');
+  return packed.find((line) => line.slice(OID_LENGTH + 1) === ref)?.slice(0, OID_LENGTH);
+}
+
+/**
+ * Fills a fork's empty shell. Objects are linked file by file and become the fork's own: no alternates, so that
+ * what upstream gains later is missing here until the fork is synced. The refs are read first and written last:
+ * they never name an object that has not been linked.
+ */
+export function copyIntoFork(parentPath: string, forkPath: string, onlyRef: string | null): void {
+  const refs = readRefs(parentPath);
+  for (const folder of readdirSync(join(parentPath, 'objects'))) {
+    if (!/^([0-9a-f]{2}|pack)$/.test(folder)) continue;
+    mkdirSync(join(forkPath, 'objects', folder), { recursive: true });
+    for (const file of readdirSync(join(parentPath, 'objects', folder))) {
+      if (!file.startsWith('tmp_')) linkUnlessThere(parentPath, forkPath, join('objects', folder, file));
+    }
+  }
+  const copied = [...refs].filter(([ref]) =>
+    onlyRef === null ? /^refs\/(heads|tags)\//.test(ref) : ref === onlyRef,
+  );
+  const lines = copied.map(([ref, oid]) => `${oid} ${ref}\n`);
+  writeFileSync(join(forkPath, 'packed-refs'), `# pack-refs with: sorted \n${lines.join('')}`);
+}
+
+/** Size of the packs in KB. Loose objects are left out: GitHub's figure, too, lags and says 0 for small ones. */
+export function packedSizeKb(path: string): number {
+  const folder = join(path, 'objects/pack');
+  const packs = readdirSync(folder).filter((file) => file.endsWith('.pack'));
+  const bytes = packs.reduce((sum, file) => sum + statSync(join(folder, file)).size, 0);
+  return Math.floor(bytes / 1024);
+}
+
+function readLooseRefs(path: string, folder: string, refs: Map<string, string>): void {
+  for (const entry of readdirSync(join(path, folder), { withFileTypes: true })) {
+    const name = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) readLooseRefs(path, name, refs);
+    else {
+      // A ref may be renamed away or still be a lock file while it is read.
+      const oid = readTextIfThere(join(path, name)).trim();
+      if (oid.length === OID_LENGTH && !name.endsWith('.lock')) refs.set(name, oid);
+    }
+  }
+}
+
+function linkUnlessThere(fromRoot: string, toRoot: string, file: string): void {
+  try {
+    linkSync(join(fromRoot, file), join(toRoot, file));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+function readTextIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(code)) return '';
+    throw error;
+  }
+}

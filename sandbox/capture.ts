@@ -1,0 +1,55 @@
+/**
+ * Keeps what the host receives, for tests that search it: each request's method, path and headers and, when asked, its
+ * body byte for byte as it came over the wire (compressed and in part, too). Bodies are copied only when asked.
+ */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
+/** `bodies` keeps packs in memory: for tests with small ones. */
+export type CaptureMode = 'nothing' | 'requests' | 'bodies';
+
+export interface CapturedRequest {
+  readonly method: string;
+  /** Path with its query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** What has come in so far; empty unless bodies are captured. */
+  readonly body: Buffer;
+}
+
+export class Capture {
+  readonly #mode: CaptureMode;
+  readonly #requests: { request: IncomingMessage; chunks: Buffer[] }[] = [];
+
+  constructor(mode: CaptureMode) {
+    this.#mode = mode;
+  }
+
+  /** Notes a request; its body is noted while someone else reads it. */
+  add(request: IncomingMessage): void {
+    if (this.#mode === 'nothing') return;
+    const chunks: Buffer[] = [];
+    this.#requests.push({ request, chunks });
+    if (this.#mode === 'requests') return;
+    // A `data` listener would start the flow before the handler is there to see it; a wrapped push does not.
+    const push = request.push.bind(request);
+    request.push = (chunk: unknown, encoding?: BufferEncoding) => {
+      if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+      return push(chunk, encoding);
+    };
+  }
+
+  /** Everything received, in order. */
+  list(): CapturedRequest[] {
+    return this.#requests.map(({ request, chunks }) => ({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: Buffer.concat(chunks),
+    }));
+  }
+
+  /** Forgets what was received so far. */
+  clear(): void {
+    this.#requests.length = 0;
+  }
+}

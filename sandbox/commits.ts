@@ -1,0 +1,143 @@
+/**
+ * Reads commits and compares branches, also across a fork and its parent. Those two share no objects, so the other
+ * one's object folder is lent to git as an alternate for the length of one command; nothing is copied.
+ */
+import { join } from 'node:path';
+import { mustRunGit, runGit } from './git-command.ts';
+
+export interface Identity {
+  readonly name: string;
+  readonly email: string;
+  /** Seconds since 1970. */
+  readonly time: number;
+  readonly zone: string;
+}
+
+export interface Commit {
+  readonly oid: string;
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly author: Identity;
+  readonly committer: Identity;
+  readonly message: string;
+  readonly signature: string | null;
+  /** The bytes as text, headers and all: what a page shows to someone who looks for what is left of them. */
+  readonly raw: string;
+}
+
+/** Where one side of a comparison stands. */
+export interface Tip {
+  readonly path: string;
+  readonly oid: string;
+}
+
+export interface Comparison {
+  /** Commits of the head that the base lacks, oldest first. */
+  readonly oids: readonly string[];
+  /** False when the two have no commit in common. */
+  readonly related: boolean;
+}
+
+export interface DiffStat {
+  readonly changedFiles: number;
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+/** What a merge of head into base would bring, with one git process. */
+export async function compareTips(base: Tip, head: Tip): Promise<Comparison> {
+  const args = ['rev-list', '--reverse', '--boundary', head.oid, `^${base.oid}`];
+  const lines = (await mustRunGit(base.path, args, { env: lendObjects(head.path) })).toString().split('\n');
+  const oids = lines.filter((line) => /^[0-9a-f]/.test(line));
+  // A boundary commit is where the head's own commits touch the base's history.
+  const related = oids.length === 0 || lines.some((line) => line.startsWith('-'));
+  return { oids, related };
+}
+
+/** Changed files and lines from the merge base to the head; zeros when there is no merge base. */
+export async function diffStat(base: Tip, head: Tip): Promise<DiffStat> {
+  const args = ['diff', '--shortstat', `${base.oid}...${head.oid}`];
+  const { stdout } = await runGit(base.path, args, { env: lendObjects(head.path) });
+  const figure = (pattern: RegExp) => Number(pattern.exec(stdout.toString())?.[1] ?? 0);
+  return {
+    changedFiles: figure(/(\d+) files? changed/),
+    additions: figure(/(\d+) insertion/),
+    deletions: figure(/(\d+) deletion/),
+  };
+}
+
+/** The patch from the merge base to the head, as text, at most `maxBytes` long. */
+export async function diffText(base: Tip, head: Tip, maxBytes: number): Promise<string> {
+  const args = ['diff', '--stat', '--patch', `${base.oid}...${head.oid}`];
+  const { stdout } = await runGit(base.path, args, { env: lendObjects(head.path) });
+  return stdout.subarray(0, maxBytes).toString();
+}
+
+/** Reads commits by their ids, in order; ids of anything else, or of nothing, are left out. */
+export async function readCommits(path: string, oids: readonly string[]): Promise<Commit[]> {
+  if (oids.length === 0) return [];
+  const output = await mustRunGit(path, ['cat-file', '--batch'], { input: `${oids.join('\n')}\n` });
+  const commits: Commit[] = [];
+  let offset = 0;
+  while (offset < output.length) {
+    const lineEnd = output.indexOf(0x0a, offset);
+    const [oid = '', type, size] = output.toString('utf8', offset, lineEnd).split(' ');
+    offset = lineEnd + 1;
+    if (size === undefined) continue;
+    const content = output.subarray(offset, offset + Number(size));
+    if (type === 'commit') commits.push(parseCommit(oid, content));
+    offset += Number(size) + 1;
+  }
+  return commits;
+}
+
+/** One commit, or undefined when the id names none. */
+export async function readCommit(path: string, oid: string): Promise<Commit | undefined> {
+  return (await readCommits(path, [oid]))[0];
+}
+
+/** Splits a commit object into its parts; its message is decoded as its `encoding` header says. */
+export function parseCommit(oid: string, content: Buffer): Commit {
+  const headerEnd = content.indexOf('\n\n');
+  const headers = parseHeaders(content.toString('utf8', 0, headerEnd));
+  const encoding = headers.find(([name]) => name === 'encoding')?.[1];
+  const message = decode(content.subarray(headerEnd + 2), encoding);
+  const only = (name: string) => headers.find((header) => header[0] === name)?.[1] ?? '';
+  return {
+    oid,
+    tree: only('tree'),
+    parents: headers.filter(([name]) => name === 'parent').map(([, value]) => value),
+    author: parseIdentity(only('author')),
+    committer: parseIdentity(only('committer')),
+    message: message.replace(/\n+$/, ''),
+    signature: only('gpgsig') || null,
+    raw: decode(content, encoding),
+  };
+}
+
+/** A continuation line of a header starts with a space. */
+function parseHeaders(text: string): [name: string, value: string][] {
+  return text.split(/\n(?! )/).map((line) => {
+    const space = line.indexOf(' ');
+    return [line.slice(0, space), line.slice(space + 1).replaceAll('\n ', '\n')];
+  });
+}
+
+function parseIdentity(value: string): Identity {
+  const [, name = '', email = '', time = '0', zone = '+0000'] =
+    /^(.*?) ?<(.*)> (\d+) ([+-]\d{4})$/s.exec(value) ?? [];
+  return { name, email, time: Number(time), zone };
+}
+
+function decode(bytes: Buffer, encoding = 'utf-8'): string {
+  try {
+    return new TextDecoder(encoding).decode(bytes);
+  } catch {
+    // An encoding that no one knows: the bytes are still shown, one character each.
+    return bytes.toString('latin1');
+  }
+}
+
+function lendObjects(path: string): Record<string, string> {
+  return { GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, 'objects') };
+}

@@ -1,0 +1,116 @@
+/**
+ * Faults for tests: a request that matches is delayed, answered with something else, or has its connection cut. What a
+ * remote host can do to its callers, on demand: errors, slowness, a connection that breaks before the request was
+ * handled, or after it was handled but before the answer arrived.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Fault {
+  /** Default: any method. */
+  readonly method?: string;
+  /** Matched against the path without its query. */
+  readonly path: RegExp;
+  /** How many requests it befalls; default 1. */
+  readonly times?: number;
+  /** Waits before anything else is done. */
+  readonly delayMs?: number;
+  /** Answers with this instead of handling the request. An object is sent as JSON. */
+  readonly answer?: {
+    readonly status: number;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: string | object;
+  };
+  /**
+   * Cuts the connection. `request`: once so many bytes of the request's body came in; with 0 before it is handled.
+   * `answer`: once so many bytes of the answer's body went out; with 0 the request is handled, and its answer lost.
+   */
+  readonly cut?: { readonly during: 'request' | 'answer'; readonly afterBytes: number };
+}
+
+export class Faults {
+  readonly #waiting: { fault: Fault; left: number }[] = [];
+
+  /** Lays a fault in wait. The first that matches a request befalls it. */
+  inject(fault: Fault): void {
+    this.#waiting.push({ fault, left: fault.times ?? 1 });
+  }
+
+  /** Forgets all faults that have not happened. */
+  clear(): void {
+    this.#waiting.length = 0;
+  }
+
+  /** Lets the fault that matches happen; answers whether the request is still to be handled. */
+  async apply(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
+    const fault = this.#take(request.method ?? '', path);
+    if (!fault) return true;
+    if (fault.delayMs !== undefined) await delay(fault.delayMs);
+    if (fault.cut?.during === 'request') {
+      cutRequest(request, fault.cut.afterBytes);
+      if (fault.cut.afterBytes === 0) return false;
+    }
+    if (fault.cut?.during === 'answer') cutAnswer(response, fault.cut.afterBytes);
+    if (!fault.answer) return true;
+    await readToEnd(request);
+    const { status, headers = {}, body = '' } = fault.answer;
+    const isText = typeof body === 'string';
+    response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers });
+    response.end(isText ? body : JSON.stringify(body));
+    return false;
+  }
+
+  #take(method: string, path: string): Fault | undefined {
+    const index = this.#waiting.findIndex(
+      ({ fault }) => (fault.method ?? method) === method && fault.path.test(path),
+    );
+    const entry = this.#waiting[index];
+    if (!entry) return undefined;
+    entry.left -= 1;
+    if (entry.left <= 0) this.#waiting.splice(index, 1);
+    return entry.fault;
+  }
+}
+
+function cutRequest(request: IncomingMessage, afterBytes: number): void {
+  if (afterBytes === 0) {
+    request.socket.destroy();
+    return;
+  }
+  let received = 0;
+  // A listener beside the handler's own: the handler sees the bytes, too, until the connection is gone.
+  request.prependListener('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received >= afterBytes) request.socket.destroy();
+  });
+}
+
+/** Wraps the answer's body: it goes out up to the given byte, then the connection is gone. */
+function cutAnswer(response: ServerResponse, afterBytes: number): void {
+  const write = response.write.bind(response);
+  let left = afterBytes;
+  const send = (chunk: unknown): boolean => {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk instanceof Uint8Array ? chunk : null;
+    if (bytes && bytes.length < left) {
+      left -= bytes.length;
+      return write(bytes);
+    }
+    if (bytes && left > 0) {
+      write(bytes.subarray(0, left), () => response.destroy());
+      left = 0;
+    } else response.destroy();
+    return true;
+  };
+  response.write = send;
+  response.end = (chunk?: unknown) => {
+    send(chunk);
+    // An answer shorter than the cut is cut at its end.
+    if (left > 0) response.destroy();
+    return response;
+  };
+}
+
+async function readToEnd(request: IncomingMessage): Promise<void> {
+  // The client is still writing: an answer before the end of its request could break its connection.
+  for await (const chunk of request) void chunk;
+}

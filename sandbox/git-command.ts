@@ -1,0 +1,75 @@
+/**
+ * Runs the real git for what the REST side needs to know or change. The machine's own configuration and whatever GIT_
+ * variables the caller has are kept out: the host must behave the same everywhere.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+
+export interface GitResult {
+  readonly code: number;
+  readonly stdout: Buffer;
+  readonly stderr: string;
+}
+
+export interface GitOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** The environment for every git process of the host. */
+export function gitEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
+  const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')));
+  return {
+    ...clean,
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    ...extra,
+  };
+}
+
+/** Runs one git command in a repository; the exit code is the caller's to judge. */
+export function runGit(
+  repositoryPath: string,
+  args: readonly string[],
+  options: GitOptions = {},
+): Promise<GitResult> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('git', args, {
+      cwd: repositoryPath,
+      env: gitEnvironment({ GIT_DIR: repositoryPath, ...options.env }),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    const stdout: Buffer[] = [];
+    const stderr: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    // git may exit before it has read its input; its exit code tells the story then.
+    child.stdin.on('error', () => undefined);
+    child.on('error', reject);
+    child.on('close', (code) => {
+      resolve({
+        code: code ?? 1,
+        stdout: Buffer.concat(stdout),
+        stderr: Buffer.concat(stderr).toString(),
+      });
+    });
+    child.stdin.end(options.input ?? '');
+  });
+}
+
+/** Runs a git command that can only fail by a fault of the host itself. */
+export async function mustRunGit(
+  repositoryPath: string,
+  args: readonly string[],
+  options: GitOptions = {},
+): Promise<Buffer> {
+  const result = await runGit(repositoryPath, args, options);
+  if (result.code !== 0) throw new Error(`git ${args[0]} exited with ${result.code}: ${result.stderr}`);
+  return result.stdout;
+}
+
+/** The folder of git's own programs: http-backend is started from there, which saves a process a request. */
+export function gitExecPath(): string {
+  return execFileSync('git', ['--exec-path'], { encoding: 'utf8', env: gitEnvironment() }).trim();
+}

@@ -1,0 +1,202 @@
+/**
+ * What every part of the code host works with: its addresses, its clock, its bot account, its records and the folder
+ * of its bare repositories. The actions that more than one part takes (making a repository, telling the bot of an
+ * event) live here too.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { clearTimeout, setTimeout } from 'node:timers';
+import { initBareRepository, readRef } from './bare-repository.ts';
+import type { Issue, Pull, Repository, User } from './records.ts';
+import type { Store } from './store.ts';
+
+export interface HostSettings {
+  readonly url: string;
+  readonly repositoriesDir: string;
+  readonly store: Store;
+  readonly botLogin: string;
+  readonly botToken: string;
+  readonly forkDelayMs: number;
+  readonly now: () => Date;
+}
+
+export interface NewRepository {
+  readonly owner: string;
+  readonly name: string;
+  /** Default: `main`. */
+  readonly defaultBranch?: string;
+  readonly private?: boolean;
+  readonly archived?: boolean;
+  /** Names of the labels that issues can carry; others are ignored. */
+  readonly labels?: readonly string[];
+  /** The size to report, in KB, in place of the measured one. */
+  readonly sizeKb?: number;
+}
+
+export type NewIssue = Pick<Issue, 'author' | 'title' | 'body' | 'labels' | 'pull'>;
+
+export class Host {
+  readonly url: string;
+  readonly apiUrl: string;
+  readonly repositoriesDir: string;
+  readonly store: Store;
+  readonly bot: User;
+  readonly botToken: string;
+  readonly forkDelayMs: number;
+  readonly now: () => Date;
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  constructor(settings: HostSettings) {
+    this.url = settings.url;
+    this.apiUrl = `${settings.url}/api/v3`;
+    this.repositoriesDir = settings.repositoriesDir;
+    this.store = settings.store;
+    this.bot = settings.store.ensureUser(settings.botLogin);
+    this.botToken = settings.botToken;
+    this.forkDelayMs = settings.forkDelayMs;
+    this.now = settings.now;
+  }
+
+  /** The folder of a repository's bare Git repository. */
+  pathOf(repository: Pick<Repository, 'owner' | 'name'>): string {
+    return join(this.repositoriesDir, repository.owner, `${repository.name}.git`);
+  }
+
+  /** Makes an empty repository, on disk and in the records. */
+  createRepository(wanted: NewRepository, parent: Repository | null = null): Repository {
+    const owner = this.store.ensureUser(wanted.owner).login;
+    if (this.store.findRepository(owner, wanted.name)) {
+      throw new Error(`the repository ${owner}/${wanted.name} exists already`);
+    }
+    const createdAt = this.store.timestamp();
+    const repository: Repository = {
+      id: this.store.nextId(),
+      createdAt,
+      private: wanted.private ?? false,
+      parentId: parent?.id ?? null,
+      owner,
+      name: wanted.name,
+      defaultBranch: wanted.defaultBranch ?? 'main',
+      archived: wanted.archived ?? false,
+      ready: parent === null,
+      reportedSizeKb: wanted.sizeKb ?? null,
+      updatedAt: createdAt,
+      pushedAt: createdAt,
+      formerNames: [],
+      labels: [...(wanted.labels ?? ['bug', 'documentation', 'enhancement'])],
+      issues: [],
+    };
+    rmSync(this.pathOf(repository), { recursive: true, force: true });
+    initBareRepository(this.pathOf(repository), repository.defaultBranch);
+    this.store.addRepository(repository);
+    return repository;
+  }
+
+  /** Adds an issue, or a pull request when it has a `pull` part. */
+  addIssue(repository: Repository, wanted: NewIssue): Issue {
+    const createdAt = this.store.timestamp();
+    const issue: Issue = {
+      ...wanted,
+      id: this.store.nextId(),
+      number: repository.issues.length + 1,
+      createdAt,
+      state: 'open',
+      stateReason: null,
+      updatedAt: createdAt,
+      closedAt: null,
+      closedBy: null,
+      comments: [],
+    };
+    repository.issues.push(issue);
+    this.store.changed();
+    return issue;
+  }
+
+  /** Closes or reopens an issue or pull request; a merged one stays closed. */
+  setIssueState(repository: Repository, issue: Issue, state: Issue['state'], actor: string): void {
+    if (issue.state === state || (issue.pull && issue.pull.mergedAt !== null)) return;
+    const now = this.store.timestamp();
+    const closed = state === 'closed';
+    Object.assign(issue, {
+      state,
+      stateReason: issue.pull ? null : closed ? 'completed' : 'reopened',
+      closedAt: closed ? now : null,
+      closedBy: closed ? actor : null,
+      updatedAt: now,
+    });
+    this.notifyAuthor(repository, issue, actor, null);
+    this.store.changed();
+  }
+
+  /** Does something after a while, unless the host is closed by then. */
+  later(delayMs: number, action: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      action();
+    }, delayMs);
+    this.#timers.add(timer);
+  }
+
+  /** Forgets what was to be done later. */
+  stopTimers(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  /**
+   * To be called when a push or a REST call has changed refs of a repository: open pull requests from its branches
+   * follow their head, and one whose head is gone is closed, as on GitHub.
+   */
+  refsPushed(repository: Repository): void {
+    repository.pushedAt = this.store.timestamp();
+    for (const { issue, pull } of this.#openPullsFrom(repository)) {
+      const oid = readRef(this.pathOf(repository), `refs/heads/${pull.headRef}`);
+      if (oid === pull.headSha) continue;
+      issue.updatedAt = repository.pushedAt;
+      if (oid === undefined) Object.assign(issue, { state: 'closed', closedAt: repository.pushedAt });
+      else pull.headSha = oid;
+    }
+    this.store.changed();
+  }
+
+  *#openPullsFrom(head: Repository): Generator<{ issue: Issue; pull: Pull }> {
+    for (const repository of this.store.records.repositories) {
+      for (const issue of repository.issues) {
+        const { pull } = issue;
+        if (issue.state === 'open' && pull?.headRepositoryId === head.id) yield { issue, pull };
+      }
+    }
+  }
+
+  /** Whether the repository can be seen at all: a private one is seen by its owner only. */
+  canRead(viewer: User | null, repository: Repository): boolean {
+    return !repository.private || viewer?.login === repository.owner;
+  }
+
+  /**
+   * Tells the bot that someone else did something to its issue or pull request. As on GitHub a thread has one entry,
+   * which becomes unread and moves to the top again, and one's own doings make none.
+   */
+  notifyAuthor(repository: Repository, issue: Issue, actor: string, commentId: number | null): void {
+    if (issue.author !== this.bot.login || actor === this.bot.login) return;
+    const { threads } = this.store.records;
+    const known = threads.find(
+      (thread) => thread.repositoryId === repository.id && thread.issueNumber === issue.number,
+    );
+    const updatedAt = this.store.timestamp();
+    if (known) Object.assign(known, { unread: true, updatedAt, latestCommentId: commentId });
+    else {
+      threads.push({
+        id: this.store.nextId(),
+        repositoryId: repository.id,
+        issueNumber: issue.number,
+        reason: 'author',
+        unread: true,
+        updatedAt,
+        lastReadAt: null,
+        latestCommentId: commentId,
+      });
+    }
+    this.store.changed();
+  }
+}

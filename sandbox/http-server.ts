@@ -1,0 +1,98 @@
+/**
+ * The one server behind all addresses of the host. Each request is captured, befallen by faults laid for it, and then
+ * goes to Git, the REST interface, the notification topics or the pages, by its path.
+ */
+import { randomBytes } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Capture } from './capture.ts';
+import type { Faults } from './faults.ts';
+import type { GitHttp } from './git-http.ts';
+import type { Answer } from './rest/api-call.ts';
+
+/** REST bodies are small: a comment is at most 65,536 characters. */
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+/** Longer than a client keeps an idle connection: the side that does not send closes last, and no request is lost. */
+const KEEP_ALIVE_MS = 120_000;
+
+/** A request whose body has been read. */
+export interface WholeRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+export type Handler = (request: WholeRequest) => Answer | Promise<Answer>;
+
+export interface Rooms {
+  readonly git: GitHttp;
+  readonly rest: Handler;
+  readonly pages: Handler;
+  readonly faults: Faults;
+  readonly capture: Capture;
+}
+
+/** Starts to listen; the rooms are built once the address is known. */
+export async function listen(port: number): Promise<{ server: Server; url: string }> {
+  const server = createServer();
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** Sends each request to its room. */
+export function serve(server: Server, baseUrl: string, rooms: Rooms): void {
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    handle(request, response, baseUrl, rooms).catch((error: unknown) => {
+      if (request.errored || response.destroyed) return;
+      console.error(error);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500, { 'content-type': 'application/json' }).end('{"message":"Server Error"}');
+    });
+  });
+}
+
+async function handle(
+  request: IncomingMessage,
+  response: ServerResponse,
+  baseUrl: string,
+  rooms: Rooms,
+): Promise<void> {
+  rooms.capture.add(request);
+  response.setHeader('x-github-request-id', randomBytes(16).toString('hex').toUpperCase());
+  const url = new URL(`${baseUrl}${request.url ?? '/'}`);
+  if (!(await rooms.faults.apply(request, response, url.pathname))) return;
+  if (rooms.git.matches(url.pathname)) {
+    rooms.git.handle(request, response, url);
+    return;
+  }
+  const body = await readBody(request);
+  if (!body) {
+    response.writeHead(413).end();
+    return;
+  }
+  const room = url.pathname.startsWith('/api/v3') ? rooms.rest : rooms.pages;
+  const whole = { method: request.method ?? 'GET', url: url.href, headers: request.headers, body };
+  const answer = await room(whole);
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    ...(answer.status !== 204 && { 'content-length': Buffer.byteLength(answer.body) }),
+  });
+  response.end(request.method === 'HEAD' ? '' : answer.body);
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer | null> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    // What is too much is read and dropped, so that the client gets to see the answer.
+    if (size <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  return size <= MAX_BODY_BYTES ? Buffer.concat(chunks) : null;
+}

@@ -1,0 +1,117 @@
+/**
+ * What the host remembers besides Git objects: users, repositories, issues, pull requests, comments, notification
+ * threads and ntfy messages. A pull request is an issue with a `pull` part, as on GitHub: they share their numbers
+ * and their comments. Everything here is plain JSON, so that it can be kept in one file.
+ */
+
+export interface User {
+  readonly id: number;
+  readonly login: string;
+  readonly createdAt: string;
+}
+
+export interface Comment {
+  readonly id: number;
+  readonly author: string;
+  readonly createdAt: string;
+  body: string;
+  updatedAt: string;
+}
+
+export interface Pull {
+  readonly headRepositoryId: number;
+  readonly headRef: string;
+  /** The head's tip when it was last looked at; frozen once the pull request is closed. */
+  headSha: string;
+  readonly baseRef: string;
+  baseSha: string;
+  readonly maintainerCanModify: boolean;
+  readonly draft: boolean;
+  mergedAt: string | null;
+  mergedBy: string | null;
+  mergeCommitSha: string | null;
+}
+
+export interface Issue {
+  readonly id: number;
+  readonly number: number;
+  readonly author: string;
+  readonly createdAt: string;
+  title: string;
+  body: string | null;
+  state: 'open' | 'closed';
+  stateReason: 'completed' | 'not_planned' | 'reopened' | null;
+  labels: string[];
+  updatedAt: string;
+  closedAt: string | null;
+  closedBy: string | null;
+  readonly comments: Comment[];
+  readonly pull: Pull | null;
+}
+
+export interface Repository {
+  readonly id: number;
+  readonly createdAt: string;
+  readonly private: boolean;
+  readonly parentId: number | null;
+  owner: string;
+  name: string;
+  defaultBranch: string;
+  archived: boolean;
+  /** False while a fork is an empty shell whose Git objects have yet to arrive. */
+  ready: boolean;
+  /** What `size` says instead of the measured figure, so that a huge repository need not be made. */
+  reportedSizeKb: number | null;
+  updatedAt: string;
+  pushedAt: string;
+  /** Full names it had before it was renamed: they redirect. */
+  formerNames: string[];
+  labels: string[];
+  /** The issue numbered n stands at n - 1: numbers have no gaps. */
+  readonly issues: Issue[];
+}
+
+export interface NotificationThread {
+  readonly id: number;
+  readonly repositoryId: number;
+  readonly issueNumber: number;
+  readonly reason: 'author';
+  unread: boolean;
+  updatedAt: string;
+  lastReadAt: string | null;
+  latestCommentId: number | null;
+}
+
+export interface NtfyAction {
+  readonly id: string;
+  readonly action: string;
+  readonly label: string;
+  readonly [field: string]: unknown;
+}
+
+export interface NtfyMessage {
+  readonly id: string;
+  readonly time: number;
+  readonly expires: number;
+  readonly event: 'message';
+  readonly topic: string;
+  readonly message: string;
+  readonly title?: string;
+  readonly priority?: number;
+  readonly tags?: readonly string[];
+  readonly click?: string;
+  readonly actions?: readonly NtfyAction[];
+}
+
+export interface Records {
+  lastId: number;
+  readonly users: User[];
+  readonly repositories: Repository[];
+  readonly threads: NotificationThread[];
+  readonly messages: NtfyMessage[];
+}
+
+/** GitHub's timestamps have whole seconds. */
+export function timestamp(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,119 @@
+/**
+ * One call of the REST interface: who asks, for what, with which body, and the shapes of the answers, errors included.
+ * Error bodies are GitHub's: a message, the address of the documentation, the status as a string, and for a 422 the
+ * list of what is wrong.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Host } from '../host.ts';
+import type { User } from '../records.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Buffer;
+}
+
+export interface ApiCall {
+  readonly host: Host;
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
+  readonly params: Readonly<Record<string, string>>;
+  /** The JSON object that was sent; empty when nothing was. */
+  readonly payload: Readonly<Record<string, unknown>>;
+  /** The account that the token belongs to; null for an anonymous call. */
+  readonly viewer: User | null;
+}
+
+/** A field that GitHub would refuse, as listed in a 422. */
+export interface FieldError {
+  readonly resource: string;
+  readonly code: 'missing_field' | 'invalid' | 'custom';
+  readonly field?: string;
+  readonly message?: string;
+}
+
+/** Refuses the call; the router turns it into the answer. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly errors: readonly FieldError[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly url: string | undefined;
+
+  constructor(
+    status: number,
+    message: string,
+    more: { errors?: readonly FieldError[]; headers?: Readonly<Record<string, string>>; url?: string } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.errors = more.errors;
+    this.headers = more.headers ?? {};
+    this.url = more.url;
+  }
+}
+
+export function notFound(): Refusal {
+  return new Refusal(404, 'Not Found');
+}
+
+export function validationFailed(...errors: FieldError[]): Refusal {
+  return new Refusal(422, 'Validation Failed', { errors });
+}
+
+/** An answer with a JSON body. */
+export function json(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
+/** An answer without a body. */
+export function empty(status: number, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { status, headers, body: '' };
+}
+
+/** The account that calls; refuses an anonymous one. */
+export function requireViewer(call: ApiCall): User {
+  if (!call.viewer) throw new Refusal(401, 'Requires authentication');
+  return call.viewer;
+}
+
+/** A path parameter that is a number; anything else names nothing. */
+export function numberParam(call: ApiCall, name: string): number {
+  const text = call.params[name] ?? '';
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw notFound();
+  return Number(text);
+}
+
+/** One page of a list, with the Link header that leads to the others. */
+export function page<Item>(call: ApiCall, items: readonly Item[], render: (item: Item) => unknown): Answer {
+  const query = call.url.searchParams;
+  const perPage = clamp(Number(query.get('per_page') ?? 30), 1, 100, 30);
+  const number = clamp(Number(query.get('page') ?? 1), 1, Number.MAX_SAFE_INTEGER, 1);
+  const lastNumber = Math.max(1, Math.ceil(items.length / perPage));
+  const links: string[] = [];
+  const link = (to: number, rel: string) => {
+    const target = new URL(call.url);
+    target.searchParams.set('page', String(to));
+    links.push(`<${target.href}>; rel="${rel}"`);
+  };
+  if (number > 1) link(Math.min(number - 1, lastNumber), 'prev');
+  if (number < lastNumber) {
+    link(number + 1, 'next');
+    link(lastNumber, 'last');
+  }
+  if (number > 1) link(1, 'first');
+  const shown = items.slice((number - 1) * perPage, number * perPage);
+  return json(
+    200,
+    shown.map((item) => render(item)),
+    links.length > 0 ? { link: links.join(', ') } : {},
+  );
+}
+
+function clamp(value: number, least: number, most: number, otherwise: number): number {
+  return Number.isInteger(value) ? Math.min(Math.max(value, least), most) : otherwise;
+}

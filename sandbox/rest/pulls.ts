@@ -1,0 +1,199 @@
+/**
+ * Pull requests. Opening one is checked as GitHub checks it: both branches there, one network, not open already,
+ * commits to merge, a common history. That takes two git processes, which run side by side.
+ */
+import { readRef } from '../bare-repository.ts';
+import type { Comparison, DiffStat } from '../commits.ts';
+import { compareTips, diffStat, readCommits } from '../commits.ts';
+import type { Host } from '../host.ts';
+import type { Issue, Pull, Repository } from '../records.ts';
+import type { Answer, ApiCall, FieldError } from './api-call.ts';
+import { Refusal, json, notFound, page, requireViewer, validationFailed } from './api-call.ts';
+import { closeOrReopen, requireOpenRepository, selectByState, textErrors } from './issue-rules.ts';
+import { repositoryCommit } from './render-git.ts';
+import { pullFull, pullSimple } from './render-issue.ts';
+import type { Route } from './route.ts';
+import { calledIssue, repositoryRoute } from './route.ts';
+
+export const pullRoutes: readonly Route[] = [
+  repositoryRoute('GET', '/pulls', 'pulls/pulls#list-pull-requests', listPulls),
+  repositoryRoute('POST', '/pulls', 'pulls/pulls#create-a-pull-request', createPull),
+  repositoryRoute('GET', '/pulls/:number', 'pulls/pulls#get-a-pull-request', getPull),
+  repositoryRoute('PATCH', '/pulls/:number', 'pulls/pulls#update-a-pull-request', updatePull),
+  repositoryRoute(
+    'GET',
+    '/pulls/:number/commits',
+    'pulls/pulls#list-commits-on-a-pull-request',
+    listPullCommits,
+  ),
+];
+
+type PullIssue = Issue & { readonly pull: Pull };
+
+function listPulls(call: ApiCall, repository: Repository): Answer {
+  const query = call.url.searchParams;
+  const head = query.get('head');
+  const base = query.get('base');
+  const pulls = selectByState(call, repository.issues)
+    .filter((issue): issue is PullIssue => issue.pull !== null)
+    // As on GitHub, a head without an owner filters nothing.
+    .filter((issue) => !head?.includes(':') || headLabel(call.host, issue.pull) === head)
+    .filter((issue) => base === null || issue.pull.baseRef === base);
+  return page(call, pulls, (issue) => pullSimple(call.host, repository, issue, issue.pull));
+}
+
+async function createPull(call: ApiCall, repository: Repository): Promise<Answer> {
+  const { host, payload } = call;
+  const viewer = requireViewer(call);
+  requireOpenRepository(repository);
+  const { title, head, base, body } = payload;
+  if (typeof head !== 'string' || typeof base !== 'string') {
+    const missing = [typeof base === 'string' ? '' : '"base"', typeof head === 'string' ? '' : '"head"'];
+    throw new Refusal(422, `Invalid request.\n\n${missing.filter(Boolean).join(', ')} wasn't supplied.`);
+  }
+  const errors = textErrors(title, body);
+  if (errors.length > 0) throw validationFailed(...errors);
+  const ends = findEnds(host, repository, head, base);
+  const open = repository.issues.find(
+    (issue) =>
+      issue.state === 'open' &&
+      issue.pull?.headRepositoryId === ends.headRepository.id &&
+      issue.pull.headRef === ends.headRef &&
+      issue.pull.baseRef === base,
+  );
+  const label = `${ends.headRepository.owner}:${ends.headRef}`;
+  if (open) throw validationFailed(pullError(`A pull request already exists for ${label}.`));
+
+  const figures = await countMerge(host, repository, ends.baseSha, ends.headRepository, ends.headSha);
+  if (!figures.related) {
+    const message = `The ${label} branch has no history in common with ${repository.owner}:${base}`;
+    throw validationFailed(pullError(message));
+  }
+  if (figures.commits === 0) {
+    throw validationFailed(pullError(`No commits between ${repository.owner}:${base} and ${label}`));
+  }
+  const pull: Pull = {
+    headRepositoryId: ends.headRepository.id,
+    headRef: ends.headRef,
+    headSha: ends.headSha,
+    baseRef: base,
+    baseSha: ends.baseSha,
+    maintainerCanModify: payload['maintainer_can_modify'] === true,
+    draft: payload['draft'] === true,
+    mergedAt: null,
+    mergedBy: null,
+    mergeCommitSha: null,
+  };
+  const issue = host.addIssue(repository, {
+    author: viewer.login,
+    title: (title as string).trim(),
+    body: typeof body === 'string' ? body : null,
+    labels: [],
+    pull,
+  });
+  return json(201, pullFull(host, repository, issue, pull, figures));
+}
+
+async function getPull(call: ApiCall, repository: Repository): Promise<Answer> {
+  const issue = calledPull(call, repository);
+  return json(200, await renderFull(call.host, repository, issue));
+}
+
+async function updatePull(call: ApiCall, repository: Repository): Promise<Answer> {
+  const issue = calledPull(call, repository);
+  if (call.payload['state'] === 'open' && issue.state === 'closed')
+    requireReopenable(call.host, repository, issue);
+  closeOrReopen(call, repository, issue);
+  return json(200, await renderFull(call.host, repository, issue));
+}
+
+/** GitHub reopens a pull request only while its head stands where it stood when it was closed. */
+function requireReopenable(host: Host, repository: Repository, { pull }: PullIssue): void {
+  const head = headRepositoryOf(host, repository, pull);
+  const oid = readRef(host.pathOf(head), `refs/heads/${pull.headRef}`);
+  if (pull.mergedAt === null && oid === pull.headSha) return;
+  const reason =
+    pull.mergedAt !== null
+      ? 'The pull request was merged.'
+      : `The ${pull.headRef} branch ${oid === undefined ? 'has been deleted' : 'was force-pushed or recreated'}.`;
+  throw validationFailed({
+    resource: 'PullRequest',
+    code: 'invalid',
+    field: 'state',
+    message: `state cannot be changed. ${reason}`,
+  });
+}
+
+async function listPullCommits(call: ApiCall, repository: Repository): Promise<Answer> {
+  const { host } = call;
+  const { pull } = calledPull(call, repository);
+  const head = headRepositoryOf(host, repository, pull);
+  const base = { path: host.pathOf(repository), oid: pull.baseSha };
+  const { oids } = await compareTips(base, { path: host.pathOf(head), oid: pull.headSha });
+  const commits = await readCommits(host.pathOf(head), oids);
+  return page(call, commits, (commit) => repositoryCommit(host, repository, commit));
+}
+
+interface Ends {
+  readonly headRepository: Repository;
+  readonly headRef: string;
+  readonly headSha: string;
+  readonly baseSha: string;
+}
+
+/** Finds both branches; `head` is `branch`, or `owner:branch` of another repository of the network. */
+function findEnds(host: Host, repository: Repository, head: string, base: string): Ends {
+  const colon = head.indexOf(':');
+  const owner = colon < 0 ? repository.owner : head.slice(0, colon);
+  const headRef = head.slice(colon + 1);
+  const root = host.store.rootOf(repository);
+  const headRepository = host.store.records.repositories.find(
+    (other) => other.owner.toLowerCase() === owner.toLowerCase() && host.store.rootOf(other) === root,
+  );
+  const headSha = headRepository && readRef(host.pathOf(headRepository), `refs/heads/${headRef}`);
+  const baseSha = readRef(host.pathOf(repository), `refs/heads/${base}`);
+  const errors: FieldError[] = [];
+  if (baseSha === undefined) errors.push({ resource: 'PullRequest', field: 'base', code: 'invalid' });
+  if (headSha === undefined) errors.push({ resource: 'PullRequest', field: 'head', code: 'invalid' });
+  if (!headRepository || headSha === undefined || baseSha === undefined) throw validationFailed(...errors);
+  return { headRepository, headRef, headSha, baseSha };
+}
+
+async function countMerge(
+  host: Host,
+  repository: Repository,
+  baseSha: string,
+  headOwner: Repository,
+  headSha: string,
+): Promise<DiffStat & { commits: number; related: Comparison['related'] }> {
+  const base = { path: host.pathOf(repository), oid: baseSha };
+  const head = { path: host.pathOf(headOwner), oid: headSha };
+  const [comparison, stat] = await Promise.all([compareTips(base, head), diffStat(base, head)]);
+  return { ...stat, commits: comparison.oids.length, related: comparison.related };
+}
+
+async function renderFull(host: Host, repository: Repository, issue: PullIssue) {
+  const { pull } = issue;
+  const head = headRepositoryOf(host, repository, pull);
+  const figures = await countMerge(host, repository, pull.baseSha, head, pull.headSha);
+  return pullFull(host, repository, issue, pull, figures);
+}
+
+function calledPull(call: ApiCall, repository: Repository): PullIssue {
+  const issue = calledIssue(call, repository);
+  if (!issue.pull) throw notFound();
+  return issue as PullIssue;
+}
+
+function headRepositoryOf(host: Host, repository: Repository, pull: Pull): Repository {
+  return host.store.repositoryById(pull.headRepositoryId) ?? repository;
+}
+
+function headLabel(host: Host, pull: Pull): string {
+  const owner = host.store.repositoryById(pull.headRepositoryId)?.owner ?? '';
+  return `${owner}:${pull.headRef}`;
+}
+
+function pullError(message: string): FieldError {
+  return { resource: 'PullRequest', code: 'custom', message };
+}

@@ -1,0 +1,58 @@
+/**
+ * A route is data: method, path, where GitHub documents it (its errors say so), and what it does. Most routes are about
+ * a repository, so finding it, refusing what may not be seen and redirecting what was renamed stand here once.
+ */
+import type { Issue, Repository } from '../records.ts';
+import type { Answer, ApiCall } from './api-call.ts';
+import { Refusal, notFound, numberParam } from './api-call.ts';
+
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+  readonly path: string;
+  /** Page and anchor below the documentation's address. */
+  readonly documentation: string;
+  readonly handle: (call: ApiCall) => Answer | Promise<Answer>;
+}
+
+type RepositoryHandler = (call: ApiCall, repository: Repository) => Answer | Promise<Answer>;
+
+/** A route below `/repos/:owner/:repo`. */
+export function repositoryRoute(
+  method: Route['method'],
+  path: string,
+  documentation: string,
+  handle: RepositoryHandler,
+): Route {
+  return {
+    method,
+    path: `/repos/:owner/:repo${path}`,
+    documentation,
+    handle: (call) => handle(call, calledRepository(call)),
+  };
+}
+
+/** The issue or pull request that the path names. */
+export function calledIssue(call: ApiCall, repository: Repository): Issue {
+  const issue = repository.issues[numberParam(call, 'number') - 1];
+  if (!issue) throw notFound();
+  return issue;
+}
+
+function calledRepository(call: ApiCall): Repository {
+  const { host } = call;
+  const { owner = '', repo = '' } = call.params;
+  const repository = host.store.findRepository(owner, repo);
+  if (repository && host.canRead(call.viewer, repository)) return repository;
+  const renamed = host.store.findRenamedRepository(owner, repo);
+  if (renamed && host.canRead(call.viewer, renamed)) throw movedPermanently(call, renamed);
+  throw notFound();
+}
+
+/** GitHub redirects to the repository's number, which no later renaming changes. */
+function movedPermanently(call: ApiCall, repository: Repository): Refusal {
+  const rest = call.url.pathname.split('/').slice(6);
+  const url = [`${call.host.apiUrl}/repositories/${repository.id}`, ...rest].join('/') + call.url.search;
+  const status = call.method === 'GET' ? 301 : 307;
+  const message = status === 301 ? 'Moved Permanently' : 'Temporary Redirect';
+  return new Refusal(status, message, { url, headers: { location: url } });
+}

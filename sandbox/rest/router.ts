@@ -1,0 +1,183 @@
+/**
+ * The REST interface under `/api/v3`, where GitHub's own server edition has it: who calls is told from the token, the
+ * route is found, and what the route refuses becomes GitHub's error body. Every answer carries the rate-limit and
+ * version headers of GitHub.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { Router } from 'itty-router';
+import type { Host } from '../host.ts';
+import type { User } from '../records.ts';
+import type { Answer, ApiCall } from './api-call.ts';
+import { Refusal, json, notFound } from './api-call.ts';
+import { contentRoutes } from './contents.ts';
+import { forkRoutes } from './forks.ts';
+import { pullRoutes } from './pulls.ts';
+import { refRoutes } from './refs.ts';
+import { repositoryRoutes } from './repositories.ts';
+import type { Route } from './route.ts';
+import { userRoutes } from './users.ts';
+
+const BASE = '/api/v3';
+const DOCUMENTATION = 'https://docs.github.com/rest';
+const CALLS_AN_HOUR = { known: 5000, anonymous: 60 };
+const HOUR_MS = 3_600_000;
+
+/** A REST request whose body has been read. */
+export interface ApiRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** What the router hands to a route. */
+interface MatchedRequest {
+  readonly request: ApiRequest;
+  readonly viewer: User | null;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const METHODS = { GET: 'get', POST: 'post', PATCH: 'patch', PUT: 'put', DELETE: 'delete' } as const;
+
+const ROUTES: readonly Route[] = [
+  ...userRoutes,
+  ...repositoryRoutes,
+  ...forkRoutes,
+  ...refRoutes,
+  ...contentRoutes,
+  ...pullRoutes,
+];
+
+/** Builds the function that answers a REST request. */
+export function restApi(host: Host): (request: ApiRequest) => Promise<Answer> {
+  const router = Router({ base: BASE });
+  for (const route of ROUTES) {
+    const handle = ({ request, viewer, params }: MatchedRequest) =>
+      refusalsAnswered(route.documentation, async () => route.handle(apiCall(host, request, params, viewer)));
+    router[METHODS[route.method]]<MatchedRequest>(route.path, handle);
+  }
+  const budget = new RateBudget(host.now);
+  return async (request) => {
+    const url = redirectedById(host, request.url);
+    const answer = await refusalsAnswered('', async () => {
+      const viewer = authenticate(host, request.headers);
+      const found = (await router.fetch({ method: request.method, url, request, viewer })) as Answer | null;
+      return found ?? refusalAnswer(notFound(), '');
+    });
+    return { ...answer, headers: { ...answer.headers, ...budget.spend(request.headers) } };
+  };
+}
+
+/** The account of a token; null when none was sent; refuses one that is not known. */
+export function authenticate(host: Host, headers: IncomingHttpHeaders): User | null {
+  const header = headers.authorization;
+  if (header === undefined) return null;
+  const [, scheme = '', credentials = ''] = /^(\w+) +(.*)$/.exec(header) ?? [];
+  const token =
+    scheme.toLowerCase() === 'basic'
+      ? Buffer.from(credentials, 'base64').toString().split(':').slice(1).join(':')
+      : credentials;
+  if (!['basic', 'bearer', 'token'].includes(scheme.toLowerCase()) || token !== host.botToken) {
+    throw new Refusal(401, 'Bad credentials');
+  }
+  return host.bot;
+}
+
+function apiCall(
+  host: Host,
+  request: ApiRequest,
+  params: Readonly<Record<string, string>>,
+  viewer: User | null,
+): ApiCall {
+  return {
+    host,
+    method: request.method,
+    url: new URL(request.url),
+    headers: request.headers,
+    params: Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodePathPart(value)])),
+    payload: parsePayload(request.body),
+    viewer,
+  };
+}
+
+function decodePathPart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw notFound();
+  }
+}
+
+function parsePayload(body: Buffer): Record<string, unknown> {
+  if (body.length === 0) return {};
+  let payload: unknown;
+  try {
+    payload = JSON.parse(body.toString());
+  } catch {
+    throw new Refusal(400, 'Problems parsing JSON');
+  }
+  if (payload === null || typeof payload !== 'object' || Array.isArray(payload)) {
+    throw new Refusal(400, 'Body should be a JSON object');
+  }
+  return payload as Record<string, unknown>;
+}
+
+async function refusalsAnswered(documentation: string, handle: () => Promise<Answer>): Promise<Answer> {
+  try {
+    return await handle();
+  } catch (error) {
+    if (error instanceof Refusal) return refusalAnswer(error, documentation);
+    throw error;
+  }
+}
+
+function refusalAnswer(refusal: Refusal, documentation: string): Answer {
+  const body = {
+    message: refusal.message,
+    ...(refusal.errors && { errors: refusal.errors }),
+    ...(refusal.url !== undefined && { url: refusal.url }),
+    documentation_url: documentation === '' ? DOCUMENTATION : `${DOCUMENTATION}/${documentation}`,
+    status: String(refusal.status),
+  };
+  return json(refusal.status, body, refusal.headers);
+}
+
+/** `/repositories/:id` is where a renamed repository's redirect leads. */
+function redirectedById(host: Host, url: string): string {
+  const parsed = new URL(url);
+  const [, id, rest = ''] = /^\/api\/v3\/repositories\/(\d+)(\/.*)?$/.exec(parsed.pathname) ?? [];
+  const repository = id === undefined ? undefined : host.store.repositoryById(Number(id));
+  if (!repository) return url;
+  parsed.pathname = `${BASE}/repos/${repository.owner}/${repository.name}${rest}`;
+  return parsed.href;
+}
+
+/** Counts calls by the hour and says so; refusing is left to injected faults. */
+class RateBudget {
+  readonly #now: () => Date;
+  #resetsAt = 0;
+  #used = 0;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  spend(headers: IncomingHttpHeaders): Record<string, string> {
+    const now = this.#now().getTime();
+    if (now >= this.#resetsAt) {
+      this.#resetsAt = now + HOUR_MS;
+      this.#used = 0;
+    }
+    this.#used += 1;
+    const limit = headers.authorization === undefined ? CALLS_AN_HOUR.anonymous : CALLS_AN_HOUR.known;
+    return {
+      'x-github-media-type': 'github.v3; format=json',
+      'x-github-api-version-selected': '2022-11-28',
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': String(Math.max(0, limit - this.#used)),
+      'x-ratelimit-reset': String(Math.floor(this.#resetsAt / 1000)),
+      'x-ratelimit-used': String(this.#used),
+      'x-ratelimit-resource': 'core',
+    };
+  }
+}

@@ -1,0 +1,112 @@
+/**
+ * The embedded code host: a GitHub-compatible REST subset, Git smart HTTP and notification topics on one port of this
+ * machine, so that the service can be tried and tested without an account anywhere. Its state lives in a folder: a
+ * temporary one unless one is given.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { CaptureMode, CapturedRequest } from './capture.ts';
+import { Capture } from './capture.ts';
+import { Faults } from './faults.ts';
+import { GitHttp } from './git-http.ts';
+import type { NewRepository } from './host.ts';
+import { Host } from './host.ts';
+import { listen, serve } from './http-server.ts';
+import type { Answer } from './rest/api-call.ts';
+import { fillFork } from './rest/forks.ts';
+import { restApi } from './rest/router.ts';
+import { Store, recordsFile } from './store.ts';
+
+export interface SandboxOptions {
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Where repositories and records are kept; default: a temporary folder, removed at the end. */
+  readonly dir?: string;
+  readonly botLogin?: string;
+  readonly botToken?: string;
+  /** How long a new fork stays an empty shell. */
+  readonly forkDelayMs?: number;
+  readonly now?: () => Date;
+  readonly capture?: CaptureMode;
+}
+
+export interface Sandbox {
+  /** Base of the pages and of Git. */
+  readonly url: string;
+  readonly apiUrl: string;
+  readonly notifyUrl: string;
+  readonly botLogin: string;
+  readonly botToken: string;
+  readonly faults: Faults;
+  /** What has been received so far, in order. */
+  readonly captured: readonly CapturedRequest[];
+  clearCaptured(): void;
+  /** Makes an empty repository; answers the folder of its bare Git repository, which tests may push to. */
+  createRepository(wanted: NewRepository): string;
+  repositoryPath(owner: string, name: string): string;
+  close(): Promise<void>;
+}
+
+/** Starts the host; it listens on the loopback address only. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-'));
+  const repositoriesDir = join(dir, 'repositories');
+  mkdirSync(repositoriesDir, { recursive: true });
+  const now = options.now ?? (() => new Date());
+  const store = new Store(options.dir === undefined ? null : recordsFile(dir), now);
+  const { server, url } = await listen(options.port ?? 0);
+  const host = new Host({
+    url,
+    repositoriesDir,
+    store,
+    botLogin: options.botLogin ?? 'gitveil-bot',
+    botToken: options.botToken ?? randomBytes(20).toString('hex'),
+    forkDelayMs: options.forkDelayMs ?? 300,
+    now,
+  });
+  finishInterruptedForks(host);
+  const faults = new Faults();
+  const capture = new Capture(options.capture ?? 'requests');
+  const git = new GitHttp(host);
+  serve(server, url, { git, rest: restApi(host), pages: noPages, faults, capture });
+
+  return {
+    url,
+    apiUrl: host.apiUrl,
+    notifyUrl: `${url}/ntfy`,
+    botLogin: host.bot.login,
+    botToken: host.botToken,
+    faults,
+    get captured() {
+      return capture.list();
+    },
+    clearCaptured: () => capture.clear(),
+    createRepository: (wanted) => host.pathOf(host.createRepository(wanted)),
+    repositoryPath: (owner, name) => host.pathOf({ owner, name }),
+    close: async () => {
+      host.stopTimers();
+      git.close();
+      const closed = new Promise((resolve) => {
+        server.close(resolve);
+      });
+      server.closeAllConnections();
+      await closed;
+      store.flush();
+      if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+function noPages(): Answer {
+  return { status: 404, headers: {}, body: '' };
+}
+
+/** Forks whose objects had not arrived when the host was stopped get them now. */
+function finishInterruptedForks(host: Host): void {
+  for (const fork of host.store.records.repositories) {
+    const parent = fork.parentId === null ? undefined : host.store.repositoryById(fork.parentId);
+    if (parent && !fork.ready) fillFork(host, parent, fork, null);
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The records in memory, with look-ups by name, kept in one JSON file when the folder is to outlive the process. The
+ * file is written to a temporary name and renamed, so that a crash leaves the old one or the new one, never a half.
+ * Writes are gathered: a burst of calls costs one write.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { clearTimeout, setTimeout } from 'node:timers';
+import type { Comment, Issue, Records, Repository, User } from './records.ts';
+import { timestamp } from './records.ts';
+
+const WRITE_DELAY_MS = 200;
+
+/** A comment together with the thread that it hangs on. */
+export interface PlacedComment {
+  readonly repository: Repository;
+  readonly issue: Issue;
+  readonly comment: Comment;
+}
+
+export class Store {
+  readonly records: Records;
+  readonly #now: () => Date;
+  readonly #file: string | null;
+  readonly #repositoryByName = new Map<string, Repository>();
+  #pendingWrite: NodeJS.Timeout | null = null;
+
+  /** @param file where the records are kept; null when they die with the process. */
+  constructor(file: string | null, now: () => Date) {
+    this.#file = file;
+    this.#now = now;
+    this.records = (file === null ? null : readRecords(file)) ?? {
+      lastId: 1000,
+      users: [],
+      repositories: [],
+      threads: [],
+      messages: [],
+    };
+    for (const repository of this.records.repositories) this.#index(repository);
+  }
+
+  timestamp(): string {
+    return timestamp(this.#now());
+  }
+
+  /** Every kind of record draws from one row of numbers: an id mixed up with another kind's is then not found. */
+  nextId(): number {
+    this.records.lastId += 1;
+    return this.records.lastId;
+  }
+
+  /** The user of that login, who comes into being by being named: nobody signs up here. */
+  ensureUser(login: string): User {
+    const known = this.findUser(login);
+    if (known) return known;
+    const user: User = { id: this.nextId(), login, createdAt: this.timestamp() };
+    this.records.users.push(user);
+    this.changed();
+    return user;
+  }
+
+  findUser(login: string): User | undefined {
+    return this.records.users.find((user) => user.login.toLowerCase() === login.toLowerCase());
+  }
+
+  addRepository(repository: Repository): void {
+    this.records.repositories.push(repository);
+    this.#index(repository);
+    this.changed();
+  }
+
+  /** By its present name only. Names are compared without regard to case, as GitHub does. */
+  findRepository(owner: string, name: string): Repository | undefined {
+    return this.#repositoryByName.get(nameKey(owner, name));
+  }
+
+  findRenamedRepository(owner: string, name: string): Repository | undefined {
+    const key = nameKey(owner, name);
+    return this.records.repositories.find((repository) => repository.formerNames.includes(key));
+  }
+
+  repositoryById(id: number): Repository | undefined {
+    return this.records.repositories.find((repository) => repository.id === id);
+  }
+
+  renameRepository(repository: Repository, name: string): void {
+    const formerKey = nameKey(repository.owner, repository.name);
+    this.#repositoryByName.delete(formerKey);
+    repository.formerNames.push(formerKey);
+    repository.name = name;
+    this.#index(repository);
+    this.changed();
+  }
+
+  /** The repository at the root of the fork network: two repositories of one root can exchange pull requests. */
+  rootOf(repository: Repository): Repository {
+    let root = repository;
+    while (root.parentId !== null) {
+      const parent = this.repositoryById(root.parentId);
+      if (!parent) break;
+      root = parent;
+    }
+    return root;
+  }
+
+  findComment(repository: Repository, id: number): PlacedComment | undefined {
+    for (const issue of repository.issues) {
+      const comment = issue.comments.find((candidate) => candidate.id === id);
+      if (comment) return { repository, issue, comment };
+    }
+    return undefined;
+  }
+
+  /** Tells that the records were changed and are to be written soon. */
+  changed(): void {
+    if (this.#file === null) return;
+    this.#pendingWrite ??= setTimeout(() => this.flush(), WRITE_DELAY_MS);
+  }
+
+  /** Writes what is waiting to be written. */
+  flush(): void {
+    if (this.#pendingWrite === null || this.#file === null) return;
+    clearTimeout(this.#pendingWrite);
+    this.#pendingWrite = null;
+    const temporary = `${this.#file}.${randomBytes(4).toString('hex')}`;
+    writeFileSync(temporary, JSON.stringify(this.records));
+    renameSync(temporary, this.#file);
+  }
+
+  #index(repository: Repository): void {
+    this.#repositoryByName.set(nameKey(repository.owner, repository.name), repository);
+  }
+}
+
+/** Where a folder keeps its records. */
+export function recordsFile(dir: string): string {
+  return join(dir, 'records.json');
+}
+
+function nameKey(owner: string, name: string): string {
+  return `${owner}/${name}`.toLowerCase();
+}
+
+function readRecords(file: string): Records | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Records;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
