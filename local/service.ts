@@ -92,8 +92,11 @@ function writeLine(options: ServiceOptions, level: string, message: string): voi
   else process.stdout.write(`${message}\n`);
 }
 
-/** Makes sure that the port can be listened on, as workerd's own complaint is hard to read; 0 finds a free one. */
-function claimPort(host: string, port: number): Promise<number> {
+/**
+ * Makes sure that the port can be listened on, as workerd's own complaint is hard to read; 0 finds a free one.
+ * Answers the port, which is free again. Rejects with the system's error.
+ */
+export function claimPort(host: string, port: number): Promise<number> {
   return new Promise((done, fail) => {
     const server = createServer();
     server.once('error', fail);

@@ -1,0 +1,43 @@
+/** What `npm start` prints once the service answers: where it is, and commands to paste. */
+import { SEED } from './seed.ts';
+
+/** The text for a service whose code host is the embedded one. */
+export function sandboxWelcome(serviceUrl: string, hostUrl: string, stateDir: string): string {
+  const { owner, name } = SEED;
+  const open = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  return `
+gitveil is running.
+
+  service    ${serviceUrl}
+  code host  ${hostUrl}  (embedded: HOSTING_TOKEN is not set)
+
+Try it in another terminal:
+
+  git clone ${serviceUrl}/v1/gh/${owner}/${name}
+  cd ${name}
+  git switch -c my-change
+  echo 'Hello from nobody.' >> README.md
+  git -c user.name='Ada Lovelace' -c user.email=ada@example.org commit -am 'Greet from nobody'
+  git push origin my-change
+  ${open} ${hostUrl}/${owner}/${name}/pulls
+
+The pull request is the bot's; of Ada nothing is left.
+State is kept in ${stateDir}. Press Ctrl-C to stop.
+`;
+}
+
+/** The text for a service in front of a real code host. */
+export function welcome(serviceUrl: string, hostUrl: string, stateDir: string): string {
+  return `
+gitveil is running.
+
+  service    ${serviceUrl}
+  code host  ${hostUrl}
+
+In a clone of <owner>/<repo>:
+
+  git push ${serviceUrl}/v1/gh/<owner>/<repo> my-branch
+
+State is kept in ${stateDir}. Press Ctrl-C to stop.
+`;
+}
