@@ -1,0 +1,109 @@
+/** The Worker in one workerd: its address, its variables, its state, its log, and a body that is not held up. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type WorkerBuild, buildWorker } from '../../local/build.ts';
+import { type Service, type ServiceOptions, startService } from '../../local/service.ts';
+
+let build: WorkerBuild;
+let folder: string;
+let services: Service[] = [];
+
+beforeAll(async () => {
+  build = await buildWorker();
+  folder = await mkdtemp(join(tmpdir(), 'gitveil-test-'));
+});
+
+afterEach(async () => {
+  await Promise.all(services.map((service) => service.dispose()));
+  services = [];
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function start(options: Partial<ServiceOptions> = {}): Promise<Service> {
+  const service = await startService({ build, env: {}, stateDir: null, ...options });
+  services.push(service);
+  return service;
+}
+
+/** A build whose Worker is this handler instead of the service; the bindings are the service's. */
+const withHandler = (body: string): WorkerBuild => ({
+  ...build,
+  script: `export default { async fetch(request, env) { ${body} } };`,
+});
+
+describe('startService', () => {
+  it('serves /health with the build it was given', async () => {
+    const { url, workerdPid } = await start();
+    const response = await fetch(`${url}/health`);
+    expect(await response.json()).toMatchObject({
+      deployedCommit: build.commitHash,
+      deployedAt: build.builtAt,
+    });
+    expect(await readFile(`/proc/${workerdPid}/cmdline`, 'utf8')).toContain('workerd');
+  });
+
+  it('tells the compatibility date that wrangler.toml sets', async () => {
+    const { url } = await start();
+    const { goVersion } = await (await fetch(`${url}/health`)).json<{ goVersion: string }>();
+    expect(goVersion).toBe(`workerd ${String(build.options.compatibilityDate)}`);
+  });
+
+  it('hands variables to the Worker, and its own address as SERVICE_URL', async () => {
+    const echo = withHandler('return Response.json([env.SERVICE_URL, env.ANON_EMAIL]);');
+    const { url } = await start({ build: echo, env: { ANON_EMAIL: 'nobody@example.org' } });
+    expect(await (await fetch(url)).json()).toEqual([url, 'nobody@example.org']);
+  });
+
+  it('gives the lines of the log to the caller', async () => {
+    const lines: string[] = [];
+    const { url } = await start({ env: { PORT: '0' }, writeLog: (line) => lines.push(line) });
+    expect((await fetch(`${url}/health`)).status).toBe(500);
+    await expect.poll(() => lines).toHaveLength(1);
+    expect(JSON.parse(lines[0]!)).toMatchObject({ message: 'configuration is invalid', variable: 'PORT' });
+  });
+
+  it('keeps its state over a restart, and applies a migration once', async () => {
+    const counting = {
+      ...withHandler(`
+        await env.DB.prepare('INSERT INTO visits DEFAULT VALUES').run();
+        await env.HISTORY.put('last', 'seen');
+        const { results } = await env.DB.prepare('SELECT count(*) AS n FROM visits').all();
+        return Response.json([results[0].n, await env.HISTORY.get('last')]);`),
+      migrations: [{ name: '0001_visits.sql', statements: ['CREATE TABLE visits (id INTEGER PRIMARY KEY)'] }],
+    };
+    const stateDir = join(folder, 'state');
+    for (const visits of [1, 2]) {
+      const service = await startService({ build: counting, env: {}, stateDir });
+      expect(await (await fetch(service.url)).json()).toEqual([visits, 'seen']);
+      await service.dispose();
+    }
+  });
+
+  it('says which error the system gave for a port in use', async () => {
+    const { url } = await start();
+    await expect(start({ port: Number(new URL(url).port) })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+  });
+
+  it('passes a body on while it is being sent', async () => {
+    const early = withHandler(`
+      const { value } = await request.body.getReader().read();
+      return new Response(String(value.byteLength));`);
+    const { url } = await start({ build: early });
+    const answer = await new Promise<string>((resolve, reject) => {
+      const post = request(url, { method: 'POST' }, (response) => {
+        response.once('data', (chunk: Buffer) => {
+          resolve(chunk.toString());
+          post.destroy();
+        });
+      });
+      post.once('error', reject);
+      // Never ended: an answer shows that nothing on the way waits for the whole body.
+      post.write('PACK');
+    });
+    expect(answer).toBe('4');
+  });
+});
