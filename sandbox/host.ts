@@ -3,12 +3,12 @@
  * of its bare repositories. The actions that more than one part takes (making a repository, telling the bot of an
  * event) live here too.
  */
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { initBareRepository, readRef } from './bare-repository.ts';
-import type { Issue, Pull, Repository, User } from './records.ts';
-import type { Store } from './store.ts';
+import type { Comment, Issue, Pull, Repository, User } from './records.ts';
+import type { PlacedComment, Store } from './store.ts';
 
 export interface HostSettings {
   readonly url: string;
@@ -112,6 +112,29 @@ export class Host {
     return issue;
   }
 
+  /** Adds a comment, and tells the thread's author. */
+  addComment(repository: Repository, issue: Issue, author: string, body: string): Comment {
+    const createdAt = this.store.timestamp();
+    const comment = { id: this.store.nextId(), author, createdAt, body, updatedAt: createdAt };
+    issue.comments.push(comment);
+    issue.updatedAt = createdAt;
+    this.#notifyAuthor(repository, issue, author, comment.id);
+    this.store.changed();
+    return comment;
+  }
+
+  removeComment({ issue, comment }: PlacedComment): void {
+    issue.comments.splice(issue.comments.indexOf(comment), 1);
+    this.store.changed();
+  }
+
+  /** Gives a repository another name, on disk too; calls and clones by the old one are redirected. */
+  renameRepository(repository: Repository, name: string): void {
+    const formerPath = this.pathOf(repository);
+    this.store.renameRepository(repository, name);
+    renameSync(formerPath, this.pathOf(repository));
+  }
+
   /** Closes or reopens an issue or pull request; a merged one stays closed. */
   setIssueState(repository: Repository, issue: Issue, state: Issue['state'], actor: string): void {
     if (issue.state === state || (issue.pull && issue.pull.mergedAt !== null)) return;
@@ -124,7 +147,7 @@ export class Host {
       closedBy: closed ? actor : null,
       updatedAt: now,
     });
-    this.notifyAuthor(repository, issue, actor, null);
+    this.#notifyAuthor(repository, issue, actor, null);
     this.store.changed();
   }
 
@@ -177,7 +200,7 @@ export class Host {
    * Tells the bot that someone else did something to its issue or pull request. As on GitHub a thread has one entry,
    * which becomes unread and moves to the top again, and one's own doings make none.
    */
-  notifyAuthor(repository: Repository, issue: Issue, actor: string, commentId: number | null): void {
+  #notifyAuthor(repository: Repository, issue: Issue, actor: string, commentId: number | null): void {
     if (issue.author !== this.bot.login || actor === this.bot.login) return;
     const { threads } = this.store.records;
     const known = threads.find(

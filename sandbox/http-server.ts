@@ -9,6 +9,7 @@ import type { AddressInfo } from 'node:net';
 import type { Capture } from './capture.ts';
 import type { Faults } from './faults.ts';
 import type { GitHttp } from './git-http.ts';
+import type { Ntfy } from './ntfy.ts';
 import type { Answer } from './rest/api-call.ts';
 
 /** REST bodies are small: a comment is at most 65,536 characters. */
@@ -29,6 +30,7 @@ export type Handler = (request: WholeRequest) => Answer | Promise<Answer>;
 export interface Rooms {
   readonly git: GitHttp;
   readonly rest: Handler;
+  readonly ntfy: Ntfy;
   readonly pages: Handler;
   readonly faults: Faults;
   readonly capture: Capture;
@@ -65,6 +67,7 @@ async function handle(
 ): Promise<void> {
   rooms.capture.add(request);
   response.setHeader('x-github-request-id', randomBytes(16).toString('hex').toUpperCase());
+  response.setHeader('x-content-type-options', 'nosniff');
   const url = new URL(`${baseUrl}${request.url ?? '/'}`);
   if (!(await rooms.faults.apply(request, response, url.pathname))) return;
   if (rooms.git.matches(url.pathname)) {
@@ -76,14 +79,19 @@ async function handle(
     response.writeHead(413).end();
     return;
   }
-  const room = url.pathname.startsWith('/api/v3') ? rooms.rest : rooms.pages;
   const whole = { method: request.method ?? 'GET', url: url.href, headers: request.headers, body };
-  const answer = await room(whole);
+  const answer = await roomOf(whole.method, url.pathname, rooms)(whole);
   response.writeHead(answer.status, {
     ...answer.headers,
     ...(answer.status !== 204 && { 'content-length': Buffer.byteLength(answer.body) }),
   });
   response.end(request.method === 'HEAD' ? '' : answer.body);
+}
+
+function roomOf(method: string, path: string, rooms: Rooms): Handler {
+  if (path.startsWith('/api/v3/')) return rooms.rest;
+  if (rooms.ntfy.matches(method, path)) return (request) => rooms.ntfy.handle(request);
+  return rooms.pages;
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {

@@ -14,7 +14,9 @@ import { GitHttp } from './git-http.ts';
 import type { NewRepository } from './host.ts';
 import { Host } from './host.ts';
 import { listen, serve } from './http-server.ts';
-import type { Answer } from './rest/api-call.ts';
+import { Maintainer } from './maintainer.ts';
+import { Ntfy } from './ntfy.ts';
+import { pageRouter } from './pages/router.ts';
 import { fillFork } from './rest/forks.ts';
 import { restApi } from './rest/router.ts';
 import { Store, recordsFile } from './store.ts';
@@ -40,6 +42,8 @@ export interface Sandbox {
   readonly botLogin: string;
   readonly botToken: string;
   readonly faults: Faults;
+  /** What the people upstream do. */
+  readonly maintainer: Maintainer;
   /** What has been received so far, in order. */
   readonly captured: readonly CapturedRequest[];
   clearCaptured(): void;
@@ -70,7 +74,8 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const faults = new Faults();
   const capture = new Capture(options.capture ?? 'requests');
   const git = new GitHttp(host);
-  serve(server, url, { git, rest: restApi(host), pages: noPages, faults, capture });
+  const ntfy = new Ntfy(host);
+  serve(server, url, { git, rest: restApi(host), ntfy, pages: pageRouter(host, ntfy), faults, capture });
 
   return {
     url,
@@ -79,6 +84,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     botLogin: host.bot.login,
     botToken: host.botToken,
     faults,
+    maintainer: new Maintainer(host),
     get captured() {
       return capture.list();
     },
@@ -97,10 +103,6 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
       if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-function noPages(): Answer {
-  return { status: 404, headers: {}, body: '' };
 }
 
 /** Forks whose objects had not arrived when the host was stopped get them now. */

@@ -28,7 +28,7 @@ export interface ApiCall {
 /** A field that GitHub would refuse, as listed in a 422. */
 export interface FieldError {
   readonly resource: string;
-  readonly code: 'missing_field' | 'invalid' | 'custom';
+  readonly code: 'missing_field' | 'invalid' | 'unprocessable' | 'custom';
   readonly field?: string;
   readonly message?: string;
 }

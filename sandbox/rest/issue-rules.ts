@@ -4,7 +4,7 @@ import type { ApiCall, FieldError } from './api-call.ts';
 import { Refusal, notFound, requireViewer, validationFailed } from './api-call.ts';
 
 const MAX_TITLE_CHARACTERS = 256;
-const MAX_BODY_CHARACTERS = 65_536;
+export const MAX_BODY_CHARACTERS = 65_536;
 
 /** Errors of the title and body of a new issue or pull request. */
 export function textErrors(title: unknown, body: unknown): FieldError[] {
@@ -58,7 +58,7 @@ export function closeOrReopen(call: ApiCall, repository: Repository, issue: Issu
 }
 
 /** GitHub counts code points: a surrogate pair of a JavaScript string is one character. */
-function characters(text: string): number {
+export function characters(text: string): number {
   return text.length - (text.match(/[\uD800-\uDBFF][\uDC00-\uDFFF]/g)?.length ?? 0);
 }
 

@@ -9,8 +9,11 @@ import type { Host } from '../host.ts';
 import type { User } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';
 import { Refusal, json, notFound } from './api-call.ts';
+import { commentRoutes } from './comments.ts';
 import { contentRoutes } from './contents.ts';
 import { forkRoutes } from './forks.ts';
+import { issueRoutes } from './issues.ts';
+import { notificationRoutes } from './notifications.ts';
 import { pullRoutes } from './pulls.ts';
 import { refRoutes } from './refs.ts';
 import { repositoryRoutes } from './repositories.ts';
@@ -46,6 +49,9 @@ const ROUTES: readonly Route[] = [
   ...refRoutes,
   ...contentRoutes,
   ...pullRoutes,
+  ...issueRoutes,
+  ...commentRoutes,
+  ...notificationRoutes,
 ];
 
 /** Builds the function that answers a REST request. */

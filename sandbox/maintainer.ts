@@ -1,0 +1,107 @@
+/**
+ * What the people upstream do to contributions: the other side of a pull request, for tests and for trying the service
+ * out. These actions really happen (a merge makes a merge commit in the bare repository) and notify the bot.
+ */
+import { readRef } from './bare-repository.ts';
+import { mustRunGit, runGit } from './git-command.ts';
+import type { Host } from './host.ts';
+import type { Issue, Repository } from './records.ts';
+
+/** Names an issue or pull request. */
+export interface IssueName {
+  readonly owner: string;
+  readonly repo: string;
+  readonly number: number;
+}
+
+export class Maintainer {
+  readonly #host: Host;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Comments on an issue or pull request; answers the comment's id. */
+  comment(on: IssueName, body: string, as = on.owner): number {
+    const { repository, issue } = this.#find(on);
+    return this.#host.addComment(repository, issue, this.#host.store.ensureUser(as).login, body).id;
+  }
+
+  /** Deletes anyone's comment. */
+  deleteComment(owner: string, repo: string, id: number): void {
+    const placed = this.#host.store.findComment(this.#repository(owner, repo), id);
+    if (!placed) throw new Error(`${owner}/${repo} has no comment ${id}`);
+    this.#host.removeComment(placed);
+  }
+
+  /** Closes an issue, or a pull request without merging it. */
+  close(name: IssueName, as = name.owner): void {
+    const { repository, issue } = this.#find(name);
+    this.#host.setIssueState(repository, issue, 'closed', this.#host.store.ensureUser(as).login);
+  }
+
+  /** Merges a pull request with a merge commit; answers its id. */
+  async merge(name: IssueName, as = name.owner): Promise<string> {
+    const { repository, issue } = this.#find(name);
+    const { pull } = issue;
+    if (!pull || issue.state === 'closed') throw new Error(`#${name.number} is no open pull request`);
+    const path = this.#host.pathOf(repository);
+    const head = this.#host.store.repositoryById(pull.headRepositoryId) ?? repository;
+    const baseRef = `refs/heads/${pull.baseRef}`;
+    const base = readRef(path, baseRef) ?? '';
+    const pullRef = `refs/pull/${issue.number}/head`;
+    await mustRunGit(path, [
+      'fetch',
+      '--quiet',
+      '--no-auto-maintenance',
+      this.#host.pathOf(head),
+      `+refs/heads/${pull.headRef}:${pullRef}`,
+    ]);
+    const merged = await runGit(path, ['merge-tree', '--write-tree', base, pull.headSha]);
+    if (merged.code !== 0) throw new Error(`#${name.number} cannot be merged: ${merged.stdout.toString()}`);
+    const tree = merged.stdout.toString().split('\n')[0] ?? '';
+    const message = `Merge pull request #${issue.number} from ${head.owner}/${pull.headRef}\n\n${issue.title}\n`;
+    const identity = this.#identity(this.#host.store.ensureUser(as).login);
+    const parents = ['-p', base, '-p', pull.headSha];
+    const commit = await mustRunGit(path, ['commit-tree', tree, ...parents], {
+      input: message,
+      env: identity,
+    });
+    const mergeCommitSha = commit.toString().trim();
+    await mustRunGit(path, ['update-ref', baseRef, mergeCommitSha, base]);
+    this.#host.setIssueState(repository, issue, 'closed', as);
+    Object.assign(pull, { mergedAt: issue.closedAt, mergedBy: as, mergeCommitSha });
+    return mergeCommitSha;
+  }
+
+  /** Gives a repository another name; the old one redirects. */
+  renameRepository(owner: string, repo: string, newName: string): void {
+    this.#host.renameRepository(this.#repository(owner, repo), newName);
+  }
+
+  #identity(login: string): Record<string, string> {
+    const email = `${login}@users.noreply.localhost`;
+    const date = `@${Math.floor(this.#host.now().getTime() / 1000)} +0000`;
+    return {
+      GIT_AUTHOR_NAME: login,
+      GIT_AUTHOR_EMAIL: email,
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_NAME: login,
+      GIT_COMMITTER_EMAIL: email,
+      GIT_COMMITTER_DATE: date,
+    };
+  }
+
+  #repository(owner: string, name: string): Repository {
+    const repository = this.#host.store.findRepository(owner, name);
+    if (!repository) throw new Error(`there is no repository ${owner}/${name}`);
+    return repository;
+  }
+
+  #find(name: IssueName): { repository: Repository; issue: Issue } {
+    const repository = this.#repository(name.owner, name.repo);
+    const issue = repository.issues[name.number - 1];
+    if (!issue) throw new Error(`${name.owner}/${name.repo} has no #${name.number}`);
+    return { repository, issue };
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Reads a published message, as ntfy's documentation ("Publishing") describes it: a text body with headers (each with
+ * its aliases, also as query parameters), or one JSON object. Action buttons come as JSON or in the short form
+ * `view, Label, https://…; http, …`. What ntfy refuses is refused with its number and its words.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { NtfyAction, NtfyMessage } from './records.ts';
+
+/** The parts of a message that the sender chooses. */
+export type NtfyContent = Omit<NtfyMessage, 'id' | 'time' | 'expires' | 'event' | 'topic'>;
+
+export class NtfyRefusal extends Error {
+  readonly status: number;
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+    // ntfy's codes begin with their HTTP status.
+    this.status = Math.floor(code / 100);
+  }
+}
+
+const TOPIC = /^[-_A-Za-z0-9]{1,64}$/;
+const MAX_MESSAGE_BYTES = 4096;
+const MAX_ACTIONS = 3;
+const EMPTY_MESSAGE = 'triggered';
+const PRIORITIES = new Map([
+  ...['1', '2', '3', '4', '5'].map((digit): [string, number] => [digit, Number(digit)]),
+  ['min', 1],
+  ['low', 2],
+  ['default', 3],
+  ['high', 4],
+  ['max', 5],
+  ['urgent', 5],
+]);
+
+export function requireTopic(topic: unknown): string {
+  if (typeof topic !== 'string' || !TOPIC.test(topic)) {
+    throw new NtfyRefusal(40009, 'invalid request: topic invalid');
+  }
+  return topic;
+}
+
+/** A message whose text is the body. */
+export function parseTextMessage(
+  body: Buffer,
+  headers: IncomingHttpHeaders,
+  query: URLSearchParams,
+): NtfyContent {
+  const param = (...names: string[]) => readParam(headers, query, names);
+  const tags = param('tags', 'tag', 'ta');
+  const actions = param('actions', 'action');
+  return checkedContent({
+    message: body.toString() || param('message', 'm'),
+    title: param('title', 't'),
+    priority: param('priority', 'prio', 'p'),
+    tags: tags === undefined ? undefined : tags.split(',').map((tag) => tag.trim()),
+    click: param('click'),
+    actions: actions === undefined ? undefined : parseActions(actions),
+  });
+}
+
+/** A message that is one JSON object; it names its topic itself. */
+export function parseJsonMessage(body: Buffer): { topic: string; content: NtfyContent } {
+  let message: Record<string, unknown>;
+  try {
+    message = { ...(JSON.parse(body.toString()) as object) };
+  } catch {
+    throw new NtfyRefusal(40017, 'invalid request: request body must be message JSON');
+  }
+  return { topic: requireTopic(message['topic']), content: checkedContent(message) };
+}
+
+function checkedContent(wanted: Record<string, unknown>): NtfyContent {
+  const { title, click, tags, actions } = wanted;
+  const message = textOf(wanted['message']) || EMPTY_MESSAGE;
+  // ntfy makes an attachment of a longer one, or refuses where attachments are off, as here.
+  if (Buffer.byteLength(message) > MAX_MESSAGE_BYTES) {
+    throw new NtfyRefusal(40014, 'invalid request: attachments not allowed');
+  }
+  const priority = checkedPriority(wanted['priority']);
+  return {
+    message,
+    ...(textOf(title) !== '' && { title: textOf(title) }),
+    ...(priority !== undefined && { priority }),
+    ...(Array.isArray(tags) && tags.length > 0 && { tags: tags.map(textOf) }),
+    ...(textOf(click) !== '' && { click: textOf(click) }),
+    ...(Array.isArray(actions) && actions.length > 0 && { actions: checkedActions(actions) }),
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function checkedPriority(wanted: unknown): number | undefined {
+  if (wanted === undefined || wanted === '' || wanted === 0) return undefined;
+  const priority = PRIORITIES.get(typeof wanted === 'number' ? String(wanted) : textOf(wanted).toLowerCase());
+  if (priority === undefined) throw new NtfyRefusal(40007, 'invalid priority parameter');
+  return priority;
+}
+
+function checkedActions(wanted: readonly unknown[]): NtfyAction[] {
+  if (wanted.length > MAX_ACTIONS) throw actionsInvalid(`only ${MAX_ACTIONS} actions allowed`);
+  return wanted.map((value) => {
+    const fields = { ...(value as Record<string, unknown>) };
+    const action = textOf(fields['action']).toLowerCase();
+    if (!['view', 'broadcast', 'http'].includes(action)) throw actionsInvalid(`action '${action}' unknown`);
+    const label = textOf(fields['label']);
+    if (label === '') throw actionsInvalid("parameter 'label' is required");
+    if (action !== 'broadcast' && textOf(fields['url']) === '') {
+      throw actionsInvalid(`parameter 'url' is required for action '${action}'`);
+    }
+    const method = textOf(fields['method']).toUpperCase();
+    return { ...fields, id: randomActionId(), action, label, ...(method !== '' && { method }) };
+  });
+}
+
+function parseActions(text: string): unknown[] {
+  if (!text.trim().startsWith('[')) return parseShortActions(text);
+  try {
+    return JSON.parse(text) as unknown[];
+  } catch {
+    throw actionsInvalid('JSON cannot be read');
+  }
+}
+
+/** Sections end with a comma, actions with a semicolon; quotes keep both. The first three may go without a name. */
+function parseShortActions(text: string): unknown[] {
+  const sections = text.matchAll(
+    /\s*(?:([-.\w]+)\s*=\s*)?(?:"((?:\\"|[^"])*)"|'((?:\\'|[^'])*)'|([^,;]*))\s*(,|;|$)/g,
+  );
+  const actions: Record<string, unknown>[] = [];
+  let action: Record<string, unknown> = {};
+  let position = 0;
+  for (const [, name, doubleQuoted, singleQuoted, bare, end] of sections) {
+    const value = doubleQuoted ?? singleQuoted ?? bare?.trim() ?? '';
+    const key = name ?? ['action', 'label', 'url'][position];
+    if (value !== '' || name !== undefined) setField(action, key ?? '', value);
+    position += 1;
+    if (end === ',') continue;
+    if (Object.keys(action).length > 0) actions.push(action);
+    action = {};
+    position = 0;
+  }
+  return actions;
+}
+
+/** `headers.X` and `extras.X` fill a nested object. */
+function setField(action: Record<string, unknown>, key: string, value: string): void {
+  const [group = '', name] = key.split(/\.(.*)/s);
+  if (name === undefined) action[key] = key === 'clear' ? ['true', 'yes', '1'].includes(value) : value;
+  else action[group] = { ...(action[group] as object | undefined), [name]: value };
+}
+
+function actionsInvalid(reason: string): NtfyRefusal {
+  return new NtfyRefusal(40018, `invalid request: actions invalid, ${reason}`);
+}
+
+function randomActionId(): string {
+  return crypto.randomUUID().replaceAll('-', '').slice(0, 10);
+}
+
+/** A header `X-Name` or `Name`, or a query parameter, under any of the names. */
+function readParam(
+  headers: IncomingHttpHeaders,
+  query: URLSearchParams,
+  names: readonly string[],
+): string | undefined {
+  for (const name of names) {
+    const header = headers[`x-${name}`] ?? headers[name];
+    if (header !== undefined) return decodeHeader(header.toString());
+  }
+  return names.map((name) => query.get(name)).find((value) => value !== null) ?? undefined;
+}
+
+/** Senders put UTF-8 into headers either raw, which Node reads as Latin-1, or as an RFC 2047 word. */
+function decodeHeader(value: string): string {
+  const [, charset, encoded = ''] = /^=\?([\w-]+)\?B\?([^?]*)\?=$/i.exec(value.trim()) ?? [];
+  if (charset?.toLowerCase() === 'utf-8') return Buffer.from(encoded, 'base64').toString();
+  return Buffer.from(value, 'latin1').toString();
+}

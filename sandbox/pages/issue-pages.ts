@@ -1,0 +1,104 @@
+/** The pages of an issue and of a pull request, with its commits and its diff. */
+import { compareTips, diffText, readCommits } from '../commits.ts';
+import { runGit } from '../git-command.ts';
+import type { Host } from '../host.ts';
+import type { Issue, Pull, Repository } from '../records.ts';
+import type { Answer } from '../rest/api-call.ts';
+import { fullName } from '../rest/render-repository.ts';
+import { commitView } from './commit-view.ts';
+import type { Html } from './html.ts';
+import { html } from './html.ts';
+import { diff, link, moment, pageAnswer, section, writtenText } from './layout.ts';
+
+/** More of a patch is of no use on a page. */
+const MAX_DIFF_BYTES = 256 * 1024;
+
+export function stateOf(issue: Issue): string {
+  return issue.pull?.mergedAt ? 'merged' : issue.state;
+}
+
+/** One entry in a list of issues or pull requests. */
+export function issueEntry(repository: Repository, issue: Issue): Html {
+  const path = `/${fullName(repository)}/${issue.pull ? 'pull' : 'issues'}/${issue.number}`;
+  return html`<span class="state">${stateOf(issue)}</span> ${link(path, issue.title)}
+    <div class="dim">
+      ${fullName(repository)}#${issue.number} by ${issue.author}, ${moment(issue.createdAt)},
+      ${issue.comments.length} comments
+    </div>`;
+}
+
+export function issuePage(repository: Repository, issue: Issue): Answer {
+  const labels = issue.labels.length > 0 ? html`<p class="dim">Labels: ${issue.labels.join(', ')}</p>` : '';
+  return threadPage(repository, issue, html`${labels}`, html``);
+}
+
+export async function pullPage(
+  host: Host,
+  repository: Repository,
+  issue: Issue,
+  pull: Pull,
+): Promise<Answer> {
+  const { head, base, headRepository } = tips(host, repository, pull);
+  const [{ oids }, patch] = await Promise.all([
+    compareTips(base, head),
+    diffText(base, head, MAX_DIFF_BYTES),
+  ]);
+  const commits = await readCommits(head.path, oids);
+  const branches = html`<p>
+    <code>${headRepository.owner}:${pull.headRef}</code> into
+    <code>${repository.owner}:${pull.baseRef}</code>
+  </p>`;
+  const changes = html`${section(
+      `Commits (${commits.length})`,
+      commits.map((commit) => commitView(`/${fullName(headRepository)}`, commit)),
+      'No commits.',
+    )}
+    <h2>Changes</h2>
+    ${diff(patch)}`;
+  return threadPage(repository, issue, branches, changes);
+}
+
+/** The pull request as `.diff` or as `.patch`: text for programs. */
+export async function pullText(
+  host: Host,
+  repository: Repository,
+  pull: Pull,
+  form: string,
+): Promise<Answer> {
+  const { head, base } = tips(host, repository, pull);
+  const command =
+    form === 'diff'
+      ? ['diff', `${base.oid}...${head.oid}`]
+      : ['format-patch', '--stdout', `${base.oid}..${head.oid}`];
+  const env = { GIT_ALTERNATE_OBJECT_DIRECTORIES: `${head.path}/objects` };
+  const { stdout } = await runGit(base.path, command, { env });
+  return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: stdout };
+}
+
+function threadPage(repository: Repository, issue: Issue, facts: Html, changes: Html): Answer {
+  const comments = issue.comments.map(
+    (comment) =>
+      html`<div id="issuecomment-${comment.id}" class="dim">
+          ${comment.author}, ${moment(comment.createdAt)}
+        </div>
+        ${writtenText(comment.body)}`,
+  );
+  return pageAnswer(
+    `${issue.title} · ${fullName(repository)}#${issue.number}`,
+    [link(`/${fullName(repository)}`, fullName(repository)), html`#${issue.number}`],
+    html`<h1>${issue.title}</h1>
+      <p class="dim">
+        <span class="state">${stateOf(issue)}</span> by ${issue.author}, ${moment(issue.createdAt)}
+      </p>
+      ${facts} ${writtenText(issue.body)} ${changes} ${section('Comments', comments, 'No comments.')}`,
+  );
+}
+
+function tips(host: Host, repository: Repository, pull: Pull) {
+  const headRepository = host.store.repositoryById(pull.headRepositoryId) ?? repository;
+  return {
+    headRepository,
+    head: { path: host.pathOf(headRepository), oid: pull.headSha },
+    base: { path: host.pathOf(repository), oid: pull.baseSha },
+  };
+}

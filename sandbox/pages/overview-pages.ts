@@ -1,0 +1,115 @@
+/** The front page: everything that happened on this host, newest first; an account's page and the topics' pages. */
+import type { Host } from '../host.ts';
+import type { Ntfy } from '../ntfy.ts';
+import type { NtfyMessage, Repository } from '../records.ts';
+import { timestamp } from '../records.ts';
+import type { Answer } from '../rest/api-call.ts';
+import { fullName } from '../rest/render-repository.ts';
+import type { Html } from './html.ts';
+import { html } from './html.ts';
+import { issueEntry } from './issue-pages.ts';
+import { link, moment, pageAnswer, section, writtenText } from './layout.ts';
+
+const SHOWN_ENTRIES = 50;
+
+export function frontPage(host: Host): Answer {
+  const repositories = publicRepositories(host);
+  const threads = repositories
+    .flatMap((repository) => repository.issues.map((issue) => ({ repository, issue })))
+    .toSorted((a, b) => b.issue.id - a.issue.id)
+    .slice(0, SHOWN_ENTRIES);
+  const entries = (pulls: boolean) =>
+    threads
+      .filter(({ issue }) => (issue.pull !== null) === pulls)
+      .map(({ repository, issue }) => issueEntry(repository, issue));
+  return pageAnswer(
+    'Sandbox code host',
+    [],
+    html`<h1>Sandbox code host</h1>
+      <p class="dim">
+        A code host on this machine for trying the service out. Its bot account is ${host.bot.login}.
+      </p>
+      ${section('Pull requests', entries(true), 'None yet: push through the service.')}
+      ${section('Issues', entries(false), 'No issues.')}
+      ${section('Repositories', repositories.map(repositoryEntry), 'No repositories.')}
+      ${section('Notifications of the bot account', notificationEntries(host), 'No notifications.')}
+      ${section('Topics', topicEntries(host), 'Nothing has been published.')}`,
+  );
+}
+
+export function userPage(host: Host, login: string): Answer | null {
+  const user = host.store.findUser(login);
+  if (!user) return null;
+  const owned = publicRepositories(host).filter((repository) => repository.owner === user.login);
+  return pageAnswer(
+    user.login,
+    [html`${user.login}`],
+    html`<h1>${user.login}</h1>
+      ${section('Repositories', owned.map(repositoryEntry), 'No repositories.')}`,
+  );
+}
+
+export function topicPage(ntfy: Ntfy, topic: string): Answer {
+  return pageAnswer(
+    `Topic ${topic}`,
+    [html`${topic}`],
+    html`<h1>${topic}</h1>
+      ${section(
+        'Messages',
+        ntfy.messages(topic).toReversed().map(messageEntry),
+        'Nothing has been published to this topic.',
+      )}`,
+  );
+}
+
+function publicRepositories(host: Host): Repository[] {
+  return host.store.records.repositories.filter((repository) => !repository.private);
+}
+
+function repositoryEntry(repository: Repository): Html {
+  return html`${link(`/${fullName(repository)}`, fullName(repository))}
+    <span class="dim">${repository.parentId === null ? '' : 'fork'}</span>`;
+}
+
+function notificationEntries(host: Host): Html[] {
+  return host.store.records.threads
+    .toSorted((a, b) => b.updatedAt.localeCompare(a.updatedAt))
+    .slice(0, SHOWN_ENTRIES)
+    .flatMap((thread) => {
+      const repository = host.store.repositoryById(thread.repositoryId);
+      const issue = repository?.issues[thread.issueNumber - 1];
+      if (!repository || !issue || repository.private) return [];
+      return [html`${moment(thread.updatedAt)} ${issueEntry(repository, issue)}`];
+    });
+}
+
+function topicEntries(host: Host): Html[] {
+  const topics = Map.groupBy(host.store.records.messages, (message) => message.topic);
+  return [...topics].map(
+    ([topic, messages]) =>
+      html`${link(`/ntfy/${topic}`, topic)} <span class="dim">${messages.length} messages</span>`,
+  );
+}
+
+function messageEntry(message: NtfyMessage): Html {
+  const actions = (message.actions ?? []).map(
+    (action) => html`<li>${action.label}: <code>${JSON.stringify(action)}</code></li>`,
+  );
+  return html`<strong>${message.title ?? message.topic}</strong>
+    <span class="dim">${moment(timestamp(new Date(message.time * 1000)))}</span>
+    ${writtenText(message.message)}
+    ${message.click === undefined ? '' : html`<div>${clickLink(message.click)}</div>`}
+    ${
+      actions.length === 0
+        ? ''
+        : html`<ul>
+            ${actions}
+          </ul>`
+    }
+    <div class="dim">Priority ${message.priority ?? 3} ${(message.tags ?? []).join(', ')}</div>`;
+}
+
+/** Only web addresses become links: a published `javascript:` one must not run. */
+function clickLink(address: string): Html {
+  return /^https?:\/\//.test(address) ? link(address, address) : html`${address}`;
+}

@@ -1,0 +1,63 @@
+/** Issues. Labels that the repository does not have are dropped without a word, as GitHub does. */
+import type { Repository } from '../records.ts';
+import type { Answer, ApiCall } from './api-call.ts';
+import { json, page, requireViewer, validationFailed } from './api-call.ts';
+import { closeOrReopen, requireOpenRepository, selectByState, textErrors } from './issue-rules.ts';
+import { renderIssue } from './render-issue.ts';
+import type { Route } from './route.ts';
+import { calledIssue, repositoryRoute } from './route.ts';
+
+export const issueRoutes: readonly Route[] = [
+  repositoryRoute('GET', '/issues', 'issues/issues#list-repository-issues', listIssues),
+  repositoryRoute('POST', '/issues', 'issues/issues#create-an-issue', createIssue),
+  repositoryRoute('GET', '/issues/:number', 'issues/issues#get-an-issue', getIssue),
+  repositoryRoute('PATCH', '/issues/:number', 'issues/issues#update-an-issue', updateIssue),
+];
+
+function listIssues(call: ApiCall, repository: Repository): Answer {
+  return page(call, selectByState(call, repository.issues), (issue) =>
+    renderIssue(call.host, repository, issue),
+  );
+}
+
+function createIssue(call: ApiCall, repository: Repository): Answer {
+  const { host, payload } = call;
+  const viewer = requireViewer(call);
+  requireOpenRepository(repository);
+  const { title, body, labels } = payload;
+  const errors = textErrors(title, body);
+  if (errors.length > 0) throw validationFailed(...errors);
+  const issue = host.addIssue(repository, {
+    author: viewer.login,
+    title: (title as string).trim(),
+    body: typeof body === 'string' ? body : null,
+    labels: knownLabels(repository, labels),
+    pull: null,
+  });
+  return json(201, renderIssue(host, repository, issue));
+}
+
+function getIssue(call: ApiCall, repository: Repository): Answer {
+  return json(200, renderIssue(call.host, repository, calledIssue(call, repository)));
+}
+
+function updateIssue(call: ApiCall, repository: Repository): Answer {
+  const issue = calledIssue(call, repository);
+  closeOrReopen(call, repository, issue);
+  if (call.payload['labels'] !== undefined) issue.labels = knownLabels(repository, call.payload['labels']);
+  return json(200, renderIssue(call.host, repository, issue));
+}
+
+/** A label is given by its name or as an object with a name. */
+function knownLabels(repository: Repository, wanted: unknown): string[] {
+  if (wanted === undefined) return [];
+  if (!Array.isArray(wanted)) {
+    throw validationFailed({ resource: 'Issue', code: 'invalid', field: 'labels' });
+  }
+  const names = new Set(
+    wanted.map((label: unknown) =>
+      typeof label === 'object' && label !== null && 'name' in label ? label.name : label,
+    ),
+  );
+  return repository.labels.filter((label) => names.has(label));
+}
