@@ -8,6 +8,7 @@ import { Hono } from 'hono';
 import { type ConfigResult, parseConfig } from './config.ts';
 import type { AppEnv, Env } from './env.ts';
 import { createLogger } from './log.ts';
+import { git } from './routes/git.ts';
 import { health } from './routes/health.ts';
 
 const results = new WeakMap<Env, ConfigResult>();
@@ -41,6 +42,7 @@ app.use(async (c, next) => {
 });
 
 app.route('/', health);
+app.route('/', git);
 
 app.notFound((c) => c.json({ error: 'not found' }, 404));
 

@@ -25,8 +25,11 @@ export interface NewCommit {
 }
 
 export type Trace =
-  /** Everything is proved. `commits` has parents before children; it is empty if upstream has the tip. */
-  | { readonly kind: 'complete'; readonly commits: readonly NewCommit[] }
+  /**
+   * Everything is proved. `commits` has parents before children, and is empty if upstream has the tip; `ground` are
+   * upstream's commits that they stand on.
+   */
+  | { readonly kind: 'complete'; readonly commits: readonly NewCommit[]; readonly ground: ReadonlySet<Oid> }
   /** A commit is neither in the pack (yet) nor in the listed history. */
   | { readonly kind: 'unproven' }
   /** Commits from before the listed period may be upstream's own: list further back to tell. */
@@ -43,6 +46,7 @@ export function traceNewCommits(
 ): Trace {
   const met = new Map<Oid, Commit>();
   const commits: NewCommit[] = [];
+  const ground = new Set<Oid>();
   /** An own loop instead of recursion: histories are deeper than the stack. Parents come off before children. */
   const stack: { oid: Oid; entered: boolean }[] = [{ oid: tip, entered: false }];
   /** Commits that stand on something older than the listed period. */
@@ -53,6 +57,7 @@ export function traceNewCommits(
     const known = met.get(oid);
     if (known === undefined) {
       if (history.isKnown(oid)) {
+        ground.add(oid);
         stack.pop();
         continue;
       }
@@ -76,5 +81,5 @@ export function traceNewCommits(
     if (old && known.committedAt < history.since) reachesBack = true;
     commits.push({ oid, commit: known });
   }
-  return reachesBack ? { kind: 'reaches-back' } : { kind: 'complete', commits };
+  return reachesBack ? { kind: 'reaches-back' } : { kind: 'complete', commits, ground };
 }

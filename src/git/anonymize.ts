@@ -1,0 +1,39 @@
+/**
+ * Rewrites a chain of commits so that only the bot's identity is left in it (contract, 2.10).
+ */
+import { type Commit, encodeAnonymousCommit, type Identity } from './commit.ts';
+import type { NewCommit } from './new-commits.ts';
+import { hashObject, type Oid } from './oid.ts';
+
+export interface AnonymousHistory {
+  /** The commit that takes the place of the last one given. */
+  readonly tip: Oid;
+  /** Contents of the new commits, each once: two originals that differ only in who and when become one. */
+  readonly contents: readonly Uint8Array[];
+}
+
+/**
+ * @param commits parents before children, at least one; a parent that is not among them is upstream's and stays.
+ * @param committedAt seconds since 1970, for all of them.
+ */
+export function anonymizeCommits(
+  commits: readonly NewCommit[],
+  identity: Identity,
+  committedAt: number,
+): AnonymousHistory {
+  const renamed = new Map<Oid, Oid>();
+  const contents = new Map<Oid, Uint8Array>();
+  let tip: Oid = '';
+  for (const { oid, commit } of commits) {
+    const content = encodeAnonymousCommit(commit, newParents(commit, renamed), identity, committedAt);
+    tip = hashObject('commit', content);
+    renamed.set(oid, tip);
+    contents.set(tip, content);
+  }
+  return { tip, contents: [...contents.values()] };
+}
+
+/** Each parent once, as Git itself writes a commit: two of them may have become the same. */
+function newParents(commit: Commit, renamed: ReadonlyMap<Oid, Oid>): Oid[] {
+  return [...new Set(commit.parents.map((parent) => renamed.get(parent) ?? parent))];
+}

@@ -1,0 +1,221 @@
+/**
+ * GitHub's REST API as far as the service needs it: who the bot is, forks and their branches, pull requests.
+ *
+ * Reads, and writes that lead to the same result when repeated (fork, sync, delete), are tried again; opening a pull
+ * request is tried again only after a look at whether it has been opened.
+ */
+import { Octokit } from '@octokit/rest';
+import type { Oid } from '../git/oid.ts';
+import { HostError, hostText } from './host-error.ts';
+import type { RepositoryName } from './repository-name.ts';
+import { type Clock, type RetryAdvice, withRetries } from './retry.ts';
+
+export interface Repository extends RepositoryName {
+  readonly isPrivate: boolean;
+  readonly isArchived: boolean;
+  readonly sizeKb: number;
+}
+
+export interface PullRequest {
+  readonly number: number;
+  readonly url: string;
+  readonly isOpen: boolean;
+  /** The branch that it asks to be merged into. */
+  readonly base: string;
+}
+
+export interface NewPullRequest {
+  /** `owner:branch` of the fork. */
+  readonly head: string;
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** What is read of Octokit's errors. `status` 500 stands for no answer at all. */
+interface RequestFailure {
+  readonly status: number;
+  readonly response?: {
+    readonly headers: Record<string, string | number | undefined>;
+    readonly data?: unknown;
+  };
+}
+
+function isRequestFailure(error: unknown): error is RequestFailure {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number';
+}
+
+function isRateLimit({ status, response }: RequestFailure): boolean {
+  const headers = response?.headers ?? {};
+  return (
+    status === 429 ||
+    (status === 403 && (headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'))
+  );
+}
+
+/** The sentence in which the host explains itself: its message and the first of its details. */
+function explanation({ response }: RequestFailure): string {
+  const data = response?.data as { message?: unknown; errors?: { message?: unknown }[] } | undefined;
+  const detail = Array.isArray(data?.errors)
+    ? data.errors.find(({ message }) => typeof message === 'string')
+    : undefined;
+  return hostText([data?.message, detail?.message].filter((text) => typeof text === 'string').join(': '));
+}
+
+export class GitHub {
+  readonly #octokit: Octokit;
+  readonly #clock: Clock;
+  readonly #hostName: string;
+
+  constructor(options: { apiUrl: string; token: string; clock: Clock }) {
+    this.#clock = options.clock;
+    this.#hostName = new URL(options.apiUrl).host;
+    this.#octokit = new Octokit({
+      auth: options.token,
+      baseUrl: options.apiUrl,
+      userAgent: 'gitveil',
+      // Octokit would print to the log, and the log is ours.
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+    });
+  }
+
+  /** The bot account's name. */
+  async botLogin(): Promise<string> {
+    const { data } = await this.#retried(() => this.#octokit.rest.users.getAuthenticated());
+    return data.login;
+  }
+
+  /** The repository under its current name; the host follows renames. */
+  async repository({ owner, name }: RepositoryName): Promise<Repository> {
+    const { data } = await this.#retried(() => this.#octokit.rest.repos.get({ owner, repo: name }));
+    return {
+      owner: data.owner.login,
+      name: data.name,
+      isPrivate: data.private,
+      isArchived: data.archived,
+      sizeKb: data.size,
+    };
+  }
+
+  /** The bot's fork: the one that exists, or a new one whose objects appear later. It may have another name. */
+  async fork({ owner, name }: RepositoryName): Promise<RepositoryName> {
+    const { data } = await this.#retried(() => this.#octokit.rest.repos.createFork({ owner, repo: name }));
+    return { owner: data.owner.login, name: data.name };
+  }
+
+  /**
+   * Brings a branch of the fork to where upstream has it. Where the host cannot merge (upstream was rewritten, or the
+   * fork lacks the branch), the branch is set instead.
+   */
+  async syncBranch(fork: RepositoryName, branch: string, upstreamTip: Oid, exists: boolean): Promise<void> {
+    const { owner, name: repo } = fork;
+    try {
+      if (exists) {
+        await this.#retried(() => this.#octokit.rest.repos.mergeUpstream({ owner, repo, branch }));
+        return;
+      }
+    } catch (error) {
+      if (!(error instanceof HostError) || error.code === 'rate-limited' || error.code === 'unreachable')
+        throw error;
+    }
+    await this.#retried(async () => {
+      if (exists) {
+        await this.#octokit.rest.git.updateRef({
+          owner,
+          repo,
+          ref: `heads/${branch}`,
+          sha: upstreamTip,
+          force: true,
+        });
+      } else {
+        await this.#octokit.rest.git.createRef({
+          owner,
+          repo,
+          ref: `refs/heads/${branch}`,
+          sha: upstreamTip,
+        });
+      }
+    });
+  }
+
+  async deleteBranch({ owner, name: repo }: RepositoryName, branch: string): Promise<void> {
+    await this.#retried(() => this.#octokit.rest.git.deleteRef({ owner, repo, ref: `heads/${branch}` }));
+  }
+
+  /** The pull request from `head` (`owner:branch`): the open one, else the newest; null if there never was one. */
+  async findPullRequest({ owner, name: repo }: RepositoryName, head: string): Promise<PullRequest | null> {
+    const { data } = await this.#retried(() =>
+      this.#octokit.rest.pulls.list({ owner, repo, head, state: 'all', sort: 'created', direction: 'desc' }),
+    );
+    const found = data.find(({ state }) => state === 'open') ?? data[0];
+    if (found === undefined) return null;
+    return {
+      number: found.number,
+      url: found.html_url,
+      isOpen: found.state === 'open',
+      base: found.base.ref,
+    };
+  }
+
+  /**
+   * Opens a pull request, once: after a failure that leaves it open whether it was created, the host is asked, and
+   * only then is it tried again.
+   */
+  async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
+    const { owner, name: repo } = repository;
+    let attempts = 0;
+    return this.#retried(async () => {
+      const created = attempts++ > 0 ? await this.findPullRequest(repository, request.head) : null;
+      if (created?.isOpen) return created;
+      const { data } = await this.#octokit.rest.pulls.create({ owner, repo, ...request });
+      return { number: data.number, url: data.html_url, isOpen: true, base: data.base.ref };
+    });
+  }
+
+  async #retried<T>(call: () => Promise<T>): Promise<T> {
+    try {
+      return await withRetries(this.#clock, call, (error) => this.#advise(error));
+    } catch (error) {
+      throw this.#hostError(error);
+    }
+  }
+
+  #advise(error: unknown): RetryAdvice {
+    if (!isRequestFailure(error)) return { kind: 'final' };
+    if (isRateLimit(error)) {
+      const seconds = Number(error.response?.headers['retry-after']);
+      return Number.isFinite(seconds) ? { kind: 'again', waitMs: seconds * 1000 } : { kind: 'final' };
+    }
+    return error.status >= 500 ? { kind: 'again', waitMs: null } : { kind: 'final' };
+  }
+
+  #hostError(error: unknown): HostError {
+    if (error instanceof HostError) return error;
+    if (!isRequestFailure(error) || error.status >= 500) {
+      return new HostError(
+        'unreachable',
+        `${this.#hostName} did not answer as expected. Try again later.`,
+        error,
+      );
+    }
+    if (isRateLimit(error)) {
+      return new HostError(
+        'rate-limited',
+        `${this.#hostName} asks to slow down. Try again in a few minutes.`,
+        error,
+      );
+    }
+    if (error.status === 404) {
+      return new HostError('missing', 'The repository does not exist, or is not public.', error);
+    }
+    return new HostError(
+      'refused',
+      `${this.#hostName} says: ${explanation(error) || `status ${error.status}`}`,
+      error,
+    );
+  }
+}
+
+export function headOf(fork: RepositoryName, branch: string): string {
+  return `${fork.owner}:${branch}`;
+}

@@ -1,0 +1,26 @@
+/**
+ * `owner/name` of a repository on the host, as it stands in the service's own paths.
+ *
+ * The rule is the contract's (4.15, section 7): 1 to 100 letters, digits, `-`, `_`, `.`, and no `..`. Nothing else
+ * may become part of a URL that the service asks the host for.
+ */
+export interface RepositoryName {
+  readonly owner: string;
+  readonly name: string;
+}
+
+const NAME_PATTERN = /^[A-Za-z0-9._-]{1,100}$/;
+
+function isValidPart(part: string): boolean {
+  return NAME_PATTERN.test(part) && !part.includes('..') && part !== '.';
+}
+
+/** A repository's name, with or without `.git` behind it; null if one of the parts is invalid. */
+export function parseRepositoryName(owner: string, repository: string): RepositoryName | null {
+  const name = repository.endsWith('.git') ? repository.slice(0, -'.git'.length) : repository;
+  return isValidPart(owner) && isValidPart(name) ? { owner, name } : null;
+}
+
+export function fullName(repository: RepositoryName): string {
+  return `${repository.owner}/${repository.name}`;
+}

@@ -1,0 +1,30 @@
+/** The last lines of a push that succeeded: all that the person needs later, as nothing else is kept for them. */
+export interface BannerFacts {
+  readonly updated: boolean;
+  readonly prUrl: string;
+  readonly author: string;
+  readonly branch: string;
+  readonly prHash: string;
+  readonly subscribeUrl: string;
+  /** The address that was pushed to. */
+  readonly remoteUrl: string;
+  readonly refName: string;
+}
+
+export function bannerLines(facts: BannerFacts): string[] {
+  return [
+    '',
+    facts.updated ? 'Your pull request has been updated.' : 'Your pull request is open.',
+    '',
+    `  PR URL:   ${facts.prUrl}`,
+    `  Author:   ${facts.author}`,
+    `  Branch:   ${facts.branch}`,
+    `  PR hash:  ${facts.prHash}`,
+    '',
+    'Follow it without an account:',
+    `  ${facts.subscribeUrl}`,
+    'Update it later (keep the hash, it cannot be recovered):',
+    `  git push -o pr-hash=${facts.prHash} ${facts.remoteUrl} HEAD:${facts.refName}`,
+    '',
+  ];
+}

@@ -1,0 +1,32 @@
+/**
+ * What becomes of each command of a push: one branch is taken, everything else is refused by name, so that the
+ * client's status table is complete.
+ */
+import type { CommandStatus } from '../git/report-status.ts';
+import { type Command, isDeletion } from '../git/push-request.ts';
+import { parsePushTarget, type PushTarget } from '../git/ref-name.ts';
+
+export interface CommandPlan {
+  /** The branch of this push; null if there is none to take. */
+  readonly taken: { readonly command: Command; readonly target: PushTarget } | null;
+  readonly refused: readonly CommandStatus[];
+}
+
+function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
+  if (isDeletion(command)) return 'nothing to delete: branches live in the pull request only';
+  if (target.kind === 'tag') return 'tags are not accepted: they carry a name. Push a branch';
+  if (target.kind === 'other') return 'only branches are accepted';
+  return isTaken ? 'one branch per push: push this one separately' : null;
+}
+
+export function planCommands(commandList: readonly Command[]): CommandPlan {
+  let taken: CommandPlan['taken'] = null;
+  const refused: CommandStatus[] = [];
+  for (const command of commandList) {
+    const target = parsePushTarget(command.refName);
+    const reason = refusalOf(command, target, taken !== null);
+    if (reason === null) taken = { command, target };
+    else refused.push({ refName: command.refName, reason });
+  }
+  return { taken, refused };
+}

@@ -1,0 +1,144 @@
+/**
+ * Moves a pack from the client to the fork, rewriting it on the way.
+ *
+ *   receive()   reads the body to its end; a large pack starts to leave for the fork meanwhile
+ *   finish()    sends what is left and reads the host's report
+ *
+ * Nothing leaves before the pushed history is proved complete: until then entries wait in the delay line.
+ */
+import { anonymizeCommits } from '../git/anonymize.ts';
+import type { ByteReader } from '../git/byte-reader.ts';
+import type { Commit, Identity } from '../git/commit.ts';
+import { type NewCommit, traceNewCommits } from '../git/new-commits.ts';
+import type { Oid } from '../git/oid.ts';
+import { PackRewriter } from '../git/pack/pack-rewriter.ts';
+import { ProtocolError } from '../git/protocol-error.ts';
+import type { PushReport } from '../host/git-transport.ts';
+import { hostStep } from './refusal.ts';
+import type { Upload } from './upload.ts';
+import type { UpstreamHistory } from './upstream-history.ts';
+
+/** A pack of up to this size leaves after it was read to its end: a bad one then never reaches the host. */
+const WAITING_BYTES = 1024 * 1024;
+
+export interface RelayPlan {
+  /** The pushed commit. */
+  readonly tip: Oid;
+  readonly history: UpstreamHistory;
+  readonly identity: Identity;
+  /** Seconds since 1970: the date of all new commits. */
+  readonly committedAt: number;
+  /** Opens the way to the fork, which takes a while. */
+  openUpload(rewritten: RewrittenHistory): Promise<Upload>;
+}
+
+export interface RewrittenHistory {
+  readonly tip: Oid;
+  /** The pushed tip as it was read: its message becomes the pull request's text. */
+  readonly tipCommit: Commit;
+  readonly commitCount: number;
+  /** Upstream's commits that the new ones stand on. */
+  readonly ground: ReadonlySet<Oid>;
+}
+
+export class PackRelay {
+  readonly #plan: RelayPlan;
+  readonly #rewriter: PackRewriter;
+  #rewritten: RewrittenHistory | null = null;
+  #upload: Upload | null = null;
+  #waitingBytes = 0;
+  /** Commits at the last attempt to complete the history: attempts double, so that their sum stays linear. */
+  #triedAtCount = 0;
+
+  constructor(plan: RelayPlan) {
+    this.#plan = plan;
+    this.#rewriter = new PackRewriter((oid) => plan.history.isListed(oid));
+  }
+
+  /**
+   * Reads the pack to its end.
+   * @throws ProtocolError, HostError, Refusal; the rest of the body is then unread.
+   */
+  async receive(reader: ByteReader): Promise<void> {
+    for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
+      this.#rewriter.scan(chunk);
+      this.#waitingBytes += chunk.byteLength;
+      if (this.#rewritten === null && this.#isWorthTrying()) await this.#complete(this.#rewriter.isFull);
+      if (this.#rewritten !== null && this.#waitingBytes > WAITING_BYTES) await this.#send(this.#rewritten);
+    }
+    this.#rewriter.finish();
+    if (this.#rewritten === null) await this.#complete(true);
+  }
+
+  /** Sends the rest. Only after `receive`. */
+  async finish(): Promise<{ report: PushReport; rewritten: RewrittenHistory }> {
+    const rewritten = this.#rewritten as RewrittenHistory;
+    const upload = await this.#send(rewritten);
+    const report = await hostStep('push', async () => {
+      await upload.write([this.#rewriter.trailer()]);
+      return upload.finish();
+    });
+    return { report, rewritten };
+  }
+
+  get rewritten(): RewrittenHistory | null {
+    return this.#rewritten;
+  }
+
+  /** The host drops what it got so far. */
+  async abort(): Promise<void> {
+    await this.#upload?.abort();
+  }
+
+  #isWorthTrying(): boolean {
+    const { keptCount, hasPassed, isFull } = this.#rewriter;
+    return isFull || (hasPassed && keptCount >= 2 * this.#triedAtCount);
+  }
+
+  /** @param isFinal no further commit may come: the history is completed now, or the push is refused. */
+  async #complete(isFinal: boolean): Promise<void> {
+    const { tip, history, identity, committedAt } = this.#plan;
+    this.#triedAtCount = this.#rewriter.keptCount;
+    for (;;) {
+      const trace = traceNewCommits(tip, (oid) => this.#rewriter.findCommit(oid), history);
+      if (trace.kind === 'complete') {
+        const last = trace.commits.at(-1);
+        if (last === undefined) throw nothingNew();
+        const { tip: newTip, contents } = anonymizeCommits(trace.commits, identity, committedAt);
+        this.#rewriter.start(contents);
+        this.#rewritten = rewrittenHistory(newTip, last, trace.commits.length, trace.ground);
+        return;
+      }
+      if (!isFinal) return;
+      if (!(await hostStep('history', () => history.reachBack()))) throw unproven();
+    }
+  }
+
+  async #send(rewritten: RewrittenHistory): Promise<Upload> {
+    this.#upload ??= await this.#plan.openUpload(rewritten);
+    const upload = this.#upload;
+    await hostStep('push', () => upload.write(this.#rewriter.take()));
+    this.#waitingBytes = 0;
+    return upload;
+  }
+}
+
+function rewrittenHistory(
+  tip: Oid,
+  last: NewCommit,
+  commitCount: number,
+  ground: ReadonlySet<Oid>,
+): RewrittenHistory {
+  return { tip, tipCommit: last.commit, commitCount, ground };
+}
+
+function nothingNew(): ProtocolError {
+  return new ProtocolError('not-rewritable', 'There is nothing new in this push. Commit something first.');
+}
+
+function unproven(): ProtocolError {
+  return new ProtocolError(
+    'not-rewritable',
+    'The push stands on commits that could not be found upstream. Run "git fetch", rebase your work, then push again.',
+  );
+}

@@ -1,0 +1,14 @@
+/** The code host as a push meets it: everything with a side effect comes in through here. */
+import type { GitHub } from '../host/github.ts';
+import type { GitTransport } from '../host/git-transport.ts';
+import type { Clock } from '../host/retry.ts';
+import type { HistoryLister } from './upstream-history.ts';
+
+export interface PushHost {
+  readonly github: GitHub;
+  readonly transport: GitTransport;
+  readonly lister: HistoryLister;
+  readonly clock: Clock;
+  /** The bot account's name: the author of everything. */
+  botLogin(): Promise<string>;
+}

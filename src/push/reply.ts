@@ -1,0 +1,48 @@
+/**
+ * The answer to a push, as the client reads it: progress on band 2, the report-status on band 1, an error on band 3.
+ *
+ * A client does not listen before it has sent everything, so lines wait until the reply is opened. Every reply is
+ * complete, also a refusal: lines that explain, the report-status that names each pushed ref, the final line, a flush.
+ * A bare error on band 3 would show as a broken connection.
+ */
+import { FLUSH_PKT } from '../git/pkt-line.ts';
+import { encodeReportStatus, type ReportStatus } from '../git/report-status.ts';
+import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand } from '../git/side-band.ts';
+
+/** Must not reject: a client that has gone changes nothing about the push. */
+export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
+
+export class Reply {
+  readonly #hasSideBand: boolean;
+  readonly #wantsReport: boolean;
+  #waiting: string[] = [];
+  #write: WriteBytes | null = null;
+
+  constructor(capabilities: ReadonlySet<string>) {
+    this.#hasSideBand = capabilities.has('side-band-64k');
+    this.#wantsReport = capabilities.has('report-status');
+  }
+
+  /** The client listens now. */
+  async open(write: WriteBytes): Promise<void> {
+    this.#write = write;
+    await this.progress(...this.#waiting.splice(0));
+  }
+
+  /** Lines for the person; the client puts `remote: ` in front of each. */
+  async progress(...lines: readonly string[]): Promise<void> {
+    if (!this.#hasSideBand || lines.length === 0) return;
+    if (this.#write === null) this.#waiting.push(...lines);
+    else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${line}\n`).join('')));
+  }
+
+  /** The last thing that is said; only after `open`. @param finalLine of a push that failed. */
+  async finish(report: ReportStatus, finalLine: string | null): Promise<void> {
+    const write = this.#write as WriteBytes;
+    const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
+    if (!this.#hasSideBand) return write(status);
+    await write(encodeBand(BAND_DATA, status));
+    if (finalLine !== null) await write(encodeBand(BAND_ERROR, `${finalLine}\n`));
+    return write(FLUSH_PKT);
+  }
+}

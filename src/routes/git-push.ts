@@ -1,0 +1,98 @@
+/**
+ * Push over HTTP (contract, 4.5 and 4.6): discovery, and the request whose story src/push tells.
+ *
+ * The HTTP status is chosen when the body has been read: 413 is the only failure of a push that has one. Everything
+ * else is answered in-band, where Git shows it.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '../env.ts';
+import { ByteReader } from '../git/byte-reader.ts';
+import { ProtocolError } from '../git/protocol-error.ts';
+import { readPushRequest } from '../git/push-request.ts';
+import { HostError, MovedError } from '../host/host-error.ts';
+import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { discoverForPush } from '../push/discovery.ts';
+import { Push, type PushSettings } from '../push/push.ts';
+import { BodyError, chunksOf, drain } from '../streams.ts';
+import { NO_CACHE, redirectToMoved, wrongContentType } from './git-http.ts';
+import { pushHost } from './push-host.ts';
+
+const MAX_PUSH_BYTES = 100 * 1024 * 1024;
+const REQUEST_TYPE = 'application/x-git-receive-pack-request';
+const RESULT_TYPE = 'application/x-git-receive-pack-result';
+const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
+const PR_HASH_BYTES = 6;
+
+export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const { transport, lister } = pushHost(c);
+  try {
+    const advertisement = await discoverForPush(transport, lister, target, c.var.logger);
+    return new Response(advertisement, { headers: { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE } });
+  } catch (error) {
+    if (error instanceof MovedError) return redirectToMoved(c, error.to, 'git-receive-pack');
+    if (!(error instanceof HostError)) throw error;
+    // Not 401, whatever the host says: Git would ask for a password, and there is none to give.
+    if (error.code === 'missing')
+      return c.text(`${fullName(target)} does not exist, or is not public.\n`, 404);
+    return c.json({ error: `failed to reach ${transport.hostName}` }, 502);
+  }
+}
+
+export async function receivePack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const wrongType = wrongContentType(c, REQUEST_TYPE);
+  if (wrongType !== null) return wrongType;
+  if (c.req.header('Content-Encoding') !== undefined)
+    return c.text('Content encodings are not taken here.\n', 415);
+  const limits = { maxBytes: MAX_PUSH_BYTES, timeoutMs: c.var.config.readTimeoutMs };
+  const reader = new ByteReader(chunksOf(c.req.raw.body, limits));
+  try {
+    const request = await readPushRequest(reader);
+    if (request.kind === 'probe') return result(null);
+
+    // Whether this push is let in is decided here and in this order, before any other work (contract, 4.6):
+    // first the panic switch, then the window of the address.
+
+    const push = new Push(pushHost(c), pushSettings(c, target), target, request, c.var.logger);
+    await push.receive(reader);
+    const { readable, writable } = new IdentityTransformStream();
+    // A client that leaves now does not end the push: it is half done on the host.
+    c.executionCtx.waitUntil(conclude(push, writable));
+    return result(readable);
+  } catch (error) {
+    return failedRequest(c, error, reader);
+  }
+}
+
+async function conclude(push: Push, writable: WritableStream<Uint8Array>): Promise<void> {
+  const writer = writable.getWriter();
+  await push.conclude((bytes) => writer.write(bytes).catch(() => {}));
+  await writer.close().catch(() => {});
+}
+
+function result(body: ReadableStream<Uint8Array> | null): Response {
+  return new Response(body, { headers: { 'Content-Type': RESULT_TYPE, ...NO_CACHE } });
+}
+
+/** What has no report-status to stand in: the commands could not be read, or the body is over the limit. */
+async function failedRequest(c: Context<AppEnv>, error: unknown, reader: ByteReader): Promise<Response> {
+  if (error instanceof BodyError) {
+    if (error.code === 'too-large')
+      return c.text('The push is over 100 MB. Push fewer commits at once.\n', 413);
+    return c.text('The push did not arrive completely. Push again.\n', error.code === 'timeout' ? 408 : 400);
+  }
+  if (!(error instanceof ProtocolError)) throw error;
+  await drain(reader);
+  return c.text(`${error.publicMessage}\n`, 400);
+}
+
+function pushSettings(c: Context<AppEnv>, target: RepositoryName): PushSettings {
+  const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl } = c.var.config;
+  return {
+    anonEmail,
+    maxRepositoryMb,
+    writeTimeoutMs,
+    notifyBaseUrl,
+    remoteUrl: `${new URL(c.req.url).origin}/v1/gh/${fullName(target)}`,
+    newPrHash: () => Buffer.from(crypto.getRandomValues(new Uint8Array(PR_HASH_BYTES))).toString('hex'),
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * Between the platform's streams and the Git rooms, which know none.
+ *
+ * Reads are BYOB reads of 256 KiB: the default reader delivers chunks of 4 KiB, ten times slower. Writes go to an
+ * `IdentityTransformStream` and are awaited, so that the slower side sets the pace and nothing piles up.
+ */
+import type { ByteReader, ChunkSource } from './git/byte-reader.ts';
+
+const READ_BYTES = 256 * 1024;
+
+/** A limit of the body that is being read: which one, for the caller to answer. */
+export class BodyError extends Error {
+  override readonly name = 'BodyError';
+  readonly code: 'too-large' | 'timeout' | 'aborted';
+
+  constructor(code: BodyError['code'], cause?: unknown) {
+    super(`body: ${code}`, { cause });
+    this.code = code;
+  }
+}
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** How long to wait for bytes, in all; time in which nobody reads does not count. */
+  readonly timeoutMs: number;
+}
+
+const EMPTY_SOURCE: ChunkSource = { read: async () => null, cancel: async () => {} };
+
+/**
+ * The chunks of a request's or an answer's body.
+ * `read` rejects with BodyError: `too-large`, `timeout`, or `aborted` when the sender is gone.
+ */
+export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): ChunkSource {
+  if (body === null) return EMPTY_SOURCE;
+  const reader = body.getReader({ mode: 'byob' });
+  let bytesLeft = limits.maxBytes;
+  let waitLeftMs = limits.timeoutMs;
+  return {
+    async read() {
+      const startedAt = Date.now();
+      const { done, value } = await within(
+        waitLeftMs,
+        reader.readAtLeast(READ_BYTES, new Uint8Array(READ_BYTES)),
+      );
+      waitLeftMs -= Date.now() - startedAt;
+      if (done || value === undefined || value.byteLength === 0) return null;
+      bytesLeft -= value.byteLength;
+      if (bytesLeft < 0) throw new BodyError('too-large');
+      return value;
+    },
+    async cancel() {
+      // A body that is already broken cannot be cancelled, and need not be.
+      await reader.cancel().catch(() => {});
+    },
+  };
+}
+
+async function within<T>(timeoutMs: number, reading: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new BodyError('timeout')), Math.max(0, timeoutMs));
+  });
+  try {
+    return await Promise.race([reading, timeout]);
+  } catch (error) {
+    throw error instanceof BodyError ? error : new BodyError('aborted', error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Reads what the client still sends and throws it away, so that it comes to read our answer; a client whose pipe
+ * breaks shows its own error instead. Ends quietly at the limits of the body.
+ */
+export async function drain(reader: ByteReader): Promise<void> {
+  try {
+    while ((await reader.nextChunk()) !== null);
+  } catch {
+    await reader.cancel();
+  }
+}
