@@ -19,9 +19,9 @@ Try it in another terminal:
   echo 'Hello from nobody.' >> README.md
   git -c user.name='Ada Lovelace' -c user.email=ada@example.org commit -am 'Greet from nobody'
   git push origin my-change
-  ${open} ${hostUrl}/${owner}/${name}/pulls
+  ${open} ${hostUrl}/${owner}/${name}
 
-The pull request is the bot's; of Ada nothing is left.
+That page lists the pull request. It is the bot's; of Ada nothing is left.
 State is kept in ${stateDir}. Press Ctrl-C to stop.
 `;
 }

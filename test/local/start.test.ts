@@ -1,8 +1,10 @@
 /** `npm start`, run as a person runs it: bad configuration, a port in use, the first minute, and Ctrl-C. */
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Program, descendantsOf, freePorts, isRunning, npmStart, untilPrinted } from './programs.ts';
 
@@ -57,19 +59,20 @@ describe('npm start on a port in use', () => {
 });
 
 describe('npm start', () => {
-  it('starts service and code host, says how to try them, and ends with all its children on Ctrl-C', async () => {
+  it('prints commands that open a pull request when pasted, and ends with all its children on Ctrl-C', async () => {
     const port = await freePorts();
     const program = start({ PORT: String(port) });
     await untilPrinted(program, 'Press Ctrl-C to stop.');
-    const { stdout } = program.output;
-    expect(stdout).toContain(`git clone http://127.0.0.1:${port}/v1/gh/octo/hello`);
-    expect(stdout).toContain('git push origin my-change');
-    expect(stdout).toContain(`http://127.0.0.1:${port + 1}/octo/hello/pulls`);
-
-    const health = await fetch(`http://127.0.0.1:${port}/health`);
-    expect(await health.json()).toMatchObject({ status: 'healthy' });
-    const seeded = await fetch(`http://127.0.0.1:${port + 1}/api/v3/repos/octo/hello/branches/main`);
-    expect(seeded.status).toBe(200);
+    const commands = program.output.stdout.split('\n').filter((line) => /^ {2}(git|cd|echo) /.test(line));
+    expect(commands).toHaveLength(6);
+    await promisify(execFile)('bash', ['-e', '-c', commands.join('\n')], {
+      cwd: stateDir,
+      env: { PATH: process.env['PATH'], HOME: stateDir },
+    });
+    const page = /open (http:\S+)\n/.exec(program.output.stdout)?.[1];
+    const html = await (await fetch(page!)).text();
+    expect(html).toContain('Greet from nobody');
+    expect(html).not.toContain('Ada');
 
     const family = descendantsOf(program.child.pid!);
     expect(family.filter(isRunning).length).toBeGreaterThanOrEqual(2);
