@@ -5,10 +5,12 @@
  * needs as arguments.
  */
 import type { Config, VariableName } from './config.ts';
+import type { PullRequest } from './durable/pull-request.ts';
 import type { Logger } from './log.ts';
 
 export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly DB: D1Database;
+  readonly PULL_REQUESTS: DurableObjectNamespace<PullRequest>;
   readonly HISTORY: KVNamespace;
   readonly VERSION: WorkerVersionMetadata;
   /** The compatibility date of wrangler.toml, which a Worker cannot ask its runtime for. */

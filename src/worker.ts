@@ -51,4 +51,5 @@ app.onError((error, c) => {
   return c.json({ error: 'internal server error' }, 500);
 });
 
+export { PullRequest } from './durable/pull-request.ts';
 export default app;

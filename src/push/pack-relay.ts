@@ -12,9 +12,8 @@ import type { Commit, Identity } from '../git/commit.ts';
 import { type NewCommit, traceNewCommits } from '../git/new-commits.ts';
 import type { Oid } from '../git/oid.ts';
 import { PackRewriter } from '../git/pack/pack-rewriter.ts';
-import { ProtocolError } from '../git/protocol-error.ts';
 import type { PushReport } from '../host/git-transport.ts';
-import { hostStep } from './refusal.ts';
+import { hostStep, Refusal } from './refusal.ts';
 import type { Upload } from './upload.ts';
 import type { UpstreamHistory } from './upstream-history.ts';
 
@@ -132,13 +131,15 @@ function rewrittenHistory(
   return { tip, tipCommit: last.commit, commitCount, ground };
 }
 
-function nothingNew(): ProtocolError {
-  return new ProtocolError('not-rewritable', 'There is nothing new in this push. Commit something first.');
+function nothingNew(): Refusal {
+  return new Refusal('nothing to propose', [
+    'Upstream has everything in this push already. Commit something first.',
+  ]);
 }
 
-function unproven(): ProtocolError {
-  return new ProtocolError(
-    'not-rewritable',
-    'The push stands on commits that could not be found upstream. Run "git fetch", rebase your work, then push again.',
-  );
+function unproven(): Refusal {
+  return new Refusal('fetch first', [
+    'The push stands on commits that could not be found upstream.',
+    'Run "git fetch", rebase your work, then push again.',
+  ]);
 }

@@ -1,4 +1,5 @@
-/** The code host as a push meets it: everything with a side effect comes in through here. */
+/** The world as a push meets it: everything with a side effect comes in through here. */
+import type { PullRequestEvent, PullRequestRecord } from '../durable/pull-request.ts';
 import type { GitHub } from '../host/github.ts';
 import type { GitTransport } from '../host/git-transport.ts';
 import type { Clock } from '../host/retry.ts';
@@ -11,4 +12,6 @@ export interface PushHost {
   readonly clock: Clock;
   /** The bot account's name: the author of everything. */
   botLogin(): Promise<string>;
+  /** Keeps the pull request, and tells its topic and the ledger. Rejects if it could not be kept. */
+  record(pullRequest: PullRequestRecord, event: PullRequestEvent): Promise<void>;
 }

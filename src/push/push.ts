@@ -15,6 +15,7 @@ import type { PushReport } from '../host/git-transport.ts';
 import { HostError, hostText } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
+import { pullRequestTopic } from '../notify/ntfy.ts';
 import { BodyError, drain } from '../streams.ts';
 import { bannerLines } from './banner.ts';
 import { type CommandPlan, planCommands } from './command-plan.ts';
@@ -106,7 +107,7 @@ export class Push {
       outcome = await this.#finish(outcome).catch((error: unknown) => toRefusal(error));
     }
     const refusal = outcome instanceof Refusal ? outcome : null;
-    this.#log(refusal);
+    if (this.#commands.taken !== null) this.#log(refusal);
     if (refusal !== null) await this.#reply.progress('', ...refusal.lines, '');
     await this.#reply.finish(
       { unpackStatus: refusal?.unpackStatus ?? 'ok', commandStatuses: this.#commandStatuses(refusal) },
@@ -193,14 +194,16 @@ export class Push {
       if (workBranchTip === ZERO_OID) await this.#dropBranch(fork, branch);
       throw error;
     });
+    const updated = continuation.pullRequest?.isOpen === true;
+    await this.#record(received, pullRequest, updated);
     await this.#reply.progress(
       ...bannerLines({
-        updated: continuation.pullRequest?.isOpen === true,
+        updated,
         prUrl: pullRequest.url,
         author: received.botLogin,
         branch,
         prHash: continuation.prHash,
-        subscribeUrl: `${this.#settings.notifyBaseUrl}/anon-pr-${continuation.prHash}`,
+        subscribeUrl: `${this.#settings.notifyBaseUrl}/${pullRequestTopic(continuation.prHash)}`,
         remoteUrl: this.#settings.remoteUrl,
         refName: this.#commands.taken?.command.refName ?? '',
       }),
@@ -243,6 +246,20 @@ export class Push {
         ...pullRequestText(tipCommit),
       }),
     );
+  }
+
+  /** The pull request stands; that it could not be written down costs its notifications, not the push. */
+  async #record(
+    { upstream, continuation }: Received,
+    pullRequest: PullRequest,
+    updated: boolean,
+  ): Promise<void> {
+    const { owner, name: repo } = upstream.repository;
+    const { number, url } = pullRequest;
+    const record = { prHash: continuation.prHash, owner, repo, number, url };
+    await this.#host
+      .record(record, updated ? 'updated' : 'opened')
+      .catch((error: unknown) => this.#logger.error('a pull request could not be recorded', { error }));
   }
 
   async #dropBranch(fork: RepositoryName, branch: string): Promise<void> {

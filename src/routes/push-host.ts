@@ -31,5 +31,9 @@ export function pushHost(c: Context<AppEnv>): PushHost {
       botLogins.set(key, login);
       return login;
     },
+    async record(pullRequest, event) {
+      const object = c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(pullRequest.prHash));
+      await object.record(pullRequest, event, clock.now());
+    },
   };
 }
