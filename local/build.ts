@@ -27,7 +27,7 @@ export interface WorkerBuild {
   /** The bindings of wrangler.toml, as miniflare wants them. */
   readonly options: Omit<SourcelessWorkerOptions, 'modulesRules'>;
   readonly migrations: readonly Migration[];
-  /** The checked-out commit; `main` outside a Git checkout. */
+  /** The commit that was built, as `currentCommit` tells it. */
   readonly commitHash: string;
   /** ISO 8601. */
   readonly builtAt: string;
@@ -42,10 +42,19 @@ export async function buildWorker(): Promise<WorkerBuild> {
   return { script, options, migrations, commitHash, builtAt: new Date().toISOString() };
 }
 
-/** The id of the checked-out commit; `main`, the variable's default, when Git cannot tell. */
+/**
+ * The id of the checked-out commit, with `-dirty` behind it when the working tree differs; `main`, the variable's
+ * default, when Git cannot tell.
+ */
 export async function currentCommit(): Promise<string> {
   try {
-    const { stdout } = await run('git', ['rev-parse', 'HEAD'], { cwd: ROOT });
+    const { stdout } = await run(
+      'git',
+      ['--no-optional-locks', 'describe', '--always', '--abbrev=40', '--exclude=*', '--dirty'],
+      {
+        cwd: ROOT,
+      },
+    );
     return stdout.trim();
   } catch {
     return 'main';

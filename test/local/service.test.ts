@@ -29,9 +29,10 @@ async function start(options: Partial<ServiceOptions> = {}): Promise<Service> {
   return service;
 }
 
-/** A build whose Worker is this handler instead of the service; the bindings are the service's. */
+/** A build whose Worker is this handler instead of the service; but for the Durable Objects, the bindings are its. */
 const withHandler = (body: string): WorkerBuild => ({
   ...build,
+  options: { ...build.options, durableObjects: {} },
   script: `export default { async fetch(request, env) { ${body} } };`,
 });
 
