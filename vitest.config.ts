@@ -2,14 +2,21 @@
  * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; `node` drives the service
  * from outside with a real Git client, and tests the sandbox host, which is a Node program.
  */
-import { cloudflareTest } from '@cloudflare/vitest-plugin';
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
+
+const migrations = await readD1Migrations('migrations');
 
 export default defineConfig({
   test: {
     projects: [
       {
-        plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' } })],
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: { bindings: { TEST_MIGRATIONS: migrations } },
+          }),
+        ],
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
