@@ -45,12 +45,15 @@ export class Faults {
   async apply(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
     const fault = this.#take(request.method ?? '', path);
     if (!fault) return true;
+    const { cut } = fault;
+    // Laid before any waiting: parts of the body may arrive meanwhile.
+    if (cut?.during === 'request' && cut.afterBytes > 0) cutRequest(request, cut.afterBytes);
+    if (cut?.during === 'answer') cutAnswer(response, cut.afterBytes);
     if (fault.delayMs !== undefined) await delay(fault.delayMs);
-    if (fault.cut?.during === 'request') {
-      cutRequest(request, fault.cut.afterBytes);
-      if (fault.cut.afterBytes === 0) return false;
+    if (cut?.during === 'request' && cut.afterBytes === 0) {
+      request.socket.destroy();
+      return false;
     }
-    if (fault.cut?.during === 'answer') cutAnswer(response, fault.cut.afterBytes);
     if (!fault.answer) return true;
     await readToEnd(request);
     const { status, headers = {}, body = '' } = fault.answer;
@@ -72,17 +75,20 @@ export class Faults {
   }
 }
 
+/** The handler gets the body up to the given byte; then the connection is gone. */
 function cutRequest(request: IncomingMessage, afterBytes: number): void {
-  if (afterBytes === 0) {
+  const push = request.push.bind(request);
+  let left = afterBytes;
+  request.push = (chunk: unknown) => {
+    if (!(chunk instanceof Uint8Array) || chunk.length < left) {
+      left -= chunk instanceof Uint8Array ? chunk.length : 0;
+      return push(chunk);
+    }
+    if (left > 0) push(chunk.subarray(0, left));
+    left = 0;
     request.socket.destroy();
-    return;
-  }
-  let received = 0;
-  // A listener beside the handler's own: the handler sees the bytes, too, until the connection is gone.
-  request.prependListener('data', (chunk: Buffer) => {
-    received += chunk.length;
-    if (received >= afterBytes) request.socket.destroy();
-  });
+    return false;
+  };
 }
 
 /** Wraps the answer's body: it goes out up to the given byte, then the connection is gone. */

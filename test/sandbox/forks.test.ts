@@ -1,0 +1,161 @@
+/** Forks: they come late, under a name that may differ, with objects of their own; and syncing them. */
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { Workshop, commitFile, git, tryGit } from './support/git.ts';
+import { call, createFilled, fork, pushUrl } from './support/host.ts';
+
+const FORK_DELAY_MS = 300;
+const workshop = new Workshop();
+let host: Sandbox;
+
+beforeAll(async () => {
+  host = await startSandbox({ forkDelayMs: FORK_DELAY_MS });
+});
+
+afterAll(async () => {
+  await host.close();
+  workshop.remove();
+});
+
+/** A repository of octocat's with one commit; answers a work tree of it. */
+async function upstream(name: string): Promise<string> {
+  const workTree = await workshop.workTree();
+  await createFilled(host, workTree, { owner: 'octocat', name });
+  await git(workTree, 'remote', 'add', 'origin', host.repositoryPath('octocat', name));
+  return workTree;
+}
+
+function mergeUpstream(name: string, branch: unknown) {
+  return call(host, 'POST', `/repos/${host.botLogin}/${name}/merge-upstream`, { branch });
+}
+
+describe('forking', () => {
+  test('answers at once with an empty shell, whose objects arrive later', async () => {
+    const workTree = await upstream('late');
+    await git(workTree, 'push', '--quiet', 'origin', 'HEAD:other');
+    const { status, body } = await call(host, 'POST', '/repos/octocat/late/forks', {});
+    expect(status).toBe(202);
+    expect(body).toMatchObject({
+      full_name: `${host.botLogin}/late`,
+      fork: true,
+      parent: { full_name: 'octocat/late' },
+      source: { full_name: 'octocat/late' },
+    });
+    const forkUrl = `${host.url}/${host.botLogin}/late`;
+    expect(await git(workshop.dir, 'ls-remote', forkUrl)).toBe('');
+    const early = await call(host, 'GET', `/repos/${host.botLogin}/late/git/ref/heads/main`);
+    expect([early.status, early.body['message']]).toEqual([409, 'Git Repository is empty.']);
+
+    await delay(FORK_DELAY_MS + 100);
+    const refs = (await git(workshop.dir, 'ls-remote', forkUrl))
+      .split('\n')
+      .map((line) => line.split('\t')[1]);
+    expect(refs).toEqual(['HEAD', 'refs/heads/main', 'refs/heads/other']);
+  });
+
+  test('answers with the fork that exists, also for a fork of it', async () => {
+    await upstream('twice');
+    const first = await call(host, 'POST', '/repos/octocat/twice/forks', {});
+    const second = await call(host, 'POST', '/repos/octocat/twice/forks', {});
+    expect([second.status, second.body['id']]).toEqual([202, first.body['id']]);
+    await fork(host, 'octocat/twice');
+    const ofFork = await call(host, 'POST', `/repos/${host.botLogin}/twice/forks`, {});
+    expect([ofFork.status, ofFork.body['id']]).toEqual([202, first.body['id']]);
+  });
+
+  test('counts the name up when another repository of the bot has it', async () => {
+    const workTree = await upstream('taken');
+    await createFilled(host, workTree, { owner: host.botLogin, name: 'taken' });
+    await createFilled(host, workTree, { owner: host.botLogin, name: 'taken-1' });
+    expect(await fork(host, 'octocat/taken')).toBe('taken-2');
+  });
+
+  test('takes only the default branch when asked', async () => {
+    const workTree = await upstream('narrow');
+    await git(workTree, 'push', '--quiet', 'origin', 'HEAD:other');
+    await call(host, 'POST', '/repos/octocat/narrow/forks', { default_branch_only: true });
+    await delay(FORK_DELAY_MS + 100);
+    const { list } = await call(host, 'GET', `/repos/${host.botLogin}/narrow/branches`);
+    expect(list.map((branch) => branch['name'])).toEqual(['main']);
+  });
+
+  test('refuses an empty repository, an anonymous caller and a missing repository', async () => {
+    host.createRepository({ owner: 'octocat', name: 'nothing' });
+    const empty = await call(host, 'POST', '/repos/octocat/nothing/forks', {});
+    expect(empty.status).toBe(403);
+    expect(empty.body['message']).toMatch(/contains no Git content/);
+    const anonymous = await call(host, 'POST', '/repos/octocat/nothing/forks', {}, { token: null });
+    expect(anonymous.status).toBe(401);
+    expect((await call(host, 'POST', '/repos/octocat/nowhere/forks', {})).status).toBe(404);
+  });
+
+  test('gives the fork objects of its own: what upstream gains later is missing', async () => {
+    const workTree = await upstream('apart');
+    const name = await fork(host, 'octocat/apart');
+    const forkPath = host.repositoryPath(host.botLogin, name);
+    expect(() => statSync(join(forkPath, 'objects/info/alternates'))).toThrow();
+
+    const newer = await commitFile(workTree, 'new.txt', 'new\n', 'Upstream moves on');
+    await git(workTree, 'push', '--quiet', 'origin', 'main');
+    expect((await tryGit(forkPath, 'cat-file', '-e', newer)).code).not.toBe(0);
+    const ref = await call(host, 'POST', `/repos/${host.botLogin}/${name}/git/refs`, {
+      ref: 'refs/heads/unknown',
+      sha: newer,
+    });
+    expect([ref.status, ref.body['message']]).toEqual([422, 'Object does not exist']);
+  });
+});
+
+describe('syncing', () => {
+  test('brings the objects and moves the branch forward', async () => {
+    const workTree = await upstream('behind');
+    const name = await fork(host, 'octocat/behind');
+    const newer = await commitFile(workTree, 'new.txt', 'new\n', 'Upstream moves on');
+    await git(workTree, 'push', '--quiet', 'origin', 'main');
+    const { status, body } = await mergeUpstream(name, 'main');
+    expect([status, body]).toEqual([
+      200,
+      {
+        message: 'Successfully fetched and fast-forwarded from upstream octocat:main.',
+        merge_type: 'fast-forward',
+        base_branch: 'octocat:main',
+      },
+    ]);
+    const forkPath = host.repositoryPath(host.botLogin, name);
+    expect(await git(forkPath, 'rev-parse', 'refs/heads/main')).toBe(newer);
+    expect(await git(forkPath, 'fsck', '--strict', '--connectivity-only')).not.toMatch(/missing|broken/);
+    expect(readdirSync(forkPath)).not.toContain('FETCH_HEAD');
+
+    expect((await mergeUpstream(name, 'main')).body['merge_type']).toBe('none');
+    await commitFile(workTree, 'fork.txt', 'fork\n', 'Only in the fork');
+    await git(workTree, 'push', '--quiet', pushUrl(host, `${host.botLogin}/${name}`), 'main');
+    expect((await mergeUpstream(name, 'main')).body['merge_type']).toBe('none');
+  });
+
+  test('refuses branches that have parted', async () => {
+    const workTree = await upstream('parted');
+    const name = await fork(host, 'octocat/parted');
+    await commitFile(workTree, 'a.txt', 'a\n', 'Upstream');
+    await git(workTree, 'push', '--quiet', 'origin', 'main');
+    await git(workTree, 'reset', '--quiet', '--hard', 'HEAD~1');
+    await commitFile(workTree, 'b.txt', 'b\n', 'Fork');
+    await git(workTree, 'push', '--quiet', pushUrl(host, `${host.botLogin}/${name}`), 'main');
+    const { status, body } = await mergeUpstream(name, 'main');
+    expect([status, body['message']]).toEqual([409, 'There are merge conflicts']);
+  });
+
+  test('refuses what is no fork, no branch, or not the bot’s', async () => {
+    const workTree = await upstream('plain');
+    await createFilled(host, workTree, { owner: host.botLogin, name: 'own' });
+    expect((await mergeUpstream('own', 'main')).status).toBe(422);
+    const name = await fork(host, 'octocat/plain');
+    expect((await mergeUpstream(name, 'nope')).status).toBe(404);
+    expect((await mergeUpstream(name, undefined)).status).toBe(422);
+    const foreign = await call(host, 'POST', '/repos/octocat/plain/merge-upstream', { branch: 'main' });
+    expect(foreign.status).toBe(404);
+  });
+});

@@ -1,0 +1,180 @@
+/** Git over HTTP, with the real client: cloning, fetching and pushing in all forms, and who may do what. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+import { Workshop, commitFile, git, tryGit } from './support/git.ts';
+import { createFilled, pushUrl } from './support/host.ts';
+
+const workshop = new Workshop();
+let host: Sandbox;
+let workTree: string;
+let url: string;
+
+beforeAll(async () => {
+  host = await startSandbox();
+  url = `${host.url}/octocat/hello`;
+  workTree = await workshop.workTree();
+  for (const number of [1, 2, 3]) {
+    await commitFile(workTree, 'big.bin', randomBytes(50_000), `Commit ${number}`);
+  }
+  await createFilled(host, workTree, { owner: 'octocat', name: 'hello' });
+  await createFilled(host, workTree, { owner: 'octocat', name: 'secret', private: true });
+  await createFilled(host, workTree, { owner: host.botLogin, name: 'own' });
+  await createFilled(host, workTree, { owner: host.botLogin, name: 'hidden', private: true });
+});
+
+afterAll(async () => {
+  await host.close();
+  workshop.remove();
+});
+
+function clone(from: string, ...options: string[]): Promise<string> {
+  const path = workshop.path();
+  return git(workshop.dir, 'clone', '--quiet', ...options, from, path).then(() => path);
+}
+
+function push(to: string, ...refspecs: string[]) {
+  return tryGit(workTree, 'push', to, ...refspecs);
+}
+
+describe('fetching', () => {
+  test.each([0, 1, 2])('clones by protocol version %i', async (version) => {
+    const path = await clone(url, '-c', `protocol.version=${version}`);
+    expect(await git(path, 'log', '--format=%s')).toBe('Commit 3\nCommit 2\nCommit 1\nInitial commit');
+  });
+
+  test('clones with .git at the end, and without regard to case', async () => {
+    expect(existsSync(join(await clone(`${url}.git`), 'README.md'))).toBe(true);
+    expect(existsSync(join(await clone(`${host.url}/OctoCat/Hello.git`), 'README.md'))).toBe(true);
+  });
+
+  test('clones shallow, then deeper', async () => {
+    const path = await clone(url, '--depth=1');
+    expect(await git(path, 'rev-list', '--count', 'HEAD')).toBe('1');
+    await git(path, 'fetch', '--quiet', '--deepen=2');
+    expect(await git(path, 'rev-list', '--count', 'HEAD')).toBe('3');
+  });
+
+  test('clones without blobs, and fetches one when it is needed', async () => {
+    const path = await clone(url, '--filter=blob:none', '--no-checkout');
+    const missing = await git(path, 'rev-list', '--objects', '--all', '--missing=print');
+    expect(missing.split('\n').filter((line) => line.startsWith('?'))).toHaveLength(4);
+    expect((await git(path, 'cat-file', '-p', 'HEAD~1:README.md')).trim()).toBe('# Hello');
+  });
+
+  test('fetches what is new, and any commit by its id', async () => {
+    const path = await clone(url);
+    const added = await commitFile(workTree, 'more.txt', 'more\n', 'More');
+    await git(workTree, 'push', '--quiet', host.repositoryPath('octocat', 'hello'), 'HEAD:refs/heads/main');
+    await git(path, 'fetch', '--quiet');
+    expect(await git(path, 'rev-parse', 'origin/main')).toBe(added);
+    const older = await clone(url, '--depth=1');
+    await git(older, 'fetch', '--quiet', '--depth=1', 'origin', await git(workTree, 'rev-parse', 'HEAD~2'));
+  });
+
+  test('takes a gzipped request', async () => {
+    const lines = ['0014command=ls-refs\n', '0001', '0009peel\n', '0000'].join('');
+    const response = await fetch(`${url}.git/git-upload-pack`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/x-git-upload-pack-request',
+        'content-encoding': 'gzip',
+        'git-protocol': 'version=2',
+      },
+      body: gzipSync(lines),
+    });
+    expect(response.headers.get('content-type')).toBe('application/x-git-upload-pack-result');
+    expect(await response.text()).toContain(`${await git(workTree, 'rev-parse', 'HEAD')} refs/heads/main`);
+  });
+
+  test('follows a renamed repository', async () => {
+    await createFilled(host, workTree, { owner: 'octocat', name: 'before' });
+    host.maintainer.renameRepository('octocat', 'before', 'after');
+    expect(existsSync(join(await clone(`${host.url}/octocat/before`), 'README.md'))).toBe(true);
+  });
+
+  test('tells no one about private and missing repositories', async () => {
+    for (const name of ['secret', 'missing']) {
+      const response = await fetch(`${host.url}/octocat/${name}/info/refs?service=git-upload-pack`);
+      expect(response.status).toBe(401);
+      expect(response.headers.get('www-authenticate')).toBe('Basic realm="GitHub"');
+      const known = await tryGit(workshop.dir, 'ls-remote', pushUrl(host, `octocat/${name}`));
+      expect(known.output).toContain('Repository not found.');
+    }
+    expect(await git(workshop.dir, 'ls-remote', pushUrl(host, `${host.botLogin}/hidden`))).toContain('HEAD');
+    const dumb = await fetch(`${url}/info/refs`);
+    expect(dumb.status).toBe(403);
+  });
+});
+
+describe('pushing', () => {
+  test('works into the bot’s own repository, by force too, and deletes', async () => {
+    const own = pushUrl(host, `${host.botLogin}/own`);
+    expect((await push(own, 'HEAD:refs/heads/topic')).code).toBe(0);
+    expect((await push(own, 'HEAD~1:refs/heads/topic')).output).toContain('non-fast-forward');
+    expect((await push(own, '+HEAD~1:refs/heads/topic')).code).toBe(0);
+    expect((await push(own, ':refs/heads/topic')).code).toBe(0);
+    expect((await push(own, ':refs/heads/main')).output).toContain('refusing to delete the current branch');
+    expect((await push(own, 'HEAD:refs/pull/1/head')).output).toContain('deny updating a hidden ref');
+  });
+
+  test('takes a large pack in chunks, after the client’s probe', async () => {
+    host.clearCaptured();
+    await commitFile(workTree, 'large.bin', randomBytes(3_000_000), 'Large');
+    const { code } = await push(pushUrl(host, `${host.botLogin}/own`), 'HEAD:refs/heads/large');
+    expect(code).toBe(0);
+    const posts = host.captured.filter(({ method }) => method === 'POST');
+    expect(posts.map(({ headers }) => headers['transfer-encoding'] ?? headers['content-length'])).toEqual([
+      '4',
+      'chunked',
+    ]);
+  });
+
+  test('is asked for a token, and refused with a wrong one or to someone else’s', async () => {
+    const anonymous = await fetch(`${url}/info/refs?service=git-receive-pack`);
+    expect(anonymous.status).toBe(401);
+    expect(anonymous.headers.get('www-authenticate')).toBe('Basic realm="GitHub"');
+    expect((await push(url, 'HEAD:x')).output).toContain('could not read Username');
+    const wrong = pushUrl(host, `${host.botLogin}/own`).replace(host.botToken, 'wrong');
+    expect((await push(wrong, 'HEAD:x')).output).toContain('Authentication failed');
+    const foreign = await push(pushUrl(host, 'octocat/hello'), 'HEAD:x');
+    expect(foreign.output).toContain(`Permission to octocat/hello.git denied to ${host.botLogin}.`);
+    expect(foreign.output).toContain('403');
+    await createFilled(host, workTree, { owner: host.botLogin, name: 'old', archived: true });
+    const archived = await push(pushUrl(host, `${host.botLogin}/old`), 'HEAD:x');
+    expect(archived.output).toContain('archived so it is read-only');
+  });
+
+  test('is checked object by object', async () => {
+    const bad = workshop.path();
+    await git(workshop.dir, 'clone', '--quiet', workTree, bad);
+    const tree = await git(bad, 'rev-parse', 'HEAD^{tree}');
+    const file = workshop.path();
+    writeFileSync(file, `tree ${tree}\nauthor nobody 1 +0000\ncommitter nobody 1 +0000\n\nNo address\n`);
+    const oid = await git(bad, 'hash-object', '-t', 'commit', '-w', '--literally', file);
+    const { code, output } = await tryGit(
+      bad,
+      'push',
+      pushUrl(host, `${host.botLogin}/own`),
+      `${oid}:refs/heads/bad`,
+    );
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/missingEmail|fsck error/);
+  });
+
+  test('advertises no push options', async () => {
+    const { output } = await tryGit(
+      workTree,
+      'push',
+      '-o',
+      'a=b',
+      pushUrl(host, `${host.botLogin}/own`),
+      'HEAD:y',
+    );
+    expect(output).toContain('does not support push options');
+  });
+});

@@ -1,0 +1,144 @@
+/** Notification topics, as ntfy's documentation describes publishing and polling. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { startSandbox } from '../../sandbox/sandbox.ts';
+
+type Message = Record<string, unknown>;
+
+let host: Sandbox;
+let clock = Date.UTC(2026, 0, 1);
+
+beforeAll(async () => {
+  host = await startSandbox({ now: () => new Date(clock) });
+});
+
+afterAll(() => host.close());
+
+async function publish(path: string, init: RequestInit): Promise<{ status: number; message: Message }> {
+  const response = await fetch(host.notifyUrl + path, { method: 'POST', ...init });
+  return { status: response.status, message: await response.json<Message>() };
+}
+
+async function poll(topic: string, query = 'poll=1'): Promise<Message[]> {
+  const response = await fetch(`${host.notifyUrl}/${topic}/json?${query}`);
+  expect(response.headers.get('content-type')).toMatch(/^application\/x-ndjson/);
+  const lines = (await response.text()).split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Message);
+}
+
+async function texts(topic: string, since: string): Promise<unknown[]> {
+  const messages = await poll(topic, `poll=1&since=${since}`);
+  return messages.map((message) => message['message']);
+}
+
+test('keeps a plain message and gives it back', async () => {
+  const { status, message } = await publish('/plain', { body: 'Backup done 😀' });
+  expect(status).toBe(200);
+  const time = Math.floor(clock / 1000);
+  expect(message).toEqual({
+    id: message['id'],
+    time,
+    expires: time + 43_200,
+    event: 'message',
+    topic: 'plain',
+    message: 'Backup done 😀',
+  });
+  expect(message['id']).toMatch(/^[A-Za-z0-9]{12}$/);
+  expect(await poll('plain')).toEqual([message]);
+  expect((await publish('/plain', { method: 'PUT', body: '' })).message['message']).toBe('triggered');
+});
+
+test('reads the headers, under all their names', async () => {
+  const utf8 = Buffer.from('Grüße').toString('latin1');
+  const long = await publish('/headers', {
+    body: 'x',
+    headers: { Title: utf8, Priority: 'high', Tags: 'warning, skull', Click: 'https://example.org' },
+  });
+  expect(long.message).toMatchObject({
+    title: 'Grüße',
+    priority: 4,
+    tags: ['warning', 'skull'],
+    click: 'https://example.org',
+  });
+  const encoded = `=?UTF-8?B?${Buffer.from('Grüße').toString('base64')}?=`;
+  const short = await publish('/headers?p=5', { body: 'x', headers: { 'X-Title': encoded, ta: 'a' } });
+  expect(short.message).toMatchObject({ title: 'Grüße', priority: 5, tags: ['a'] });
+});
+
+test('reads actions in their short form', async () => {
+  const { message } = await publish('/short', {
+    body: 'x',
+    headers: {
+      Actions: `view, "Open, please", https://example.org, clear=true; http, Stop, https://example.org/stop, method=put, headers.X-A=1, body='{"a": 1}'`,
+    },
+  });
+  expect(message['actions']).toMatchObject([
+    { action: 'view', label: 'Open, please', url: 'https://example.org', clear: true },
+    { action: 'http', label: 'Stop', method: 'PUT', headers: { 'X-A': '1' }, body: '{"a": 1}' },
+  ]);
+});
+
+test('reads JSON, with its actions', async () => {
+  const actions = [{ action: 'http', label: 'Stop', url: 'https://example.org', method: 'POST', body: '{}' }];
+  const { message } = await publish('/', {
+    body: JSON.stringify({
+      topic: 'json',
+      message: 'm',
+      title: 't',
+      tags: ['a'],
+      priority: 5,
+      click: 'https://x.y',
+      actions,
+    }),
+  });
+  expect(message).toMatchObject({
+    topic: 'json',
+    message: 'm',
+    title: 't',
+    tags: ['a'],
+    priority: 5,
+    actions,
+  });
+  expect(await poll('json')).toEqual([message]);
+  const inHeader = await publish('/json', { body: 'x', headers: { Actions: JSON.stringify(actions) } });
+  expect(inHeader.message['actions']).toMatchObject(actions);
+});
+
+test.each<[string, string, RequestInit, number]>([
+  ['a bad topic', '/no.topic', { body: 'x' }, 40009],
+  ['a bad priority', '/t', { body: 'x', headers: { Priority: '6' } }, 40007],
+  ['a message that is too long', '/t', { body: 'x'.repeat(4097) }, 40014],
+  ['JSON that is none', '/', { body: '{' }, 40017],
+  ['JSON without a topic', '/', { body: '{"message":"x"}' }, 40009],
+  ['an unknown action', '/t', { body: 'x', headers: { Actions: 'dance, Now' } }, 40018],
+  ['an action without an address', '/t', { body: 'x', headers: { Actions: 'view, Now' } }, 40018],
+  ['four actions', '/t', { body: 'x', headers: { Actions: 'view,A,b;'.repeat(4) } }, 40018],
+])('refuses %s', async (_what, path, init, code) => {
+  const { status, message } = await publish(path, init);
+  expect(status).toBe(400);
+  expect(message).toMatchObject({ code, http: 400 });
+});
+
+test('polls since a message, a time, a duration, and several topics at once', async () => {
+  const first = await publish('/since', { body: 'first' });
+  clock += 60_000;
+  await publish('/since', { body: 'second' });
+  await publish('/other', { body: 'third' });
+  expect(await texts('since', 'all')).toEqual(['first', 'second']);
+  expect(await texts('since', String(first.message['id']))).toEqual(['second']);
+  expect(await texts('since', String(clock / 1000))).toEqual(['second']);
+  expect(await texts('since', '30s')).toEqual(['second']);
+  expect(await texts('since', 'none')).toEqual([]);
+  expect(await texts('since,other', 'all')).toEqual(['first', 'second', 'third']);
+  expect((await fetch(`${host.notifyUrl}/since/json?poll=1&since=yesterday`)).status).toBe(400);
+});
+
+test('says that it does not stream', async () => {
+  expect((await fetch(`${host.notifyUrl}/t/json`)).status).toBe(400);
+});
+
+test('forgets messages after twelve hours', async () => {
+  await publish('/brief', { body: 'x' });
+  clock += 12 * 3_600_000;
+  expect(await poll('brief')).toEqual([]);
+});
