@@ -3,6 +3,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { GitHub } from '../host/github.ts';
 import { GitTransport } from '../host/git-transport.ts';
+import { HostError } from '../host/host-error.ts';
 import { HistoryCache } from '../push/history-cache.ts';
 import type { PushHost } from '../push/push-host.ts';
 import { HistoryLister } from '../push/upstream-history.ts';
@@ -26,6 +27,9 @@ export function pushHost(c: Context<AppEnv>): PushHost {
     lister: new HistoryLister(transport, cache, clock),
     clock,
     async botLogin() {
+      if (hostingToken === null) {
+        throw new HostError('refused', 'This service has no bot account yet: its operator has to set HOSTING_TOKEN.');
+      }
       const key = `${hostingApiUrl} ${hostingToken}`;
       const login = botLogins.get(key) ?? (await github.botLogin());
       botLogins.set(key, login);
