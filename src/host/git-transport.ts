@@ -5,6 +5,7 @@
  * What is sent is built here from nothing but ids, ref names and the rewritten pack. The bot's token goes out with
  * requests for the bot's own forks and with no others: it could read private repositories for anyone.
  */
+import type { Clock } from '../clock.ts';
 import { ByteReader } from '../git/byte-reader.ts';
 import { concatBytes } from '../git/bytes.ts';
 import { parseCommit } from '../git/commit.ts';
@@ -24,6 +25,7 @@ import { BAND_DATA, readBands } from '../git/side-band.ts';
 import { BodyError, chunksOf } from '../streams.ts';
 import { HostError, MovedError } from './host-error.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from './repository-name.ts';
+import { withRetries } from './retry.ts';
 
 /** How long the host may take until its answer begins (contract, section 8). */
 export const HOST_TIMEOUT_MS = 30_000;
@@ -63,11 +65,13 @@ export function movedRepository(response: Response): RepositoryName | null {
 export class GitTransport {
   readonly #webUrl: string;
   readonly #botToken: string | null;
+  readonly #clock: Clock;
 
   /** @param webUrl web and Git base of the host, without a trailing slash. */
-  constructor(webUrl: string, botToken: string | null) {
+  constructor(webUrl: string, botToken: string | null, clock: Clock) {
     this.#webUrl = webUrl;
     this.#botToken = botToken;
+    this.#clock = clock;
   }
 
   /** The host's name, as messages show it. */
@@ -85,8 +89,10 @@ export class GitTransport {
     prefixes: readonly string[],
     as: 'public' | 'bot',
   ): Promise<RefList> {
-    const response = await this.#uploadPack(repository, encodeLsRefs(prefixes), as);
-    return this.#parse(response, MAX_REF_LIST_BYTES, (reader) => readLsRefs(reader));
+    return this.#retried(async () => {
+      const response = await this.#uploadPack(repository, encodeLsRefs(prefixes), as);
+      return this.#parse(response, MAX_REF_LIST_BYTES, (reader) => readLsRefs(reader));
+    });
   }
 
   /**
@@ -98,31 +104,7 @@ export class GitTransport {
     request: HistoryRequest,
     maxBytes: number,
   ): Promise<HistoryAnswer> {
-    const response = await this.#uploadPack(repository, encodeHistoryFetch(request), 'public');
-    const commits: ListedCommit[] = [];
-    const scanner = new PackScanner({
-      kept: ({ type, oid, content }) => {
-        if (type === 'commit') commits.push({ oid, ...parseCommit(content) });
-      },
-      passed: () => {},
-      refDelta: () => {},
-    });
-    try {
-      const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
-      const sections = await readFetchSections(reader).catch(() => null);
-      if (sections?.kind !== 'pack') return { kind: 'none-selected' };
-      for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
-      scanner.finish();
-    } catch (error) {
-      const isTooLarge =
-        (error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large';
-      if (isTooLarge) return { kind: 'too-large' };
-      throw this.#unreachable(error);
-    }
-    return {
-      kind: 'listed',
-      commits: commits.map(({ oid, parents, committedAt }) => ({ oid, parents, committedAt })),
-    };
+    return this.#retried(() => this.#listHistoryOnce(repository, request, maxBytes));
   }
 
   /**
@@ -167,6 +149,47 @@ export class GitTransport {
     return this.#fetch(`${this.#webUrl}/${fullName(repository)}.git/${path}`, {
       ...request,
       redirect: 'manual',
+    });
+  }
+
+  async #listHistoryOnce(
+    repository: RepositoryName,
+    request: HistoryRequest,
+    maxBytes: number,
+  ): Promise<HistoryAnswer> {
+    const response = await this.#uploadPack(repository, encodeHistoryFetch(request), 'public');
+    const commits: ListedCommit[] = [];
+    const scanner = new PackScanner({
+      kept: ({ type, oid, content }) => {
+        if (type === 'commit') commits.push({ oid, ...parseCommit(content) });
+      },
+      passed: () => {},
+      refDelta: () => {},
+    });
+    try {
+      const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
+      const sections = await readFetchSections(reader).catch(() => null);
+      if (sections?.kind !== 'pack') return { kind: 'none-selected' };
+      for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
+      scanner.finish();
+    } catch (error) {
+      const isTooLarge =
+        (error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large';
+      if (isTooLarge) return { kind: 'too-large' };
+      throw this.#unreachable(error);
+    }
+    return {
+      kind: 'listed',
+      commits: commits.map(({ oid, parents, committedAt }) => ({ oid, parents, committedAt })),
+    };
+  }
+
+  /** Reading twice does no harm. */
+  #retried<T>(read: () => Promise<T>): Promise<T> {
+    return withRetries(this.#clock, read, (error) => {
+      const mayPass =
+        error instanceof HostError && (error.code === 'unreachable' || error.code === 'rate-limited');
+      return mayPass ? { kind: 'again', waitMs: null } : { kind: 'final' };
     });
   }
 

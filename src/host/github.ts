@@ -5,10 +5,11 @@
  * request is tried again only after a look at whether it has been opened.
  */
 import { Octokit } from '@octokit/rest';
+import type { Clock } from '../clock.ts';
 import type { Oid } from '../git/oid.ts';
 import { HostError, hostText } from './host-error.ts';
 import type { RepositoryName } from './repository-name.ts';
-import { type Clock, type RetryAdvice, withRetries } from './retry.ts';
+import { type RetryAdvice, withRetries } from './retry.ts';
 
 export interface Repository extends RepositoryName {
   readonly isPrivate: boolean;

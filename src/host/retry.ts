@@ -5,6 +5,8 @@
  * may be repeated (a second pull request would be worse than an error), and a wait is only as long as the host asks
  * for, up to what a person at a terminal puts up with.
  */
+import type { Clock } from '../clock.ts';
+
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 200;
 const LONGEST_WAIT_MS = 10_000;
@@ -13,12 +15,6 @@ const LONGEST_WAIT_MS = 10_000;
 export type RetryAdvice =
   /** It failed before it took effect, or may be repeated: after `waitMs`, or after a growing delay. */
   { readonly kind: 'again'; readonly waitMs: number | null } | { readonly kind: 'final' };
-
-export interface Clock {
-  /** Milliseconds since 1970. */
-  now(): number;
-  sleep(ms: number): Promise<void>;
-}
 
 /** Calls until it succeeds, the advice is final, or three attempts have failed; then rejects with the last error. */
 export async function withRetries<T>(

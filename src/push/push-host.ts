@@ -1,8 +1,8 @@
 /** The world as a push meets it: everything with a side effect comes in through here. */
+import type { Clock } from '../clock.ts';
 import type { PullRequestEvent, PullRequestRecord } from '../durable/pull-request.ts';
 import type { GitHub } from '../host/github.ts';
 import type { GitTransport } from '../host/git-transport.ts';
-import type { Clock } from '../host/retry.ts';
 import type { HistoryLister } from './upstream-history.ts';
 
 export interface PushHost {

@@ -7,7 +7,7 @@
 import type { GitTransport, ListedCommit } from '../host/git-transport.ts';
 import { HostError } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
-import type { Clock } from '../host/retry.ts';
+import type { Clock } from '../clock.ts';
 import type { KnownHistory } from '../git/new-commits.ts';
 import type { Oid } from '../git/oid.ts';
 import type { HistoryCache, HistoryListing } from './history-cache.ts';

@@ -1,5 +1,6 @@
 /** Wires the code host of one request: Octokit, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
+import { systemClock } from '../clock.ts';
 import type { AppEnv } from '../env.ts';
 import { GitHub } from '../host/github.ts';
 import { GitTransport } from '../host/git-transport.ts';
@@ -8,17 +9,13 @@ import { HistoryCache } from '../push/history-cache.ts';
 import type { PushHost } from '../push/push-host.ts';
 import { HistoryLister } from '../push/upstream-history.ts';
 
-const clock = {
-  now: () => Date.now(),
-  sleep: (ms: number): Promise<void> => scheduler.wait(ms),
-};
-
 /** The account behind a token does not change: asked for once in an isolate's life. */
 const botLogins = new Map<string, string>();
 
 export function pushHost(c: Context<AppEnv>): PushHost {
+  const clock = systemClock;
   const { hostingUrl, hostingApiUrl, hostingToken } = c.var.config;
-  const transport = new GitTransport(hostingUrl, hostingToken);
+  const transport = new GitTransport(hostingUrl, hostingToken, clock);
   const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock });
   const cache = new HistoryCache(c.env.HISTORY, (work) => c.executionCtx.waitUntil(work));
   return {
@@ -28,7 +25,10 @@ export function pushHost(c: Context<AppEnv>): PushHost {
     clock,
     async botLogin() {
       if (hostingToken === null) {
-        throw new HostError('refused', 'This service has no bot account yet: its operator has to set HOSTING_TOKEN.');
+        throw new HostError(
+          'refused',
+          'This service has no bot account yet: its operator has to set HOSTING_TOKEN.',
+        );
       }
       const key = `${hostingApiUrl} ${hostingToken}`;
       const login = botLogins.get(key) ?? (await github.botLogin());
