@@ -42,7 +42,8 @@ export class Reply {
     const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
     if (!this.#hasSideBand) return write(status);
     await write(encodeBand(BAND_DATA, status));
-    if (finalLine !== null) await write(encodeBand(BAND_ERROR, `${finalLine}\n`));
+    // Git ends this line itself.
+    if (finalLine !== null) await write(encodeBand(BAND_ERROR, finalLine));
     return write(FLUSH_PKT);
   }
 }
