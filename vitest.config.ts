@@ -27,6 +27,7 @@ export default defineConfig({
         test: {
           name: 'node',
           include: ['test/{e2e,sandbox,local,browser}/**/*.test.ts'],
+          globalSetup: ['test/e2e/support/worker-build.ts'],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

@@ -12,6 +12,8 @@ export interface CapturedRequest {
   /** Path with its query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** Names and values in turn as they came, those that stand twice too. */
+  readonly rawHeaders: readonly string[];
   /** What has come in so far; empty unless bodies are captured. */
   readonly body: Buffer;
 }
@@ -44,6 +46,7 @@ export class Capture {
       method: request.method ?? '',
       path: request.url ?? '',
       headers: request.headers,
+      rawHeaders: request.rawHeaders,
       body: Buffer.concat(chunks),
     }));
   }

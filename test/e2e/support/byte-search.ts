@@ -1,0 +1,48 @@
+/** Finds any of many byte strings in one pass: thousands of ids and dates in megabytes of packs, after every test. */
+const KEY_BYTES = 4;
+const CONTEXT_BYTES = 48;
+
+export interface Found<Label> {
+  readonly label: Label;
+  readonly offset: number;
+  /** What stands around it, printable. */
+  readonly context: string;
+}
+
+export class ByteSearch<Label> {
+  readonly #patterns = new Map<number, { label: Label; bytes: Buffer }[]>();
+  /** Which first two bytes any pattern has: rules most positions out. */
+  readonly #starts = new Uint8Array(65_536);
+
+  /** @param bytes at least four. */
+  add(label: Label, bytes: Uint8Array): void {
+    if (bytes.byteLength < KEY_BYTES) throw new Error('too short to search for');
+    const copy = Buffer.from(bytes);
+    const key = copy.readUInt32BE(0);
+    const known = this.#patterns.get(key) ?? [];
+    if (known.some((pattern) => pattern.bytes.equals(copy))) return;
+    this.#patterns.set(key, [...known, { label, bytes: copy }]);
+    this.#starts[copy.readUInt16BE(0)] = 1;
+  }
+
+  /** Every pattern that occurs, each where it occurs first. */
+  search(haystack: Buffer): Found<Label>[] {
+    const found = new Map<Label, Found<Label>>();
+    const last = haystack.length - KEY_BYTES;
+    for (let offset = 0; offset <= last; offset++) {
+      if (this.#starts[((haystack[offset] as number) << 8) | (haystack[offset + 1] as number)] === 0)
+        continue;
+      for (const { label, bytes } of this.#patterns.get(haystack.readUInt32BE(offset)) ?? []) {
+        if (found.has(label) || !haystack.subarray(offset, offset + bytes.length).equals(bytes)) continue;
+        found.set(label, { label, offset, context: contextOf(haystack, offset, bytes.length) });
+      }
+    }
+    return [...found.values()];
+  }
+}
+
+function contextOf(haystack: Buffer, offset: number, length: number): string {
+  const start = Math.max(0, offset - CONTEXT_BYTES);
+  const text = haystack.toString('latin1', start, offset + length + CONTEXT_BYTES);
+  return text.replaceAll(/[^\x20-\x7e]/g, '.');
+}

@@ -1,0 +1,126 @@
+/** What a test sees of the code host after a push: pull requests, forks and their branches, and what was received. */
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { CapturedRequest } from '../../../sandbox/capture.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { type ReceivedPush, unpackPush } from './captured-pack.ts';
+import { gitIn, readObjects } from './objects.ts';
+import { TEST_HEADER } from './tripwire.ts';
+import type { Upstream } from './upstream.ts';
+
+export interface Pull {
+  readonly number: number;
+  readonly title: string;
+  readonly body: string | null;
+  readonly state: 'open' | 'closed';
+  readonly url: string;
+  readonly author: string;
+  readonly base: string;
+  /** `owner:branch`. */
+  readonly head: string;
+  readonly headSha: string;
+}
+
+interface PullAnswer {
+  readonly number: number;
+  readonly title: string;
+  readonly body: string | null;
+  readonly state: 'open' | 'closed';
+  readonly html_url: string;
+  readonly user: { readonly login: string };
+  readonly base: { readonly ref: string };
+  readonly head: { readonly label: string; readonly sha: string };
+}
+
+export class HostView {
+  readonly #sandbox: Sandbox;
+  readonly #checked = new Map<string, string>();
+
+  constructor(sandbox: Sandbox) {
+    this.#sandbox = sandbox;
+  }
+
+  /** A REST call as the bot. */
+  async call<T>(method: string, path: string, payload?: unknown): Promise<T> {
+    const response = await fetch(this.#sandbox.apiUrl + path, {
+      method,
+      headers: { authorization: `token ${this.#sandbox.botToken}`, [TEST_HEADER]: '1' },
+      ...(payload === undefined ? {} : { body: JSON.stringify(payload) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  }
+
+  /** All pull requests of a repository, oldest first. */
+  async pulls({ fullName }: Pick<Upstream, 'fullName'>): Promise<Pull[]> {
+    const path = `/repos/${fullName}/pulls?state=all&sort=created&direction=asc&per_page=100`;
+    return (await this.call<PullAnswer[]>('GET', path)).map((pull) => ({
+      number: pull.number,
+      title: pull.title,
+      body: pull.body,
+      state: pull.state,
+      url: pull.html_url,
+      author: pull.user.login,
+      base: pull.base.ref,
+      head: pull.head.label,
+      headSha: pull.head.sha,
+    }));
+  }
+
+  /** The pull request of a repository that has exactly one. */
+  async onlyPull(upstream: Pick<Upstream, 'fullName'>): Promise<Pull> {
+    const pulls = await this.pulls(upstream);
+    const [pull] = pulls;
+    if (pull === undefined || pulls.length > 1) {
+      throw new Error(`${upstream.fullName} has ${pulls.length} pull requests instead of one`);
+    }
+    return pull;
+  }
+
+  /** The bare repository of the bot's fork; null if there is none. */
+  forkPath({ name }: { readonly name: string }): string | null {
+    const path = this.#sandbox.repositoryPath(this.#sandbox.botLogin, name);
+    return existsSync(path) ? path : null;
+  }
+
+  /** Working branches on the bot's fork, by name. */
+  async workBranches(upstream: { readonly name: string }): Promise<string[]> {
+    const path = this.forkPath(upstream);
+    if (path === null) return [];
+    const names = await gitIn(path, 'for-each-ref', '--format=%(refname:short)', 'refs/heads/anon-*');
+    return names.split('\n').filter(Boolean);
+  }
+
+  /** What the service asked the host for, oldest first; the tests' own calls are left out. */
+  get requests(): readonly CapturedRequest[] {
+    return this.#sandbox.captured.filter(({ headers }) => headers[TEST_HEADER] === undefined);
+  }
+
+  /** Requests about one repository: upstream, or the bot's fork of the same name. */
+  requestsFor(upstream: { readonly name: string }, method: string, path: RegExp): CapturedRequest[] {
+    return this.requests.filter(
+      (request) =>
+        request.method === method && request.path.includes(`/${upstream.name}`) && path.test(request.path),
+    );
+  }
+
+  /** The pushes that the host received for the fork, unpacked. */
+  async pushes(upstream: Upstream): Promise<ReceivedPush[]> {
+    const requests = this.requestsFor(upstream, 'POST', /\/git-receive-pack$/);
+    return Promise.all(
+      requests.map(({ body }) => unpackPush(body, (oids) => readObjects(upstream.path, oids))),
+    );
+  }
+
+  /** Fails unless Git finds every fork sound whose refs have changed since the last time. */
+  async checkForks(): Promise<void> {
+    const folder = dirname(this.#sandbox.repositoryPath(this.#sandbox.botLogin, 'any'));
+    for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+      const path = join(folder, name);
+      const refs = await gitIn(path, 'for-each-ref');
+      if (refs === this.#checked.get(path)) continue;
+      this.#checked.set(path, refs);
+      await gitIn(path, 'fsck', '--strict', '--no-dangling', '--no-progress');
+    }
+  }
+}

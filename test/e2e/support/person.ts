@@ -1,0 +1,273 @@
+/**
+ * A person with a real Git client, and everything about them that must never reach the host: names, addresses, a rare
+ * time zone, dates, signatures, the client's name, headers, the network address. Each person has one word of their own
+ * that is part of all of it, so that a leak is found and recognised.
+ *
+ * Git runs in a home folder of its own, apart from the machine's configuration.
+ */
+import { randomBytes, randomInt } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type RunOptions, mustRun, neutralEnvironment, run } from './run.ts';
+
+/** A quarter-hour offset that one small place on earth uses. */
+export const PERSON_ZONE = '+0845';
+const DAY_SECONDS = 24 * 60 * 60;
+
+export interface GitRun {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CommitOptions {
+  readonly message?: string | Uint8Array;
+  /** Path → content; null removes the file. */
+  readonly files?: Readonly<Record<string, string | Uint8Array | null>>;
+  /** Seconds since 1970. Default: a date of the last weeks that nothing else has. */
+  readonly date?: number;
+  readonly args?: readonly string[];
+}
+
+export interface CommitObject {
+  readonly tree: string;
+  readonly parents: readonly string[];
+  readonly message: string | Uint8Array;
+  /** Seconds since 1970. */
+  readonly date?: number;
+  /** Whole lines behind the committer's, continuation lines included. */
+  readonly headers?: readonly string[];
+}
+
+export class Person {
+  /** Part of everything that tells of this person. */
+  readonly word: string;
+  readonly home: string;
+  readonly authorName: string;
+  readonly authorEmail: string;
+  readonly committerName: string;
+  readonly committerEmail: string;
+  readonly userAgent: string;
+  readonly address: string;
+  /** Headers that their network or a careless proxy adds to each request. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** A branch name that tells of them. */
+  readonly branch: string;
+  /** Folders of all repositories that they have made. */
+  readonly repositories: string[] = [];
+  #nextDate: number;
+
+  /** @param address unique among the persons of a test bed. */
+  constructor(address: string) {
+    const word = `w${randomBytes(5).toString('hex')}z`;
+    this.word = word;
+    this.home = mkdtempSync(join(tmpdir(), `gitveil-${word}-`));
+    this.authorName = `Zoë Author-${word}`;
+    this.authorEmail = `author.${word}@home.example`;
+    this.committerName = `Kit Committer-${word}`;
+    this.committerEmail = `kit-${word}@work.example`;
+    this.userAgent = `git/2.0.${word}`;
+    this.address = address;
+    this.headers = {
+      'CF-Connecting-IP': address,
+      'X-Forwarded-For': `${address}, 10.0.0.1`,
+      'X-Real-IP': address,
+      Forwarded: `for="${address}";host=${word}.example`,
+      Via: `1.1 ${word}-proxy`,
+      Cookie: `session=${word}-cookie`,
+      Referer: `https://${word}.example/`,
+      'X-Request-Id': `${word}-request`,
+      'X-Odd-Header': `${word}-odd`,
+    };
+    this.branch = `fix-${word}`;
+    // Ends in 7: upstream's dates end in 0, so that none is both.
+    this.#nextDate = Math.floor(Date.now() / 1000 / 10 - randomInt(DAY_SECONDS, 2 * DAY_SECONDS)) * 10 + 7;
+    this.#writeHome();
+  }
+
+  /** A date that no other commit has: of the last weeks, later with each call. Seconds since 1970. */
+  nextDate(): number {
+    this.#nextDate += randomInt(1, 6) * 10;
+    return this.#nextDate;
+  }
+
+  /** Clones through whatever `url` is. */
+  async clone(url: string, ...args: string[]): Promise<Clone> {
+    const clone = this.#newClone();
+    await this.mustGit(this.home, ['clone', '--quiet', ...args, url, clone.path]);
+    return clone;
+  }
+
+  /** A new repository that has nothing to do with any other. */
+  async init(remoteUrl: string): Promise<Clone> {
+    const clone = this.#newClone();
+    await this.mustGit(this.home, ['init', '--quiet', clone.path]);
+    await clone.git('remote', 'add', 'origin', remoteUrl);
+    return clone;
+  }
+
+  /** Runs their Git, however it ends. */
+  async git(cwd: string, args: readonly string[], options: Partial<RunOptions> = {}): Promise<GitRun> {
+    const { code, stdout, stderr } = await run('git', args, this.#options(cwd, options));
+    return { code, stdout: stdout.toString(), stderr };
+  }
+
+  /** Runs their Git, which must succeed; answers standard output. */
+  async mustGit(cwd: string, args: readonly string[], options: Partial<RunOptions> = {}): Promise<Buffer> {
+    return mustRun('git', args, this.#options(cwd, options));
+  }
+
+  /** Whether Git has asked for a user name or a password since the start. */
+  get wasAskedForPassword(): boolean {
+    return existsSync(join(this.home, 'asked'));
+  }
+
+  remove(): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  #newClone(): Clone {
+    const path = join(this.home, `clone-${this.repositories.length + 1}`);
+    this.repositories.push(path);
+    return new Clone(this, path);
+  }
+
+  #options(cwd: string, options: Partial<RunOptions>): RunOptions {
+    const date = `@${this.nextDate()} ${PERSON_ZONE}`;
+    const environment = neutralEnvironment({
+      HOME: this.home,
+      USER: this.word,
+      LOGNAME: this.word,
+      // Git makes `Accept-Language` from it.
+      LANGUAGE: `qq-${this.word}`,
+      GIT_ASKPASS: join(this.home, 'askpass'),
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_DATE: `@${this.nextDate()} ${PERSON_ZONE}`,
+    });
+    return { cwd, ...options, env: { ...environment, ...options.env } };
+  }
+
+  #writeHome(): void {
+    const headers = Object.entries(this.headers).map(([name, value]) => `${name}: ${value}`);
+    const lines = [
+      '[author]',
+      `name = ${quoted(this.authorName)}`,
+      `email = ${this.authorEmail}`,
+      '[committer]',
+      `name = ${quoted(this.committerName)}`,
+      `email = ${this.committerEmail}`,
+      '[init]',
+      'defaultBranch = main',
+      '[gc]',
+      'auto = 0',
+      '[maintenance]',
+      'auto = false',
+      '[http]',
+      `userAgent = ${this.userAgent}`,
+      ...headers.map((header) => `extraHeader = ${quoted(header)}`),
+    ];
+    writeFileSync(join(this.home, '.gitconfig'), `${lines.join('\n')}\n`);
+    const askpass = join(this.home, 'askpass');
+    writeFileSync(askpass, `#!/bin/sh\necho "$1" >> '${join(this.home, 'asked')}'\nexit 1\n`);
+    chmodSync(askpass, 0o755);
+  }
+}
+
+/** A value as Git's configuration file wants it. */
+function quoted(text: string): string {
+  return `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
+}
+
+/** One of a person's repositories, with a work tree. */
+export class Clone {
+  readonly person: Person;
+  readonly path: string;
+
+  constructor(person: Person, path: string) {
+    this.person = person;
+    this.path = path;
+  }
+
+  /** Runs git, which must succeed; answers its output without the last line feed. */
+  async git(...args: string[]): Promise<string> {
+    return (await this.person.mustGit(this.path, args)).toString().replace(/\n$/, '');
+  }
+
+  /** Runs git, however it ends. */
+  tryGit(...args: string[]): Promise<GitRun> {
+    return this.person.git(this.path, args);
+  }
+
+  write(name: string, content: string | Uint8Array): void {
+    mkdirSync(dirname(join(this.path, name)), { recursive: true });
+    writeFileSync(join(this.path, name), content);
+  }
+
+  /** Commits files, by default one that is new, with the message byte for byte. Answers the commit's id. */
+  async commit(options: CommitOptions = {}): Promise<string> {
+    const {
+      message = 'Change something\n',
+      files = { [`file-${randomBytes(4).toString('hex')}.txt`]: `${randomBytes(8).toString('hex')}\n` },
+    } = options;
+    for (const [name, content] of Object.entries(files)) {
+      if (content === null) rmSync(join(this.path, name));
+      else this.write(name, content);
+    }
+    await this.git('add', '--all');
+    const dates =
+      options.date === undefined
+        ? {}
+        : {
+            GIT_AUTHOR_DATE: `@${options.date} ${PERSON_ZONE}`,
+            GIT_COMMITTER_DATE: `@${options.date} ${PERSON_ZONE}`,
+          };
+    const args = [
+      'commit',
+      '--quiet',
+      '--allow-empty',
+      '--allow-empty-message',
+      '--cleanup=verbatim',
+      '--file=-',
+    ];
+    await this.person.mustGit(this.path, [...args, ...(options.args ?? [])], { input: message, env: dates });
+    return this.git('rev-parse', 'HEAD');
+  }
+
+  /** Writes a commit object of any shape, and nothing else. Answers its id. */
+  async commitObject({ tree, parents, message, date, headers = [] }: CommitObject): Promise<string> {
+    const { authorName, authorEmail, committerName, committerEmail } = this.person;
+    const [authoredAt, committedAt] = [date ?? this.person.nextDate(), date ?? this.person.nextDate()];
+    const lines = [
+      `tree ${tree}`,
+      ...parents.map((parent) => `parent ${parent}`),
+      `author ${authorName} <${authorEmail}> ${authoredAt} ${PERSON_ZONE}`,
+      `committer ${committerName} <${committerEmail}> ${committedAt} ${PERSON_ZONE}`,
+      ...headers,
+    ];
+    return this.writeObject(
+      'commit',
+      Buffer.concat([Buffer.from(`${lines.join('\n')}\n\n`), Buffer.from(message)]),
+    );
+  }
+
+  /** Writes an object, also one that Git would not make. */
+  async writeObject(type: string, content: Uint8Array): Promise<string> {
+    const args = ['hash-object', '-t', type, '-w', '--stdin', '--literally'];
+    return (await this.person.mustGit(this.path, args, { input: content })).toString().trim();
+  }
+
+  /** The tree of a commit. */
+  tree(commit = 'HEAD'): Promise<string> {
+    return this.git('rev-parse', `${commit}^{tree}`);
+  }
+
+  /**
+   * `git push <args>`; without any, HEAD to a branch whose name tells of the person. Unlike a fetch, which is relayed
+   * as it is, a push may not even tell the host which version of Git the person uses.
+   */
+  push(...args: string[]): Promise<GitRun> {
+    const all = args.length > 0 ? args : ['origin', `HEAD:refs/heads/${this.person.branch}`];
+    return this.person.git(this.path, ['push', ...all], { env: { GIT_USER_AGENT: this.person.userAgent } });
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * The service in workerd, the code host beside it, and the tripwire under every test.
+ *
+ * One bed for a test file (`useTestBed()` at its top), fresh repositories and persons for each test. After each test
+ * whatever reached the host is searched, and the forks are checked by Git; a test cannot leave that out.
+ */
+import { afterAll, afterEach, beforeAll, inject } from 'vitest';
+import type { WorkerBuild } from '../../../local/build.ts';
+import { type Service, startService } from '../../../local/service.ts';
+import type { NewRepository } from '../../../sandbox/host.ts';
+import { type Sandbox, startSandbox } from '../../../sandbox/sandbox.ts';
+import { HostView } from './host-view.ts';
+import { Person } from './person.ts';
+import { type Leak, Tripwire } from './tripwire.ts';
+import { Upstream } from './upstream.ts';
+
+const MAX_SHOWN_LEAKS = 15;
+
+export interface TestBedOptions {
+  /** Variables of the service besides those that lead it to the code host. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Default: 20. */
+  readonly forkDelayMs?: number;
+}
+
+export interface UpstreamOptions extends Partial<NewRepository> {
+  /** Commits on the default branch; default 3. 0: an empty repository. */
+  readonly commits?: number;
+}
+
+export class TestBed {
+  readonly sandbox: Sandbox;
+  readonly service: Service;
+  readonly host: HostView;
+  readonly tripwire: Tripwire;
+  /** What the service has logged so far. */
+  readonly logLines: readonly string[];
+  readonly #persons: Person[] = [];
+  #upstreamCount = 0;
+
+  private constructor(sandbox: Sandbox, service: Service, logLines: readonly string[]) {
+    this.sandbox = sandbox;
+    this.service = service;
+    this.logLines = logLines;
+    this.host = new HostView(sandbox);
+    this.tripwire = new Tripwire(sandbox, logLines);
+  }
+
+  static async start(options: TestBedOptions): Promise<TestBed> {
+    const build = inject('workerBuild');
+    if (build === null) throw new Error(`the Worker does not build: ${inject('workerBuildProblem')}`);
+    const sandbox = await startSandbox({ capture: 'bodies', forkDelayMs: options.forkDelayMs ?? 20 });
+    const logLines: string[] = [];
+    const service = await startService({
+      build: JSON.parse(build) as WorkerBuild,
+      env: {
+        HOSTING_URL: sandbox.url,
+        HOSTING_API_URL: sandbox.apiUrl,
+        HOSTING_TOKEN: sandbox.botToken,
+        NOTIFY_BASE_URL: sandbox.notifyUrl,
+        ...options.env,
+      },
+      stateDir: null,
+      writeLog: (line) => logLines.push(line),
+    });
+    return new TestBed(sandbox, service, logLines);
+  }
+
+  /** A repository upstream, by default a new one with three commits of the last month on `main`. */
+  async createUpstream(wanted: UpstreamOptions = {}): Promise<Upstream> {
+    this.#upstreamCount += 1;
+    const { commits = 3, ...facts } = wanted;
+    const owner = facts.owner ?? 'octo';
+    const name = facts.name ?? `hello${this.#upstreamCount}`;
+    const defaultBranch = facts.defaultBranch ?? 'main';
+    const path = this.sandbox.createRepository({ ...facts, owner, name });
+    const upstream = new Upstream({ owner, name, defaultBranch, path, url: this.remoteUrl(owner, name) });
+    if (commits > 0) await upstream.grow({ count: commits });
+    this.tripwire.addUpstream(upstream);
+    return upstream;
+  }
+
+  /** The address that a person pushes to. */
+  remoteUrl(owner: string, name: string): string {
+    return `${this.service.url}/v1/gh/${owner}/${name}`;
+  }
+
+  /** Someone with a Git client and a network address of their own. */
+  person(): Person {
+    const count = this.#persons.length;
+    // Three digits at the end: no address is the beginning of another's.
+    const network = count < 150 ? '198.51.100' : '203.0.113';
+    const person = new Person(`${network}.${100 + (count % 150)}`);
+    this.#persons.push(person);
+    this.tripwire.addPerson(person);
+    return person;
+  }
+
+  /** Fails if anything of a person reached the host since the last time, or if a fork is not sound. */
+  async verify(): Promise<void> {
+    this.sandbox.faults.clear();
+    const leaks = await this.tripwire.check();
+    if (leaks.length > 0) throw new Error(`${leaks.length} leaks to the host:\n${describeAll(leaks)}`);
+    await this.host.checkForks();
+  }
+
+  async stop(): Promise<void> {
+    await this.service.dispose();
+    await this.sandbox.close();
+    for (const person of this.#persons) person.remove();
+  }
+}
+
+function describeAll(leaks: readonly Leak[]): string {
+  const lines = leaks.slice(0, MAX_SHOWN_LEAKS).map(describe);
+  if (leaks.length > MAX_SHOWN_LEAKS) lines.push(`- and ${leaks.length - MAX_SHOWN_LEAKS} more`);
+  return lines.join('\n');
+}
+
+function describe({ secret, where, context }: Leak): string {
+  return `- ${secret.kind} "${secret.text}" in ${where}: ${context}`;
+}
+
+/** Starts a test bed for this file and puts the tripwire under each of its tests. */
+export function useTestBed(options: TestBedOptions = {}): TestBed {
+  let bed: TestBed | null = null;
+  beforeAll(async () => {
+    bed = await TestBed.start(options);
+  });
+  afterEach(() => bed?.verify());
+  afterAll(async () => {
+    // Once more: for what the service did after the last answer.
+    try {
+      await bed?.verify();
+    } finally {
+      await bed?.stop();
+    }
+  });
+  // Tests are written before the bed is started; they get to see it once it is.
+  return new Proxy({} as TestBed, {
+    get: (_, property) => {
+      if (bed === null) throw new Error('the test bed is not started yet');
+      const value: unknown = Reflect.get(bed, property, bed);
+      return typeof value === 'function' ? value.bind(bed) : value;
+    },
+  });
+}

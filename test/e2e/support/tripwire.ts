@@ -1,0 +1,165 @@
+/**
+ * The privacy tripwire: searches every byte that reached the host for everything that tells of a person.
+ *
+ * Searched are request lines, headers, bodies of REST, Git and notification requests, every object of every pack that
+ * was sent (also of those that were refused or cut), every object of the bot's repositories (also unreachable ones),
+ * and the service's log. Each check goes on where the last one stopped, but against the secrets of all persons so far,
+ * so that what arrives late is found by the next.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { CapturedRequest } from '../../../sandbox/capture.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import { unpackPush } from './captured-pack.ts';
+import { type GitObject, listObjects, readObjects } from './objects.ts';
+import type { Person } from './person.ts';
+import { type Secret, Secrets } from './secrets.ts';
+import type { Upstream } from './upstream.ts';
+
+/** Requests with this header are the tests' own. */
+export const TEST_HEADER = 'x-test';
+
+export interface Leak {
+  readonly secret: Secret;
+  readonly where: string;
+  readonly context: string;
+}
+
+export class Tripwire {
+  readonly secrets = new Secrets();
+  readonly #sandbox: Sandbox;
+  readonly #logLines: readonly string[];
+  readonly #persons: Person[] = [];
+  readonly #upstreams: Upstream[] = [];
+  readonly #searchedObjects = new Set<string>();
+  #searchedRequests = 0;
+  #searchedLogLines = 0;
+  #tolerated: { matches: (leak: Leak) => boolean; why: string }[] = [];
+
+  constructor(sandbox: Sandbox, logLines: readonly string[]) {
+    this.#sandbox = sandbox;
+    this.#logLines = logLines;
+  }
+
+  addPerson(person: Person): void {
+    this.#persons.push(person);
+    this.secrets.addPerson(person);
+  }
+
+  addUpstream(upstream: Upstream): void {
+    this.#upstreams.push(upstream);
+  }
+
+  /** Until the next check: leaks that the contract wants. They must happen. */
+  tolerate(why: string, matches: (leak: Leak) => boolean): void {
+    this.#tolerated.push({ why, matches });
+  }
+
+  /** What has leaked since the last check, less what is tolerated. */
+  async check(): Promise<Leak[]> {
+    await this.#learnSecrets();
+    const leaks = [
+      ...(await this.#searchRequests()),
+      ...(await this.#searchRepositories()),
+      ...this.#searchLog(),
+    ];
+    const tolerated = this.#tolerated;
+    this.#tolerated = [];
+    for (const { why, matches } of tolerated) {
+      if (!leaks.some(matches)) throw new Error(`tolerated, but it did not happen: ${why}`);
+    }
+    return leaks.filter((leak) => !tolerated.some(({ matches }) => matches(leak)));
+  }
+
+  async #learnSecrets(): Promise<void> {
+    const upstreamIds = new Set<string>();
+    for (const { path } of this.#upstreams) {
+      for (const oid of (await listObjects(path)).keys()) upstreamIds.add(oid);
+    }
+    for (const { repositories } of this.#persons) {
+      for (const path of repositories)
+        if (existsSync(path)) await this.secrets.addRepository(path, upstreamIds);
+    }
+  }
+
+  async #searchRequests(): Promise<Leak[]> {
+    const requests = this.#sandbox.captured.slice(this.#searchedRequests);
+    this.#searchedRequests += requests.length;
+    const leaks: Leak[] = [];
+    for (const request of requests) {
+      if (request.headers[TEST_HEADER] !== undefined) continue;
+      const where = `${request.method} ${request.path}`;
+      const head = [where, ...request.rawHeaders];
+      leaks.push(...this.#searchBytes(`${where}: request line and headers`, Buffer.from(head.join('\n'))));
+      leaks.push(...this.#searchBytes(`${where}: body`, request.body));
+      const body = plainBody(request);
+      if (body !== request.body) leaks.push(...this.#searchBytes(`${where}: unpacked body`, body));
+      if (request.path.endsWith('/git-receive-pack')) leaks.push(...(await this.#searchPush(where, body)));
+    }
+    return leaks;
+  }
+
+  async #searchPush(where: string, body: Buffer): Promise<Leak[]> {
+    const { objects, fragments } = await unpackPush(body, (oids) => this.#readBases(oids));
+    return [
+      ...objects.flatMap((object) => this.#searchObject(`${where}: pack`, object)),
+      ...fragments.flatMap((fragment) => this.#searchBytes(`${where}: part of the pack`, fragment)),
+    ];
+  }
+
+  /** Objects outside a thin pack: they are upstream's, or in one of the bot's repositories. */
+  async #readBases(oids: readonly string[]): Promise<GitObject[]> {
+    const found: GitObject[] = [];
+    if (oids.length === 0) return found;
+    const paths = [...this.#upstreams.map(({ path }) => path), ...this.#botRepositories()];
+    for (const path of paths) found.push(...(await readObjects(path, oids)));
+    return found;
+  }
+
+  async #searchRepositories(): Promise<Leak[]> {
+    const leaks: Leak[] = [];
+    for (const path of this.#botRepositories()) {
+      const oids = [...(await listObjects(path)).keys()].filter((oid) => !this.#searchedObjects.has(oid));
+      for (const object of await readObjects(path, oids)) {
+        this.#searchedObjects.add(object.oid);
+        leaks.push(...this.#searchObject(path, object));
+      }
+    }
+    return leaks;
+  }
+
+  #botRepositories(): string[] {
+    const folder = dirname(this.#sandbox.repositoryPath(this.#sandbox.botLogin, 'any'));
+    return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+  }
+
+  #searchLog(): Leak[] {
+    const lines = this.#logLines.slice(this.#searchedLogLines);
+    this.#searchedLogLines += lines.length;
+    return lines.flatMap((line) => this.#searchBytes('the log of the service', Buffer.from(line)));
+  }
+
+  #searchObject(where: string, { oid, type, content }: GitObject): Leak[] {
+    return [
+      ...this.#searchBytes(`${where}: name of a ${type}`, Buffer.from(oid)),
+      ...this.#searchBytes(`${where}: ${type} ${oid}`, content),
+    ];
+  }
+
+  #searchBytes(where: string, bytes: Buffer): Leak[] {
+    return this.secrets.search
+      .search(bytes)
+      .map(({ label, offset, context }) => ({ secret: label, where: `${where}, byte ${offset}`, context }));
+  }
+}
+
+/** The body without its compression, as far as it came. */
+function plainBody(request: CapturedRequest): Buffer {
+  if (request.headers['content-encoding'] !== 'gzip') return request.body;
+  try {
+    return gunzipSync(request.body);
+  } catch {
+    return request.body;
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * Requests made by hand, for what no ordinary client sends: the Git protocol spelled out byte by byte, apart from the
+ * service's own code, so that the two cannot be wrong in the same way.
+ */
+import { request as httpRequest } from 'node:http';
+import { createHash } from 'node:crypto';
+import { deflateSync } from 'node:zlib';
+import type { Clone, Person } from './person.ts';
+
+export const ZERO_ID = '0'.repeat(40);
+export const RECEIVE_PACK = 'application/x-git-receive-pack-request';
+
+export interface WireAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+/** One pkt-line; null is a flush. */
+export function pkt(payload: string | Uint8Array | null): Buffer {
+  if (payload === null) return Buffer.from('0000');
+  const bytes = Buffer.from(payload);
+  return Buffer.concat([Buffer.from((bytes.length + 4).toString(16).padStart(4, '0')), bytes]);
+}
+
+/** The pkt-lines of a body; null stands for a flush. */
+export function readPkts(body: Buffer): (Buffer | null)[] {
+  const packets: (Buffer | null)[] = [];
+  for (let position = 0; position < body.length;) {
+    const length = Number.parseInt(body.toString('latin1', position, position + 4), 16);
+    if (Number.isNaN(length)) throw new Error(`no pkt-line at byte ${position}`);
+    packets.push(length === 0 ? null : body.subarray(position + 4, position + length));
+    position += Math.max(4, length);
+  }
+  return packets;
+}
+
+export interface PushBody {
+  readonly commands: readonly { readonly oldId?: string; readonly newId: string; readonly ref: string }[];
+  /** Default: what Git sends. */
+  readonly capabilities?: string;
+  readonly options?: readonly string[];
+  readonly shallow?: readonly string[];
+  readonly pack: Uint8Array;
+}
+
+export const GIT_CAPABILITIES = 'report-status side-band-64k quiet push-options';
+
+/** The body of a push request. */
+export function pushBody({
+  commands,
+  capabilities = GIT_CAPABILITIES,
+  options,
+  shallow = [],
+  pack,
+}: PushBody): Buffer {
+  const lines = commands.map(({ oldId = ZERO_ID, newId, ref }, index) =>
+    pkt(`${oldId} ${newId} ${ref}${index === 0 ? `\0 ${capabilities}` : ''}`),
+  );
+  const wantsOptions = capabilities.includes('push-options');
+  return Buffer.concat([
+    ...shallow.map((oid) => pkt(`shallow ${oid}`)),
+    ...lines,
+    pkt(null),
+    ...(wantsOptions ? [...(options ?? []).map((option) => pkt(option)), pkt(null)] : []),
+    pack,
+  ]);
+}
+
+/** Sends a request with a person's headers; the body in one piece, or in those given. */
+export function send(
+  url: string,
+  options: {
+    readonly method?: string;
+    readonly person?: Person;
+    readonly headers?: Readonly<Record<string, string>>;
+    readonly body?: Uint8Array | readonly Uint8Array[];
+  } = {},
+): Promise<WireAnswer> {
+  const { method = 'GET', person, body = [] } = options;
+  const pieces = body instanceof Uint8Array ? [body] : body;
+  return new Promise((resolve, reject) => {
+    const headers = { ...person?.headers, 'User-Agent': person?.userAgent ?? 'test', ...options.headers };
+    const request = httpRequest(url, { method, headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks),
+        }),
+      );
+    });
+    request.on('error', reject);
+    // Without this a body in one piece gets a Content-Length of Node's own making, and one in several is chunked.
+    for (const piece of pieces) request.write(piece);
+    request.end();
+  });
+}
+
+/** POSTs a push. */
+export function sendPush(
+  remoteUrl: string,
+  person: Person,
+  body: Uint8Array | readonly Uint8Array[],
+): Promise<WireAnswer> {
+  const headers = { 'Content-Type': RECEIVE_PACK, Accept: 'application/x-git-receive-pack-result' };
+  return send(`${remoteUrl}/git-receive-pack`, { method: 'POST', person, headers, body });
+}
+
+export interface PushAnswer {
+  /** What band 2 says, line by line. */
+  readonly progress: readonly string[];
+  /** What band 3 says. */
+  readonly errors: readonly string[];
+  /** The lines of report-status: `unpack ok`, `ok <ref>`, `ng <ref> <reason>`. */
+  readonly report: readonly string[];
+}
+
+/** Reads the answer to a push of a client that took up side-band-64k. */
+export function readPushAnswer({ body }: Pick<WireAnswer, 'body'>): PushAnswer {
+  const packets = readPkts(body);
+  if (packets.at(-1) !== null) throw new Error('the answer does not end in a flush');
+  const bands: Record<number, Buffer[]> = { 1: [], 2: [], 3: [] };
+  for (const packet of packets.slice(0, -1)) {
+    const band = packet === null ? undefined : bands[packet[0] as number];
+    if (packet === null || band === undefined) throw new Error('a packet without a band');
+    band.push(packet.subarray(1));
+  }
+  const text = (band: number) => Buffer.concat(bands[band] ?? []).toString();
+  const lines = (band: number) => text(band).replace(/\n$/, '').split('\n');
+  return {
+    progress: lines(2),
+    errors: text(3) === '' ? [] : lines(3),
+    report: readReport(Buffer.concat(bands[1]!)),
+  };
+}
+
+/** The report-status of a client without side-band. */
+export function readReport(section: Buffer): string[] {
+  const packets = readPkts(section);
+  if (packets.length > 0 && packets.at(-1) !== null) throw new Error('the report does not end in a flush');
+  return packets.slice(0, -1).map((packet) => (packet ?? '').toString().replace(/\n$/, ''));
+}
+
+/** A pack of a clone's objects: `git pack-objects --revs` over what `revisions` name, e.g. `HEAD`, `^origin/main`. */
+export async function packOf(clone: Clone, revisions: readonly string[], ...args: string[]): Promise<Buffer> {
+  return clone.person.mustGit(clone.path, ['pack-objects', '--quiet', '--revs', '--stdout', ...args], {
+    input: `${revisions.join('\n')}\n`,
+  });
+}
+
+export interface PackEntry {
+  /** 1 commit, 2 tree, 3 blob, 4 tag, 6 ofs-delta, 7 ref-delta. */
+  readonly kind: number;
+  readonly content: Uint8Array;
+  /** Of an ofs-delta: the index of its base's entry. */
+  readonly baseIndex?: number;
+  /** Of a ref-delta. */
+  readonly baseOid?: string;
+}
+
+/** A pack written by hand, checksum included. */
+export function handMadePack(entries: readonly PackEntry[], announced = entries.length): Buffer {
+  const header = Buffer.alloc(12);
+  header.write('PACK');
+  header.writeUInt32BE(2, 4);
+  header.writeUInt32BE(announced, 8);
+  const chunks: Buffer[] = [header];
+  const offsets: number[] = [];
+  let position = header.length;
+  for (const { kind, content, baseIndex, baseOid } of entries) {
+    offsets.push(position);
+    const base =
+      baseIndex !== undefined
+        ? offsetBytes(position - (offsets[baseIndex] as number))
+        : Buffer.from(baseOid ?? '', 'hex');
+    const entry = Buffer.concat([entryHeader(kind, content.byteLength), base, deflateSync(content)]);
+    chunks.push(entry);
+    position += entry.length;
+  }
+  const pack = Buffer.concat(chunks);
+  return Buffer.concat([pack, createHash('sha1').update(pack).digest()]);
+}
+
+function entryHeader(kind: number, size: number): Buffer {
+  const bytes = [(kind << 4) | (size & 15)];
+  for (let rest = Math.floor(size / 16); rest > 0; rest = Math.floor(rest / 128)) {
+    bytes[bytes.length - 1]! |= 0x80;
+    bytes.push(rest & 127);
+  }
+  return Buffer.from(bytes);
+}
+
+function offsetBytes(distance: number): Buffer {
+  const bytes = [distance & 127];
+  for (let rest = Math.floor(distance / 128); rest > 0; rest = Math.floor(rest / 128)) {
+    rest -= 1;
+    bytes.unshift((rest & 127) | 0x80);
+  }
+  return Buffer.from(bytes);
+}
