@@ -1,0 +1,60 @@
+/** Git objects for tests, written out byte by byte; the people in them must never be found at the host. */
+import { oidOf } from './pack-builder.ts';
+
+/** All of these are searched for in what comes out. */
+export const AUTHOR = 'Ada Lovelace <ada@example.org> 1700000000 +0530';
+export const COMMITTER = 'Charles Babbage <charles@example.org> 1700000100 -0330';
+export const PRIVATE_WORDS = ['Ada Lovelace', 'ada@example', 'Babbage', 'charles@', '+0530', '-0330'];
+
+export interface CommitFields {
+  readonly tree?: string;
+  readonly parents?: readonly string[];
+  readonly author?: string;
+  readonly committer?: string;
+  /** Lines behind the committer's, each ended by a line feed. */
+  readonly headers?: string | Uint8Array;
+  readonly message?: string | Uint8Array;
+}
+
+export const EMPTY_TREE = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+
+function bytesOf(content: string | Uint8Array): Uint8Array {
+  return typeof content === 'string' ? Buffer.from(content) : content;
+}
+
+export function commitContent(fields: CommitFields = {}): Buffer {
+  const { tree = EMPTY_TREE, parents = [], author = AUTHOR, committer = COMMITTER } = fields;
+  const head = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${author}`,
+    `committer ${committer}`,
+    '',
+  ].join('\n');
+  return Buffer.concat([
+    Buffer.from(head),
+    bytesOf(fields.headers ?? ''),
+    Buffer.from('\n'),
+    bytesOf(fields.message ?? 'A change\n'),
+  ]);
+}
+
+/** Files in the order in which Git sorts them: by name. */
+export function treeContent(files: readonly { readonly name: string; readonly oid: string }[]): Buffer {
+  const sorted = files.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  return Buffer.concat(
+    sorted.flatMap(({ name, oid }) => [Buffer.from(`100644 ${name}\0`), Buffer.from(oid, 'hex')]),
+  );
+}
+
+export function tagContent(target: string, name = 'v1', message: string | Uint8Array = 'A tag\n'): Buffer {
+  return Buffer.concat([
+    Buffer.from(`object ${target}\ntype commit\ntag ${name}\ntagger ${AUTHOR}\n\n`),
+    bytesOf(message),
+  ]);
+}
+
+/** An object id that names nothing; the same number gives the same one. */
+export function oidNumber(number: number): string {
+  return oidOf('blob', Buffer.from(`no such object ${number}`));
+}
