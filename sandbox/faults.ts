@@ -23,7 +23,7 @@ export interface Fault {
   };
   /**
    * Cuts the connection. `request`: once so many bytes of the request's body came in; with 0 before it is handled.
-   * `answer`: once so many bytes of the answer's body went out; with 0 the request is handled, and its answer lost.
+   * `answer`: the request is handled, but only so many bytes of the answer's body go out; with 0 it is lost altogether.
    */
   readonly cut?: { readonly during: 'request' | 'answer'; readonly afterBytes: number };
 }
@@ -91,27 +91,34 @@ function cutRequest(request: IncomingMessage, afterBytes: number): void {
   };
 }
 
-/** Wraps the answer's body: it goes out up to the given byte, then the connection is gone. */
+/**
+ * The client gets the answer's body up to the given byte. The handler notices nothing and finishes its work; only then
+ * is the connection cut, so that what was done does not depend on when the first byte came.
+ */
 function cutAnswer(response: ServerResponse, afterBytes: number): void {
   const write = response.write.bind(response);
   let left = afterBytes;
+  let unsent = 0;
+  let ended = false;
+  const cutWhenSent = () => {
+    if (ended && unsent === 0) response.destroy();
+  };
   const send = (chunk: unknown): boolean => {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk instanceof Uint8Array ? chunk : null;
-    if (bytes && bytes.length < left) {
-      left -= bytes.length;
-      return write(bytes);
-    }
-    if (bytes && left > 0) {
-      write(bytes.subarray(0, left), () => response.destroy());
-      left = 0;
-    } else response.destroy();
-    return true;
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    if (!(bytes instanceof Uint8Array) || left === 0) return true;
+    const part = bytes.subarray(0, left);
+    left -= part.length;
+    unsent += 1;
+    return write(part, () => {
+      unsent -= 1;
+      cutWhenSent();
+    });
   };
   response.write = send;
   response.end = (chunk?: unknown) => {
     send(chunk);
-    // An answer shorter than the cut is cut at its end.
-    if (left > 0) response.destroy();
+    ended = true;
+    cutWhenSent();
     return response;
   };
 }

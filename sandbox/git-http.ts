@@ -5,6 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { gitEnvironment, gitExecPath } from './git-command.ts';
@@ -52,9 +53,11 @@ export class GitHttp {
     }
   }
 
-  /** Ends the programs that still run. */
-  close(): void {
+  /** Ends the programs that still run, and waits until they are gone: their folders may be removed then. */
+  async close(): Promise<void> {
+    const ends = [...this.#running].map((child) => once(child, 'close'));
     for (const child of this.#running) kill(child);
+    await Promise.all(ends);
   }
 
   #authorize(request: IncomingMessage, url: URL): GitRequest {
@@ -100,7 +103,10 @@ export class GitHttp {
     });
     this.#running.add(child);
     const pushed = wanted.service === 'git-receive-pack' && request.method === 'POST';
-    child.on('error', () => response.destroy());
+    child.on('error', () => {
+      this.#running.delete(child);
+      response.destroy();
+    });
     child.on('close', () => {
       this.#running.delete(child);
       // Before the answer ends: whoever has seen a push succeed finds its pull request up to date.

@@ -45,6 +45,7 @@ export class Host {
   readonly forkDelayMs: number;
   readonly now: () => Date;
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #turns = new Map<number, Promise<void>>();
 
   constructor(settings: HostSettings) {
     this.url = settings.url;
@@ -149,6 +150,20 @@ export class Host {
     });
     this.#notifyAuthor(repository, issue, actor, null);
     this.store.changed();
+  }
+
+  /** Does something with a repository when nobody else does: git would refuse the second of two at once. */
+  inTurn<Result>(repository: Repository, action: () => Promise<Result>): Promise<Result> {
+    const before = this.#turns.get(repository.id) ?? Promise.resolve();
+    const turn = before.then(action);
+    this.#turns.set(
+      repository.id,
+      turn.then(
+        () => undefined,
+        () => undefined,
+      ),
+    );
+    return turn;
   }
 
   /** Does something after a while, unless the host is closed by then. */

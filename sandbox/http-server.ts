@@ -83,7 +83,7 @@ async function handle(
   const answer = await roomOf(whole.method, url.pathname, rooms)(whole);
   response.writeHead(answer.status, {
     ...answer.headers,
-    ...(answer.status !== 204 && { 'content-length': Buffer.byteLength(answer.body) }),
+    ...(![204, 304].includes(answer.status) && { 'content-length': Buffer.byteLength(answer.body) }),
   });
   response.end(request.method === 'HEAD' ? '' : answer.body);
 }

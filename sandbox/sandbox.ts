@@ -31,6 +31,7 @@ export interface SandboxOptions {
   /** How long a new fork stays an empty shell. */
   readonly forkDelayMs?: number;
   readonly now?: () => Date;
+  /** Default: nothing, since a host may run for long. */
   readonly capture?: CaptureMode;
 }
 
@@ -72,7 +73,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   });
   finishInterruptedForks(host);
   const faults = new Faults();
-  const capture = new Capture(options.capture ?? 'requests');
+  const capture = new Capture(options.capture ?? 'nothing');
   const git = new GitHttp(host);
   const ntfy = new Ntfy(host);
   serve(server, url, { git, rest: restApi(host), ntfy, pages: pageRouter(host, ntfy), faults, capture });
@@ -93,12 +94,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     repositoryPath: (owner, name) => host.pathOf({ owner, name }),
     close: async () => {
       host.stopTimers();
-      git.close();
       const closed = new Promise((resolve) => {
         server.close(resolve);
       });
       server.closeAllConnections();
       await closed;
+      await git.close();
       store.flush();
       if (options.dir === undefined) rmSync(dir, { recursive: true, force: true });
     },

@@ -22,8 +22,8 @@ export function issueEntry(repository: Repository, issue: Issue): Html {
   const path = `/${fullName(repository)}/${issue.pull ? 'pull' : 'issues'}/${issue.number}`;
   return html`<span class="state">${stateOf(issue)}</span> ${link(path, issue.title)}
     <div class="dim">
-      ${fullName(repository)}#${issue.number} by ${issue.author}, ${moment(issue.createdAt)},
-      ${issue.comments.length} comments
+      ${fullName(repository)}#${issue.number} by ${issue.author}, ${moment(issue.createdAt)}, comments:
+      ${issue.comments.length}
     </div>`;
 }
 

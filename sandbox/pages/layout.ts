@@ -18,7 +18,7 @@ const STYLE = new Html(`
   pre { background: var(--soft); border-radius: .4rem; margin: .5rem 0; overflow-x: auto; padding: .7rem; }
   .text { white-space: pre-wrap; overflow-wrap: anywhere; }
   .state { border: 1px solid currentcolor; border-radius: 1rem; font-size: .8rem; padding: .1rem .6rem; }
-  .diff span { display: block; min-width: max-content; }
+  .diff span { display: inline-block; min-width: 100%; }
   .add { background: var(--add); }
   .del { background: var(--del); }
   dl { display: grid; gap: .1rem 1rem; grid-template-columns: max-content 1fr; margin: .4rem 0; }
@@ -82,7 +82,7 @@ export function link(href: string, text: HtmlPart): Html {
 export function diff(text: string): Html {
   const lines = text.split('\n').map((line) => {
     const kind = /^\+(?!\+\+ )/.test(line) ? 'add' : /^-(?!-- )/.test(line) ? 'del' : '';
-    return html`<span class="${kind}">${line === '' ? ' ' : line}</span>`;
+    return html`<span class="${kind}">${line}</span>${'\n'}`;
   });
   return html`<pre class="diff">${lines}</pre>`;
 }

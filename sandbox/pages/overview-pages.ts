@@ -87,7 +87,7 @@ function topicEntries(host: Host): Html[] {
   const topics = Map.groupBy(host.store.records.messages, (message) => message.topic);
   return [...topics].map(
     ([topic, messages]) =>
-      html`${link(`/ntfy/${topic}`, topic)} <span class="dim">${messages.length} messages</span>`,
+      html`${link(`/ntfy/${topic}`, topic)} <span class="dim">messages: ${messages.length}</span>`,
   );
 }
 

@@ -67,7 +67,7 @@ function freeName(host: Host, owner: string, wanted: string): string {
   return name;
 }
 
-async function mergeUpstream(call: ApiCall, fork: Repository): Promise<Answer> {
+function mergeUpstream(call: ApiCall, fork: Repository): Promise<Answer> {
   const { host, payload } = call;
   const viewer = requireViewer(call);
   if (viewer.login !== fork.owner) throw notFound();
@@ -77,6 +77,10 @@ async function mergeUpstream(call: ApiCall, fork: Repository): Promise<Answer> {
   }
   const parent = fork.parentId === null ? undefined : host.store.repositoryById(fork.parentId);
   if (!parent) throw new Refusal(422, 'Repository is not a fork');
+  return host.inTurn(fork, () => syncBranch(host, parent, fork, branch));
+}
+
+async function syncBranch(host: Host, parent: Repository, fork: Repository, branch: string): Promise<Answer> {
   const ref = `refs/heads/${branch}`;
   const upstreamOid = readRef(host.pathOf(parent), ref);
   const forkOid = readRef(host.pathOf(fork), ref);

@@ -54,16 +54,8 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
   const errors = textErrors(title, body);
   if (errors.length > 0) throw validationFailed(...errors);
   const ends = findEnds(host, repository, head, base);
-  const open = repository.issues.find(
-    (issue) =>
-      issue.state === 'open' &&
-      issue.pull?.headRepositoryId === ends.headRepository.id &&
-      issue.pull.headRef === ends.headRef &&
-      issue.pull.baseRef === base,
-  );
   const label = `${ends.headRepository.owner}:${ends.headRef}`;
-  if (open) throw validationFailed(pullError(`A pull request already exists for ${label}.`));
-
+  refuseSecond(repository, ends, base, label);
   const figures = await countMerge(host, repository, ends.baseSha, ends.headRepository, ends.headSha);
   if (!figures.related) {
     const message = `The ${label} branch has no history in common with ${repository.owner}:${base}`;
@@ -72,6 +64,8 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
   if (figures.commits === 0) {
     throw validationFailed(pullError(`No commits between ${repository.owner}:${base} and ${label}`));
   }
+  // Another call may have opened it while git was counting.
+  refuseSecond(repository, ends, base, label);
   const pull: Pull = {
     headRepositoryId: ends.headRepository.id,
     headRef: ends.headRef,
@@ -157,6 +151,18 @@ function findEnds(host: Host, repository: Repository, head: string, base: string
   if (headSha === undefined) errors.push({ resource: 'PullRequest', field: 'head', code: 'invalid' });
   if (!headRepository || headSha === undefined || baseSha === undefined) throw validationFailed(...errors);
   return { headRepository, headRef, headSha, baseSha };
+}
+
+/** There is at most one open pull request for a head and a base. */
+function refuseSecond(repository: Repository, ends: Ends, base: string, label: string): void {
+  const open = repository.issues.some(
+    (issue) =>
+      issue.state === 'open' &&
+      issue.pull?.headRepositoryId === ends.headRepository.id &&
+      issue.pull.headRef === ends.headRef &&
+      issue.pull.baseRef === base,
+  );
+  if (open) throw validationFailed(pullError(`A pull request already exists for ${label}.`));
 }
 
 async function countMerge(

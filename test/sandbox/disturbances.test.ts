@@ -89,6 +89,14 @@ describe('faults', () => {
     host.faults.clear();
     expect((await tryGit(workTree, 'push', own, 'HEAD:refs/heads/cut')).code).toBe(0);
   });
+
+  test('let a push happen whose answer is lost', async () => {
+    await git(workTree, 'commit', '--quiet', '--allow-empty', '--message', 'Lost');
+    const path = /receive-pack$/;
+    host.faults.inject({ path, method: 'POST', times: 9, cut: { during: 'answer', afterBytes: 0 } });
+    expect((await tryGit(workTree, 'push', own, 'HEAD:refs/heads/lost')).code).not.toBe(0);
+    expect(await git(workTree, 'ls-remote', own)).toContain('refs/heads/lost');
+  });
 });
 
 describe('clients that vanish', () => {
@@ -108,6 +116,19 @@ describe('clients that vanish', () => {
     socket.destroy();
     expect((await fetch(`${host.apiUrl}/users/${host.botLogin}`)).status).toBe(200);
   });
+});
+
+test('closing ends what is under way', async () => {
+  const other = await startSandbox({ botToken: host.botToken });
+  await createFilled(other, workTree, { owner: other.botLogin, name: 'own' });
+  const before = await gitChildren();
+  const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
+  socket.on('error', () => undefined);
+  socket.write(`${head(1_000_000)}0000`);
+  await until(async () => (await gitChildren()) > before);
+  await other.close();
+  expect(await gitChildren()).toBe(before);
+  socket.destroy();
 });
 
 describe('capture', () => {

@@ -1,19 +1,17 @@
 /** Forks: they come late, under a name that may differ, with objects of their own; and syncing them. */
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
 import { Workshop, commitFile, git, tryGit } from './support/git.ts';
 import { call, createFilled, fork, pushUrl } from './support/host.ts';
 
-const FORK_DELAY_MS = 300;
 const workshop = new Workshop();
 let host: Sandbox;
 
 beforeAll(async () => {
-  host = await startSandbox({ forkDelayMs: FORK_DELAY_MS });
+  host = await startSandbox({ forkDelayMs: 10 });
 });
 
 afterAll(async () => {
@@ -35,26 +33,38 @@ function mergeUpstream(name: string, branch: unknown) {
 
 describe('forking', () => {
   test('answers at once with an empty shell, whose objects arrive later', async () => {
-    const workTree = await upstream('late');
-    await git(workTree, 'push', '--quiet', 'origin', 'HEAD:other');
-    const { status, body } = await call(host, 'POST', '/repos/octocat/late/forks', {});
+    const slow = await startSandbox({ forkDelayMs: 3000 });
+    const workTree = await workshop.workTree();
+    await createFilled(slow, workTree, { owner: 'octocat', name: 'late' });
+    const { status, body } = await call(slow, 'POST', '/repos/octocat/late/forks', {});
     expect(status).toBe(202);
     expect(body).toMatchObject({
-      full_name: `${host.botLogin}/late`,
+      full_name: `${slow.botLogin}/late`,
       fork: true,
       parent: { full_name: 'octocat/late' },
       source: { full_name: 'octocat/late' },
     });
-    const forkUrl = `${host.url}/${host.botLogin}/late`;
-    expect(await git(workshop.dir, 'ls-remote', forkUrl)).toBe('');
-    const early = await call(host, 'GET', `/repos/${host.botLogin}/late/git/ref/heads/main`);
+    const early = await call(slow, 'GET', `/repos/${slow.botLogin}/late/git/ref/heads/main`);
     expect([early.status, early.body['message']]).toEqual([409, 'Git Repository is empty.']);
+    const forkUrl = `${slow.url}/${slow.botLogin}/late`;
+    expect(await git(workshop.dir, 'ls-remote', forkUrl)).toBe('');
 
-    await delay(FORK_DELAY_MS + 100);
-    const refs = (await git(workshop.dir, 'ls-remote', forkUrl))
-      .split('\n')
-      .map((line) => line.split('\t')[1]);
-    expect(refs).toEqual(['HEAD', 'refs/heads/main', 'refs/heads/other']);
+    await fork(slow, 'octocat/late');
+    expect(await git(workshop.dir, 'ls-remote', forkUrl)).toMatch(/HEAD\n.*refs\/heads\/main$/);
+    await slow.close();
+  });
+
+  test('brings branches and tags', async () => {
+    const workTree = await upstream('full');
+    await git(workTree, 'tag', 'v1');
+    await git(workTree, 'push', '--quiet', 'origin', 'HEAD:other', 'v1');
+    const name = await fork(host, 'octocat/full');
+    const refs = await git(workshop.dir, 'ls-remote', '--refs', `${host.url}/${host.botLogin}/${name}`);
+    expect(refs.split('\n').map((line) => line.split('\t')[1])).toEqual([
+      'refs/heads/main',
+      'refs/heads/other',
+      'refs/tags/v1',
+    ]);
   });
 
   test('answers with the fork that exists, also for a fork of it', async () => {
@@ -78,7 +88,7 @@ describe('forking', () => {
     const workTree = await upstream('narrow');
     await git(workTree, 'push', '--quiet', 'origin', 'HEAD:other');
     await call(host, 'POST', '/repos/octocat/narrow/forks', { default_branch_only: true });
-    await delay(FORK_DELAY_MS + 100);
+    await fork(host, 'octocat/narrow');
     const { list } = await call(host, 'GET', `/repos/${host.botLogin}/narrow/branches`);
     expect(list.map((branch) => branch['name'])).toEqual(['main']);
   });
@@ -134,6 +144,15 @@ describe('syncing', () => {
     await commitFile(workTree, 'fork.txt', 'fork\n', 'Only in the fork');
     await git(workTree, 'push', '--quiet', pushUrl(host, `${host.botLogin}/${name}`), 'main');
     expect((await mergeUpstream(name, 'main')).body['merge_type']).toBe('none');
+  });
+
+  test('is done once when it is asked for several times at once', async () => {
+    const workTree = await upstream('hurried');
+    const name = await fork(host, 'octocat/hurried');
+    await commitFile(workTree, 'new.txt', 'new\n', 'Upstream moves on');
+    await git(workTree, 'push', '--quiet', 'origin', 'main');
+    const answers = await Promise.all([1, 2, 3].map(() => mergeUpstream(name, 'main')));
+    expect(answers.map(({ body }) => body['merge_type'])).toEqual(['fast-forward', 'none', 'none']);
   });
 
   test('refuses branches that have parted', async () => {

@@ -15,7 +15,7 @@ let workTree: string;
 let url: string;
 
 beforeAll(async () => {
-  host = await startSandbox();
+  host = await startSandbox({ capture: 'requests' });
   url = `${host.url}/octocat/hello`;
   workTree = await workshop.workTree();
   for (const number of [1, 2, 3]) {

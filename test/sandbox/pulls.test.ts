@@ -95,6 +95,12 @@ describe('opening', () => {
     });
   });
 
+  test('opens one when asked twice at once', async () => {
+    const head = `${host.botLogin}:${await pushedBranch()}`;
+    const answers = await Promise.all([open({ head }), open({ head })]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201, 422]));
+  });
+
   test.each<[string, object, object]>([
     ['a missing head', { head: 'gitveil-bot:nope' }, { field: 'head', code: 'invalid' }],
     ['a missing base', { head: 'gitveil-bot:main', base: 'nope' }, { field: 'base', code: 'invalid' }],
