@@ -5,10 +5,9 @@
  * others, and never the bot's token: it could read private repositories for anyone.
  */
 import type { Context } from 'hono';
-import { systemClock } from '../clock.ts';
 import type { AppEnv } from '../env.ts';
-import { GitTransport, movedRepository } from '../host/git-transport.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
+import { movedRepository, SmartHttp } from '../host/smart-http.ts';
 import { BodyError, chunksOf } from '../streams.ts';
 import { NO_CACHE, redirectToMoved, wrongContentType } from './git-http.ts';
 
@@ -69,7 +68,7 @@ async function relay(
   { path, ...request }: RelayedRequest,
 ): Promise<Response | null> {
   try {
-    return await new GitTransport(c.var.config.hostingUrl, null, systemClock).relay(target, path, request);
+    return await new SmartHttp(c.var.config.hostingUrl, null).fetch(target, path, request);
   } catch (error) {
     c.var.logger.warn('a fetch could not be relayed', { error });
     return null;

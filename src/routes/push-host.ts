@@ -5,6 +5,7 @@ import type { AppEnv } from '../env.ts';
 import { GitHub } from '../host/github.ts';
 import { GitTransport } from '../host/git-transport.ts';
 import { HostError } from '../host/host-error.ts';
+import { SmartHttp } from '../host/smart-http.ts';
 import { HistoryCache } from '../push/history-cache.ts';
 import type { PushHost } from '../push/push-host.ts';
 import { HistoryLister } from '../push/upstream-history.ts';
@@ -15,7 +16,7 @@ const botLogins = new Map<string, string>();
 export function pushHost(c: Context<AppEnv>): PushHost {
   const clock = systemClock;
   const { hostingUrl, hostingApiUrl, hostingToken } = c.var.config;
-  const transport = new GitTransport(hostingUrl, hostingToken, clock);
+  const transport = new GitTransport(new SmartHttp(hostingUrl, hostingToken), clock);
   const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock });
   const cache = new HistoryCache(c.env.HISTORY, (work) => c.executionCtx.waitUntil(work));
   return {
