@@ -47,7 +47,10 @@ export class Capture {
       path: request.url ?? '',
       headers: request.headers,
       rawHeaders: request.rawHeaders,
-      body: Buffer.concat(chunks),
+      // Put together when it is asked for: lists are asked for often, bodies are large.
+      get body() {
+        return Buffer.concat(chunks);
+      },
     }));
   }
 

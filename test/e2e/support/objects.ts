@@ -1,4 +1,6 @@
 /** Reads Git objects out of repositories with the real Git, many at a time. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { mustRun, neutralEnvironment } from './run.ts';
 
 export interface GitObject {
@@ -21,6 +23,18 @@ export async function listObjects(path: string): Promise<Map<string, string>> {
   return new Map(
     lines.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ') as [string, string]])),
   );
+}
+
+/**
+ * Changes whenever an object is added, found without starting a program: which repositories need no second look is
+ * asked after every test.
+ */
+export function objectsFingerprint(path: string): string {
+  const objects = ['.git/objects', 'objects'].map((folder) => join(path, folder)).find(existsSync);
+  if (objects === undefined) return '';
+  return readdirSync(objects)
+    .flatMap((folder) => readdirSync(join(objects, folder)))
+    .join();
 }
 
 /** The objects of these ids; ids that name nothing are left out. */

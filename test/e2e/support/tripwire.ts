@@ -12,7 +12,7 @@ import { gunzipSync } from 'node:zlib';
 import type { CapturedRequest } from '../../../sandbox/capture.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { unpackPush } from './captured-pack.ts';
-import { type GitObject, listObjects, readObjects } from './objects.ts';
+import { type GitObject, listObjects, objectsFingerprint, readObjects } from './objects.ts';
 import type { Person } from './person.ts';
 import { type Secret, Secrets } from './secrets.ts';
 import type { Upstream } from './upstream.ts';
@@ -32,7 +32,11 @@ export class Tripwire {
   readonly #logLines: readonly string[];
   readonly #persons: Person[] = [];
   readonly #upstreams: Upstream[] = [];
+  readonly #upstreamIds = new Set<string>();
   readonly #searchedObjects = new Set<string>();
+  /** Of repositories, when they were last looked into. */
+  readonly #fingerprints = new Map<string, string>();
+  #lastSearched: { request: CapturedRequest; bytes: number }[] = [];
   #searchedRequests = 0;
   #searchedLogLines = 0;
   #tolerated: { matches: (leak: Leak) => boolean; why: string }[] = [];
@@ -73,29 +77,40 @@ export class Tripwire {
   }
 
   async #learnSecrets(): Promise<void> {
-    const upstreamIds = new Set<string>();
     for (const { path } of this.#upstreams) {
-      for (const oid of (await listObjects(path)).keys()) upstreamIds.add(oid);
+      if (!this.#hasNewObjects(path)) continue;
+      for (const oid of (await listObjects(path)).keys()) this.#upstreamIds.add(oid);
     }
-    for (const { repositories } of this.#persons) {
-      for (const path of repositories)
-        if (existsSync(path)) await this.secrets.addRepository(path, upstreamIds);
+    for (const path of this.#persons.flatMap(({ repositories }) => repositories)) {
+      if (this.#hasNewObjects(path)) await this.secrets.addRepository(path, this.#upstreamIds);
     }
   }
 
+  #hasNewObjects(path: string): boolean {
+    const fingerprint = objectsFingerprint(path);
+    if (this.#fingerprints.get(path) === fingerprint) return false;
+    this.#fingerprints.set(path, fingerprint);
+    return true;
+  }
+
   async #searchRequests(): Promise<Leak[]> {
-    const requests = this.#sandbox.captured.slice(this.#searchedRequests);
-    this.#searchedRequests += requests.length;
+    const { captured } = this.#sandbox;
+    // A request that was still arriving at the last check is searched once more.
+    const grown = this.#lastSearched.filter(({ request, bytes }) => request.body.length > bytes);
+    const requests = [...grown.map(({ request }) => request), ...captured.slice(this.#searchedRequests)];
+    this.#searchedRequests = captured.length;
+    this.#lastSearched = requests.map((request) => ({ request, bytes: request.body.length }));
     const leaks: Leak[] = [];
     for (const request of requests) {
       if (request.headers[TEST_HEADER] !== undefined) continue;
       const where = `${request.method} ${request.path}`;
-      const head = [where, ...request.rawHeaders];
-      leaks.push(...this.#searchBytes(`${where}: request line and headers`, Buffer.from(head.join('\n'))));
-      leaks.push(...this.#searchBytes(`${where}: body`, request.body));
-      const body = plainBody(request);
-      if (body !== request.body) leaks.push(...this.#searchBytes(`${where}: unpacked body`, body));
-      if (request.path.endsWith('/git-receive-pack')) leaks.push(...(await this.#searchPush(where, body)));
+      const head = [where, ...request.rawHeaders].join('\n');
+      leaks.push(...this.#searchBytes(`${where}: request line and headers`, Buffer.from(head)));
+      const body = request.body;
+      leaks.push(...this.#searchBytes(`${where}: body`, body));
+      const plain = plainBody(request, body);
+      if (plain !== body) leaks.push(...this.#searchBytes(`${where}: unpacked body`, plain));
+      if (request.path.endsWith('/git-receive-pack')) leaks.push(...(await this.#searchPush(where, plain)));
     }
     return leaks;
   }
@@ -111,15 +126,22 @@ export class Tripwire {
   /** Objects outside a thin pack: they are upstream's, or in one of the bot's repositories. */
   async #readBases(oids: readonly string[]): Promise<GitObject[]> {
     const found: GitObject[] = [];
-    if (oids.length === 0) return found;
-    const paths = [...this.#upstreams.map(({ path }) => path), ...this.#botRepositories()];
-    for (const path of paths) found.push(...(await readObjects(path, oids)));
+    const missing = new Set(oids);
+    const newestFirst = this.#upstreams.map(({ path }) => path).toReversed();
+    for (const path of [...newestFirst, ...this.#botRepositories()]) {
+      if (missing.size === 0) break;
+      for (const object of await readObjects(path, [...missing])) {
+        missing.delete(object.oid);
+        found.push(object);
+      }
+    }
     return found;
   }
 
   async #searchRepositories(): Promise<Leak[]> {
     const leaks: Leak[] = [];
     for (const path of this.#botRepositories()) {
+      if (!this.#hasNewObjects(path)) continue;
       const oids = [...(await listObjects(path)).keys()].filter((oid) => !this.#searchedObjects.has(oid));
       for (const object of await readObjects(path, oids)) {
         this.#searchedObjects.add(object.oid);
@@ -155,11 +177,11 @@ export class Tripwire {
 }
 
 /** The body without its compression, as far as it came. */
-function plainBody(request: CapturedRequest): Buffer {
-  if (request.headers['content-encoding'] !== 'gzip') return request.body;
+function plainBody(request: CapturedRequest, body: Buffer): Buffer {
+  if (request.headers['content-encoding'] !== 'gzip') return body;
   try {
-    return gunzipSync(request.body);
+    return gunzipSync(body);
   } catch {
-    return request.body;
+    return body;
   }
 }
