@@ -5,12 +5,14 @@
  * needs as arguments.
  */
 import type { Config, VariableName } from './config.ts';
+import type { NotificationFeed } from './durable/notification-feed.ts';
 import type { PullRequest } from './durable/pull-request.ts';
 import type { Logger } from './log.ts';
 
 export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly DB: D1Database;
   readonly PULL_REQUESTS: DurableObjectNamespace<PullRequest>;
+  readonly NOTIFICATION_FEED: DurableObjectNamespace<NotificationFeed>;
   readonly HISTORY: KVNamespace;
   readonly VERSION: WorkerVersionMetadata;
   /** The compatibility date of wrangler.toml, which a Worker cannot ask its runtime for. */

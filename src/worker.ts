@@ -51,5 +51,13 @@ app.onError((error, c) => {
   return c.json({ error: 'internal server error' }, 500);
 });
 
+/** Runs at every time of the cron trigger. Without a bot account there is nothing to look after. */
+async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
+  const result = configOf(env);
+  if (result.kind === 'invalid' || result.config.hostingToken === null) return;
+  await env.NOTIFICATION_FEED.get(env.NOTIFICATION_FEED.idFromName('feed')).run(scheduledTime);
+}
+
+export { NotificationFeed } from './durable/notification-feed.ts';
 export { PullRequest } from './durable/pull-request.ts';
-export default app;
+export default { fetch: app.fetch, scheduled } satisfies ExportedHandler<Env>;

@@ -8,6 +8,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
+import type { HostEvent } from '../events/host-event.ts';
 import { publish, pullRequestTopic } from '../notify/ntfy.ts';
 import { recordPullRequest } from '../stats/ledger.ts';
 
@@ -24,15 +25,27 @@ export interface PullRequestRecord {
   readonly url: string;
 }
 
+/** What a push does to it. */
 export type PullRequestEvent = 'opened' | 'updated';
 
 type EntryKind = 'notification' | 'ledger';
 
+type OutboxEvent = PullRequestEvent | HostEvent['kind'];
+
+const IN_WORDS: Readonly<Record<OutboxEvent, string>> = {
+  opened: 'was opened',
+  updated: 'was updated',
+  commented: 'was commented on',
+  merged: 'was merged',
+  closed: 'was closed',
+};
+
 interface OutboxEntry extends Record<string, SqlStorageValue> {
   id: number;
   kind: EntryKind;
-  event: PullRequestEvent;
-  pr_url: string;
+  event: OutboxEvent;
+  /** The page that shows the event: the pull request's, or the comment's. */
+  url: string;
   at: number;
   attempts: number;
 }
@@ -49,9 +62,10 @@ export class PullRequest extends DurableObject<Env> {
     )`);
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS outbox (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
-      kind TEXT NOT NULL, event TEXT NOT NULL, pr_url TEXT NOT NULL, at INTEGER NOT NULL,
+      kind TEXT NOT NULL, event TEXT NOT NULL, url TEXT NOT NULL, at INTEGER NOT NULL,
       attempts INTEGER NOT NULL DEFAULT 0
     )`);
+    this.#sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY)');
   }
 
   /**
@@ -73,6 +87,21 @@ export class PullRequest extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at);
   }
 
+  /**
+   * Sees to it that the topic hears of what happened on the host; of each event once, by its key.
+   * False if no push has written this pull request down.
+   */
+  async tell(events: readonly HostEvent[], at: number): Promise<boolean> {
+    if (this.#sql.exec('SELECT 1 FROM record').toArray().length === 0) return false;
+    const news = events.filter(
+      ({ key }) =>
+        this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
+    );
+    for (const { kind, url } of news) this.#enqueue('notification', kind, url, at);
+    if (news.length > 0) await this.ctx.storage.setAlarm(at);
+    return true;
+  }
+
   override async alarm(): Promise<void> {
     const now = Date.now();
     let retryMs = LONGEST_RETRY_MS;
@@ -87,11 +116,14 @@ export class PullRequest extends DurableObject<Env> {
       retryMs = Math.min(retryMs, FIRST_RETRY_MS * 2 ** entry.attempts);
       undelivered += 1;
     }
-    if (undelivered > 0) await this.ctx.storage.setAlarm(now + retryMs);
+    // What came in meanwhile has set the alarm for itself.
+    if (undelivered > 0 && (await this.ctx.storage.getAlarm()) === null) {
+      await this.ctx.storage.setAlarm(now + retryMs);
+    }
   }
 
-  #enqueue(kind: EntryKind, event: PullRequestEvent, url: string, at: number): void {
-    this.#sql.exec('INSERT INTO outbox (kind, event, pr_url, at) VALUES (?, ?, ?, ?)', kind, event, url, at);
+  #enqueue(kind: EntryKind, event: OutboxEvent, url: string, at: number): void {
+    this.#sql.exec('INSERT INTO outbox (kind, event, url, at) VALUES (?, ?, ?, ?)', kind, event, url, at);
   }
 
   /** False if it has to be tried again. */
@@ -105,13 +137,13 @@ export class PullRequest extends DurableObject<Env> {
     try {
       if (entry.kind === 'ledger') {
         const createdAt = new Date(entry.at).toISOString();
-        await recordPullRequest(this.env.DB, { owner, repo, prUrl: entry.pr_url, createdAt });
+        await recordPullRequest(this.env.DB, { owner, repo, prUrl: entry.url, createdAt });
       } else {
         await publish(config.config.notifyBaseUrl, {
           topic: pullRequestTopic(prHash),
           title: `${owner}/${repo}: pull request ${entry.event}`,
-          message: `Your anonymous pull request was ${entry.event}: ${entry.pr_url}`,
-          click: entry.pr_url,
+          message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${entry.url}`,
+          click: entry.url,
         });
       }
       return true;

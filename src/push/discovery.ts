@@ -6,26 +6,24 @@
  */
 import { selectHaves } from '../git/haves.ts';
 import { encodeReceivePackAdvertisement } from '../git/ref-advertisement.ts';
-import type { GitTransport } from '../host/git-transport.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
-import { ADVERTISED_PREFIXES } from './push-target.ts';
-import type { HistoryLister } from './upstream-history.ts';
+import type { PushHost } from './push-host.ts';
+import { listUpstreamRefs } from './upstream-refs.ts';
 
 /** @throws HostError if the repository is missing, private or out of reach. */
 export async function discoverForPush(
-  transport: GitTransport,
-  lister: HistoryLister,
+  host: PushHost,
   repository: RepositoryName,
   logger: Logger,
 ): Promise<Uint8Array> {
-  const { refs, head } = await transport.listRefs(repository, ADVERTISED_PREFIXES, 'public');
+  const { refs, head } = await listUpstreamRefs(host, repository);
   const tip = refs.find(({ name }) => name === head)?.oid;
   // A discovery without `.have` lines still works; a stale clone then sends more than it needs to.
   const listing =
     tip === undefined
       ? null
-      : await lister.list(repository, tip, 0).catch((error: unknown) => {
+      : await host.lister.list(repository, tip, 0).catch((error: unknown) => {
           logger.warn('the history could not be listed for discovery', { error });
           return null;
         });

@@ -15,43 +15,62 @@ import type { PushHost } from './push-host.ts';
 const FORK_WAIT_MS = 60_000;
 const FIRST_POLL_MS = 50;
 const LONGEST_POLL_MS = 2_000;
-
-/** Names of forks by repository, for this isolate: asking for a fork that exists is a write, and writes are counted. */
-const knownForks = new Map<string, RepositoryName>();
 const MAX_KNOWN_FORKS = 1_000;
 
 export interface ReadyFork {
+  /** What it is a fork of. */
+  readonly repository: RepositoryName;
   readonly fork: RepositoryName;
   /** Where the working branch is now; the zero id if it does not exist. */
   readonly workBranchTip: Oid;
-  readonly branches: readonly Ref[];
+  /** Tips of the other branches that were asked for, as far as the fork has them. */
+  readonly tips: ReadonlyMap<string, Oid>;
+}
+
+/**
+ * What this isolate knows of forks, by repository: asking for a fork that exists is a write, and writes are counted;
+ * and where its branches were last seen, so that a push onto an upstream that has not moved asks nothing.
+ */
+const knownForks = new Map<string, { readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>();
+
+function keyOf(host: PushHost, repository: RepositoryName): string {
+  return `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
+}
+
+/** After a push that failed, nothing is known for sure. */
+export function forgetFork(host: PushHost, repository: RepositoryName): void {
+  knownForks.delete(keyOf(host, repository));
 }
 
 /**
  * Makes sure that the fork exists and has its objects.
- * @param branches names whose tips are wanted in the answer.
+ * @param upstream the refs that the push stands on, with upstream's tips.
+ * @param workBranch the branch that will be pushed. @param isNewBranch it cannot exist yet.
  * @throws HostError if the host does not fork, or not in time.
  */
 export async function ensureFork(
   host: PushHost,
   repository: RepositoryName,
-  branches: readonly string[],
+  upstream: readonly Ref[],
   workBranch: string,
+  isNewBranch: boolean,
 ): Promise<ReadyFork> {
-  const key = `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
+  const key = keyOf(host, repository);
+  const known = knownForks.get(key);
+  if (isNewBranch && known !== undefined && upstream.every(({ name, oid }) => known.tips.get(name) === oid)) {
+    return { repository, fork: known.fork, workBranchTip: ZERO_OID, tips: known.tips };
+  }
   const deadline = host.clock.now() + FORK_WAIT_MS;
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
-    const fork = knownForks.get(key) ?? (await host.github.fork(repository));
-    const list = await listForkRefs(host, fork, [...branches, workBranch]);
-    if (list !== null) {
+    const fork = knownForks.get(key)?.fork ?? (await host.github.fork(repository));
+    const tips = await listForkTips(host, fork, [
+      ...upstream.map(({ name }) => name),
+      `refs/heads/${workBranch}`,
+    ]);
+    if (tips !== null) {
       if (knownForks.size >= MAX_KNOWN_FORKS) knownForks.clear();
-      knownForks.set(key, fork);
-      const tipOf = (name: string) => list.find((ref) => ref.name === `refs/heads/${name}`)?.oid;
-      return {
-        fork,
-        workBranchTip: tipOf(workBranch) ?? ZERO_OID,
-        branches: list.filter(({ name }) => name !== `refs/heads/${workBranch}`),
-      };
+      knownForks.set(key, { fork, tips });
+      return { repository, fork, workBranchTip: tips.get(`refs/heads/${workBranch}`) ?? ZERO_OID, tips };
     }
     knownForks.delete(key);
     if (host.clock.now() + pollMs > deadline) {
@@ -62,15 +81,15 @@ export async function ensureFork(
 }
 
 /** Null while the fork has no objects, or is not there (any more). */
-async function listForkRefs(
+async function listForkTips(
   host: PushHost,
   fork: RepositoryName,
-  branches: readonly string[],
-): Promise<readonly Ref[] | null> {
-  const wanted = branches.map((name) => `refs/heads/${name}`);
+  wanted: readonly string[],
+): Promise<Map<string, Oid> | null> {
   try {
     const { refs, isBorn } = await host.transport.listRefs(fork, ['HEAD', ...wanted], 'bot');
-    return isBorn ? refs.filter(({ name }) => wanted.includes(name)) : null;
+    if (!isBorn) return null;
+    return new Map(refs.filter(({ name }) => wanted.includes(name)).map(({ name, oid }) => [name, oid]));
   } catch (error) {
     if (error instanceof HostError && error.code === 'missing') return null;
     throw error;
@@ -79,13 +98,17 @@ async function listForkRefs(
 
 /**
  * Brings branches of the fork to upstream's tips, one after the other.
- * @param upstream branches with upstream's tips.
+ * @throws HostError if the host does not bring one of them there.
  */
-export async function syncFork(host: PushHost, ready: ReadyFork, upstream: readonly Ref[]): Promise<void> {
+export async function syncFork(
+  host: PushHost,
+  { repository, fork, tips }: ReadyFork,
+  upstream: readonly Ref[],
+): Promise<void> {
   for (const { name, oid } of upstream) {
-    const present = ready.branches.find((ref) => ref.name === name);
-    if (present?.oid === oid) continue;
-    const branch = name.slice('refs/heads/'.length);
-    await host.github.syncBranch(ready.fork, branch, oid, present !== undefined);
+    const tip = tips.get(name);
+    if (tip === oid) continue;
+    await host.github.syncBranch(fork, name.slice('refs/heads/'.length), oid, tip !== undefined);
+    knownForks.get(keyOf(host, repository))?.tips.set(name, oid);
   }
 }

@@ -41,3 +41,9 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
 export function workBranch(prHash: string): string {
   return `anon-${prHash}`;
 }
+
+/** The pr_hash of a working branch; null if it is another branch. */
+export function prHashOf(branch: string): string | null {
+  const prHash = branch.startsWith('anon-') ? branch.slice('anon-'.length) : '';
+  return PR_HASH_PATTERN.test(prHash) ? prHash : null;
+}

@@ -11,9 +11,7 @@ import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { workBranch } from './push-options.ts';
 import type { PushHost } from './push-host.ts';
 import { hostStep, Refusal } from './refusal.ts';
-
-/** Discovery and push see the same refs of a repository. */
-export const ADVERTISED_PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
+import { discoveredRefs } from './upstream-refs.ts';
 
 export interface Upstream {
   readonly repository: Repository;
@@ -28,10 +26,7 @@ export async function lookUpUpstream(
   maxRepositoryMb: number,
 ): Promise<Upstream> {
   const [repository, list] = await hostStep('lookup', () =>
-    Promise.all([
-      host.github.repository(target),
-      host.transport.listRefs(target, ADVERTISED_PREFIXES, 'public'),
-    ]),
+    Promise.all([host.github.repository(target), discoveredRefs(host, target)]),
   );
   // The bot may see private repositories; the public may not, and must not learn of them either.
   if (repository.isPrivate) throw missingRepository();

@@ -19,7 +19,7 @@ import { pullRequestTopic } from '../notify/ntfy.ts';
 import { BodyError, drain } from '../streams.ts';
 import { bannerLines } from './banner.ts';
 import { type CommandPlan, planCommands } from './command-plan.ts';
-import { ensureFork, type ReadyFork, syncFork } from './fork.ts';
+import { ensureFork, forgetFork, type ReadyFork, syncFork } from './fork.ts';
 import { PackRelay, type RewrittenHistory } from './pack-relay.ts';
 import type { PushHost } from './push-host.ts';
 import { parsePushOptions, workBranch } from './push-options.ts';
@@ -107,6 +107,7 @@ export class Push {
       outcome = await this.#finish(outcome).catch((error: unknown) => toRefusal(error));
     }
     const refusal = outcome instanceof Refusal ? outcome : null;
+    if (refusal !== null && this.#readyFork !== null) forgetFork(this.#host, this.#readyFork.repository);
     if (this.#commands.taken !== null) this.#log(refusal);
     if (refusal !== null) await this.#reply.progress('', ...refusal.lines, '');
     await this.#reply.finish(
@@ -171,10 +172,13 @@ export class Push {
       ({ name, oid }) => name.startsWith('refs/heads/') && rewritten.ground.has(oid),
     );
     const needed = new Map([base, upstream.defaultBranch, ...ground].map((ref) => [ref.name, ref]));
-    const branches = [...needed.keys()].map((name) => name.slice('refs/heads/'.length));
+    const refs = [...needed.values()];
+    const isNew = continuation.pullRequest === null;
     await this.#reply.progress('Preparing the fork ...');
-    const ready = await hostStep('fork', () => ensureFork(this.#host, upstream.repository, branches, branch));
-    await hostStep('sync', () => syncFork(this.#host, ready, [...needed.values()]));
+    const ready = await hostStep('fork', () =>
+      ensureFork(this.#host, upstream.repository, refs, branch, isNew),
+    );
+    await hostStep('sync', () => syncFork(this.#host, ready, refs));
     const commits =
       rewritten.commitCount === 1 ? '1 anonymous commit' : `${rewritten.commitCount} anonymous commits`;
     await this.#reply.progress(`Sending ${commits} ...`);

@@ -24,9 +24,9 @@ const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_HASH_BYTES = 6;
 
 export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const { transport, lister } = pushHost(c);
+  const host = pushHost(c);
   try {
-    const advertisement = await discoverForPush(transport, lister, target, c.var.logger);
+    const advertisement = await discoverForPush(host, target, c.var.logger);
     return new Response(advertisement, { headers: { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE } });
   } catch (error) {
     if (error instanceof MovedError) return redirectToMoved(c, error.to, 'git-receive-pack');
@@ -34,7 +34,7 @@ export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): 
     // Not 401, whatever the host says: Git would ask for a password, and there is none to give.
     if (error.code === 'missing')
       return c.text(`${fullName(target)} does not exist, or is not public.\n`, 404);
-    return c.json({ error: `failed to reach ${transport.hostName}` }, 502);
+    return c.json({ error: `failed to reach ${host.transport.hostName}` }, 502);
   }
 }
 

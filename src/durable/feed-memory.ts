@@ -1,0 +1,105 @@
+/** What is remembered of the notifications feed, in the database of a Durable Object. */
+import { type FeedCursor, SETTLED_MS } from '../events/feed-cursor.ts';
+import type { FeedMemory, NotedThread } from '../events/follow.ts';
+import type { FeedThread } from '../host/github-activity.ts';
+
+/** What could not be examined for so long is given up; what was examined need not be known for longer. */
+const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+
+interface CursorRow extends Record<string, SqlStorageValue> {
+  not_before: number;
+  last_modified: string | null;
+  listed_at: number;
+  newest_at: number;
+}
+
+interface ThreadRow extends Record<string, SqlStorageValue> {
+  id: string;
+  owner: string;
+  repo: string;
+  number: number;
+  updated_at: number;
+  noted_at: number;
+}
+
+export class SqlFeedMemory implements FeedMemory {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS cursor (
+      only INTEGER PRIMARY KEY CHECK (only = 1),
+      not_before INTEGER NOT NULL, last_modified TEXT, listed_at INTEGER NOT NULL, newest_at INTEGER NOT NULL
+    )`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS threads (
+      id TEXT PRIMARY KEY,
+      owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
+      updated_at INTEGER NOT NULL, noted_at INTEGER NOT NULL,
+      examined_at INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0
+    )`);
+  }
+
+  cursor(): FeedCursor | null {
+    const [row] = this.#sql.exec<CursorRow>('SELECT * FROM cursor');
+    if (row === undefined) return null;
+    const { not_before, last_modified, listed_at, newest_at } = row;
+    return {
+      notBefore: not_before,
+      lastModified: last_modified,
+      listedAt: listed_at,
+      newestAt: newest_at,
+    };
+  }
+
+  setCursor({ notBefore, lastModified, listedAt, newestAt }: FeedCursor): void {
+    this.#sql.exec(
+      'INSERT OR REPLACE INTO cursor VALUES (1, ?, ?, ?, ?)',
+      notBefore,
+      lastModified,
+      listedAt,
+      newestAt,
+    );
+  }
+
+  note(threads: readonly FeedThread[], now: number): void {
+    this.#sql.exec('DELETE FROM threads WHERE noted_at < ?', now - THREAD_LIFE_MS);
+    for (const { id, repository, number, updatedAt } of threads) {
+      this.#sql.exec(
+        `INSERT INTO threads (id, owner, repo, number, updated_at, noted_at) VALUES (?, ?, ?, ?, ?, ?)
+         ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, repo = excluded.repo, number = excluded.number,
+           updated_at = excluded.updated_at, noted_at = excluded.noted_at, examined_at = 0, failures = 0
+         WHERE excluded.updated_at > threads.updated_at`,
+        id,
+        repository.owner,
+        repository.name,
+        number,
+        updatedAt,
+        now,
+      );
+    }
+  }
+
+  due(limit: number): readonly NotedThread[] {
+    const rows = this.#sql.exec<ThreadRow>(
+      'SELECT * FROM threads WHERE examined_at < updated_at + ? ORDER BY failures, updated_at LIMIT ?',
+      SETTLED_MS,
+      limit,
+    );
+    return rows.toArray().map((row) => ({
+      id: row.id,
+      repository: { owner: row.owner, name: row.repo },
+      number: row.number,
+      updatedAt: row.updated_at,
+      notedAt: row.noted_at,
+    }));
+  }
+
+  /** A thread examined within seconds of its change is due once more: the same second may have brought another. */
+  examined({ id }: NotedThread, at: number): void {
+    this.#sql.exec('UPDATE threads SET examined_at = ?, failures = 0 WHERE id = ?', at, id);
+  }
+
+  failed({ id }: NotedThread): void {
+    this.#sql.exec('UPDATE threads SET failures = failures + 1 WHERE id = ?', id);
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * The bot account's notifications feed, read every minute: one object, so that all runs share one memory and two
+ * never overlap. What it finds goes to the pull requests' own objects, which tell each event once.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { systemClock } from '../clock.ts';
+import { parseConfig } from '../config.ts';
+import type { Env } from '../env.ts';
+import { followPullRequests } from '../events/follow.ts';
+import { GitHubActivity, failureStatus } from '../host/github-activity.ts';
+import { createLogger } from '../log.ts';
+import { SqlFeedMemory } from './feed-memory.ts';
+
+export class NotificationFeed extends DurableObject<Env> {
+  readonly #memory: SqlFeedMemory;
+  #isRunning = false;
+  #botLogin: string | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#memory = new SqlFeedMemory(ctx.storage.sql);
+  }
+
+  /**
+   * Tells the pull requests what happened to them on the host. What fails is logged, and left to the next run.
+   * @param cronTime when the cron trigger was to fire, in milliseconds since 1970.
+   */
+  async run(cronTime: number): Promise<void> {
+    const result = parseConfig({ ...this.env });
+    if (result.kind === 'invalid' || result.config.hostingToken === null || this.#isRunning) return;
+    const { hostingApiUrl, hostingToken, logFormat } = result.config;
+    const host = new GitHubActivity({ apiUrl: hostingApiUrl, token: hostingToken });
+    this.#isRunning = true;
+    try {
+      await followPullRequests(
+        {
+          host,
+          memory: this.#memory,
+          clock: systemClock,
+          botLogin: async () => (this.#botLogin ??= await host.botLogin()),
+          tell: (prHash, events) =>
+            this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash)).tell(
+              events,
+              systemClock.now(),
+            ),
+        },
+        cronTime,
+      );
+    } catch (error) {
+      const status = failureStatus(error);
+      const logger = createLogger(logFormat, (line) => console.log(line));
+      logger.warn('could not read what became of the pull requests', {
+        error,
+        ...(status !== undefined && { status }),
+      });
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+}

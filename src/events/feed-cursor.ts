@@ -1,0 +1,63 @@
+/**
+ * Where reading of the notifications feed stands, and what the next request asks for.
+ *
+ * Pure. Each request reaches back beyond the newest change that was seen, as a host's feed may fill in late. A
+ * condition (`If-Modified-Since`) saves the host work, but its dates have whole seconds and are only as good as that
+ * feed, so it is used only where no change can hide behind it, and not for long.
+ */
+import type { Feed } from '../host/github-activity.ts';
+
+export interface FeedCursor {
+  /** The feed is not to be read before, by the clock of the cron trigger. */
+  readonly notBefore: number;
+  readonly lastModified: string | null;
+  /** When the feed was last read without the answer "nothing has changed". */
+  readonly listedAt: number;
+  /** The newest change seen so far. */
+  readonly newestAt: number;
+}
+
+export interface FeedRequest {
+  readonly since: number;
+  readonly ifModifiedSince: string | null;
+}
+
+const OVERLAP_MS = 60 * 60 * 1000;
+/** What happened so long before a look was seen by it, also by a clock of whole seconds that differs a little. */
+export const SETTLED_MS = 5_000;
+/** After this long the feed is read without a condition. */
+const CONDITION_LIFE_MS = 10 * 60 * 1000;
+/** No host asks for more; a longer wait comes from a clock that was set back. */
+const LONGEST_PAUSE_MS = 60 * 60 * 1000;
+
+export function newCursor(now: number): FeedCursor {
+  return { notBefore: 0, lastModified: null, listedAt: 0, newestAt: now };
+}
+
+/** Null while the host is to be left alone. */
+export function nextRequest(cursor: FeedCursor, cronTime: number, now: number): FeedRequest | null {
+  const waitMs = cursor.notBefore - cronTime;
+  if (waitMs > 0 && waitMs <= LONGEST_PAUSE_MS) return null;
+  const { lastModified, listedAt, newestAt } = cursor;
+  const isTrusted =
+    lastModified !== null &&
+    Date.parse(lastModified) + SETTLED_MS <= listedAt &&
+    now - listedAt < CONDITION_LIFE_MS;
+  return { since: newestAt - OVERLAP_MS, ifModifiedSince: isTrusted ? lastModified : null };
+}
+
+/** @param askedAt when the request was made. */
+export function afterAnswer(cursor: FeedCursor, feed: Feed, cronTime: number, askedAt: number): FeedCursor {
+  const notBefore = cronTime + feed.pollIntervalMs;
+  if (feed.threads === null) return { ...cursor, notBefore };
+  return {
+    notBefore,
+    lastModified: feed.lastModified,
+    listedAt: askedAt,
+    newestAt: Math.max(cursor.newestAt, ...feed.threads.map(({ updatedAt }) => updatedAt)),
+  };
+}
+
+export function afterRefusal(cursor: FeedCursor, pauseMs: number, cronTime: number): FeedCursor {
+  return { ...cursor, notBefore: cronTime + Math.min(pauseMs, LONGEST_PAUSE_MS) };
+}

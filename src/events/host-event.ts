@@ -1,0 +1,43 @@
+/**
+ * What has happened to a pull request on the host, told from how it stands there now.
+ *
+ * Pure. An event's key stays the same however often the same state is read, so that whoever remembers the keys tells
+ * each event once. A pull request that is reopened and closed again has been closed twice.
+ */
+import type { PullRequestActivity } from '../host/github-activity.ts';
+import { prHashOf } from '../push/push-options.ts';
+
+export interface HostEvent {
+  readonly key: string;
+  readonly kind: 'commented' | 'merged' | 'closed';
+  /** The page that shows it. */
+  readonly url: string;
+}
+
+export interface PullRequestEvents {
+  readonly prHash: string;
+  /** Oldest first. */
+  readonly events: readonly HostEvent[];
+}
+
+/**
+ * The events of a pull request that the service opened; null for any other.
+ * Who made it matters: anyone can name a branch after another's pr_hash, and draw the bot's attention to it.
+ */
+export function eventsOf(activity: PullRequestActivity, botLogin: string): PullRequestEvents | null {
+  const prHash = prHashOf(activity.branch);
+  if (prHash === null || activity.author !== botLogin) return null;
+  const { number, url, mergedAt, closedAt } = activity;
+  const remarks = activity.remarks
+    .filter(({ author }) => author !== botLogin)
+    .toSorted((a, b) => a.at.localeCompare(b.at));
+  const events: HostEvent[] = remarks.map((remark) => ({
+    key: remark.key,
+    kind: 'commented',
+    url: remark.url,
+  }));
+  // After a pull request was closed, a push may open another one from the same branch: hence the number.
+  if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', url });
+  else if (closedAt !== null) events.push({ key: `closed:${number}:${closedAt}`, kind: 'closed', url });
+  return { prHash, events };
+}

@@ -1,0 +1,202 @@
+/**
+ * What others do to the bot's pull requests, read from GitHub: the account's notifications feed says which ones were
+ * touched, and the pull request itself says how.
+ *
+ * Nothing is written, and no notification is marked as read: the operator may use the same account in a browser, so
+ * the feed is asked for read and unread ones alike. Nothing is tried again either: the caller comes back in a minute.
+ */
+import { Octokit } from '@octokit/rest';
+import type { RepositoryName } from './repository-name.ts';
+
+const TIMEOUT_MS = 10_000;
+/** The most that GitHub gives at once. */
+const THREADS_PER_PAGE = 50;
+const REMARKS_PER_PAGE = 100;
+/** How often the feed may be read when its answer does not say so. */
+const USUAL_POLL_INTERVAL_S = 60;
+
+/** A pull request that someone touched. */
+export interface FeedThread {
+  readonly id: string;
+  readonly repository: RepositoryName;
+  readonly number: number;
+  /** Milliseconds since 1970, in whole seconds. */
+  readonly updatedAt: number;
+}
+
+export interface Feed {
+  /** Null: nothing has changed since the moment that was named. */
+  readonly threads: readonly FeedThread[] | null;
+  /** To be sent back as it is. */
+  readonly lastModified: string | null;
+  readonly pollIntervalMs: number;
+}
+
+/** A comment, or a review with all that hangs on it. */
+export interface Remark {
+  /** Names it among all remarks of its pull request. */
+  readonly key: string;
+  readonly author: string | null;
+  readonly url: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+export interface PullRequestActivity {
+  readonly number: number;
+  readonly url: string;
+  readonly author: string | null;
+  /** The branch that is asked to be merged. */
+  readonly branch: string;
+  readonly mergedAt: string | null;
+  readonly closedAt: string | null;
+  readonly remarks: readonly Remark[];
+}
+
+/** What is read of Octokit's errors. */
+interface RequestFailure extends Error {
+  readonly status: number;
+  readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>> };
+}
+
+export class GitHubActivity {
+  readonly #octokit: Octokit;
+
+  constructor(options: { apiUrl: string; token: string }) {
+    this.#octokit = new Octokit({
+      auth: options.token,
+      baseUrl: options.apiUrl,
+      userAgent: 'gitveil',
+      // Octokit would print to the log, and the log is ours.
+      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+      request: {
+        fetch: (url: string, init: RequestInit) =>
+          fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+      },
+    });
+  }
+
+  async botLogin(): Promise<string> {
+    return (await this.#octokit.rest.users.getAuthenticated()).data.login;
+  }
+
+  /** The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`. */
+  async feed(since: number, ifModifiedSince: string | null): Promise<Feed> {
+    const query = {
+      all: true,
+      participating: true,
+      since: `${new Date(since).toISOString().slice(0, 19)}Z`,
+      per_page: THREADS_PER_PAGE,
+    };
+    const list = this.#octokit.rest.activity.listNotificationsForAuthenticatedUser;
+    try {
+      const headers = ifModifiedSince === null ? {} : { 'if-modified-since': ifModifiedSince };
+      let answer = await list({ ...query, headers });
+      const lastModified = answer.headers['last-modified'] ?? null;
+      const pollIntervalMs = pollInterval(answer.headers);
+      const threads = answer.data.flatMap(pullRequestThread);
+      // Further pages come without the condition: an old page by itself may well be unmodified.
+      for (let page = 2; answer.headers.link?.includes('rel="next"'); page++) {
+        answer = await list({ ...query, page });
+        threads.push(...answer.data.flatMap(pullRequestThread));
+      }
+      return { threads, lastModified, pollIntervalMs };
+    } catch (error) {
+      if (!isRequestFailure(error) || error.status !== 304) throw error;
+      const pollIntervalMs = pollInterval(error.response?.headers ?? {});
+      return { threads: null, lastModified: ifModifiedSince, pollIntervalMs };
+    }
+  }
+
+  /** How a pull request stands; null if the host shows it no more. */
+  async activity({ owner, name: repo }: RepositoryName, number: number): Promise<PullRequestActivity | null> {
+    const { rest } = this.#octokit;
+    try {
+      const [{ data: pull }, comments, reviews] = await Promise.all([
+        rest.pulls.get({ owner, repo, pull_number: number }),
+        this.#octokit.paginate(rest.issues.listComments, {
+          owner,
+          repo,
+          issue_number: number,
+          per_page: REMARKS_PER_PAGE,
+        }),
+        this.#octokit.paginate(rest.pulls.listReviews, {
+          owner,
+          repo,
+          pull_number: number,
+          per_page: REMARKS_PER_PAGE,
+        }),
+      ]);
+      return {
+        number: pull.number,
+        url: pull.html_url,
+        author: pull.user?.login ?? null,
+        branch: pull.head.ref,
+        mergedAt: pull.merged_at,
+        closedAt: pull.closed_at,
+        remarks: [
+          ...comments.map((comment) => ({
+            key: `comment:${comment.id}`,
+            author: comment.user?.login ?? null,
+            url: comment.html_url,
+            at: comment.created_at,
+          })),
+          // Every remark on a line of code belongs to a review, if only to one of its own.
+          ...reviews.map((review) => ({
+            key: `review:${review.id}`,
+            author: review.user?.login ?? null,
+            url: review.html_url,
+            at: review.submitted_at ?? '',
+          })),
+        ],
+      };
+    } catch (error) {
+      if (isRequestFailure(error) && [404, 410, 451].includes(error.status)) return null;
+      throw error;
+    }
+  }
+}
+
+/** The status that the host failed with; undefined if it did not answer. */
+export function failureStatus(error: unknown): number | undefined {
+  return isRequestFailure(error) && error.response !== undefined ? error.status : undefined;
+}
+
+/** How long the host asks to be left alone; null if it does not. */
+export function askedPauseMs(error: unknown, now: number): number | null {
+  if (!isRequestFailure(error) || ![403, 429].includes(error.status)) return null;
+  const headers = error.response?.headers ?? {};
+  const retryAfter = Number(headers['retry-after']);
+  if (Number.isFinite(retryAfter)) return retryAfter * 1000;
+  const resetsAt = Number(headers['x-ratelimit-reset']) * 1000;
+  if (Number(headers['x-ratelimit-remaining']) !== 0 || !Number.isFinite(resetsAt)) return null;
+  return Math.max(0, resetsAt - now);
+}
+
+function isRequestFailure(error: unknown): error is RequestFailure {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number';
+}
+
+function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {
+  const seconds = Number(headers['x-poll-interval']);
+  return (Number.isFinite(seconds) ? seconds : USUAL_POLL_INTERVAL_S) * 1000;
+}
+
+type Notification = Awaited<
+  ReturnType<Octokit['rest']['activity']['listNotificationsForAuthenticatedUser']>
+>['data'][number];
+
+/** A notification about a pull request; none for one about anything else. */
+function pullRequestThread({ id, subject, repository, updated_at }: Notification): FeedThread[] {
+  // The description of the interface knows no null, but a discussion has no address.
+  const number = /\/pulls\/(\d+)$/.exec(subject.url ?? '')?.[1];
+  if (subject.type !== 'PullRequest' || number === undefined) return [];
+  return [
+    {
+      id,
+      repository: { owner: repository.owner.login, name: repository.name },
+      number: Number(number),
+      updatedAt: Date.parse(updated_at),
+    },
+  ];
+}
