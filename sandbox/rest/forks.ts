@@ -60,10 +60,11 @@ export function fillFork(host: Host, parent: Repository, fork: Repository, onlyR
   host.store.changed();
 }
 
-/** An account cannot own two repositories of one name: GitHub counts up. */
+/** An account cannot own two repositories of one name: GitHub counts up. It also replaces what no name may hold. */
 function freeName(host: Host, owner: string, wanted: string): string {
-  let name = wanted;
-  for (let suffix = 1; host.store.findRepository(owner, name); suffix += 1) name = `${wanted}-${suffix}`;
+  const allowed = wanted.replaceAll(/[^\w.-]/g, '-');
+  let name = allowed;
+  for (let suffix = 1; host.store.findRepository(owner, name); suffix += 1) name = `${allowed}-${suffix}`;
   return name;
 }
 

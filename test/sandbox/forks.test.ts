@@ -84,6 +84,12 @@ describe('forking', () => {
     expect(await fork(host, 'octocat/taken')).toBe('taken-2');
   });
 
+  test('takes a name of one’s choice, with what no name may hold replaced', async () => {
+    await upstream('renamed');
+    const { body } = await call(host, 'POST', '/repos/octocat/renamed/forks', { name: '../my fork' });
+    expect(body['name']).toBe('..-my-fork');
+  });
+
   test('takes only the default branch when asked', async () => {
     const workTree = await upstream('narrow');
     await git(workTree, 'push', '--quiet', 'origin', 'HEAD:other');
