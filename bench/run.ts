@@ -1,0 +1,51 @@
+/**
+ * `npm run bench`: what the service costs, each figure beside a reference that was measured in the same run.
+ *
+ *     npm run bench -- --only NAME     one benchmark
+ *     npm run bench -- --json FILE     the rows as JSON, too
+ *
+ * Exit code 1 only if something could not be measured; a goal that is missed stands in the table.
+ */
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { clone } from './rows/clone.ts';
+import { largePack } from './rows/large-pack.ts';
+import { memory } from './rows/memory.ts';
+import { oneCommit } from './rows/one-commit.ts';
+import { repositorySize } from './rows/repository-size.ts';
+import type { Row } from './support/figures.ts';
+import { table } from './support/table.ts';
+import { Workspace } from './support/workspace.ts';
+
+const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[]>>> = {
+  'one-commit': oneCommit,
+  'repository-size': repositorySize,
+  'large-pack': largePack,
+  memory,
+  clone,
+};
+
+function chosen(only: string | undefined): string[] {
+  const names = Object.keys(BENCHMARKS);
+  if (only === undefined) return names;
+  if (names.includes(only)) return [only];
+  console.error(`There is no benchmark "${only}". There are: ${names.join(', ')}.`);
+  process.exit(1);
+}
+
+async function run(): Promise<void> {
+  const { values } = parseArgs({ options: { only: { type: 'string' }, json: { type: 'string' } } });
+  const names = chosen(values.only);
+  const workspace = new Workspace();
+  const rows: Row[] = [];
+  for (const name of names) {
+    const began = performance.now();
+    process.stderr.write(`${name} ... `);
+    rows.push(...((await BENCHMARKS[name]?.(workspace)) ?? []));
+    process.stderr.write(`${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+  }
+  console.log(table(rows));
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`);
+}
+
+await run();

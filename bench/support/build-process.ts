@@ -1,0 +1,11 @@
+/** Builds the Worker in a process of its own: the bundler would stay in this one's memory. */
+import { type WorkerBuild, buildWorker } from '../../local/build.ts';
+import { answerQuestions } from './helper.ts';
+
+const actions = {
+  build: (): Promise<WorkerBuild> => buildWorker(),
+};
+
+export type BuildActions = typeof actions;
+
+answerQuestions(actions, async () => {});

@@ -1,0 +1,62 @@
+/** The real git client: run, timed from the outside as a person would time it, and ended when it hangs. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gitEnvironment } from '../../sandbox/git-command.ts';
+
+const LIMIT_MS = 120_000;
+
+/** Runs git in a repository. Rejects with git's own words when it fails. */
+export async function git(repository: string, args: readonly string[]): Promise<string> {
+  const child = spawn('git', ['-C', repository, ...args], {
+    env: gitEnvironment(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: LIMIT_MS,
+  });
+  const output: string[] = [];
+  const errors: string[] = [];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
+  const [status] = (await once(child, 'close')) as [number | null];
+  if (status !== 0) throw new Error(`git ${args.join(' ')} failed: ${errors.join('')}`);
+  return output.join('');
+}
+
+/** Milliseconds that a command takes from its start to its end. */
+export async function timedGit(repository: string, args: readonly string[]): Promise<number> {
+  const began = process.hrtime.bigint();
+  await git(repository, args);
+  return Number(process.hrtime.bigint() - began) / 1e6;
+}
+
+/** A bare repository that has all objects of `source` without a copy of them, and none of its branches but main. */
+export async function clientOf(source: string, folder: string): Promise<string> {
+  await git(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);
+  appendFileSync(join(folder, 'objects/info/alternates'), `${join(source, 'objects')}\n`);
+  const main = await git(source, ['rev-parse', 'main']);
+  await git(folder, ['update-ref', 'refs/heads/main', main.trim()]);
+  return folder;
+}
+
+export interface Pack {
+  readonly path: string;
+  readonly objects: number;
+  readonly megabytes: number;
+}
+
+/** The pack that a push of a branch sends to a repository that has main: thin, as `git push` makes it. */
+export async function packOfPush(client: string, branch: string, path: string): Promise<Pack> {
+  const output = openSync(path, 'w');
+  const child = spawn(
+    'git',
+    ['-C', client, 'pack-objects', '--quiet', '--thin', '--delta-base-offset', '--revs', '--stdout'],
+    { env: gitEnvironment(), stdio: ['pipe', output, 'inherit'] },
+  );
+  child.stdin?.end(`${branch}\n^main\n`);
+  const [status] = (await once(child, 'close')) as [number | null];
+  closeSync(output);
+  if (status !== 0) throw new Error('git pack-objects failed');
+  const pack = readFileSync(path);
+  return { path, objects: pack.readUInt32BE(8), megabytes: pack.byteLength / 1e6 };
+}

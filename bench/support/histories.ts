@@ -1,0 +1,58 @@
+/** Repositories of a simple shape: a line of small commits, and branches of one commit, of many, or of many bytes. */
+import { commit } from './fast-import.ts';
+import { randomText } from './random.ts';
+
+const MAIN = 'refs/heads/main';
+/** The date of the first commit, and of the last. */
+const BEGAN_AT = 1_500_000_000;
+const ENDED_AT = 1_750_000_000;
+const FILES = 64;
+const FILE_BYTES = 2_000;
+const LARGE_FILE_BYTES = 250_000;
+
+const path = (file: number): string => `src/part-${file % 8}/file-${file}.txt`;
+
+/** A main branch of so many commits, spread over eight years, each of which changes one of 64 files. */
+export function* mainLine(commits: number): Generator<string> {
+  const files = Array.from(
+    { length: FILES },
+    (_, file) => [path(file), randomText(file, FILE_BYTES)] as const,
+  );
+  for (let number = 0; number < commits; number++) {
+    const at = Math.round(BEGAN_AT + ((ENDED_AT - BEGAN_AT) * number) / Math.max(1, commits - 1));
+    const changed = [path(number % FILES), randomText(FILES + number, FILE_BYTES)] as const;
+    const message = `Change number ${number}\n\nIt is as good as the ones before it.\n`;
+    yield commit({ ref: MAIN, at, message, files: number === 0 ? files : [changed] }, number);
+  }
+}
+
+/** A branch ahead of main by so many commits, each of which changes a file of its own content. */
+export function* branchOfCommits(branch: string, commits: number, seed: number): Generator<string> {
+  for (let number = 0; number < commits; number++) {
+    yield commit(
+      {
+        ref: `refs/heads/${branch}`,
+        ...(number === 0 ? { from: MAIN } : {}),
+        at: ENDED_AT + 60 + number,
+        message: `Change ${path(number % FILES)}\n\nReported as number ${seed}.\n`,
+        files: [[path(number % FILES), `${seed}/${number}\n${randomText(number, 500)}`]],
+      },
+      seed,
+    );
+  }
+}
+
+/** A branch ahead of main by one commit, whose pack has so many megabytes. */
+export function branchOfBytes(branch: string, megabytes: number): Iterable<string> {
+  // What deflate leaves of the text, and a little for trees and headers.
+  const bytes = (megabytes * 1e6) / 0.765;
+  const count = Math.max(1, Math.round(bytes / LARGE_FILE_BYTES));
+  const content = randomText(megabytes, bytes);
+  const files = Array.from({ length: count }, (_, file) => {
+    const start = Math.floor((bytes * file) / count);
+    return [`data/file-${file}.txt`, content.slice(start, Math.floor((bytes * (file + 1)) / count))] as const;
+  });
+  return [
+    commit({ ref: `refs/heads/${branch}`, from: MAIN, at: ENDED_AT + 60, message: 'Add data\n', files }),
+  ];
+}

@@ -1,0 +1,43 @@
+/** The code host of one rig, in a process of its own. */
+import { copyIntoFork } from '../../sandbox/bare-repository.ts';
+import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { answerQuestions } from './helper.ts';
+
+export interface HostAddresses {
+  readonly url: string;
+  readonly apiUrl: string;
+  readonly notifyUrl: string;
+  readonly botLogin: string;
+  readonly botToken: string;
+}
+
+let sandbox: Sandbox | null = null;
+
+const actions = {
+  async start(): Promise<HostAddresses> {
+    sandbox = await startSandbox({ capture: 'nothing', forkDelayMs: 0 });
+    const { url, apiUrl, notifyUrl, botLogin, botToken } = sandbox;
+    return { url, apiUrl, notifyUrl, botLogin, botToken };
+  },
+
+  /** Makes a repository that holds what the bare one at `source` holds. */
+  async addRepository({
+    owner,
+    name,
+    source,
+  }: {
+    owner: string;
+    name: string;
+    source: string;
+  }): Promise<null> {
+    if (sandbox === null) throw new Error('the code host has not been started');
+    copyIntoFork(source, sandbox.createRepository({ owner, name }), null);
+    return null;
+  },
+};
+
+export type HostActions = typeof actions;
+
+answerQuestions(actions, async () => {
+  await sandbox?.close();
+});

@@ -1,0 +1,21 @@
+/** Numbers that are the same on every machine and in every run: what is measured must not depend on the day. */
+import { createCipheriv } from 'node:crypto';
+
+/** Marsaglia's xorshift, as numbers from 0 to 1. */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+/** Printable text that deflate can only shorten by a quarter: every byte of it costs a Huffman code. */
+export function randomText(seed: number, bytes: number): string {
+  const key = Buffer.alloc(16);
+  key.writeUInt32BE(seed);
+  const stream = createCipheriv('aes-128-ctr', key, Buffer.alloc(16)).update(Buffer.alloc((bytes * 3) / 4));
+  return stream.toString('base64').replace(/.{76}/g, '$&\n').slice(0, bytes);
+}

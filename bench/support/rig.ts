@@ -1,0 +1,122 @@
+/**
+ * The service and the code host on this machine, put together as `npm start` does it. Repositories come with the bot's
+ * fork in place: how long a fork takes is the host's affair and is not measured.
+ */
+import { join } from 'node:path';
+import type { WorkerBuild } from '../../local/build.ts';
+import type { BuildActions } from './build-process.ts';
+import { timedGit } from './git.ts';
+import { Helper } from './helper.ts';
+import type { HostActions, HostAddresses } from './host-process.ts';
+import type { ServiceActions, ServiceAddress } from './service-process.ts';
+import type { Workspace } from './workspace.ts';
+
+const OWNER = 'octo';
+/** The branch by which a client makes the service and the host acquainted with a repository. */
+export const WARM_UP = 'warm-up';
+
+export interface Target {
+  /** The repository behind the service. */
+  readonly service: string;
+  /** The same repository at the host. */
+  readonly host: string;
+  /** The bot's fork at the host, with the bot's token. */
+  readonly fork: string;
+}
+
+const helper = (name: string): string => join(import.meta.dirname, `${name}-process.ts`);
+
+export class Rig {
+  readonly #host = new Helper<HostActions>(helper('host'));
+  readonly #service = new Helper<ServiceActions>(helper('service'));
+  #hostAddresses: HostAddresses | null = null;
+  #serviceAddress: ServiceAddress | null = null;
+  #repositories = 0;
+  #pushes = 0;
+
+  async start(build: WorkerBuild): Promise<void> {
+    const host = await this.#host.ask('start', null);
+    const env = {
+      HOSTING_URL: host.url,
+      HOSTING_API_URL: host.apiUrl,
+      HOSTING_TOKEN: host.botToken,
+      NOTIFY_BASE_URL: host.notifyUrl,
+    };
+    this.#hostAddresses = host;
+    this.#serviceAddress = await this.#service.ask('start', { build, env });
+  }
+
+  get #addresses(): { host: HostAddresses; service: ServiceAddress } {
+    if (!this.#hostAddresses || !this.#serviceAddress) throw new Error('the rig has not been started');
+    return { host: this.#hostAddresses, service: this.#serviceAddress };
+  }
+
+  get workerdPid(): number {
+    const { workerdPid } = this.#addresses.service;
+    if (workerdPid === null) throw new Error('memory is measured through /proc, which is not here');
+    return workerdPid;
+  }
+
+  /** A repository of its own with what the bare one at `source` holds. */
+  async repositoryWithoutFork(source: string): Promise<Target> {
+    const name = `bench-${++this.#repositories}`;
+    await this.#host.ask('addRepository', { owner: OWNER, name, source });
+    const { host, service } = this.#addresses;
+    const withToken = host.url.replace('//', `//x-access-token:${host.botToken}@`);
+    return {
+      service: `${service.url}/v1/gh/${OWNER}/${name}`,
+      host: `${host.url}/${OWNER}/${name}.git`,
+      fork: `${withToken}/${host.botLogin}/${name}.git`,
+    };
+  }
+
+  /**
+   * The same, and the bot's fork of it.
+   * @param client has the branch `WARM_UP`, one commit ahead of main; it is pushed through the service.
+   */
+  async repository(source: string, client: string): Promise<Target> {
+    const target = await this.repositoryWithoutFork(source);
+    await this.push(client, target, WARM_UP);
+    return target;
+  }
+
+  /** Pushes a branch through the service; milliseconds. */
+  async push(client: string, { service }: Target, branch: string): Promise<number> {
+    // Each push comes from an address of its own: how many an hour one address may make is not the subject here.
+    const address = `CF-Connecting-IP: 10.0.${(++this.#pushes >> 8) & 255}.${this.#pushes & 255}`;
+    return timedGit(client, ['-c', `http.extraHeader=${address}`, 'push', service, refspec(branch)]);
+  }
+
+  /** Pushes a branch straight to the fork; milliseconds. */
+  async pushStraight(client: string, { fork }: Target, branch: string): Promise<number> {
+    return timedGit(client, ['push', fork, refspec(branch)]);
+  }
+
+  async close(): Promise<void> {
+    await this.#service.end();
+    await this.#host.end();
+  }
+}
+
+const refspec = (branch: string): string => `refs/heads/${branch}:refs/heads/${branch}`;
+
+/** Gives `use` a rig, and ends it whatever happens. */
+export async function withRig<T>(workspace: Workspace, use: (rig: Rig) => Promise<T>): Promise<T> {
+  const build = await workspace.once('the built Worker', buildWorker);
+  const rig = new Rig();
+  try {
+    await rig.start(build);
+    return await use(rig);
+  } finally {
+    await rig.close();
+  }
+}
+
+async function buildWorker(): Promise<WorkerBuild> {
+  const builder = new Helper<BuildActions>(helper('build'));
+  try {
+    return await builder.ask('build', null);
+  } finally {
+    await builder.end();
+  }
+}

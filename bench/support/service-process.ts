@@ -1,0 +1,24 @@
+/** The service of one rig, in a process of its own; workerd is that one's child. */
+import type { WorkerBuild } from '../../local/build.ts';
+import { type Service, startService } from '../../local/service.ts';
+import { answerQuestions } from './helper.ts';
+
+export interface ServiceAddress {
+  readonly url: string;
+  readonly workerdPid: number | null;
+}
+
+let service: Service | null = null;
+
+const actions = {
+  async start({ build, env }: { build: WorkerBuild; env: Record<string, string> }): Promise<ServiceAddress> {
+    service = await startService({ build, env, stateDir: null, writeLog: () => {} });
+    return { url: service.url, workerdPid: service.workerdPid };
+  },
+};
+
+export type ServiceActions = typeof actions;
+
+answerQuestions(actions, async () => {
+  await service?.dispose();
+});

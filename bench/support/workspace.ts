@@ -1,0 +1,34 @@
+/**
+ * Everything temporary of one run lies in one folder, also what the code host, the build and miniflare make for
+ * themselves, and goes with it however the run ends. What is expensive to make is made once and shared between rows.
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export class Workspace {
+  readonly #root = mkdtempSync(join(tmpdir(), 'gitveil-bench-'));
+  readonly #made = new Map<string, Promise<unknown>>();
+  #folders = 0;
+
+  constructor() {
+    process.env['TMPDIR'] = this.#root;
+    process.on('exit', () => rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 }));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+  }
+
+  /** A new folder of its own. */
+  folder(name: string): string {
+    const path = join(this.#root, `${++this.#folders}-${name}`);
+    mkdirSync(path);
+    return path;
+  }
+
+  /** What `make` gives, made on the first call with this name. */
+  once<T>(name: string, make: () => Promise<T>): Promise<T> {
+    const known = this.#made.get(name) as Promise<T> | undefined;
+    const made = known ?? make();
+    this.#made.set(name, made);
+    return made;
+  }
+}
