@@ -135,8 +135,10 @@ export class GitHttp {
       QUERY_STRING: url.search.slice(1),
       REQUEST_METHOD: request.method ?? '',
       CONTENT_TYPE: header('content-type'),
-      // Absent for a chunked body: the program then reads to the end of its input.
-      ...(headers['content-length'] !== undefined && { CONTENT_LENGTH: headers['content-length'] }),
+      // Never for a push, which then reads to the end of its input as a chunked one does: git http-backend spins for
+      // ever when a body ends before the length that it was promised.
+      ...(wanted.service !== 'git-receive-pack' &&
+        headers['content-length'] !== undefined && { CONTENT_LENGTH: headers['content-length'] }),
       HTTP_CONTENT_ENCODING: header('content-encoding'),
       GIT_PROTOCOL: header('git-protocol'),
       HTTP_GIT_PROTOCOL: header('git-protocol'),
@@ -191,7 +193,7 @@ function splitHeader(line: string): [name: string, value: string] {
 function kill(child: ChildProcessWithoutNullStreams): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   try {
-    process.kill(-child.pid, 'SIGTERM');
+    process.kill(-child.pid, 'SIGKILL');
   } catch {
     // It has ended by itself in the meantime.
   }

@@ -56,12 +56,13 @@ export interface Sandbox {
 
 /** Starts the host; it listens on the loopback address only. */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  // First of all: when the port is taken, nothing has been made that would stay behind.
+  const { server, url } = await listen(options.port ?? 0);
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-'));
   const repositoriesDir = join(dir, 'repositories');
   mkdirSync(repositoriesDir, { recursive: true });
   const now = options.now ?? (() => new Date());
   const store = new Store(options.dir === undefined ? null : recordsFile(dir), now);
-  const { server, url } = await listen(options.port ?? 0);
   const host = new Host({
     url,
     repositoriesDir,
