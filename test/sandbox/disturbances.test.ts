@@ -102,7 +102,7 @@ describe('faults', () => {
 describe('clients that vanish', () => {
   test('leave no process behind', async () => {
     const socket = connect(Number(new URL(host.url).port), '127.0.0.1');
-    socket.write(`${head(1_000_000)}0000`);
+    socket.write(`${head(1_000_000)}00`);
     await until(async () => (await gitChildren()) > 0);
     socket.destroy();
     await until(async () => (await gitChildren()) === 0);
@@ -110,7 +110,7 @@ describe('clients that vanish', () => {
 
   test('leave none either when they only stop to write', async () => {
     const socket = connect({ port: Number(new URL(host.url).port), host: '127.0.0.1', allowHalfOpen: true });
-    socket.end(`${head(1_000_000)}0000`);
+    socket.end(`${head(1_000_000)}00`);
     await until(async () => (await gitChildren()) === 0);
     await until(() => Promise.resolve(socket.closed || socket.resume().readableEnded));
     socket.destroy();
@@ -124,7 +124,7 @@ test('closing ends what is under way', async () => {
   const before = await gitChildren();
   const socket = connect(Number(new URL(other.url).port), '127.0.0.1');
   socket.on('error', () => undefined);
-  socket.write(`${head(1_000_000)}0000`);
+  socket.write(`${head(1_000_000)}00`);
   await until(async () => (await gitChildren()) > before);
   await other.close();
   expect(await gitChildren()).toBe(before);
