@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { type Config, VARIABLES, parseConfig } from '../src/config.ts';
 import { buildWorker } from './build.ts';
+import { everyMinute } from './every-minute.ts';
 import { SEED, seedRepository } from './seed.ts';
 import { claimPort, startService } from './service.ts';
 import { sandboxWelcome, welcome } from './welcome.ts';
@@ -36,7 +37,11 @@ async function start(): Promise<void> {
     port,
     stateDir: join(config.stateDir, 'service'),
   });
-  running.unshift(() => service.dispose());
+  const endRuns = everyMinute(() => service.runScheduled());
+  running.unshift(() => {
+    endRuns();
+    return service.dispose();
+  });
   takeSignals();
 
   const text = sandbox

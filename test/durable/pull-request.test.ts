@@ -8,6 +8,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PullRequestRecord } from '../../src/durable/pull-request.ts';
 import type { Env } from '../../src/env.ts';
+import type { HostEvent } from '../../src/events/host-event.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const HOUR_MS = 60 * 60 * 1000;
@@ -18,6 +19,9 @@ const later = (): number => Date.now() + HOUR_MS;
 /** What the notification service received, and whether it takes anything. */
 let published: unknown[] = [];
 let serviceIsDown = false;
+/** The notification service takes the message, and the sender never hears of it. */
+let answerIsLost = false;
+let duringPublishing = async (): Promise<void> => {};
 
 let lastHash = 0;
 function newPullRequest(): PullRequestRecord {
@@ -35,6 +39,11 @@ function objectOf({ prHash }: PullRequestRecord) {
   return bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
 }
 
+function comment(id: number): HostEvent {
+  const url = `https://host.test/octo/hello/pull/1#issuecomment-${id}`;
+  return { key: `comment:${id}`, kind: 'commented', url };
+}
+
 async function ledgerUrls(): Promise<string[]> {
   const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all<{ pr_url: string }>();
   return results.map((row) => row.pr_url);
@@ -48,9 +57,13 @@ beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   published = [];
   serviceIsDown = false;
+  answerIsLost = false;
+  duringPublishing = async () => {};
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+    await duringPublishing();
     if (serviceIsDown) return new Response(null, { status: 503 });
-    published.push(JSON.parse(String(init?.body)));
+    published.push(JSON.parse(init?.body as string));
+    if (answerIsLost) throw new TypeError('connection lost');
     return new Response(null);
   });
 });
@@ -132,5 +145,69 @@ describe('the outbox of a pull request', () => {
     vi.setSystemTime(Date.now() + 8 * DAY_MS);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(await nextAlarm(pullRequest)).toBeNull();
+  });
+});
+
+describe('events on the host', () => {
+  it('are published each once, by their keys, also after a crash', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, 'opened', later());
+    expect(await objectOf(pullRequest).tell([comment(1), comment(2)], later())).toBe(true);
+    await abortAllDurableObjects();
+    const merged: HostEvent = { key: 'merged:1', kind: 'merged', url: pullRequest.url };
+    await objectOf(pullRequest).tell([comment(2), merged], later());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    await objectOf(pullRequest).tell([comment(1), merged], later());
+    expect(await nextAlarm(pullRequest)).toBeNull();
+    expect(published.slice(1)).toEqual([
+      {
+        topic: `anon-pr-${pullRequest.prHash}`,
+        title: 'octo/hello: pull request commented',
+        message: `Your anonymous pull request was commented on: ${comment(1).url}`,
+        click: comment(1).url,
+      },
+      expect.objectContaining({ click: comment(2).url }),
+      {
+        topic: `anon-pr-${pullRequest.prHash}`,
+        title: 'octo/hello: pull request merged',
+        message: `Your anonymous pull request was merged: ${pullRequest.url}`,
+        click: pullRequest.url,
+      },
+    ]);
+  });
+
+  it('are refused while no push has written the pull request down', async () => {
+    const pullRequest = newPullRequest();
+    expect(await objectOf(pullRequest).tell([comment(1)], later())).toBe(false);
+    expect(await nextAlarm(pullRequest)).toBeNull();
+    await objectOf(pullRequest).record(pullRequest, 'opened', later());
+    expect(await objectOf(pullRequest).tell([comment(1)], later())).toBe(true);
+  });
+
+  it('are published again when a crash leaves it open whether they were', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, 'updated', later());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    await objectOf(pullRequest).tell([comment(1)], later());
+    answerIsLost = true;
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    await abortAllDurableObjects();
+    answerIsLost = false;
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(published.slice(1)).toEqual([
+      expect.objectContaining({ click: comment(1).url }),
+      expect.objectContaining({ click: comment(1).url }),
+    ]);
+    expect(await nextAlarm(pullRequest)).toBeNull();
+  });
+
+  it('that come while others are being delivered do not wait for the next attempt of those', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, 'updated', later());
+    const at = Date.now() + 3 * HOUR_MS;
+    serviceIsDown = true;
+    duringPublishing = async () => void (await objectOf(pullRequest).tell([comment(1)], at));
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(await nextAlarm(pullRequest)).toBe(at);
   });
 });

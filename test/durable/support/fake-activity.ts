@@ -1,0 +1,127 @@
+/**
+ * GitHub's notifications and pull requests, as far as the service reads them, in place of `fetch`; and the
+ * notification service, which keeps what is published.
+ */
+import { vi } from 'vitest';
+
+export const BOT = 'veil-bot';
+const HOST = 'https://host.test';
+export const API = `${HOST}/api`;
+
+interface FakePull {
+  readonly number: number;
+  branch: string;
+  author: string;
+  updatedAt: number;
+  mergedAt: string | null;
+  closedAt: string | null;
+  readonly comments: { id: number; author: string }[];
+  readonly reviews: { id: number; author: string }[];
+}
+
+export class FakeActivity {
+  readonly pulls: FakePull[] = [];
+  /** Every request to the host: path with query. */
+  readonly requests: { method: string; path: string; headers: Headers }[] = [];
+  /** Topic and message of everything published. */
+  readonly published: { topic: string; message: string }[] = [];
+  /** Looked at before a request is answered; what it answers is the answer. */
+  disturb: (path: string) => Promise<Response | undefined> | Response | undefined = () => undefined;
+  pollInterval: string | null = null;
+  pageSize = 50;
+
+  constructor() {
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) =>
+      this.#answer(input as string, init ?? {}),
+    );
+  }
+
+  /** A pull request of the bot's that was touched long ago. */
+  pull(number: number, branch: string): FakePull {
+    const pull: FakePull = {
+      number,
+      branch,
+      author: BOT,
+      updatedAt: Date.now() - 60_000,
+      mergedAt: null,
+      closedAt: null,
+      comments: [],
+      reviews: [],
+    };
+    this.pulls.push(pull);
+    return pull;
+  }
+
+  urlOf({ number }: FakePull): string {
+    return `${HOST}/octo/hello/pull/${number}`;
+  }
+
+  async #answer(url: string, init: RequestInit): Promise<Response> {
+    if (!url.startsWith(API)) {
+      this.published.push(JSON.parse(init.body as string));
+      return new Response(null);
+    }
+    const { pathname, searchParams, search } = new URL(url);
+    const path = pathname.slice(new URL(API).pathname.length);
+    const headers = new Headers(init.headers);
+    this.requests.push({ method: init.method ?? 'GET', path: path + search, headers });
+    const disturbed = await this.disturb(path);
+    if (disturbed) return disturbed;
+    if (path === '/user') return Response.json({ login: BOT });
+    if (path === '/notifications') return this.#feed(searchParams, headers);
+    const [, number, list] = /^\/repos\/octo\/hello\/(?:pulls|issues)\/(\d+)(?:\/(\w+))?$/.exec(path) ?? [];
+    const pull = this.pulls.find((candidate) => candidate.number === Number(number));
+    if (pull === undefined) return Response.json({ message: 'Not Found' }, { status: 404 });
+    return Response.json(this.#render(pull, list));
+  }
+
+  #feed(query: URLSearchParams, headers: Headers): Response {
+    const since = Date.parse(query.get('since') ?? '');
+    const page = Number(query.get('page') ?? 1);
+    const newest = Math.max(0, ...this.pulls.map(({ updatedAt }) => updatedAt));
+    const answerHeaders = new Headers({ 'last-modified': new Date(newest).toUTCString() });
+    if (this.pollInterval !== null) answerHeaders.set('x-poll-interval', this.pollInterval);
+    if (headers.get('if-modified-since') === answerHeaders.get('last-modified')) {
+      return new Response(null, { status: 304, headers: answerHeaders });
+    }
+    const touched = this.pulls
+      .filter(({ updatedAt }) => updatedAt >= since)
+      .toSorted((a, b) => b.updatedAt - a.updatedAt);
+    if (page * this.pageSize < touched.length) {
+      answerHeaders.set('link', `<${API}/notifications?page=${page + 1}>; rel="next"`);
+    }
+    const shown = touched.slice((page - 1) * this.pageSize, page * this.pageSize);
+    return Response.json(
+      shown.map(({ number, updatedAt }) => ({
+        id: `thread-${number}`,
+        updated_at: `${new Date(updatedAt).toISOString().slice(0, 19)}Z`,
+        subject: { type: 'PullRequest', url: `${API}/repos/octo/hello/pulls/${number}` },
+        repository: { name: 'hello', owner: { login: 'octo' } },
+      })),
+      { headers: answerHeaders },
+    );
+  }
+
+  #render(pull: FakePull, list: string | undefined): unknown {
+    const url = this.urlOf(pull);
+    const at = '2026-01-01T00:00:00Z';
+    const remarks = list === 'comments' ? pull.comments : pull.reviews;
+    if (list !== undefined) {
+      return remarks.map(({ id, author }) => ({
+        id,
+        html_url: `${url}#${list}-${id}`,
+        user: { login: author },
+        created_at: at,
+        submitted_at: at,
+      }));
+    }
+    return {
+      number: pull.number,
+      html_url: url,
+      user: { login: pull.author },
+      head: { ref: pull.branch },
+      merged_at: pull.mergedAt,
+      closed_at: pull.closedAt,
+    };
+  }
+}

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { eventsOf } from '../../src/events/host-event.ts';
+import type { PullRequestActivity } from '../../src/host/github-activity.ts';
+
+const BOT = 'veil-bot';
+const PULL = 'https://host.test/octo/hello/pull/7';
+
+function activity(changes: Partial<PullRequestActivity> = {}): PullRequestActivity {
+  return {
+    number: 7,
+    url: PULL,
+    author: BOT,
+    branch: 'anon-0123456789ab',
+    mergedAt: null,
+    closedAt: null,
+    remarks: [],
+    ...changes,
+  };
+}
+
+function remark(key: string, at: string, author: string | null = 'mona') {
+  return { key, author, url: `${PULL}#${key}`, at };
+}
+
+describe('the events of a pull request', () => {
+  it('are none while nobody has done anything', () => {
+    expect(eventsOf(activity(), BOT)).toEqual({ prHash: '0123456789ab', events: [] });
+  });
+
+  it('are all remarks of others in the order of time, each under its own page', () => {
+    const remarks = [
+      remark('comment:3', '2026-01-03T00:00:00Z'),
+      remark('comment:4', '2026-01-05T00:00:00Z', null),
+      remark('comment:5', '2026-01-06T00:00:00Z', BOT),
+      remark('review:9', '2026-01-04T00:00:00Z'),
+    ];
+    expect(eventsOf(activity({ remarks }), BOT)?.events).toEqual([
+      { key: 'comment:3', kind: 'commented', url: `${PULL}#comment:3` },
+      { key: 'review:9', kind: 'commented', url: `${PULL}#review:9` },
+      { key: 'comment:4', kind: 'commented', url: `${PULL}#comment:4` },
+    ]);
+  });
+
+  it('end with the merge, which is not also a closing', () => {
+    const closedAt = '2026-01-09T00:00:00Z';
+    const remarks = [remark('comment:3', '2026-01-10T00:00:00Z')];
+    const { events } = eventsOf(activity({ remarks, closedAt, mergedAt: closedAt }), BOT)!;
+    expect(events.map(({ key }) => key)).toEqual(['comment:3', 'merged:7']);
+  });
+
+  it('tell one closing from the next, and one pull request of the branch from another', () => {
+    const keys = [
+      activity({ closedAt: '2026-01-09T00:00:00Z' }),
+      activity({ closedAt: '2026-01-11T00:00:00Z' }),
+      activity({ closedAt: '2026-01-09T00:00:00Z', number: 8 }),
+    ].map((state) => eventsOf(state, BOT)?.events[0]?.key);
+    expect(new Set(keys).size).toBe(3);
+    expect(keys[0]).toBe(eventsOf(activity({ closedAt: '2026-01-09T00:00:00Z' }), BOT)?.events[0]?.key);
+  });
+
+  it.each([
+    ['of someone else, whose branch is named after the pr_hash', { author: 'mallory' }],
+    ['of a deleted account', { author: null }],
+    ['from a branch that is no working branch', { branch: 'main' }],
+    ['from a branch that only begins like one', { branch: 'anon-0123456789ab-2' }],
+  ])('do not exist for a pull request %s', (_what, changes) => {
+    expect(eventsOf(activity({ closedAt: '2026-01-09T00:00:00Z', ...changes }), BOT)).toBeNull();
+  });
+});
