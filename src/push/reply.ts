@@ -5,6 +5,7 @@
  * complete, also a refusal: lines that explain, the report-status that names each pushed ref, the final line, a flush.
  * A bare error on band 3 would show as a broken connection.
  */
+import { concatBytes } from '../git/bytes.ts';
 import { FLUSH_PKT } from '../git/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../git/report-status.ts';
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand } from '../git/side-band.ts';
@@ -41,9 +42,9 @@ export class Reply {
     const write = this.#write as WriteBytes;
     const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
     if (!this.#hasSideBand) return write(status);
-    await write(encodeBand(BAND_DATA, status));
     // Git ends this line itself.
-    if (finalLine !== null) await write(encodeBand(BAND_ERROR, finalLine));
-    return write(FLUSH_PKT);
+    const error = finalLine === null ? [] : [encodeBand(BAND_ERROR, finalLine)];
+    // In one piece: Git stops listening at band 3, and what arrives later breaks its pipe before it shows the report.
+    return write(concatBytes([encodeBand(BAND_DATA, status), ...error, FLUSH_PKT]));
   }
 }
