@@ -28,8 +28,10 @@ export default defineConfig({
           name: 'node',
           include: ['test/{e2e,sandbox,local,browser}/**/*.test.ts'],
           globalSetup: ['test/e2e/support/worker-build.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          // Real programs: on a busy machine each takes its time.
+          testTimeout: 90_000,
+          hookTimeout: 90_000,
+          expect: { poll: { timeout: 30_000, interval: 25 } },
         },
       },
     ],

@@ -53,8 +53,8 @@ export class HostView {
 
   /** All pull requests of a repository, oldest first. */
   async pulls({ fullName }: Pick<Upstream, 'fullName'>): Promise<Pull[]> {
-    const path = `/repos/${fullName}/pulls?state=all&sort=created&direction=asc&per_page=100`;
-    return (await this.call<PullAnswer[]>('GET', path)).map((pull) => ({
+    const answers = await this.call<PullAnswer[]>('GET', `/repos/${fullName}/pulls?state=all&per_page=100`);
+    const pulls = answers.map((pull) => ({
       number: pull.number,
       title: pull.title,
       body: pull.body,
@@ -65,6 +65,7 @@ export class HostView {
       head: pull.head.label,
       headSha: pull.head.sha,
     }));
+    return pulls.toSorted((a, b) => a.number - b.number);
   }
 
   /** The pull request of a repository that has exactly one. */

@@ -80,6 +80,16 @@ export class TestBed {
     return upstream;
   }
 
+  /** Gives a repository another name; what is left of the old one redirects. */
+  renameUpstream(upstream: Upstream, name: string): Upstream {
+    const { owner, defaultBranch } = upstream;
+    this.sandbox.maintainer.renameRepository(owner, upstream.name, name);
+    const path = this.sandbox.repositoryPath(owner, name);
+    const renamed = new Upstream({ owner, name, defaultBranch, path, url: this.remoteUrl(owner, name) });
+    this.tripwire.addUpstream(renamed);
+    return renamed;
+  }
+
   /** The address that a person pushes to. */
   remoteUrl(owner: string, name: string): string {
     return `${this.service.url}/v1/gh/${owner}/${name}`;

@@ -78,7 +78,8 @@ export class Tripwire {
 
   async #learnSecrets(): Promise<void> {
     for (const { path } of this.#upstreams) {
-      if (!this.#hasNewObjects(path)) continue;
+      // One that was renamed is gone from where it was.
+      if (!existsSync(path) || !this.#hasNewObjects(path)) continue;
       for (const oid of (await listObjects(path)).keys()) this.#upstreamIds.add(oid);
     }
     for (const path of this.#persons.flatMap(({ repositories }) => repositories)) {
@@ -127,7 +128,10 @@ export class Tripwire {
   async #readBases(oids: readonly string[]): Promise<GitObject[]> {
     const found: GitObject[] = [];
     const missing = new Set(oids);
-    const newestFirst = this.#upstreams.map(({ path }) => path).toReversed();
+    const newestFirst = this.#upstreams
+      .map(({ path }) => path)
+      .filter(existsSync)
+      .toReversed();
     for (const path of [...newestFirst, ...this.#botRepositories()]) {
       if (missing.size === 0) break;
       for (const object of await readObjects(path, [...missing])) {

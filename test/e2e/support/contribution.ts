@@ -1,0 +1,81 @@
+/** One person's contribution to one repository: the story that nearly every test tells, and how it should end. */
+import { expect } from 'vitest';
+import type { Pull } from './host-view.ts';
+import type { CommitParts } from './objects.ts';
+import { gitIn } from './objects.ts';
+import type { Clone, GitRun, Person } from './person.ts';
+import { type Banner, bannerOf, remoteLines, statusTable } from './push-output.ts';
+import { expectRewritten } from './rewritten.ts';
+import type { TestBed, UpstreamOptions } from './test-bed.ts';
+import type { Upstream } from './upstream.ts';
+
+export interface Contribution {
+  readonly upstream: Upstream;
+  readonly person: Person;
+  readonly clone: Clone;
+}
+
+/** A new repository, and a new person with a clone of it, made through the service. */
+export async function contribute(bed: TestBed, wanted: UpstreamOptions = {}): Promise<Contribution> {
+  const upstream = await bed.createUpstream(wanted);
+  const person = bed.person();
+  const clone = await person.clone(upstream.url);
+  return { upstream, person, clone };
+}
+
+export interface Accepted {
+  readonly banner: Banner;
+  readonly pull: Pull;
+  readonly forkPath: string;
+  /** The new commits on the fork, parents before children. */
+  readonly commits: readonly CommitParts[];
+}
+
+/** Fails unless the push became one open pull request that holds the person's work under the bot's name. */
+export async function expectAccepted(
+  bed: TestBed,
+  { upstream, clone }: Pick<Contribution, 'upstream' | 'clone'>,
+  pushed: GitRun,
+  more: { readonly tip?: string; readonly fork?: { readonly name: string } } = {},
+): Promise<Accepted> {
+  expect(pushed.code, pushed.stderr).toBe(0);
+  const banner = bannerOf(pushed);
+  const pull = (await bed.host.pulls(upstream)).find(({ url }) => url === banner.prUrl);
+  if (pull === undefined) throw new Error(`there is no pull request ${banner.prUrl}`);
+  expect(pull).toMatchObject({
+    state: 'open',
+    author: bed.sandbox.botLogin,
+    head: `${bed.sandbox.botLogin}:${banner.branch}`,
+  });
+  expect(banner.branch).toBe(`anon-${banner.prHash}`);
+  const forkPath = bed.host.forkPath(more.fork ?? upstream);
+  if (forkPath === null) throw new Error('there is no fork');
+  const forkTip = await gitIn(forkPath, 'rev-parse', `refs/heads/${banner.branch}`);
+  expect(pull.headSha).toBe(forkTip);
+  const commits = await expectRewritten({ clone, tip: more.tip ?? 'HEAD', upstream, forkPath, forkTip });
+  return { banner, pull, forkPath, commits };
+}
+
+/**
+ * Fails unless Git told the person, in its status table and as a remote line, that and why the push was rejected, and
+ * nothing of it stays on the host.
+ */
+export async function expectRefused(
+  bed: TestBed,
+  upstream: Upstream,
+  pushed: GitRun,
+  reason: string | RegExp,
+): Promise<string[]> {
+  const lines = remoteLines(pushed);
+  expect(pushed.code, pushed.stderr).toBe(1);
+  const rows = statusTable(pushed).filter((row) => row.startsWith(' ! [remote rejected]'));
+  expect(rows.length, pushed.stderr).toBeGreaterThan(0);
+  const told = rows.map((row) => /\(push rejected: (.+)\)$/.exec(row)?.[1]);
+  expect(told, pushed.stderr).toContainEqual(
+    reason instanceof RegExp ? expect.stringMatching(reason) : reason,
+  );
+  expect(lines.some((line) => line.startsWith('push rejected: '))).toBe(true);
+  expect(await bed.host.pulls(upstream)).toEqual([]);
+  expect(await bed.host.workBranches(upstream)).toEqual([]);
+  return lines;
+}
