@@ -1,0 +1,279 @@
+/** Packs that lie, break off or want too much: each is refused at once, with the code that says what is wrong. */
+import { deflateSync } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from '../../../src/git/pack/limits.ts';
+import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/protocol-error.ts';
+import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
+import { commitContent, treeContent } from '../../support/objects.ts';
+import {
+  type BuiltPack,
+  buildPack,
+  copyInstruction,
+  deltaSize,
+  type Entry,
+  makeDelta,
+  oidOf,
+} from '../../support/pack-builder.ts';
+import { scan } from '../../support/scan.ts';
+
+const COMMIT = commitContent();
+const BLOB = Buffer.from('content of a file\n'.repeat(20));
+const commit: Entry = { type: 'commit', content: COMMIT };
+const blob: Entry = { type: 'blob', content: BLOB };
+const bomb = deflateSync(Buffer.alloc(4 * 1024 * 1024));
+const SOUND = buildPack([
+  commit,
+  { type: 'tree', content: treeContent([{ name: 'f', oid: oidOf('blob', BLOB) }]) },
+  blob,
+  { type: 'ofs-delta', base: 2, delta: makeDelta(BLOB, Buffer.concat([BLOB, BLOB])) },
+]).bytes;
+
+/** A delta that declares a result of `size` bytes; what follows does not matter. */
+const deltaTo = (size: number, base: Uint8Array = BLOB) =>
+  Buffer.concat([deltaSize(base.byteLength), deltaSize(size), copyInstruction(0, 1)]);
+
+const changed = (at: number, byte: number) => {
+  const bytes = Buffer.from(SOUND);
+  bytes[at < 0 ? bytes.length + at : at] = byte;
+  return bytes;
+};
+
+const LIES: readonly (readonly [what: string, code: ProtocolErrorCode, pack: Uint8Array | BuiltPack])[] = [
+  ['no byte at all', 'truncated-pack', Buffer.alloc(0)],
+  ['only a signature', 'truncated-pack', SOUND.subarray(0, 4)],
+  ['half an entry header', 'truncated-pack', SOUND.subarray(0, 13)],
+  ['half a commit', 'truncated-pack', SOUND.subarray(0, 60)],
+  ['half a trailer', 'truncated-pack', SOUND.subarray(0, -10)],
+  ['no trailer', 'truncated-pack', SOUND.subarray(0, -20)],
+  ['another signature', 'bad-pack', Buffer.from('JUNK'.repeat(10))],
+  ['an HTML page', 'bad-pack', Buffer.from('<!DOCTYPE html><html></html>')],
+  ['version 3', 'bad-pack', buildPack([blob], { version: 3 })],
+  ['version 2^31', 'bad-pack', buildPack([blob], { version: 2 ** 31 })],
+  ['a wrong trailer', 'bad-pack', changed(-1, (SOUND.at(-1) as number) ^ 1)],
+  ['a trailer of zeros', 'bad-pack', buildPack([blob], { trailer: Buffer.alloc(20) })],
+  ['one byte behind the trailer', 'bad-pack', buildPack([blob], { tail: Buffer.from([0]) })],
+  ['a second pack behind the first', 'bad-pack', Buffer.concat([SOUND, SOUND])],
+  ['a lower count than entries', 'bad-pack', buildPack([blob, blob], { count: 1 })],
+  ['a count of zero', 'bad-pack', buildPack([blob], { count: 0 })],
+  ['a higher count than entries', 'bad-pack', buildPack([blob], { count: 2, trailer: Buffer.alloc(40) })],
+  [
+    'a count of 2^32 - 1',
+    'truncated-pack',
+    buildPack([blob], { count: 2 ** 32 - 1, trailer: Buffer.alloc(0) }),
+  ],
+  ['an entry of type 0', 'bad-pack', Buffer.concat([SOUND.subarray(0, 12), Buffer.from([0x05])])],
+  ['an entry of type 5', 'bad-pack', Buffer.concat([SOUND.subarray(0, 12), Buffer.from([0x55])])],
+  ['a zlib header that is none', 'bad-pack', buildPack([{ ...blob, stream: Buffer.from('not zlib') }])],
+  [
+    'a stream of a reserved block type',
+    'bad-pack',
+    buildPack([{ ...blob, stream: Buffer.from([0x78, 1, 7, 0]) }]),
+  ],
+  [
+    'a commit whose checksum is wrong',
+    'bad-pack',
+    buildPack([{ ...commit, stream: Buffer.concat([deflateSync(COMMIT).subarray(0, -4), Buffer.alloc(4)]) }]),
+  ],
+  ['a size one too small', 'bad-pack', buildPack([{ ...blob, declaredSize: BLOB.length - 1 }])],
+  ['a size one too large', 'bad-pack', buildPack([{ ...blob, declaredSize: BLOB.length + 1 }])],
+  ['a commit of a smaller size', 'bad-pack', buildPack([{ ...commit, declaredSize: COMMIT.length - 1 }])],
+  ['a commit of a larger size', 'bad-pack', buildPack([{ ...commit, declaredSize: COMMIT.length + 1 }])],
+  ['a commit of no size', 'bad-pack', buildPack([{ ...commit, declaredSize: 0 }])],
+  [
+    'a blob that says 10 bytes and inflates to 4 MiB',
+    'bad-pack',
+    buildPack([{ ...blob, declaredSize: 10, stream: bomb }]),
+  ],
+  [
+    'a commit that says 10 bytes and inflates to 4 MiB',
+    'bad-pack',
+    buildPack([{ ...commit, declaredSize: 10, stream: bomb }]),
+  ],
+  [
+    'a delta that says 10 bytes and inflates to 4 MiB',
+    'bad-pack',
+    buildPack([blob, { type: 'ofs-delta', base: 0, delta: deltaTo(5), declaredSize: 10, stream: bomb }]),
+  ],
+  [
+    'an object of 10 MiB and a byte',
+    'too-large',
+    buildPack([{ ...blob, declaredSize: MAX_OBJECT_BYTES + 1 }]),
+  ],
+  ['an object of 2^31 bytes', 'too-large', buildPack([{ ...blob, declaredSize: 2 ** 31 }])],
+  ['an object of 2^32 bytes', 'too-large', buildPack([{ ...blob, declaredSize: 2 ** 32 }])],
+  ['an object of 2^53 bytes', 'too-large', buildPack([{ ...blob, declaredSize: 2 ** 53 }])],
+  ['a commit of 4 GiB', 'too-large', buildPack([{ ...commit, declaredSize: 2 ** 32 }])],
+  [
+    'a delta of 4 GiB',
+    'too-large',
+    buildPack([blob, { type: 'ofs-delta', base: 0, delta: deltaTo(5), declaredSize: 2 ** 32 }]),
+  ],
+  [
+    'a delta that makes 10 MiB and a byte',
+    'too-large',
+    buildPack([blob, { type: 'ofs-delta', base: 0, delta: deltaTo(MAX_OBJECT_BYTES + 1) }]),
+  ],
+  [
+    'a ref-delta that makes 2^31 bytes',
+    'too-large',
+    buildPack([{ type: 'ref-delta', base: oidOf('blob', BLOB), delta: deltaTo(2 ** 31) }]),
+  ],
+  [
+    'a commit delta that makes 2^40 bytes',
+    'too-large',
+    buildPack([commit, { type: 'ofs-delta', base: 0, delta: deltaTo(2 ** 40, COMMIT) }]),
+  ],
+  [
+    'a delta of no bytes',
+    'bad-pack',
+    buildPack([blob, { type: 'ofs-delta', base: 0, delta: Buffer.alloc(0) }]),
+  ],
+  [
+    'a delta that is half a header',
+    'bad-pack',
+    buildPack([blob, { type: 'ofs-delta', base: 0, delta: Buffer.from([5]) }]),
+  ],
+  [
+    'a base before the pack',
+    'bad-pack',
+    buildPack([blob, { type: 'ofs-delta', distance: 1000, delta: deltaTo(5) }]),
+  ],
+  [
+    'a base in the pack header',
+    'bad-pack',
+    buildPack([{ type: 'ofs-delta', distance: 5, delta: deltaTo(5) }]),
+  ],
+  [
+    'a base 2^31 before',
+    'bad-pack',
+    buildPack([blob, { type: 'ofs-delta', distance: 2 ** 31, delta: deltaTo(5) }]),
+  ],
+  [
+    'a base 2^60 before',
+    'bad-pack',
+    buildPack([blob, { type: 'ofs-delta', distance: 2 ** 60, delta: deltaTo(5) }]),
+  ],
+  [
+    'a delta that is its own base',
+    'bad-pack',
+    buildPack([blob, { type: 'ofs-delta', distance: 0, delta: deltaTo(5) }]),
+  ],
+  [
+    'a commit delta of another base size',
+    'bad-pack',
+    buildPack([commit, { type: 'ofs-delta', base: 0, delta: makeDelta(BLOB, COMMIT) }]),
+  ],
+  [
+    'a commit delta that copies past its base',
+    'bad-pack',
+    buildPack([
+      commit,
+      {
+        type: 'ofs-delta',
+        base: 0,
+        delta: Buffer.concat([deltaSize(COMMIT.length), deltaSize(9), copyInstruction(COMMIT.length - 1, 9)]),
+      },
+    ]),
+  ],
+  [
+    'a commit delta with the reserved instruction',
+    'bad-pack',
+    buildPack([
+      commit,
+      {
+        type: 'ofs-delta',
+        base: 0,
+        delta: Buffer.concat([deltaSize(COMMIT.length), deltaSize(0), Buffer.from([0])]),
+      },
+    ]),
+  ],
+];
+
+describe.each(CHUNKINGS)('in %s chunks', (_, cut) => {
+  it.each(LIES)('a pack with %s is refused as %s', (__, code, pack) => {
+    const bytes = pack instanceof Uint8Array ? pack : pack.bytes;
+    expect(() => scan(cut(bytes))).toThrow(expect.objectContaining({ name: 'ProtocolError', code }));
+  });
+});
+
+function codeOf(pieces: readonly Uint8Array[]): string {
+  try {
+    scan(pieces);
+    return 'sound';
+  } catch (error) {
+    return error instanceof ProtocolError ? error.code : String(error);
+  }
+}
+
+describe('a bad pack', () => {
+  it('is refused before the bytes that it declares have come', () => {
+    const { bytes, offsets } = buildPack([commit, { ...blob, declaredSize: 2 ** 33 }]);
+    const upToTheSize = bytes.subarray(0, (offsets[1] as number) + 6);
+    expect(() => scan([upToTheSize])).toThrow(expect.objectContaining({ code: 'too-large' }));
+  });
+
+  it('stops a bomb where it passes its declared size, and does not inflate the rest', () => {
+    const { bytes, offsets } = buildPack([{ ...blob, declaredSize: 10, stream: bomb }]);
+    expect(() => scan([bytes.subarray(0, (offsets[0] as number) + 100)])).toThrow(
+      expect.objectContaining({ code: 'bad-pack' }),
+    );
+  });
+
+  it('keeps no more commits than its bound, though each is within the limit of an object', () => {
+    const large = {
+      type: 'commit',
+      content: commitContent({ message: Buffer.alloc(9 * 1024 * 1024, 'x') }),
+    } as const;
+    const count = Math.ceil(MAX_KEPT_BYTES / large.content.byteLength);
+    const { bytes } = buildPack(Array.from({ length: count }, () => large));
+    expect(() => scan(piecesOf(bytes, 65_536))).toThrow(expect.objectContaining({ code: 'too-large' }));
+  });
+
+  it('that multiplies a commit by deltas is held to the same bound', () => {
+    const base = commitContent({ message: Buffer.alloc(9 * 1024 * 1024, 'x') });
+    const delta = makeDelta(base, base);
+    const entries: Entry[] = [{ type: 'commit', content: base }];
+    for (let i = 0; i < 4; i++) entries.push({ type: 'ofs-delta', base: 0, delta });
+    expect(() => scan([buildPack(entries).bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
+  });
+
+  it('is refused when any one byte is changed: the trailer covers all of them', () => {
+    fc.assert(
+      fc.property(fc.nat(SOUND.length - 1), fc.integer({ min: 1, max: 255 }), (at, difference) => {
+        const bytes = Buffer.from(SOUND);
+        bytes[at] = (bytes[at] as number) ^ difference;
+        expect(() => scan([bytes])).toThrow(expect.objectContaining({ name: 'ProtocolError' }));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is refused wherever it is cut off', () => {
+    for (let length = 0; length < SOUND.length; length++)
+      expect(() => scan([SOUND.subarray(0, length)])).toThrow(
+        expect.objectContaining({ code: 'truncated-pack' }),
+      );
+  });
+
+  it('is refused, whatever bytes follow its header', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.integer({ min: 1, max: 5 }), (bytes, count) => {
+        const header = Buffer.from([...Buffer.from('PACK'), 0, 0, 0, 2, 0, 0, 0, count]);
+        expect(() => scan([header, bytes])).toThrow(expect.objectContaining({ name: 'ProtocolError' }));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('gives the same answer in any pieces', () => {
+    fc.assert(
+      fc.property(fc.nat(SOUND.length - 21), fc.nat(255), (at, byte) => {
+        const bytes = changed(at, byte);
+        const answers = CHUNKINGS.map(([, cut]) => codeOf(cut(bytes)));
+        expect(new Set(answers).size).toBe(1);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,113 @@
+/** What the scanner keeps of a sound pack, and what it passes on untouched, in any pieces. */
+import { describe, expect, it } from 'vitest';
+import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
+import { commitContent, oidNumber, tagContent, treeContent } from '../../support/objects.ts';
+import { buildPack, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
+import { scan } from '../../support/scan.ts';
+
+const COMMIT = commitContent({ message: 'first\n' });
+const SECOND = commitContent({ message: 'second\n', parents: [oidOf('commit', COMMIT)] });
+const THIRD = commitContent({ message: 'third\n', parents: [oidOf('commit', SECOND)] });
+const TAG = tagContent(oidOf('commit', THIRD));
+const BLOB = Buffer.from('content of a file\n'.repeat(50));
+const OTHER_BLOB = Buffer.from(`${'content of a file\n'.repeat(40)}and an end\n`);
+const TREE = treeContent([{ name: 'file', oid: oidOf('blob', BLOB) }]);
+
+const whole = (type: 'commit' | 'tree' | 'blob' | 'tag', content: Uint8Array): Entry => ({ type, content });
+
+describe.each(CHUNKINGS)('a scan of %s chunks', (_, cut) => {
+  it('keeps commits and tags, whole and as deltas of both kinds, in their order', () => {
+    const { bytes } = buildPack([
+      whole('commit', COMMIT),
+      { type: 'ofs-delta', base: 0, delta: makeDelta(COMMIT, SECOND) },
+      { type: 'ref-delta', base: oidOf('commit', SECOND), delta: makeDelta(SECOND, THIRD) },
+      whole('tag', TAG),
+      { type: 'ofs-delta', base: 3, delta: makeDelta(TAG, Buffer.concat([TAG, TAG])) },
+    ]);
+    const { kept, passed, refDeltaBases } = scan(cut(bytes));
+    expect(kept.map(({ type, oid, content }) => [type, oid, Buffer.from(content)])).toEqual([
+      ['commit', oidOf('commit', COMMIT), COMMIT],
+      ['commit', oidOf('commit', SECOND), SECOND],
+      ['commit', oidOf('commit', THIRD), THIRD],
+      ['tag', oidOf('tag', TAG), TAG],
+      ['tag', oidOf('tag', Buffer.concat([TAG, TAG])), Buffer.concat([TAG, TAG])],
+    ]);
+    expect(passed).toHaveLength(0);
+    expect(refDeltaBases).toEqual([]);
+  });
+
+  it('passes trees, blobs and their deltas on as they came, without the commits', () => {
+    const delta = makeDelta(BLOB, OTHER_BLOB);
+    const { bytes, offsets } = buildPack([
+      whole('commit', COMMIT),
+      whole('tree', TREE),
+      whole('blob', BLOB),
+      { type: 'ofs-delta', base: 2, delta },
+      { type: 'ref-delta', base: oidNumber(1), delta },
+    ]);
+    const { kept, passed, refDeltaBases } = scan(cut(bytes));
+    expect(kept).toHaveLength(1);
+    expect(passed.equals(bytes.subarray(offsets[1], -20))).toBe(true);
+    expect(refDeltaBases).toEqual([oidNumber(1)]);
+  });
+
+  it('corrects the distance of a delta whose base stands on the other side of a commit', () => {
+    const delta = makeDelta(BLOB, OTHER_BLOB);
+    const mixed: Entry[] = [
+      whole('blob', BLOB),
+      whole('commit', COMMIT),
+      { type: 'ofs-delta', base: 0, delta },
+      whole('tag', TAG),
+      { type: 'ofs-delta', base: 2, delta: makeDelta(OTHER_BLOB, BLOB) },
+      { type: 'ofs-delta', base: 4, delta },
+    ];
+    const expected = buildPack([
+      whole('blob', BLOB),
+      { type: 'ofs-delta', base: 0, delta },
+      { type: 'ofs-delta', base: 1, delta: makeDelta(OTHER_BLOB, BLOB) },
+      { type: 'ofs-delta', base: 2, delta },
+    ]);
+    const { passed } = scan(cut(buildPack(mixed).bytes));
+    expect(passed.equals(expected.bytes.subarray(12, -20))).toBe(true);
+  });
+
+  it('takes a pack without objects', () => {
+    expect(scan(cut(buildPack([]).bytes))).toMatchObject({ kept: [], passedRuns: 0 });
+  });
+
+  it('takes objects of no bytes', () => {
+    const { bytes } = buildPack([whole('blob', Buffer.alloc(0)), whole('tree', Buffer.alloc(0))]);
+    expect(scan(cut(bytes)).passed.equals(bytes.subarray(12, -20))).toBe(true);
+  });
+
+  it('takes streams that end their last block late, and blocks of every kind', () => {
+    const entries = [0, 1, 6, 9].map((level): Entry => ({ type: 'blob', content: BLOB, zlib: { level } }));
+    const { bytes } = buildPack(entries);
+    expect(scan(cut(bytes)).passed.equals(bytes.subarray(12, -20))).toBe(true);
+  });
+});
+
+describe('a scan', () => {
+  it('hands a chunk of passed entries on in one piece', () => {
+    const blobs = Array.from({ length: 200 }, (_, index) => whole('blob', Buffer.from(`blob ${index}`)));
+    const { bytes } = buildPack([whole('commit', COMMIT), ...blobs]);
+    expect(scan([bytes]).passedRuns).toBe(1);
+    const pieces = piecesOf(bytes, 1000);
+    // Where a chunk ends inside a header, the header is a piece of its own.
+    expect(scan(pieces).passedRuns).toBeLessThanOrEqual(2 * pieces.length);
+  });
+
+  it('finds a commit again by its id only if it is one: a blob of the same bytes is none', () => {
+    const { bytes } = buildPack([
+      whole('blob', COMMIT),
+      { type: 'ref-delta', base: oidOf('blob', COMMIT), delta: makeDelta(COMMIT, SECOND) },
+    ]);
+    const { kept, refDeltaBases } = scan([bytes]);
+    expect(kept).toEqual([]);
+    expect(refDeltaBases).toEqual([oidOf('blob', COMMIT)]);
+  });
+
+  it('counts the same commit twice if the pack holds it twice', () => {
+    expect(scan([buildPack([whole('commit', COMMIT), whole('commit', COMMIT)]).bytes]).kept).toHaveLength(2);
+  });
+});

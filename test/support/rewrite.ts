@@ -1,0 +1,48 @@
+/** The rewrite of a pack from its first byte to its last, as src/push/pack-relay.ts puts it together, without a host. */
+import { anonymizeCommits } from '../../src/git/anonymize.ts';
+import { type KnownHistory, traceNewCommits } from '../../src/git/new-commits.ts';
+import { PackRewriter } from '../../src/git/pack/pack-rewriter.ts';
+import { BOT, COMMITTED_AT, UPSTREAM } from './random-push.ts';
+
+export interface Rewritten {
+  readonly tip: string;
+  readonly pack: Buffer;
+  /** Bytes that were ready to leave before the pack was read to its end. */
+  readonly earlyBytes: number;
+}
+
+/** All of upstream's history is one commit. */
+export const UPSTREAM_HISTORY: KnownHistory = {
+  since: -Infinity,
+  isListed: (oid) => oid === UPSTREAM,
+  isKnown: (oid) => oid === UPSTREAM,
+};
+
+/**
+ * @param start `at-end`: once the pack has been read; `early`: once history is complete and other objects arrive.
+ * Throws ProtocolError as the rooms of src/git do, and Error if the history is not complete at the end.
+ */
+export function rewrite(pieces: readonly Uint8Array[], tip: string, start: 'early' | 'at-end'): Rewritten {
+  const rewriter = new PackRewriter((oid) => UPSTREAM_HISTORY.isListed(oid));
+  const sent: Uint8Array[] = [];
+  let newTip: string | null = null;
+  const tryToStart = (): boolean => {
+    const trace = traceNewCommits(tip, (oid) => rewriter.findCommit(oid), UPSTREAM_HISTORY);
+    if (trace.kind !== 'complete') return false;
+    const anonymous = anonymizeCommits(trace.commits, BOT, COMMITTED_AT);
+    rewriter.start(anonymous.contents);
+    newTip = anonymous.tip;
+    return true;
+  };
+  for (const piece of pieces) {
+    rewriter.scan(piece);
+    if (newTip === null && start === 'early' && rewriter.hasPassed) tryToStart();
+    // Copies: pieces may be views of chunks that come again.
+    if (newTip !== null) sent.push(...rewriter.take().map((bytes) => bytes.slice()));
+  }
+  rewriter.finish();
+  const earlyBytes = sent.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  if (newTip === null && !tryToStart()) throw new Error('the history is not complete');
+  sent.push(...rewriter.take(), rewriter.trailer());
+  return { tip: newTip as unknown as string, pack: Buffer.concat(sent), earlyBytes };
+}
