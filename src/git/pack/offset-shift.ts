@@ -8,6 +8,8 @@
 export class OffsetShift {
   /** `marks[i]`: from this offset on, `removed[i]` bytes in all are gone. */
   readonly #marks: number[] = [];
+  /** `starts[i]`: where the bytes begin that are gone up to `marks[i]`. */
+  readonly #starts: number[] = [];
   readonly #removed: number[] = [];
   #total = 0;
 
@@ -19,12 +21,16 @@ export class OffsetShift {
       this.#marks[last] = end;
       this.#removed[last] = this.#total;
     } else {
+      this.#starts.push(start);
       this.#marks.push(end);
       this.#removed.push(this.#total);
     }
   }
 
-  /** How many bytes are gone between the entry at `base` and the current one. O(log cuts), mostly O(1). */
+  /**
+   * How many bytes are gone between the entry at `base` and the current one; -1 if `base` itself is gone.
+   * O(log cuts), mostly O(1).
+   */
   removedSince(base: number): number {
     let low = 0;
     let high = this.#marks.length;
@@ -34,6 +40,7 @@ export class OffsetShift {
       if ((this.#marks[middle] as number) <= base) low = middle + 1;
       else high = middle;
     }
+    if ((this.#starts[low] as number) <= base) return -1;
     return this.#total - (low === 0 ? 0 : (this.#removed[low - 1] as number));
   }
 }

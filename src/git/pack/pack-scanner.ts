@@ -16,7 +16,6 @@ import { applyDelta, MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts
 import {
   encodeDistance,
   EntryHeaderReader,
-  encodeEntryHeader,
   OBJ_COMMIT,
   OBJ_OFS_DELTA,
   OBJ_REF_DELTA,
@@ -201,7 +200,7 @@ export class PackScanner {
       }
       const base = this.kept.atOffset(baseOffset);
       if (base !== undefined) this.#keep(chunk, base.type, base);
-      else this.#pass(chunk, position, this.#shift.removedSince(baseOffset));
+      else this.#pass(chunk, position, this.#removedSince(baseOffset));
     } else if (type === OBJ_REF_DELTA) {
       const baseOid = oidFromBytes(this.#header.bytes, this.#header.baseStart);
       const base = this.kept.withOid(baseOid);
@@ -213,6 +212,12 @@ export class PackScanner {
     } else {
       this.#pass(chunk, position, 0);
     }
+  }
+
+  #removedSince(baseOffset: number): number {
+    const removed = this.#shift.removedSince(baseOffset);
+    if (removed < 0) throw badPack('The pack holds a delta whose base lies inside another object.');
+    return removed;
   }
 
   #keep(chunk: Uint8Array, type: KeptObject['type'], base: KeptObject | null): void {
@@ -247,7 +252,8 @@ export class PackScanner {
     if (removed > 0) {
       this.#endRun(chunk, start);
       const distance = encodeDistance(this.#header.distance - removed);
-      this.#listener.passed(encodeEntryHeader(type, size));
+      // The size as it came: another client may write it longer than it need be.
+      this.#listener.passed(bytes.slice(0, this.#header.baseStart));
       this.#listener.passed(distance);
       const saved = length - this.#header.baseStart - distance.byteLength;
       // Marked behind the entry's first byte: the entry itself may be a base, and has not moved.
