@@ -59,8 +59,9 @@ export class HistoryCache {
 
 function remember(key: string, listing: HistoryListing): void {
   if (listing.newestFirst.length > MAX_CACHED_COMMITS) return;
+  // A discovery and a push may have listed the same at the same time.
+  cachedCommits += listing.newestFirst.length - (memory.get(key)?.newestFirst.length ?? 0);
   memory.set(key, listing);
-  cachedCommits += listing.newestFirst.length;
   for (const [oldKey, old] of memory) {
     if (cachedCommits <= MAX_CACHED_COMMITS) break;
     memory.delete(oldKey);
