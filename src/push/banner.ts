@@ -11,6 +11,11 @@ export interface BannerFacts {
   readonly refName: string;
 }
 
+/** As one word of a shell's command line: ref names may hold characters that mean something there. */
+function shellWord(text: string): string {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
 export function bannerLines(facts: BannerFacts): string[] {
   return [
     '',
@@ -24,7 +29,7 @@ export function bannerLines(facts: BannerFacts): string[] {
     'Follow it without an account:',
     `  ${facts.subscribeUrl}`,
     'Update it later (keep the hash, it cannot be recovered):',
-    `  git push -o pr-hash=${facts.prHash} ${facts.remoteUrl} HEAD:${facts.refName}`,
+    `  git push -o pr-hash=${facts.prHash} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
     '',
   ];
 }
