@@ -21,6 +21,8 @@ export interface TestBedOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: 20. */
   readonly forkDelayMs?: number;
+  /** The code host's clock. Default: this machine's. */
+  readonly now?: () => Date;
 }
 
 export interface UpstreamOptions extends Partial<NewRepository> {
@@ -49,7 +51,8 @@ export class TestBed {
   static async start(options: TestBedOptions): Promise<TestBed> {
     const build = inject('workerBuild');
     if (build === null) throw new Error(`the Worker does not build: ${inject('workerBuildProblem')}`);
-    const sandbox = await startSandbox({ capture: 'bodies', forkDelayMs: options.forkDelayMs ?? 20 });
+    const { forkDelayMs = 20, now } = options;
+    const sandbox = await startSandbox({ capture: 'bodies', forkDelayMs, ...(now && { now }) });
     const logLines: string[] = [];
     const service = await startService({
       build: JSON.parse(build) as WorkerBuild,
