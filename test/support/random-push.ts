@@ -20,6 +20,9 @@ export const UPSTREAM_COMMIT = Buffer.from(
 );
 export const UPSTREAM = oidOf('commit', UPSTREAM_COMMIT);
 
+/** In upstream's repository, besides: the base of thin packs. */
+export const UPSTREAM_BLOB = Buffer.from('a file of upstream\n'.repeat(20));
+
 export const BOT = { name: 'gitveil-bot', email: 'anonymous@gitveil.invalid' };
 export const COMMITTED_AT = 1_800_000_000;
 
@@ -50,6 +53,8 @@ export interface PushShape {
   readonly forwardBases: boolean;
   /** NUL in a message: some readers refuse it. */
   readonly nul: boolean;
+  /** Some blobs are deltas of one that only upstream has. */
+  readonly thin: boolean;
 }
 
 const nat = fc.nat(1000);
@@ -125,10 +130,17 @@ function carryOut(plan: Plan, shape: PushShape): RandomPush {
     planned('tag', tagContent(commitOids[target % commitOids.length] as string, 'v1', message)),
   );
   const objects = [...commits.objects, ...tags, ...treesAndBlobs];
+  const thinBlobs = shape.thin
+    ? unique(
+        plan.blobs.map(({ bytes }) =>
+          planned('blob', Buffer.concat([UPSTREAM_BLOB, bytes, Buffer.from('.')])),
+        ),
+      )
+    : [];
   return {
-    pack: buildPack(entriesOf(objects, plan, shape)).bytes,
+    pack: buildPack([...entriesOf(objects, plan, shape), ...thinBlobs.map(thinEntry)]).bytes,
     tip: commits.objects.at(-1)?.oid as string,
-    treesAndBlobs,
+    treesAndBlobs: [...treesAndBlobs, ...thinBlobs],
     commits: commits.planned,
   };
 }
@@ -158,6 +170,10 @@ function commitsOf(plan: Plan, trees: readonly Uint8Array[]) {
 
 function planned(type: ObjectType, content: Uint8Array): PlannedObject {
   return { type, oid: oidOf(type, content), content };
+}
+
+function thinEntry({ content }: PlannedObject): Entry {
+  return { type: 'ref-delta', base: oidOf('blob', UPSTREAM_BLOB), delta: makeDelta(UPSTREAM_BLOB, content) };
 }
 
 function unique(objects: readonly PlannedObject[]): PlannedObject[] {

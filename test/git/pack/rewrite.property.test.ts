@@ -10,7 +10,7 @@ import { PRIVATE_WORDS } from '../../support/objects.ts';
 import { expectedCommits, type RandomPush, randomPush } from '../../support/random-push.ts';
 import { rewrite, type Rewritten } from '../../support/rewrite.ts';
 
-const anyPush = randomPush({ forwardBases: false, nul: true });
+const anyPush = randomPush({ forwardBases: false, nul: true, thin: false });
 
 async function expectAnonymous(push: RandomPush, { pack, tip }: Rewritten): Promise<void> {
   const { count, objects } = await readPack(pack);
