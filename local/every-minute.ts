@@ -9,6 +9,7 @@ const MINUTE_MS = 60_000;
 export function everyMinute(run: () => Promise<void>): () => void {
   let isEnded = false;
   const runNow = (): void => {
+    if (isEnded) return;
     run().catch((error: unknown) => {
       // A run that the end of the service breaks off is no news.
       if (!isEnded) process.stderr.write(`gitveil: the scheduled run failed: ${String(error)}\n`);

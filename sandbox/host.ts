@@ -7,7 +7,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { initBareRepository, readRef } from './bare-repository.ts';
-import type { Comment, Issue, Pull, Repository, User } from './records.ts';
+import type { Comment, Issue, Pull, Repository, Review, User } from './records.ts';
 import type { PlacedComment, Store } from './store.ts';
 
 export interface HostSettings {
@@ -122,6 +122,24 @@ export class Host {
     this.#notifyAuthor(repository, issue, author, comment.id);
     this.store.changed();
     return comment;
+  }
+
+  /** Adds a review of a pull request, and tells its author. */
+  addReview(repository: Repository, issue: Issue, review: Pick<Review, 'author' | 'state' | 'body'>): Review {
+    const submittedAt = this.store.timestamp();
+    const added: Review = {
+      ...review,
+      id: this.store.nextId(),
+      repositoryId: repository.id,
+      issueNumber: issue.number,
+      commitId: issue.pull?.headSha ?? '',
+      submittedAt,
+    };
+    this.store.records.reviews.push(added);
+    issue.updatedAt = submittedAt;
+    this.#notifyAuthor(repository, issue, review.author, null);
+    this.store.changed();
+    return added;
   }
 
   removeComment({ issue, comment }: PlacedComment): void {

@@ -5,7 +5,7 @@
 import { readRef } from './bare-repository.ts';
 import { mustRunGit, runGit } from './git-command.ts';
 import type { Host } from './host.ts';
-import type { Issue, Repository } from './records.ts';
+import type { Issue, Repository, Review } from './records.ts';
 
 /** Names an issue or pull request. */
 export interface IssueName {
@@ -25,6 +25,14 @@ export class Maintainer {
   comment(on: IssueName, body: string, as = on.owner): number {
     const { repository, issue } = this.#find(on);
     return this.#host.addComment(repository, issue, this.#host.store.ensureUser(as).login, body).id;
+  }
+
+  /** Reviews a pull request; answers the review's id. */
+  review(on: IssueName, state: Review['state'], body: string, as = on.owner): number {
+    const { repository, issue } = this.#find(on);
+    if (!issue.pull) throw new Error(`#${on.number} is no pull request`);
+    const author = this.#host.store.ensureUser(as).login;
+    return this.#host.addReview(repository, issue, { author, state, body }).id;
   }
 
   /** Deletes anyone's comment. */

@@ -1,6 +1,6 @@
 /**
- * What the host remembers besides Git objects: users, repositories, issues, pull requests, comments, notification
- * threads and ntfy messages. A pull request is an issue with a `pull` part, as on GitHub: they share their numbers
+ * What the host remembers besides Git objects: users, repositories, issues, pull requests, comments, reviews,
+ * notification threads and ntfy messages. A pull request is an issue with a `pull` part, as on GitHub: they share their numbers
  * and their comments. Everything here is plain JSON, so that it can be kept in one file.
  */
 
@@ -71,6 +71,18 @@ export interface Repository {
   readonly issues: Issue[];
 }
 
+/** What a reviewer says of a pull request as a whole. Remarks on single lines are not offered. */
+export interface Review {
+  readonly id: number;
+  readonly repositoryId: number;
+  readonly issueNumber: number;
+  readonly author: string;
+  readonly body: string;
+  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
+  readonly commitId: string;
+  readonly submittedAt: string;
+}
+
 export interface NotificationThread {
   readonly id: number;
   readonly repositoryId: number;
@@ -107,6 +119,7 @@ export interface Records {
   lastId: number;
   readonly users: User[];
   readonly repositories: Repository[];
+  readonly reviews: Review[];
   readonly threads: NotificationThread[];
   readonly messages: NtfyMessage[];
 }

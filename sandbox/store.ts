@@ -30,12 +30,14 @@ export class Store {
   constructor(file: string | null, now: () => Date) {
     this.#file = file;
     this.#now = now;
-    this.records = (file === null ? null : readRecords(file)) ?? {
+    this.records = {
       lastId: 1000,
       users: [],
       repositories: [],
+      reviews: [],
       threads: [],
       messages: [],
+      ...(file === null ? null : readRecords(file)),
     };
     for (const repository of this.records.repositories) this.#index(repository);
   }
@@ -142,9 +144,10 @@ function nameKey(owner: string, name: string): string {
   return `${owner}/${name}`.toLowerCase();
 }
 
-function readRecords(file: string): Records | null {
+/** Kinds of records that are newer than the file are not in it. */
+function readRecords(file: string): Partial<Records> | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Records;
+    return JSON.parse(readFileSync(file, 'utf8')) as Partial<Records>;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;

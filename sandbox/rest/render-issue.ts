@@ -180,7 +180,7 @@ function renderLabel(host: Host, repository: Repository, name: string) {
   };
 }
 
-function association(repository: Repository, login: string): AuthorAssociation {
+export function association(repository: Repository, login: string): AuthorAssociation {
   return login === repository.owner ? 'OWNER' : 'NONE';
 }
 

@@ -17,6 +17,7 @@ import { notificationRoutes } from './notifications.ts';
 import { pullRoutes } from './pulls.ts';
 import { refRoutes } from './refs.ts';
 import { repositoryRoutes } from './repositories.ts';
+import { reviewRoutes } from './reviews.ts';
 import type { Route } from './route.ts';
 import { userRoutes } from './users.ts';
 
@@ -49,6 +50,7 @@ const ROUTES: readonly Route[] = [
   ...refRoutes,
   ...contentRoutes,
   ...pullRoutes,
+  ...reviewRoutes,
   ...issueRoutes,
   ...commentRoutes,
   ...notificationRoutes,

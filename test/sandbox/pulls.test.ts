@@ -229,6 +229,21 @@ describe('an open one', () => {
     await git(path, 'update-ref', 'refs/heads/main', main);
   });
 
+  test('is reviewed by a maintainer, and the bot hears of it', async () => {
+    const number = await openPull(host, workTree, 'octocat/hello', await pushedBranch());
+    const reviews = () => call(host, 'GET', `${pullPath(number)}/reviews`);
+    expect((await reviews()).list).toEqual([]);
+    const on = { owner: 'octocat', repo: 'hello', number };
+    const id = host.maintainer.review(on, 'CHANGES_REQUESTED', 'Please add a test.', 'mona');
+    expect((await reviews()).list).toMatchObject([
+      { id, state: 'CHANGES_REQUESTED', user: { login: 'mona' }, body: 'Please add a test.' },
+    ]);
+    const { list } = await call(host, 'GET', '/notifications');
+    const subject = expect.objectContaining({ url: `${host.apiUrl}${pullPath(number)}` });
+    expect(list).toContainEqual(expect.objectContaining({ subject }));
+    expect((await call(host, 'GET', '/repos/octocat/hello/pulls/9999/reviews')).status).toBe(404);
+  });
+
   test('is not an issue’s number, and an issue is not its', async () => {
     const { body } = await call(host, 'POST', '/repos/octocat/hello/issues', { title: 'An issue' });
     expect((await call(host, 'GET', pullPath(Number(body['number'])))).status).toBe(404);

@@ -1,0 +1,50 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { everyMinute } from '../../local/every-minute.ts';
+
+const MINUTE_MS = 60_000;
+let end = (): void => {};
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  end();
+  process.removeAllListeners('SIGUSR2');
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+it('runs after each minute, at a signal, and no more at the end', () => {
+  const run = vi.fn(async () => {});
+  end = everyMinute(run);
+  expect(run).toHaveBeenCalledTimes(0);
+  vi.advanceTimersByTime(2 * MINUTE_MS);
+  expect(run).toHaveBeenCalledTimes(2);
+  process.emit('SIGUSR2');
+  expect(run).toHaveBeenCalledTimes(3);
+  end();
+  vi.advanceTimersByTime(2 * MINUTE_MS);
+  process.emit('SIGUSR2');
+  expect(run).toHaveBeenCalledTimes(3);
+});
+
+it('says what failed, and goes on', async () => {
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const run = vi.fn(() => Promise.reject(new Error('no luck')));
+  end = everyMinute(run);
+  await vi.advanceTimersByTimeAsync(2 * MINUTE_MS);
+  expect(run).toHaveBeenCalledTimes(2);
+  expect(write).toHaveBeenCalledWith('gitveil: the scheduled run failed: Error: no luck\n');
+});
+
+it('is silent about a run that the end breaks off', async () => {
+  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const broken = Promise.withResolvers<void>();
+  end = everyMinute(() => broken.promise);
+  await vi.advanceTimersByTimeAsync(MINUTE_MS);
+  end();
+  broken.reject(new Error('disposed'));
+  await vi.advanceTimersByTimeAsync(MINUTE_MS);
+  expect(write).not.toHaveBeenCalled();
+});
