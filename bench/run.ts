@@ -9,6 +9,8 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { clone } from './rows/clone.ts';
+import { commits } from './rows/commits.ts';
+import { engine } from './rows/engine.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
@@ -23,6 +25,8 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   'large-pack': largePack,
   memory,
   clone,
+  engine,
+  commits,
 };
 
 function chosen(only: string | undefined): string[] {

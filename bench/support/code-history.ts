@@ -7,10 +7,10 @@ import { blob, commit } from './fast-import.ts';
 import { randomFrom } from './random.ts';
 
 const SEED = 20_260_101;
-const BASE_FILES = 3_000;
-const FOLDERS = 120;
+const BASE_FILES = 2_400;
+const FOLDERS = 7;
 const MAX_FILES = 4;
-const NEW_FILE_CHANCE = 0.08;
+const NEW_FILE_CHANCE = 0.03;
 /** Lines are taken from a stock: making each one anew would take longer than everything else. */
 const LINES = 60_000;
 const WORDS = 4_000;
@@ -18,7 +18,9 @@ const LETTERS = 'etaoinshrdlucmfwypvbgkqjxz';
 const BEGAN_AT = 1_500_000_000;
 const HOUR_SECONDS = 3_600;
 
-const path = (file: number): string => `src/part-${file % FOLDERS}/file-${file}.c`;
+/** A seventh of the files lies at the root: folders of a few hundred files are what makes trees large. */
+const path = (file: number): string =>
+  file % FOLDERS === 0 ? `file-${file}.c` : `part-${file % FOLDERS}/file-${file}.c`;
 
 export class CodeHistory {
   readonly #random = randomFrom(SEED);
@@ -73,12 +75,12 @@ export class CodeHistory {
   }
 
   #newFile(): string[] {
-    return this.#many(30 + this.#below(1_500, 3), () => this.#stockLine());
+    return this.#many(60 + this.#below(3_000, 2.5), () => this.#stockLine());
   }
 
   #edit(lines: string[]): void {
     for (let hunks = 1 + this.#below(4); hunks > 0; hunks--) {
-      const length = 1 + this.#below(36, 2);
+      const length = 1 + this.#below(14, 2);
       const removed = this.#below(length * 1.6);
       lines.splice(this.#below(lines.length), removed, ...this.#many(length, () => this.#stockLine()));
     }

@@ -7,26 +7,31 @@ import { gitEnvironment } from '../../sandbox/git-command.ts';
 
 const LIMIT_MS = 120_000;
 
-/** Runs git in a repository. Rejects with git's own words when it fails. */
-export async function git(repository: string, args: readonly string[]): Promise<string> {
+/**
+ * Runs git in a repository. Rejects with git's own words when it fails.
+ * @param input a file to read from.
+ */
+export async function git(repository: string, args: readonly string[], input?: string): Promise<string> {
+  const file = input === undefined ? null : openSync(input, 'r');
   const child = spawn('git', ['-C', repository, ...args], {
     env: gitEnvironment(),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [file ?? 'ignore', 'pipe', 'pipe'],
     timeout: LIMIT_MS,
   });
+  if (file !== null) closeSync(file);
   const output: string[] = [];
   const errors: string[] = [];
-  child.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => errors.push(text));
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => errors.push(text));
   const [status] = (await once(child, 'close')) as [number | null];
   if (status !== 0) throw new Error(`git ${args.join(' ')} failed: ${errors.join('')}`);
   return output.join('');
 }
 
 /** Milliseconds that a command takes from its start to its end. */
-export async function timedGit(repository: string, args: readonly string[]): Promise<number> {
+export async function timedGit(repository: string, args: readonly string[], input?: string): Promise<number> {
   const began = process.hrtime.bigint();
-  await git(repository, args);
+  await git(repository, args, input);
   return Number(process.hrtime.bigint() - began) / 1e6;
 }
 
@@ -43,20 +48,35 @@ export interface Pack {
   readonly path: string;
   readonly objects: number;
   readonly megabytes: number;
+  readonly commitsOnly: boolean;
 }
 
 /** The pack that a push of a branch sends to a repository that has main: thin, as `git push` makes it. */
 export async function packOfPush(client: string, branch: string, path: string): Promise<Pack> {
+  await writePack(client, ['--thin', '--delta-base-offset', '--revs'], `${branch}\n^main\n`, path);
+  return describePack(path, false);
+}
+
+/** The commits of a branch that main lacks, without their trees. */
+export async function packOfCommits(client: string, branch: string, path: string): Promise<Pack> {
+  const commits = await git(client, ['rev-list', branch, '^main']);
+  await writePack(client, ['--delta-base-offset'], commits, path);
+  return describePack(path, true);
+}
+
+async function writePack(client: string, options: string[], objects: string, path: string): Promise<void> {
   const output = openSync(path, 'w');
-  const child = spawn(
-    'git',
-    ['-C', client, 'pack-objects', '--quiet', '--thin', '--delta-base-offset', '--revs', '--stdout'],
-    { env: gitEnvironment(), stdio: ['pipe', output, 'inherit'] },
-  );
-  child.stdin?.end(`${branch}\n^main\n`);
-  const [status] = (await once(child, 'close')) as [number | null];
+  const child = spawn('git', ['-C', client, 'pack-objects', '--quiet', ...options, '--stdout'], {
+    env: gitEnvironment(),
+    stdio: ['pipe', output, 'inherit'],
+  });
   closeSync(output);
+  child.stdin?.end(objects);
+  const [status] = (await once(child, 'close')) as [number | null];
   if (status !== 0) throw new Error('git pack-objects failed');
+}
+
+function describePack(path: string, commitsOnly: boolean): Pack {
   const pack = readFileSync(path);
-  return { path, objects: pack.readUInt32BE(8), megabytes: pack.byteLength / 1e6 };
+  return { path, objects: pack.readUInt32BE(8), megabytes: pack.byteLength / 1e6, commitsOnly };
 }

@@ -1,7 +1,8 @@
 /** The repositories that rows share, each made once in a run: upstream's, and a client's that is ahead of it. */
+import { join } from 'node:path';
 import { CodeHistory } from './code-history.ts';
 import { fastImport } from './fast-import.ts';
-import { clientOf, git, type Pack, packOfPush } from './git.ts';
+import { clientOf, git, type Pack, packOfCommits, packOfPush } from './git.ts';
 import { branchOfBytes, branchOfCommits, mainLine } from './histories.ts';
 import { WARM_UP } from './rig.ts';
 import type { Workspace } from './workspace.ts';
@@ -13,11 +14,11 @@ export interface Repositories {
   readonly client: string;
 }
 
-const CODE_COMMITS = 10_000;
+const CODE_COMMITS = 12_500;
 /** The branch of `codeRepository`. */
 export const CODE_BRANCH = 'work';
 
-async function emptyRepository(folder: string): Promise<string> {
+export async function emptyRepository(folder: string): Promise<string> {
   await git(folder, ['init', '--quiet', '--bare', '--initial-branch=main']);
   return folder;
 }
@@ -48,17 +49,34 @@ export async function megabytesAhead(
   return { ...repositories, branch };
 }
 
-/** Some 70,000 objects and 40 MB of code ahead of upstream, and the pack that a push of them sends. */
-export function codeRepository(workspace: Workspace): Promise<Repositories & { pack: Pack }> {
+export interface CodeRepository extends Repositories {
+  /** What a push of `CODE_BRANCH` sends. */
+  readonly pack: Pack;
+  /** The commits alone. */
+  readonly commits: Pack;
+  /** The branch's tip, and upstream's, on which it stands. */
+  readonly tip: string;
+  readonly base: string;
+}
+
+/** Some 70,000 objects and 40 MB of code ahead of upstream. */
+export function codeRepository(workspace: Workspace): Promise<CodeRepository> {
   return workspace.once('a repository of code', async () => {
     const history = new CodeHistory();
     const source = await emptyRepository(workspace.folder('code'));
     await fastImport(source, history.base());
     const client = await clientOf(source, workspace.folder('code-client'));
     await fastImport(client, warmUp());
-    await fastImport(client, history.pushed(CODE_BRANCH, CODE_COMMITS));
+    await fastImport(client, history.pushed(CODE_BRANCH, CODE_COMMITS), 6);
     await git(client, ['repack', '-a', '-d', '-l', '--quiet']);
-    const pack = await packOfPush(client, CODE_BRANCH, `${workspace.folder('pack')}/code.pack`);
-    return { source, client, pack };
+    const packs = workspace.folder('packs');
+    return {
+      source,
+      client,
+      pack: await packOfPush(client, CODE_BRANCH, join(packs, 'push.pack')),
+      commits: await packOfCommits(client, CODE_BRANCH, join(packs, 'commits.pack')),
+      tip: (await git(client, ['rev-parse', CODE_BRANCH])).trim(),
+      base: (await git(client, ['rev-parse', 'main'])).trim(),
+    };
   });
 }

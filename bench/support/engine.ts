@@ -1,0 +1,51 @@
+/** The pack engine inside workerd, at work on one pack. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EngineActions } from './engine-process.ts';
+import type { Pack } from './git.ts';
+import { Helper } from './helper.ts';
+import type { CodeRepository } from './repositories.ts';
+
+/** What the Worker can do with its pack. */
+export type Work = 'scan' | 'inflateEach' | 'rewrite' | 'hashOnly' | 'zlibOnly';
+
+export class Engine {
+  readonly #url: string;
+
+  private constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Gives `use` an engine that holds the pack, and ends it whatever happens. */
+  static async with<T>(
+    pack: Pack,
+    { tip, base }: Pick<CodeRepository, 'tip' | 'base'>,
+    use: (engine: Engine) => Promise<T>,
+  ): Promise<T> {
+    const helper = new Helper<EngineActions>(join(import.meta.dirname, 'engine-process.ts'));
+    try {
+      const engine = new Engine(await helper.ask('start', null));
+      const parts = pack.commitsOnly ? '&parts' : '';
+      await engine.#request(`pack?tip=${tip}&base=${base}${parts}`, {
+        method: 'POST',
+        body: readFileSync(pack.path),
+      });
+      return await use(engine);
+    } finally {
+      await helper.end();
+    }
+  }
+
+  /** Milliseconds that the work takes once. */
+  async time(work: Work, times: number): Promise<number> {
+    const began = process.hrtime.bigint();
+    await this.#request(`${work}?times=${times}`);
+    return Number(process.hrtime.bigint() - began) / 1e6 / times;
+  }
+
+  async #request(path: string, init: RequestInit = {}): Promise<void> {
+    const answer = await fetch(`${this.#url}/${path}`, init);
+    if (!answer.ok) throw new Error(`the engine answered ${answer.status}: ${await answer.text()}`);
+    await answer.arrayBuffer();
+  }
+}
