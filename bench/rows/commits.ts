@@ -10,11 +10,11 @@ const TIMES = 5;
 export async function commits(workspace: Workspace): Promise<Row[]> {
   const repository = await codeRepository(workspace);
   const pack = repository.commits;
-  const { rewrite, hashOnly, zlibOnly } = await Engine.with(pack, repository, (engine) =>
+  const { rewrite, hashOnly, zlibOnly } = await Engine.with(pack, repository, (running) =>
     medians(ROUNDS, {
-      rewrite: () => engine.time('rewrite', TIMES),
-      hashOnly: () => engine.time('hashOnly', TIMES),
-      zlibOnly: () => engine.time('zlibOnly', TIMES),
+      rewrite: () => running.time('rewrite', TIMES),
+      hashOnly: () => running.time('hashOnly', TIMES),
+      zlibOnly: () => running.time('zlibOnly', TIMES),
     }),
   );
   const microseconds = (ms: number): number => (1000 * ms) / pack.objects;

@@ -16,10 +16,10 @@ const MOST_OF_INFLATING = 0.1;
 export async function engine(workspace: Workspace): Promise<Row[]> {
   const repository = await codeRepository(workspace);
   const { pack, source } = repository;
-  const { scan, inflateEach, indexPack } = await Engine.with(pack, repository, (engine) =>
+  const { scan, inflateEach, indexPack } = await Engine.with(pack, repository, (running) =>
     medians(ROUNDS, {
-      scan: () => engine.time('scan', SCANS),
-      inflateEach: () => engine.time('inflateEach', 1),
+      scan: () => running.time('scan', SCANS),
+      inflateEach: () => running.time('inflateEach', 1),
       indexPack: async () => {
         // One that has the pack's bases, and none of its objects.
         const upstream = await clientOf(source, workspace.folder('index-pack'));
