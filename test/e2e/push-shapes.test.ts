@@ -227,15 +227,15 @@ async function deltifiedCommits({ path, person }: Clone, pack: Buffer): Promise<
   return listing.split('\n').filter((line) => /^\w{40} commit +(\d+ ){4}\w{40}$/.test(line)).length;
 }
 
-describe('packs', () => {
-  /** A clone with a chain of commits that are stored as deltas of each other. */
-  async function contributeDeltas(): Promise<Contribution> {
-    const contribution = await contribute(bed);
-    await commitMany(contribution.clone, 40, longMessage);
-    await contribution.clone.git('repack', '-adfq', '--window=50', '--depth=50');
-    return contribution;
-  }
+/** A clone with a chain of commits that are stored as deltas of each other. */
+async function contributeDeltas(): Promise<Contribution> {
+  const contribution = await contribute(bed);
+  await commitMany(contribution.clone, 40, longMessage);
+  await contribution.clone.git('repack', '-adfq', '--window=50', '--depth=50');
+  return contribution;
+}
 
+describe('packs', () => {
   it.each([
     ['thin', ['--thin']],
     ['not thin', ['--no-thin']],
