@@ -5,6 +5,12 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 
+/** Set by `npm run fuzz`. */
+const fuzz = {
+  factor: Number(process.env['FUZZ_FACTOR'] ?? 1),
+  seed: process.env['FUZZ_SEED'] === undefined ? null : Number(process.env['FUZZ_SEED']),
+};
+
 const migrations = await readD1Migrations('migrations');
 
 export default defineConfig({
@@ -21,6 +27,8 @@ export default defineConfig({
           name: 'worker',
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', 'test/sandbox/**', 'test/local/**', 'test/browser/**'],
+          provide: { fuzz },
+          ...(fuzz.factor > 1 ? { testTimeout: 60 * 60_000 } : {}),
         },
       },
       {

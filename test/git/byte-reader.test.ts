@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader } from '../../src/git/byte-reader.ts';
 import { CHUNKINGS, PiecesSource, readerOf, restOf } from '../support/byte-chunks.ts';
+import { runs } from '../support/runs.ts';
 
 describe.each(CHUNKINGS)('a ByteReader over %s chunks', (_, cut) => {
   const bytes = Buffer.from('0123456789abcdefghijklmnopqrstuvwxyz');
@@ -68,7 +69,7 @@ describe('a ByteReader', () => {
         }
         expect(await restOf(reader)).toEqual(whole.subarray(position));
       }),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCommit } from '../../src/git/commit.ts';
 import { pullRequestText } from '../../src/git/commit-message.ts';
 import { commitContent } from '../support/objects.ts';
+import { runs } from '../support/runs.ts';
 
 const textOf = (message: string | Uint8Array, encoding?: string) =>
   pullRequestText(
@@ -74,7 +75,7 @@ describe('pullRequestText', () => {
         expect(title + body).not.toContain('\0');
         expect(title).not.toContain('\n');
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeAnonymousCommit, parseCommit } from '../../src/git/commit.ts';
 import { COMMITTER, commitContent, EMPTY_TREE, oidNumber, PRIVATE_WORDS } from '../support/objects.ts';
+import { runs } from '../support/runs.ts';
 
 const BOT = { name: 'gitveil-bot', email: 'anonymous@gitveil.invalid' };
 const NOW = 1_800_000_000;
@@ -123,7 +124,7 @@ describe('parseCommit', () => {
           expect(error).toMatchObject({ name: 'ProtocolError', code: 'bad-pack' });
         }
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });
@@ -177,7 +178,7 @@ describe('encodeAnonymousCommit', () => {
         for (const word of PRIVATE_WORDS) expect(head).not.toContain(word);
         expect(head.split('\n')).toHaveLength(5);
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

@@ -10,6 +10,7 @@ import {
   readPacket,
 } from '../../src/git/pkt-line.ts';
 import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../support/byte-chunks.ts';
+import { runs } from '../support/runs.ts';
 
 const data = (text: string) => ({ kind: 'data', payload: new Uint8Array(Buffer.from(text)) });
 
@@ -97,7 +98,7 @@ describe('readPacket', () => {
         for (const payload of lines) expect(await readPacket(reader)).toEqual({ kind: 'data', payload });
         expect(await reader.nextChunk()).toBeNull();
       }),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 
@@ -117,7 +118,7 @@ describe('readPacket', () => {
         }
         throw new Error('200 bytes hold at most 50 packets');
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

@@ -11,6 +11,7 @@ import {
 } from '../../src/git/side-band.ts';
 import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../support/byte-chunks.ts';
 import type { ByteReader } from '../../src/git/byte-reader.ts';
+import { runs } from '../support/runs.ts';
 
 async function bandsOf(reader: ByteReader): Promise<BandPacket[]> {
   const packets: BandPacket[] = [];
@@ -46,7 +47,7 @@ describe('encodeBand', () => {
         const packets = await bandsOf(readerOfWhole(stream));
         expect(Buffer.concat(packets.map((packet) => packet.data)).equals(sent)).toBe(true);
       }),
-      { numRuns: 20 },
+      runs(20),
     );
   });
 });
@@ -94,7 +95,7 @@ describe('readBands', () => {
         ]);
         expect(await bandsOf(readerOf(randomPieces(stream, seed)))).toEqual(packets);
       }),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 });

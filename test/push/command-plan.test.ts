@@ -15,6 +15,7 @@ const reasons = (...commands: Command[]) =>
 const DELETION = 'nothing to delete: branches live in the pull request only';
 const TAG = 'tags are not accepted: they carry a name. Push a branch';
 const SECOND = 'one branch per push: push this one separately';
+const INVALID = 'invalid ref name';
 const OTHER = 'only branches are accepted';
 
 describe('planCommands', () => {
@@ -34,6 +35,10 @@ describe('planCommands', () => {
     [update('refs/tags/v1'), TAG],
     [update('refs/notes/commits'), OTHER],
     [update('refs/pull/1/head'), OTHER],
+    [update('refs/heads/a..b'), INVALID],
+    [update('refs/heads/x.lock'), INVALID],
+    [update('HEAD'), INVALID],
+    [deletion('refs/heads/'), INVALID],
   ])('takes nothing of a push of %o alone', (command, reason) => {
     expect(planCommands([command])).toEqual({ taken: null, refused: [{ refName: command.refName, reason }] });
   });
@@ -58,6 +63,6 @@ describe('planCommands', () => {
   });
 
   it('gives reasons that fit into one line of the status table', () => {
-    for (const reason of [DELETION, TAG, SECOND, OTHER]) expect(reason).toMatch(/^[^\n]{1,80}$/);
+    for (const reason of [DELETION, TAG, SECOND, OTHER, INVALID]) expect(reason).toMatch(/^[^\n]{1,80}$/);
   });
 });

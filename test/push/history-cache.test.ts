@@ -10,6 +10,7 @@ import {
   type HistoryListing,
 } from '../../src/push/history-cache.ts';
 import { oidNumber } from '../support/objects.ts';
+import { runs } from '../support/runs.ts';
 
 const { HISTORY } = env as unknown as Env;
 
@@ -59,7 +60,7 @@ describe('a stored listing', () => {
         const stored = listing(count, boundary, since ?? -Infinity);
         expect(decodeListing(encodeListing(stored))).toEqual(stored);
       }),
-      { numRuns: 50 },
+      runs(50),
     );
   });
 });

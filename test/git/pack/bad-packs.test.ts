@@ -16,6 +16,7 @@ import {
   oidOf,
 } from '../../support/pack-builder.ts';
 import { scan } from '../../support/scan.ts';
+import { runs } from '../../support/runs.ts';
 
 const COMMIT = commitContent();
 const BLOB = Buffer.from('content of a file\n'.repeat(20));
@@ -245,7 +246,7 @@ describe('a bad pack', () => {
         bytes[at] = (bytes[at] as number) ^ difference;
         expect(() => scan([bytes])).toThrow(expect.objectContaining({ name: 'ProtocolError' }));
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -262,7 +263,7 @@ describe('a bad pack', () => {
         const header = Buffer.from([...Buffer.from('PACK'), 0, 0, 0, 2, 0, 0, 0, count]);
         expect(() => scan([header, bytes])).toThrow(expect.objectContaining({ name: 'ProtocolError' }));
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 
@@ -273,7 +274,7 @@ describe('a bad pack', () => {
         const answers = CHUNKINGS.map(([, cut]) => codeOf(cut(bytes)));
         expect(new Set(answers).size).toBe(1);
       }),
-      { numRuns: 100 },
+      runs(100),
     );
   });
 });

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { applyDelta, parseDeltaHeader } from '../../../src/git/pack/delta.ts';
 import { copyInstruction, deltaSize, insertInstructions, makeDelta } from '../../support/pack-builder.ts';
+import { runs } from '../../support/runs.ts';
 
 const MAX = 1 << 20;
 const bytesOf = (...values: number[]) => Uint8Array.from(values);
@@ -115,7 +116,7 @@ describe('applyDelta', () => {
           expect(apply(base, makeDelta(base, target)).equals(target)).toBe(true);
         },
       ),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 
@@ -128,7 +129,7 @@ describe('applyDelta', () => {
           expect(error).toEqual(badPack);
         }
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 });

@@ -13,6 +13,7 @@ import {
   OBJ_TREE,
 } from '../../../src/git/pack/entry-header.ts';
 import { distanceBytes, sizeBytes } from '../../support/pack-builder.ts';
+import { runs } from '../../support/runs.ts';
 
 const hexOf = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
 
@@ -91,7 +92,7 @@ describe('the size encoding', () => {
         expect(hexOf(encodeEntryHeader(type, size))).toBe(hexOf(bytes));
         expect(read(bytes)).toMatchObject({ type, size });
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });
@@ -121,7 +122,7 @@ describe('the offset encoding', () => {
         expect(hexOf(encodeDistance(distance))).toBe(hexOf(bytes));
         expect(read(Buffer.concat([Buffer.from([0x60]), bytes]))).toMatchObject({ distance });
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OffsetShift } from '../../../src/git/pack/offset-shift.ts';
+import { runs } from '../../support/runs.ts';
 
 function shiftOf(...cuts: readonly (readonly [start: number, end: number])[]): OffsetShift {
   const shift = new OffsetShift();
@@ -62,7 +63,7 @@ describe('OffsetShift', () => {
           oldOffset += bytes;
         }
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 });

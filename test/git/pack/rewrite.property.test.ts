@@ -9,6 +9,7 @@ import { readPack } from '../../support/isomorphic-reader.ts';
 import { PRIVATE_WORDS } from '../../support/objects.ts';
 import { expectedCommits, type RandomPush, randomPush } from '../../support/random-push.ts';
 import { rewrite, type Rewritten } from '../../support/rewrite.ts';
+import { runs } from '../../support/runs.ts';
 
 const anyPush = randomPush({ forwardBases: false, nul: true, thin: false });
 
@@ -30,7 +31,7 @@ describe('a rewritten pack', () => {
       fc.asyncProperty(anyPush, fc.nat(999), async (push, seed) => {
         await expectAnonymous(push, rewrite(randomPieces(push.pack, seed), push.tip, 'at-end'));
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 
@@ -40,7 +41,7 @@ describe('a rewritten pack', () => {
         const { pack } = rewrite(cut(push.pack), push.tip, 'at-end');
         expect(pack.equals(rewrite([push.pack], push.tip, 'at-end').pack)).toBe(true);
       }),
-      { numRuns: 25 },
+      runs(25),
     );
   });
 
@@ -56,7 +57,7 @@ describe('a rewritten pack', () => {
           expect(error).toMatchObject({ code: 'not-rewritable' });
         }
       }),
-      { numRuns: 100 },
+      runs(100),
     );
     expect(early).toBeGreaterThan(10);
   });
@@ -69,7 +70,7 @@ describe('a rewritten pack', () => {
         expect(twice.tip).toBe(once.tip);
         expect(twice.pack.equals(once.pack)).toBe(true);
       }),
-      { numRuns: 30 },
+      runs(30),
     );
   });
 
@@ -82,7 +83,7 @@ describe('a rewritten pack', () => {
         const text = Buffer.concat(commits).toString('latin1');
         for (const word of [...PRIVATE_WORDS, ...push.commits.keys()]) expect(text).not.toContain(word);
       }),
-      { numRuns: 30 },
+      runs(30),
     );
   });
 });

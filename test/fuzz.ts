@@ -1,0 +1,42 @@
+/**
+ * `npm run fuzz`: the properties of the Git rooms, inside workerd, with many times the inputs of `npm test`.
+ *
+ *   npm run fuzz                         100 times as many inputs, a new seed
+ *   npm run fuzz -- --factor 1000        more
+ *   npm run fuzz -- --seed 42            the same inputs again
+ *   npm run fuzz -- test/git/zlib        some of the properties only
+ *
+ * Prints the seed first and the number of inputs last. What it finds becomes a test of its own.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { factor: { type: 'string', default: '100' }, seed: { type: 'string' } },
+});
+const seed = values.seed ?? String(Math.floor(Math.random() * 0x7fffffff));
+const paths = positionals.length > 0 ? positionals : ['test/git', 'test/push'];
+console.log(`seed ${seed}, factor ${values.factor}`);
+
+const vitest = spawn(
+  process.execPath,
+  ['node_modules/vitest/vitest.mjs', 'run', '--project', 'worker', ...paths],
+  {
+    env: { ...process.env, FUZZ_FACTOR: values.factor, FUZZ_SEED: seed },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  },
+);
+let inputs = 0;
+for await (const line of createInterface({ input: vitest.stdout })) {
+  const count = /fuzz-inputs (\d+)/.exec(line)?.[1];
+  if (count === undefined) {
+    if (!line.includes('stdout') && line.trim() !== '') console.log(line);
+  } else inputs += Number(count);
+}
+const [code] =
+  vitest.exitCode === null ? ((await once(vitest, 'exit')) as [number | null]) : [vitest.exitCode];
+console.log(`${inputs} inputs with seed ${seed}`);
+process.exitCode = code ?? 1;
