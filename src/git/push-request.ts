@@ -10,7 +10,7 @@ import { decodeUtf8 } from './bytes.ts';
 import { isOid, type Oid, ZERO_OID } from './oid.ts';
 import { type Packet, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
-import { isValidRefName } from './ref-name.ts';
+import { MAX_REF_NAME_LENGTH } from './ref-name.ts';
 
 const MAX_COMMANDS = 1_000;
 const MAX_SHALLOWS = 100_000;
@@ -20,6 +20,7 @@ const MAX_PUSH_OPTION_LENGTH = 4_096;
 export interface Command {
   readonly oldId: Oid;
   readonly newId: Oid;
+  /** Printable, but not yet judged: see `isValidRefName`. */
   readonly refName: string;
 }
 
@@ -53,12 +54,18 @@ function textOf(packet: Packet, what: string): string {
   return text.endsWith('\n') ? text.slice(0, -1) : text;
 }
 
+/** Whether a name can stand in a line of the report, valid or not: the answer names each ref that was pushed. */
+function isPrintable(refName: string): boolean {
+  // eslint-disable-next-line no-control-regex
+  return refName.length <= MAX_REF_NAME_LENGTH && !/[\u0000-\u001f\u007f]/.test(refName);
+}
+
 function parseCommand(line: string): Command {
   const [, oldId, newId, refName] = /^(\S{40}) (\S{40}) (.+)$/s.exec(line) ?? [];
   if (oldId === undefined || newId === undefined || refName === undefined || !isOid(oldId) || !isOid(newId)) {
     throw badRequest('The push has a malformed command. Push with an ordinary Git client.');
   }
-  if (!isValidRefName(refName)) throw badRequest('The push names an invalid ref. Rename the branch.');
+  if (!isPrintable(refName)) throw badRequest('The push names an invalid ref. Rename the branch.');
   return { oldId, newId, refName };
 }
 

@@ -5,7 +5,7 @@
 /** Control characters, and the characters that mean something in a revision or a refspec. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\/$|^\//;
-const MAX_REF_NAME_LENGTH = 1_024;
+export const MAX_REF_NAME_LENGTH = 1_024;
 
 export function isValidRefName(name: string): boolean {
   if (!name.startsWith('refs/') || name.length > MAX_REF_NAME_LENGTH || FORBIDDEN.test(name)) return false;

@@ -4,7 +4,7 @@
  */
 import type { CommandStatus } from '../git/report-status.ts';
 import { type Command, isDeletion } from '../git/push-request.ts';
-import { parsePushTarget, type PushTarget } from '../git/ref-name.ts';
+import { isValidRefName, parsePushTarget, type PushTarget } from '../git/ref-name.ts';
 
 export interface CommandPlan {
   /** The branch of this push; null if there is none to take. */
@@ -13,6 +13,7 @@ export interface CommandPlan {
 }
 
 function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
+  if (!isValidRefName(command.refName)) return 'invalid ref name';
   if (isDeletion(command)) return 'nothing to delete: branches live in the pull request only';
   if (target.kind === 'tag') return 'tags are not accepted: they carry a name. Push a branch';
   if (target.kind === 'other') return 'only branches are accepted';
