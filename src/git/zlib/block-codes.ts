@@ -1,165 +1,170 @@
 /**
  * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's header (§3.2.7).
  *
- * Both tables lie in one array, literals and lengths first, so that a decoding loop goes from one to the other by
- * changing an offset. The arrays are made once for the walker and used again for every block.
+ * Both tables lie in one array, so that a decoding loop goes from one to the other by an offset. The arrays are made
+ * once for a walker and used again for every block.
  */
 import { ProtocolError } from '../protocol-error.ts';
 import {
   CODE_LENGTH_ORDER,
+  DISTANCES_AT,
   DISTANCE_TEMPLATES,
   END_OF_BLOCK_SYMBOL,
   LITERAL_LENGTH_TEMPLATES,
   MAX_DISTANCE_CODES,
   MAX_LITERAL_LENGTH_CODES,
-  VALUE_SHIFT,
+  ROOT_BITS,
+  SUBTABLES_AT,
+  extraOutput,
 } from './deflate-format.ts';
-import { buildTable, CodeLengths } from './huffman-table.ts';
-
-const LITERAL_ROOT_BITS = 10;
-const DISTANCE_ROOT_BITS = 8;
-const CODE_LENGTH_BITS = 7;
+import { BUCKET_SHIFT, HuffmanCode, buildTable } from './huffman-table.ts';
 
 /**
- * A subtable with n index bits serves n + 1 or more symbols. So 286 symbols of up to 15 bits fill at most 2^10 +
- * 286 / 6 * 2^5 entries, and 30 symbols at most 2^8 + 30 / 8 * 2^7.
+ * A subtable with n index bits holds the codes of n + 1 or more symbols, and n is at most 5. So 286 symbols need at most
+ * 286 / 6 * 2^5 entries behind the first levels, and 30 symbols 30 / 6 * 2^5.
  */
-const LITERAL_TABLE_ENTRIES = 4096;
-const DISTANCE_TABLE_ENTRIES = 1024;
+const TABLE_ENTRIES = SUBTABLES_AT + 2048;
 
-const CODE_LENGTH_TEMPLATES = Int32Array.from({ length: 19 }, (_, symbol) => symbol << VALUE_SHIFT);
+const CODE_LENGTH_SYMBOLS = 19;
+const MAX_CODE_LENGTH_BITS = 7;
+const CODE_LENGTH_MASK = (1 << MAX_CODE_LENGTH_BITS) - 1;
+const COPY_PREVIOUS = 16;
+/** Bits 0..9 as in all entries; bits 16..20: length, or 16 for the previous one; bits 24..31: times, without extra bits. */
+const CODE_LENGTH_TEMPLATES = Int32Array.from(
+  { length: CODE_LENGTH_SYMBOLS },
+  (_, i) => (1 << 24) | (i << 16),
+);
+CODE_LENGTH_TEMPLATES[16] = (3 << 24) | (COPY_PREVIOUS << 16) | 2;
+CODE_LENGTH_TEMPLATES[17] = (3 << 24) | 3;
+CODE_LENGTH_TEMPLATES[18] = (11 << 24) | 7;
 
-/** The longest header: counts, 19 code length lengths, and 316 lengths of at most 7 + 7 bits. */
+/** The longest header: three counts, the lengths of 19 codes, and 316 lengths of at most 7 + 7 bits. */
 export const MAX_HEADER_BYTES = Math.ceil((14 + 19 * 3 + 316 * 14) / 8);
 
 export class BlockCodes {
-  readonly entries = new Int32Array(LITERAL_TABLE_ENTRIES + DISTANCE_TABLE_ENTRIES);
-  readonly distanceAt = LITERAL_TABLE_ENTRIES;
-  literalMask = 0;
-  distanceMask = 0;
+  readonly entries = new Int32Array(TABLE_ENTRIES);
 
-  readonly #codeLengthTable = new Int32Array(1 << CODE_LENGTH_BITS);
-  readonly #codeLengthLengths = new Uint8Array(19);
-  readonly #codeLengths = new CodeLengths();
-  readonly #literals = new CodeLengths();
-  readonly #distances = new CodeLengths();
+  readonly #codeLengthTable = new Int32Array(1 << MAX_CODE_LENGTH_BITS);
+  readonly #codeLengthBits = new Uint8Array(CODE_LENGTH_SYMBOLS);
+  readonly #codeLengths = new HuffmanCode();
+  readonly #literals = new HuffmanCode();
+  readonly #distances = new HuffmanCode();
+
+  /** The bit at which the next code length begins. */
+  #pos = 0;
+  #previousLength = -1;
+  /** How many times the previous length is still to be repeated: a repeat may run over into the second code. */
+  #repeatsLeft = 0;
 
   static fixed(): BlockCodes {
     const codes = new BlockCodes();
-    for (let symbol = 0; symbol < 288; symbol++) {
+    for (let symbol = 0; symbol < LITERAL_LENGTH_TEMPLATES.length; symbol++) {
       codes.#literals.add(symbol, symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8);
     }
-    for (let symbol = 0; symbol < 32; symbol++) codes.#distances.add(symbol, 5);
+    for (let symbol = 0; symbol < DISTANCE_TEMPLATES.length; symbol++) codes.#distances.add(symbol, 5);
     codes.#build();
     return codes;
   }
 
   /**
-   * Reads a dynamic block's header that begins at the bit `pos` and builds its tables. Returns the bit behind it, or
-   * -1 when it does not end before the bit `end`.
+   * Reads the header of a dynamic block that begins at the bit `pos`, and builds its tables. Returns the bit behind it,
+   * or -1 when it does not end by the bit `end`.
    */
   readHeader(view: DataView, pos: number, end: number): number {
-    let bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
+    const bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
+    const literals = (bits & 31) + 257;
+    const distances = ((bits >>> 5) & 31) + 1;
+    const codeLengths = ((bits >>> 10) & 15) + 4;
     pos += 14;
     if (pos > end) return -1;
-    const literalCount = (bits & 31) + 257;
-    const distanceCount = ((bits >>> 5) & 31) + 1;
-    const codeLengthCount = ((bits >>> 10) & 15) + 4;
-    if (literalCount > MAX_LITERAL_LENGTH_CODES || distanceCount > MAX_DISTANCE_CODES) {
+    if (literals > MAX_LITERAL_LENGTH_CODES || distances > MAX_DISTANCE_CODES) {
       throw new ProtocolError('bad-pack', 'compressed data: too many length or distance codes');
     }
-    if (pos + 3 * codeLengthCount > end) return -1;
-    this.#codeLengthLengths.fill(0);
-    for (let i = 0; i < codeLengthCount; i++) {
-      bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
-      this.#codeLengthLengths[CODE_LENGTH_ORDER[i]!] = bits & 7;
-      pos += 3;
+    if (pos + 3 * codeLengths > end) return -1;
+    this.#pos = this.#readCodeLengthCode(view, pos, codeLengths);
+    this.#previousLength = -1;
+    this.#repeatsLeft = 0;
+    if (!this.#readCode(view, end, this.#literals, literals)) return -1;
+    if (!this.#readCode(view, end, this.#distances, distances)) return -1;
+    if (this.#repeatsLeft > 0) throw invalidRepeat();
+    if (!this.#literals.has(END_OF_BLOCK_SYMBOL)) {
+      throw new ProtocolError('bad-pack', 'compressed data: no code for the end of a block');
     }
-    this.#codeLengths.clear();
-    for (let symbol = 0; symbol < 19; symbol++) {
-      const length = this.#codeLengthLengths[symbol]!;
-      if (length !== 0) this.#codeLengths.add(symbol, length);
-    }
-    this.#codeLengths.check('code length', false);
-    pos = this.#readLengths(view, pos, end, literalCount, distanceCount);
-    if (pos < 0) return -1;
     this.#literals.check('literal or length', true);
     this.#distances.check('distance', true);
     this.#build();
+    return this.#pos;
+  }
+
+  /** The code in which the lengths of the other two are written. */
+  #readCodeLengthCode(view: DataView, pos: number, count: number): number {
+    const lengths = this.#codeLengthBits;
+    lengths.fill(0);
+    for (let i = 0; i < count;) {
+      let bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
+      const stop = Math.min(i + 8, count);
+      pos += 3 * (stop - i);
+      for (; i < stop; i++, bits >>>= 3) lengths[CODE_LENGTH_ORDER[i]!] = bits & 7;
+    }
+    const code = this.#codeLengths;
+    code.clear();
+    for (let symbol = 0; symbol < CODE_LENGTH_SYMBOLS; symbol++) code.add(symbol, lengths[symbol]!);
+    code.check('code length', false);
+    buildTable(this.#codeLengthTable, 0, MAX_CODE_LENGTH_BITS, 0, code, CODE_LENGTH_TEMPLATES);
     return pos;
   }
 
-  /** Puts every symbol into the bucket of its length. Repeats may run from one code over into the other. */
-  #readLengths(
-    view: DataView,
-    pos: number,
-    end: number,
-    literalCount: number,
-    distanceCount: number,
-  ): number {
+  /**
+   * Puts `count` symbols into the buckets of their lengths; false when they do not end by the bit `end`. All but a copy
+   * of the previous length take the same way, so that the processor need not guess which of them comes.
+   */
+  #readCode(view: DataView, end: number, code: HuffmanCode, count: number): boolean {
     const table = this.#codeLengthTable;
-    const mask = (1 << buildTable(table, 0, CODE_LENGTH_BITS, this.#codeLengths, CODE_LENGTH_TEMPLATES)) - 1;
-    const literals = this.#literals;
-    const distances = this.#distances;
-    literals.clear();
-    distances.clear();
-    const total = literalCount + distanceCount;
-    let hasEndOfBlock = false;
-    let previous = -1;
-    let i = 0;
-    while (i < total) {
-      let bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
-      const entry = table[bits & mask]!;
-      const symbol = entry >>> VALUE_SHIFT;
-      pos += entry & 31;
-      bits >>>= entry & 31;
-      let length = symbol;
-      let repeat = 1;
-      if (symbol === 16) {
-        repeat = 3 + (bits & 3);
-        pos += 2;
+    const { counts, symbols } = code;
+    let previous = this.#previousLength;
+    code.clear();
+    let symbol = 0;
+    while (symbol < this.#repeatsLeft) code.add(symbol++, previous);
+    // The next bits, how many of them are surely there, and the byte from which on to add more.
+    let at = this.#pos >>> 3;
+    let bits = view.getUint32(at, true) >>> (this.#pos & 7);
+    let valid = 24 - (this.#pos & 7);
+    at += 3;
+    while (symbol < count) {
+      bits |= view.getUint32(at, true) << valid;
+      at = (at + ((31 - valid) >> 3)) | 0;
+      valid |= 24;
+      const entry = table[bits & CODE_LENGTH_MASK]!;
+      let times = (entry >>> 24) + extraOutput(entry, bits);
+      bits >>>= entry;
+      valid = (valid - entry) & 31;
+      if ((at << 3) - valid > end) return false;
+      let length = (entry >>> 16) & 31;
+      if (length === COPY_PREVIOUS) {
+        if (previous < 0) throw invalidRepeat();
         length = previous;
-      } else if (symbol === 17) {
-        repeat = 3 + (bits & 7);
-        pos += 3;
-        length = 0;
-      } else if (symbol === 18) {
-        repeat = 11 + (bits & 127);
-        pos += 7;
-        length = 0;
+        if (length !== 0) for (; times > 1; times--) code.add(symbol++, length);
       }
-      if (pos > end) return -1;
-      if (length < 0 || i + repeat > total) {
-        throw new ProtocolError('bad-pack', 'compressed data: invalid repeat of code lengths');
-      }
+      const index = counts[length]!;
+      symbols[(length << BUCKET_SHIFT) + index] = symbol;
+      counts[length] = index + 1;
+      symbol += times;
       previous = length;
-      const stop = i + repeat;
-      if (length === 0) {
-        i = stop;
-        continue;
-      }
-      for (; i < stop; i++) {
-        if (i === END_OF_BLOCK_SYMBOL) hasEndOfBlock = true;
-        if (i < literalCount) literals.add(i, length);
-        else distances.add(i - literalCount, length);
-      }
     }
-    if (!hasEndOfBlock)
-      throw new ProtocolError('bad-pack', 'compressed data: no code for the end of a block');
-    return pos;
+    this.#repeatsLeft = symbol - count;
+    this.#previousLength = previous;
+    this.#pos = (at << 3) - valid;
+    if (previous > 0) counts[previous] = counts[previous]! - this.#repeatsLeft;
+    return true;
   }
 
   #build(): void {
-    const { entries, distanceAt } = this;
-    const literalBits = buildTable(entries, 0, LITERAL_ROOT_BITS, this.#literals, LITERAL_LENGTH_TEMPLATES);
-    const distanceBits = buildTable(
-      entries,
-      distanceAt,
-      DISTANCE_ROOT_BITS,
-      this.#distances,
-      DISTANCE_TEMPLATES,
-    );
-    this.literalMask = (1 << literalBits) - 1;
-    this.distanceMask = (1 << distanceBits) - 1;
+    const { entries } = this;
+    const free = buildTable(entries, 0, ROOT_BITS, SUBTABLES_AT, this.#literals, LITERAL_LENGTH_TEMPLATES);
+    buildTable(entries, DISTANCES_AT, ROOT_BITS, free, this.#distances, DISTANCE_TEMPLATES);
   }
+}
+
+function invalidRepeat(): ProtocolError {
+  return new ProtocolError('bad-pack', 'compressed data: invalid repeat of code lengths');
 }

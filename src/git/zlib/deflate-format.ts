@@ -1,17 +1,46 @@
 /**
- * The numbers of the DEFLATE format (RFC 1951 §3.2.5 to §3.2.7) and the 32-bit entries of its decoding tables.
+ * The numbers of the DEFLATE format (RFC 1951 §3.2.5 to §3.2.7) and the entries of the decoding tables.
  *
- * One entry layout serves literals, lengths and distances alike, so that counting output needs no branch to tell
- * them apart: each step adds the entry's bits, the entry's output (0 for a distance) and the value of the
- * entry's extra bits (none for a literal or a distance). JavaScript shifts by `count & 31`, so a field of five
- * bits that ends up lowest needs no mask when it is a shift count.
+ * One layout serves literals, lengths and distances alike, so that a loop which only counts output takes the same few
+ * instructions for each and the processor has no branch to guess wrong:
  *
  *     bits  0..4   bits to consume, extra bits included
- *     bits  5..9   bits before the extra bits that add to the output
- *     bits 10..17  literal byte, or distance symbol
- *     bits 18..26  output: 1 for a literal, the base length for a length, 0 for a distance
- *     bits 27..31  n: the step is certainly valid when 2^n - 1 bytes stand before it; 31: never, look closer
+ *     bits  5..9   bits before the extra bits that add output: a distance's do not
+ *     bit  10      a distance follows; as it stands, the offset of the distances in the table
+ *     bits 11..15  rank: 0 for literals and lengths, 1 + symbol for a distance, 31 to look closer
+ *     bits 16..23  the literal
+ *     bits 24..31  bytes of output less one; a distance has one of its match's bytes
+ *
+ * That a distance has a byte and its length one less makes the longest match, 258 bytes, fit into eight bits. JavaScript
+ * shifts by the lowest five bits of a count: an entry is itself the count of bits to consume.
  */
+
+/** Index bits of the first level of both tables, which stand side by side: literals and lengths, then distances. */
+export const ROOT_BITS = 10;
+export const DISTANCES_AT = 1 << ROOT_BITS;
+export const SUBTABLES_AT = 2 << ROOT_BITS;
+
+export const RANK_SHIFT = 11;
+export const RANK_MASK = 31 << RANK_SHIFT;
+/** The rank of what is neither a literal nor a length nor a distance; bits 16 and 17 tell what it is. */
+export const LOOK_CLOSER = RANK_MASK;
+export const KIND_MASK = LOOK_CLOSER | (3 << 16);
+export const END_OF_BLOCK = LOOK_CLOSER | (1 << 16);
+/** A code that no symbol has, or whose symbol stands for nothing. */
+export const INVALID = LOOK_CLOSER | (2 << 16);
+/** Bits 0..4: index bits of the subtable; bits 18..31: where it begins. */
+export const SUBTABLE = LOOK_CLOSER | (3 << 16);
+export const SUBTABLE_SHIFT = 18;
+
+/** To be multiplied by the bits of a symbol's code and added to its template. */
+export const CODE_BITS = 1 | (1 << 5);
+
+export const MAX_CODE_BITS = 15;
+export const MAX_LITERAL_LENGTH_CODES = 286;
+export const MAX_DISTANCE_CODES = 30;
+export const MIN_MATCH_BYTES = 3;
+export const END_OF_BLOCK_SYMBOL = 256;
+export const WINDOW_BYTES = 32_768;
 
 /** Order in which the lengths of the code length code are sent, RFC 1951 §3.2.7. */
 export const CODE_LENGTH_ORDER = Uint8Array.of(
@@ -36,66 +65,51 @@ export const CODE_LENGTH_ORDER = Uint8Array.of(
   15,
 );
 
-export const END_OF_BLOCK_SYMBOL = 256;
-export const MAX_LITERAL_LENGTH_CODES = 286;
-export const MAX_DISTANCE_CODES = 30;
-export const MAX_CODE_BITS = 15;
-export const WINDOW_BYTES = 32_768;
+/** Entries of the literal and length symbols but for their codes; 286 and 287 stand for nothing. */
+export const LITERAL_LENGTH_TEMPLATES = literalLengthTemplates();
+/** Entries of the distance symbols but for their codes; 30 and 31 stand for nothing. */
+export const DISTANCE_TEMPLATES = distanceTemplates();
 
-const LENGTH_EXTRA_BITS = [
-  0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5,
-];
-const MAX_MATCH_BYTES = 258;
-
-export const VALUE_SHIFT = 10;
-export const OUTPUT_SHIFT = 18;
-export const OUTPUT_MASK = 0x1ff;
-export const NEEDS_SHIFT = 27;
-const KIND_SHIFT = 25;
-
-/** What `entry >>> KIND_SHIFT` says of an entry whose upper five bits are all set. */
-export const KIND_END_OF_BLOCK = 0b11111_00;
-export const KIND_INVALID = 0b11111_01;
-/** Bits 5..9: index bits of the subtable; bits 10..24: where it begins. */
-export const KIND_SUBTABLE = 0b11111_10;
-
-export const kindOf = (entry: number): number => entry >>> KIND_SHIFT;
-export const subtableEntry = (at: number, bits: number): number =>
-  (KIND_SUBTABLE << KIND_SHIFT) | (at << VALUE_SHIFT) | (bits << 5);
-export const subtableStart = (entry: number): number => (entry >>> VALUE_SHIFT) & 0x7fff;
-
-/** A code that no symbol has. One bit of it must be there before it can be called wrong. */
-export const INVALID_ENTRY = (KIND_INVALID << KIND_SHIFT) | 1;
-const INVALID_SYMBOL = KIND_INVALID << KIND_SHIFT;
-
-/** Adding this times the code's length to a symbol's template makes its entry. */
-export const CODE_BIT = (1 << 5) | 1;
-
-/** Entries of the literal/length symbols but for the code's length; 286 and 287 never stand for anything. */
-export const LITERAL_LENGTH_TEMPLATES = Int32Array.from({ length: 288 }, () => INVALID_SYMBOL);
-/** Entries of the distance symbols but for the code's length; 30 and 31 never stand for anything. */
-export const DISTANCE_TEMPLATES = Int32Array.from({ length: 32 }, () => INVALID_SYMBOL);
-export const DISTANCE_BASE = new Uint16Array(MAX_DISTANCE_CODES);
-export const DISTANCE_EXTRA_BITS = new Uint8Array(MAX_DISTANCE_CODES);
-
-for (let byte = 0; byte < 256; byte++) {
-  LITERAL_LENGTH_TEMPLATES[byte] = (byte << VALUE_SHIFT) | (1 << OUTPUT_SHIFT);
+function literalLengthTemplates(): Int32Array {
+  const templates = new Int32Array(288).fill(INVALID);
+  for (let byte = 0; byte < END_OF_BLOCK_SYMBOL; byte++) templates[byte] = byte << 16;
+  templates[END_OF_BLOCK_SYMBOL] = END_OF_BLOCK;
+  let bytesOverMinimum = 0;
+  for (let i = 0; i < 28; i++) {
+    const extraBits = i < 8 ? 0 : (i >> 2) - 1;
+    templates[257 + i] = (bytesOverMinimum << 24) | DISTANCES_AT | extraBits;
+    bytesOverMinimum += 1 << extraBits;
+  }
+  templates[285] = (255 << 24) | DISTANCES_AT;
+  return templates;
 }
-LITERAL_LENGTH_TEMPLATES[END_OF_BLOCK_SYMBOL] = KIND_END_OF_BLOCK << KIND_SHIFT;
-let lengthBase = 3;
-for (const [code, extra] of LENGTH_EXTRA_BITS.entries()) {
-  LITERAL_LENGTH_TEMPLATES[257 + code] = (lengthBase << OUTPUT_SHIFT) | extra;
-  lengthBase += 1 << extra;
-}
-LITERAL_LENGTH_TEMPLATES[285] = MAX_MATCH_BYTES << OUTPUT_SHIFT;
 
-let distanceBase = 1;
-for (let symbol = 0; symbol < MAX_DISTANCE_CODES; symbol++) {
-  const extra = Math.max(0, (symbol >> 1) - 1);
-  const farthest = distanceBase + (1 << extra) - 1;
-  const needs = 32 - Math.clz32(farthest);
-  DISTANCE_BASE[symbol] = distanceBase;
-  DISTANCE_EXTRA_BITS[symbol] = extra;
-  DISTANCE_TEMPLATES[symbol] = (needs << NEEDS_SHIFT) | (symbol << VALUE_SHIFT) | (extra * CODE_BIT);
-  distanceBase += 1 << extra;
+function distanceTemplates(): Int32Array {
+  const templates = new Int32Array(32).fill(INVALID);
+  for (let symbol = 0; symbol < MAX_DISTANCE_CODES; symbol++) {
+    const extraBits = Math.max(0, (symbol >> 1) - 1);
+    templates[symbol] = (1 << 24) | ((symbol + 1) << RANK_SHIFT) | (extraBits * CODE_BITS);
+  }
+  return templates;
+}
+
+/** The value of an entry's extra bits as far as they add output; `bits` are the next bits of the stream. */
+export function extraOutput(entry: number, bits: number): number {
+  return (bits & ~(-1 << entry)) >>> (entry >>> 5);
+}
+
+/** The distance of an entry: 1, 2, then two symbols for each number of extra bits. */
+export function distanceOf(entry: number, bits: number): number {
+  const symbol = ((entry >>> RANK_SHIFT) & 31) - 1;
+  if (symbol < 2) return symbol + 1;
+  const extraBits = (symbol >>> 1) - 1;
+  return ((2 | (symbol & 1)) << extraBits) + ((bits & ~(-1 << entry)) >>> (entry - extraBits)) + 1;
+}
+
+/** The highest rank, in its place in an entry, of which no distance is larger than `bytes`. */
+export function rankWithin(bytes: number): number {
+  if (bytes < 2) return bytes << RANK_SHIFT;
+  if (bytes >= WINDOW_BYTES) return MAX_DISTANCE_CODES << RANK_SHIFT;
+  const log2 = 31 - Math.clz32(bytes);
+  return (2 * log2 + ((bytes >>> (log2 - 1)) & 1)) << RANK_SHIFT;
 }

@@ -1,25 +1,32 @@
 /**
  * The two loops over the symbols of a compressed block (RFC 1951 §3.2.3): one writes output, one only counts it.
  *
- * Both stop before the first step that does not end by the bit `end`, and read up to eight bytes behind it. Positions
- * and lengths are locals there; what must outlive the call goes to a `SymbolState`, made once for the walker.
+ * Each has a fast loop, which keeps at least 24 bits at hand and needs no check of the end, and a careful step for what
+ * the fast loop leaves: the last bytes before `end`, codes with a subtable, the end of the block, and errors. A step
+ * that does not end by the bit `end` is not taken. What must outlive a call goes to a `SymbolState`.
+ *
+ * The fast loops' constants are their own, since another module's cost a load and a check in each step, and `| 0` says
+ * that a sum stays within 31 bits, which is otherwise checked.
  */
 import { ProtocolError } from '../protocol-error.ts';
 import type { BlockCodes } from './block-codes.ts';
 import {
-  DISTANCE_BASE,
-  DISTANCE_EXTRA_BITS,
-  KIND_END_OF_BLOCK,
-  KIND_INVALID,
-  KIND_SUBTABLE,
-  NEEDS_SHIFT,
-  OUTPUT_MASK,
-  OUTPUT_SHIFT,
-  VALUE_SHIFT,
+  DISTANCES_AT,
+  END_OF_BLOCK,
+  INVALID,
+  KIND_MASK,
+  MIN_MATCH_BYTES,
+  ROOT_BITS,
+  SUBTABLE,
+  SUBTABLE_SHIFT,
   WINDOW_BYTES,
-  kindOf,
-  subtableStart,
+  distanceOf,
+  extraOutput,
+  rankWithin,
 } from './deflate-format.ts';
+
+/** A view has so many bytes behind `end`, since bits are read four and five bytes at a time. */
+export const READ_AHEAD_BYTES = 8;
 
 export class SymbolState {
   /** Bytes of output so far. */
@@ -30,24 +37,6 @@ export class SymbolState {
   ended = false;
 }
 
-const lowBits = (bits: number, count: number): number => bits & ~(-1 << count);
-
-/** The distance for an entry found for the bits at `pos`: RFC 1951 §3.2.5. */
-function readDistance(view: DataView, pos: number, entry: number): number {
-  const symbol = (entry >>> VALUE_SHIFT) & 31;
-  const extra = DISTANCE_EXTRA_BITS[symbol]!;
-  const at = pos + (entry & 31) - extra;
-  return DISTANCE_BASE[symbol]! + lowBits(view.getUint32(at >>> 3, true) >>> (at & 7), extra);
-}
-
-function tooFarBack(): never {
-  throw new ProtocolError('bad-pack', 'compressed data: distance too far back');
-}
-
-function invalidCode(): never {
-  throw new ProtocolError('bad-pack', 'compressed data: invalid code');
-}
-
 /** Counts the output of the steps between the bits `pos` and `end`; returns where it stopped. */
 export function countSymbols(
   state: SymbolState,
@@ -56,45 +45,73 @@ export function countSymbols(
   pos: number,
   end: number,
 ): number {
-  const { entries, literalMask, distanceMask, distanceAt } = codes;
-  // Behind so many bytes every distance is valid: counting from there on keeps a long stream's count in 31 bits.
+  const ROOT_MASK = 0x3ff;
+  const DISTANCES = 0x400;
+  const RANK = 0xf800;
+  const { entries } = codes;
+  const fastEnd = (end >>> 3) - READ_AHEAD_BYTES;
+  // Behind two windows every distance is valid: to count from there keeps a long stream's count in 31 bits.
   const uncounted = Math.max(0, state.produced - 2 * WINDOW_BYTES);
-  let out = state.produced - uncounted;
-  // One more than the output before this step's match.
-  let before = out - state.pendingLength + 1;
-  let inDistance = state.pendingLength === 0 ? 0 : 1;
+  let out = (state.produced - uncounted) | 0;
+  // One more than the output before the current match, and the ranks that are surely within it.
+  let before = (out - state.pendingLength + 1) | 0;
+  let reach = 0;
+  // The part of the table to use. A distance counts one byte of its match.
+  let table = state.pendingLength === 0 ? 0 : DISTANCES;
+  if (table !== 0) out = (out - 1) | 0;
   for (;;) {
-    const bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
-    let entry = inDistance ? entries[distanceAt + (bits & distanceMask)]! : entries[bits & literalMask]!;
-    if (before >>> (entry >>> NEEDS_SHIFT) === 0) {
-      if (kindOf(entry) === KIND_SUBTABLE) {
-        const rootBits = 32 - Math.clz32(inDistance ? distanceMask : literalMask);
-        entry = entries[subtableStart(entry) + lowBits(bits >>> rootBits, (entry >>> 5) & 31)]!;
+    if (pos >>> 3 < fastEnd) {
+      let at = pos >>> 3;
+      let bits = view.getUint32(at, true) >>> (pos & 7);
+      let valid = (24 - (pos & 7)) | 0;
+      at = (at + 3) | 0;
+      let entry = entries[(bits & ROOT_MASK) | table]!;
+      while (at < fastEnd) {
+        // The entry was looked up before these bits were added, so that the processor need not wait for them.
+        const lookedUpWith = valid;
+        bits |= view.getUint32(at, true) << valid;
+        at = (at + ((31 - valid) >> 3)) | 0;
+        valid |= 24;
+        if ((entry & 31) > lookedUpWith) entry = entries[(bits & ROOT_MASK) | table]!;
+        if ((entry & RANK) > reach) {
+          if ((entry & RANK) === RANK || distanceOf(entry, bits) >= before) break;
+          reach = rankWithin(before - 1);
+        }
+        before = (out + 1) | 0;
+        out = (before + (entry >>> 24) + ((bits & ~(-1 << entry)) >>> (entry >>> 5))) | 0;
+        bits >>>= entry;
+        valid = (valid - entry) & 31;
+        table = entry & DISTANCES;
+        entry = entries[(bits & ROOT_MASK) | table]!;
       }
-      if (pos + (entry & 31) > end) break;
-      const kind = kindOf(entry);
-      if (kind === KIND_INVALID) invalidCode();
-      if (kind === KIND_END_OF_BLOCK) {
-        pos += entry & 31;
-        state.ended = true;
-        break;
-      }
-      if (inDistance && readDistance(view, pos, entry) >= before) tooFarBack();
+      pos = (at << 3) - valid;
     }
+    const bits = bitsAt(view, pos);
+    const entry = entryOf(entries, table, bits);
     const next = pos + (entry & 31);
     if (next > end) break;
+    const kind = entry & KIND_MASK;
+    if (kind === INVALID) throw invalidCode();
     pos = next;
-    before = out + 1;
-    const output = (entry >>> OUTPUT_SHIFT) & OUTPUT_MASK;
-    out += output + (lowBits(bits, entry & 31) >>> (entry >>> 5));
-    inDistance = output > 1 ? 1 : 0;
+    if (kind === END_OF_BLOCK) {
+      state.ended = true;
+      break;
+    }
+    if (table !== 0 && distanceOf(entry, bits) >= before) throw tooFarBack();
+    before = (out + 1) | 0;
+    out = (before + (entry >>> 24) + extraOutput(entry, bits)) | 0;
+    table = entry & DISTANCES;
   }
-  state.pendingLength = inDistance ? out + 1 - before : 0;
+  if (table !== 0) out = (out + 1) | 0;
+  state.pendingLength = table === 0 ? 0 : out - before + 1;
   state.produced = uncounted + out;
   return pos;
 }
 
-/** Writes to `output` until `keepBytes` of it are there; a match across that line is counted to its end. */
+/**
+ * Writes to `output` until `keepBytes` of it are there; a match across that line is only counted from there on. Returns
+ * where it stopped, which is never between a length and its distance.
+ */
 export function keepSymbols(
   state: SymbolState,
   codes: BlockCodes,
@@ -104,48 +121,108 @@ export function keepSymbols(
   output: Uint8Array,
   keepBytes: number,
 ): number {
-  const { entries, literalMask, distanceMask, distanceAt } = codes;
-  const literalBits = 32 - Math.clz32(literalMask);
-  const distanceBits = 32 - Math.clz32(distanceMask);
+  const ROOT_MASK = 0x3ff;
+  const DISTANCES = 0x400;
+  const RANK = 0xf800;
+  const { entries } = codes;
+  const fastEnd = (end >>> 3) - READ_AHEAD_BYTES;
   let out = state.produced;
   while (out < keepBytes) {
-    let bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
-    let entry = entries[bits & literalMask]!;
-    if (kindOf(entry) === KIND_SUBTABLE) {
-      entry = entries[subtableStart(entry) + lowBits(bits >>> literalBits, (entry >>> 5) & 31)]!;
+    if (pos >>> 3 < fastEnd) {
+      let at = pos >>> 3;
+      let bits = view.getUint32(at, true) >>> (pos & 7);
+      let valid = (24 - (pos & 7)) | 0;
+      at = (at + 3) | 0;
+      while (out < keepBytes && at < fastEnd) {
+        bits |= view.getUint32(at, true) << valid;
+        at = (at + ((31 - valid) >> 3)) | 0;
+        valid |= 24;
+        const entry = entries[bits & ROOT_MASK]!;
+        if ((entry & RANK) !== 0) break;
+        if ((entry & DISTANCES) === 0) {
+          output[out] = entry >>> 16;
+          out = (out + 1) | 0;
+          bits >>>= entry;
+          valid = (valid - entry) & 31;
+          continue;
+        }
+        const distanceBits = (bits >>> entry) | (view.getUint32(at, true) << (valid - entry));
+        const distanceEntry = entries[(distanceBits & ROOT_MASK) | DISTANCES]!;
+        if ((distanceEntry & RANK) === RANK) break;
+        const distance = distanceOf(distanceEntry, distanceBits);
+        if (distance > out) throw tooFarBack();
+        const length = MIN_MATCH_BYTES + (entry >>> 24) + extraOutput(entry, bits);
+        out = copyMatch(output, out, distance, length, keepBytes);
+        valid = (valid - entry) & 31;
+        at = (at + ((31 - valid) >> 3)) | 0;
+        bits = distanceBits >>> distanceEntry;
+        valid = ((valid | 24) - distanceEntry) & 31;
+      }
+      pos = (at << 3) - valid;
+      if (out >= keepBytes) break;
     }
-    let next = pos + (entry & 31);
+    const bits = bitsAt(view, pos);
+    const entry = entryOf(entries, 0, bits);
+    const next = pos + (entry & 31);
     if (next > end) break;
-    if (entry >>> NEEDS_SHIFT !== 0) {
-      if (kindOf(entry) === KIND_INVALID) invalidCode();
+    const kind = entry & KIND_MASK;
+    if (kind === INVALID) throw invalidCode();
+    if (kind === END_OF_BLOCK) {
       pos = next;
       state.ended = true;
       break;
     }
-    const base = (entry >>> OUTPUT_SHIFT) & OUTPUT_MASK;
-    if (base === 1) {
-      output[out++] = entry >>> VALUE_SHIFT;
+    if ((entry & DISTANCES_AT) === 0) {
+      output[out++] = entry >>> 16;
       pos = next;
       continue;
     }
-    const length = base + (lowBits(bits, entry & 31) >>> (entry >>> 5));
-    bits = view.getUint32(next >>> 3, true) >>> (next & 7);
-    entry = entries[distanceAt + (bits & distanceMask)]!;
-    if (kindOf(entry) === KIND_SUBTABLE) {
-      entry = entries[subtableStart(entry) + lowBits(bits >>> distanceBits, (entry >>> 5) & 31)]!;
-    }
-    const distanceAtBit = next;
-    next += entry & 31;
-    if (next > end) break;
-    if (kindOf(entry) === KIND_INVALID) invalidCode();
-    const distance = readDistance(view, distanceAtBit, entry);
-    if (distance > out) tooFarBack();
-    pos = next;
-    const stop = out + length;
-    const copied = stop < keepBytes ? stop : keepBytes;
-    for (let from = out - distance; out < copied; from++) output[out++] = output[from]!;
-    out = stop;
+    const distanceBits = bitsAt(view, next);
+    const distanceEntry = entryOf(entries, DISTANCES_AT, distanceBits);
+    const matchEnd = next + (distanceEntry & 31);
+    if (matchEnd > end) break;
+    if ((distanceEntry & KIND_MASK) === INVALID) throw invalidCode();
+    const distance = distanceOf(distanceEntry, distanceBits);
+    if (distance > out) throw tooFarBack();
+    const length = MIN_MATCH_BYTES + (entry >>> 24) + extraOutput(entry, bits);
+    out = copyMatch(output, out, distance, length, keepBytes);
+    pos = matchEnd;
   }
   state.produced = out;
   return pos;
+}
+
+/** Copies a match, which may overlap itself, as far as output is kept; returns the output with it. */
+function copyMatch(
+  output: Uint8Array,
+  out: number,
+  distance: number,
+  length: number,
+  keepBytes: number,
+): number {
+  const stop = (out + length) | 0;
+  const copyEnd = stop < keepBytes ? stop : keepBytes;
+  for (let i = out; i < copyEnd; i++) output[i] = output[i - distance]!;
+  return stop;
+}
+
+/** The next 32 bits. */
+function bitsAt(view: DataView, pos: number): number {
+  const at = pos >>> 3;
+  const offset = pos & 7;
+  return (view.getUint32(at, true) >>> offset) | ((view.getUint8(at + 4) << 1) << (31 - offset));
+}
+
+function entryOf(entries: Int32Array, table: number, bits: number): number {
+  const entry = entries[(bits & (DISTANCES_AT - 1)) | table]!;
+  if ((entry & KIND_MASK) !== SUBTABLE) return entry;
+  return entries[(entry >>> SUBTABLE_SHIFT) + ((bits >>> ROOT_BITS) & ~(-1 << entry))]!;
+}
+
+function tooFarBack(): ProtocolError {
+  return new ProtocolError('bad-pack', 'compressed data: distance too far back');
+}
+
+function invalidCode(): ProtocolError {
+  return new ProtocolError('bad-pack', 'compressed data: invalid code');
 }

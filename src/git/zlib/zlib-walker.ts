@@ -11,7 +11,7 @@
 import { ProtocolError } from '../protocol-error.ts';
 import { adler32 } from './adler32.ts';
 import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
-import { SymbolState, countSymbols, keepSymbols } from './symbols.ts';
+import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';
 
 /** What the next bits are. All but the stored bytes and the symbols are one step: all of it or nothing. */
 const ZLIB_HEADER = 0;
@@ -25,8 +25,6 @@ const DONE = 7;
 /** Before the first begin(), and after an error. */
 const UNUSABLE = 8;
 
-/** A step reads four bytes from any of its bits on: so many must stand behind its last one. */
-const READ_AHEAD_BYTES = 8;
 /** The output of so many bytes, at most 1032 times as long, can be counted in 31 bits. */
 const SPAN_BYTES = 1 << 20;
 /** Room for a carried part of the longest step and enough new bytes to complete it. */
@@ -197,8 +195,7 @@ export class ZlibWalker {
   /** BFINAL and BTYPE, RFC 1951 §3.2.3. */
   #readBlockHeader(view: DataView, pos: number, end: number): number {
     if (pos + 3 > end) return -1;
-    const bits =
-      (view.getUint8(pos >>> 3) >>> (pos & 7)) | (view.getUint8((pos >>> 3) + 1) << (8 - (pos & 7)));
+    const bits = view.getUint16(pos >>> 3, true) >>> (pos & 7);
     this.#isLastBlock = (bits & 1) !== 0;
     switch ((bits >>> 1) & 3) {
       case 0:
