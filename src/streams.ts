@@ -45,8 +45,10 @@ export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLi
       );
       waitLeftMs -= Date.now() - startedAt;
       if (done || value === undefined || value.byteLength === 0) return null;
+      const wasWithin = bytesLeft >= 0;
       bytesLeft -= value.byteLength;
-      if (bytesLeft < 0) throw new BodyError('too-large');
+      // Said once: whoever reads on does so to throw the rest away.
+      if (wasWithin && bytesLeft < 0) throw new BodyError('too-large');
       return value;
     },
     async cancel() {
@@ -72,12 +74,16 @@ async function within<T>(timeoutMs: number, reading: Promise<T>): Promise<T> {
 
 /**
  * Reads what the client still sends and throws it away, so that it comes to read our answer; a client whose pipe
- * breaks shows its own error instead. Ends quietly at the limits of the body.
+ * breaks shows its own error instead. Ends quietly when the time for the body is up.
  */
 export async function drain(reader: ByteReader): Promise<void> {
-  try {
-    while ((await reader.nextChunk()) !== null);
-  } catch {
-    await reader.cancel();
+  for (;;) {
+    try {
+      while ((await reader.nextChunk()) !== null);
+      return;
+    } catch (error) {
+      if (error instanceof BodyError && error.code === 'too-large') continue;
+      return reader.cancel();
+    }
   }
 }

@@ -7,6 +7,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { ByteReader } from '../git/byte-reader.ts';
+import { utf8 } from '../git/bytes.ts';
 import { ProtocolError } from '../git/protocol-error.ts';
 import { readPushRequest } from '../git/push-request.ts';
 import { HostError, MovedError } from '../host/host-error.ts';
@@ -76,13 +77,25 @@ function result(body: ReadableStream<Uint8Array> | null): Response {
 /** What has no report-status to stand in: the commands could not be read, or the body is over the limit. */
 async function failedRequest(c: Context<AppEnv>, error: unknown, reader: ByteReader): Promise<Response> {
   if (error instanceof BodyError) {
-    if (error.code === 'too-large')
-      return c.text('The push is over 100 MB. Push fewer commits at once.\n', 413);
+    if (error.code === 'too-large') return tooLarge(c, reader);
     return c.text('The push did not arrive completely. Push again.\n', error.code === 'timeout' ? 408 : 400);
   }
   if (!(error instanceof ProtocolError)) throw error;
   await drain(reader);
   return c.text(`${error.publicMessage}\n`, 400);
+}
+
+/**
+ * Answers at once, and keeps the connection until the client has stopped sending: one that breaks while it still sends
+ * never reads the answer. Git stops when it sees the status.
+ */
+function tooLarge(c: Context<AppEnv>, reader: ByteReader): Response {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  const answer = writer.write(utf8('The push is over 100 MB. Push fewer commits at once.\n')).catch(() => {});
+  const rest = drain(reader).then(() => Promise.all([answer, writer.close().catch(() => {})]));
+  c.executionCtx.waitUntil(rest);
+  return new Response(readable, { status: 413, headers: { 'Content-Type': 'text/plain; charset=UTF-8' } });
 }
 
 function pushSettings(c: Context<AppEnv>, target: RepositoryName): PushSettings {
