@@ -100,14 +100,15 @@ export class Tripwire {
     const grown = this.#lastSearched.filter(({ request, bytes }) => request.body.length > bytes);
     const requests = [...grown.map(({ request }) => request), ...captured.slice(this.#searchedRequests)];
     this.#searchedRequests = captured.length;
-    this.#lastSearched = requests.map((request) => ({ request, bytes: request.body.length }));
+    this.#lastSearched = [];
     const leaks: Leak[] = [];
     for (const request of requests) {
+      const { body } = request;
+      this.#lastSearched.push({ request, bytes: body.length });
       if (request.headers[TEST_HEADER] !== undefined) continue;
       const where = `${request.method} ${request.path}`;
       const head = [where, ...request.rawHeaders].join('\n');
       leaks.push(...this.#searchBytes(`${where}: request line and headers`, Buffer.from(head)));
-      const body = request.body;
       leaks.push(...this.#searchBytes(`${where}: body`, body));
       const plain = plainBody(request, body);
       if (plain !== body) leaks.push(...this.#searchBytes(`${where}: unpacked body`, plain));
