@@ -36,13 +36,16 @@ export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLi
   const reader = body.getReader({ mode: 'byob' });
   let bytesLeft = limits.maxBytes;
   let waitLeftMs = limits.timeoutMs;
+  // What a body begins with (commands, sections) is worth reading before there is more of it.
+  let atLeastBytes = 1;
   return {
     async read() {
       const startedAt = Date.now();
       const { done, value } = await within(
         waitLeftMs,
-        reader.readAtLeast(READ_BYTES, new Uint8Array(READ_BYTES)),
+        reader.readAtLeast(atLeastBytes, new Uint8Array(READ_BYTES)),
       );
+      atLeastBytes = READ_BYTES;
       waitLeftMs -= Date.now() - startedAt;
       if (done || value === undefined || value.byteLength === 0) return null;
       const wasWithin = bytesLeft >= 0;
@@ -72,18 +75,22 @@ async function within<T>(timeoutMs: number, reading: Promise<T>): Promise<T> {
   }
 }
 
+/** More than a client has on its way when the answer is ready; one that goes on after that is cut off. */
+const MAX_DRAINED_BYTES = 128 * 1024 * 1024;
+
 /**
  * Reads what the client still sends and throws it away, so that it comes to read our answer; a client whose pipe
- * breaks shows its own error instead. Ends quietly when the time for the body is up.
+ * breaks shows its own error instead. Ends quietly, also when the time for the body is up.
  */
 export async function drain(reader: ByteReader): Promise<void> {
-  for (;;) {
+  for (let left = MAX_DRAINED_BYTES; left > 0;) {
     try {
-      while ((await reader.nextChunk()) !== null);
-      return;
+      const chunk = await reader.nextChunk();
+      if (chunk === null) return;
+      left -= chunk.byteLength;
     } catch (error) {
-      if (error instanceof BodyError && error.code === 'too-large') continue;
-      return reader.cancel();
+      if (!(error instanceof BodyError && error.code === 'too-large')) break;
     }
   }
+  await reader.cancel();
 }
