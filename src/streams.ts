@@ -28,12 +28,15 @@ export interface BodyLimits {
 const EMPTY_SOURCE: ChunkSource = { read: async () => null, cancel: async () => {} };
 
 /**
- * The chunks of a request's or an answer's body.
+ * The chunks of a request's or an answer's body. A chunk that was given back is read into again: V8 is slow to notice
+ * that buffers outside its own heap are garbage, and tens of megabytes of them would pile up in a long body.
  * `read` rejects with BodyError: `too-large`, `timeout`, or `aborted` when the sender is gone.
  */
 export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): ChunkSource {
   if (body === null) return EMPTY_SOURCE;
   const reader = body.getReader({ mode: 'byob' });
+  let lastBuffer: ArrayBuffer | null = null;
+  let freeBuffer: ArrayBuffer | null = null;
   let bytesLeft = limits.maxBytes;
   let waitLeftMs = limits.timeoutMs;
   // What a body begins with (commands, sections) is worth reading before there is more of it.
@@ -41,18 +44,25 @@ export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLi
   return {
     async read() {
       const startedAt = Date.now();
+      const buffer = freeBuffer ?? new ArrayBuffer(READ_BYTES);
+      freeBuffer = null;
       const { done, value } = await within(
         waitLeftMs,
-        reader.readAtLeast(atLeastBytes, new Uint8Array(READ_BYTES)),
+        reader.readAtLeast(atLeastBytes, new Uint8Array(buffer)),
       );
       atLeastBytes = READ_BYTES;
       waitLeftMs -= Date.now() - startedAt;
       if (done || value === undefined || value.byteLength === 0) return null;
+      // The memory of `buffer`, which itself is detached now.
+      lastBuffer = value.buffer;
       const wasWithin = bytesLeft >= 0;
       bytesLeft -= value.byteLength;
       // Said once: whoever reads on does so to throw the rest away.
       if (wasWithin && bytesLeft < 0) throw new BodyError('too-large');
       return value;
+    },
+    recycle() {
+      freeBuffer = lastBuffer;
     },
     async cancel() {
       // A body that is already broken cannot be cancelled, and need not be.
