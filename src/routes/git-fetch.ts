@@ -89,14 +89,14 @@ interface CountedBody {
   readonly failure: Promise<BodyError>;
 }
 
-/** The request's body, cut off at the limit; one whose length is known streams through untouched. */
+/** The request's body, cut off at the limit and given up when it does not come. */
 function countedBody(c: Context<AppEnv>): CountedBody {
-  const body = c.req.raw.body;
-  if (body === null || c.req.header('Content-Length') !== undefined) {
-    return { body, failure: new Promise(() => {}) };
-  }
+  const { body } = c.req.raw;
+  if (body === null) return { body, failure: new Promise(() => {}) };
   const source = chunksOf(body, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });
-  const { readable, writable } = new IdentityTransformStream();
+  const length = c.req.header('Content-Length');
+  const { readable, writable } =
+    length === undefined ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
   const failure = new Promise<BodyError>((report) => {
     c.executionCtx.waitUntil(pump(source, writable, report));
   });
