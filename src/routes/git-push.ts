@@ -23,6 +23,7 @@ const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_HASH_BYTES = 6;
+const TOO_LARGE = 'The push is over 100 MB. Push fewer commits at once.\n';
 
 export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
@@ -46,6 +47,10 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
     return c.text('Content encodings are not taken here.\n', 415);
   const limits = { maxBytes: MAX_PUSH_BYTES, timeoutMs: c.var.config.readTimeoutMs };
   const reader = new ByteReader(chunksOf(c.req.raw.body, limits));
+  if (Number(c.req.header('Content-Length') ?? 0) > MAX_PUSH_BYTES) {
+    // A client that asks first has sent nothing, and will not.
+    return c.req.header('Expect') === undefined ? tooLarge(c, reader) : c.text(TOO_LARGE, 413);
+  }
   try {
     const request = await readPushRequest(reader);
     if (request.kind === 'probe') return result(null);
@@ -92,7 +97,7 @@ async function failedRequest(c: Context<AppEnv>, error: unknown, reader: ByteRea
 function tooLarge(c: Context<AppEnv>, reader: ByteReader): Response {
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();
-  const answer = writer.write(utf8('The push is over 100 MB. Push fewer commits at once.\n')).catch(() => {});
+  const answer = writer.write(utf8(TOO_LARGE)).catch(() => {});
   const rest = drain(reader).then(() => Promise.all([answer, writer.close().catch(() => {})]));
   c.executionCtx.waitUntil(rest);
   return new Response(readable, { status: 413, headers: { 'Content-Type': 'text/plain; charset=UTF-8' } });
