@@ -1,0 +1,280 @@
+/**
+ * Bodies that stop half-way, clients that vanish, framing that is wrong: answered when READ_TIMEOUT is over at the
+ * latest, nothing stays on the host, and meanwhile and afterwards others are served.
+ */
+import { randomBytes } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildPack } from '../support/pack-builder.ts';
+import { type RawAnswer, RawConnection } from './support/raw-http.ts';
+import {
+  expectInBandRefusal,
+  expectNothingMade,
+  expectStillServing,
+  makeSoundPush,
+  REF,
+  type SoundPush,
+} from './support/sound-push.ts';
+import { useTestBed } from './support/test-bed.ts';
+import { packOf, pkt, pushBody, RECEIVE_PACK } from './support/wire.ts';
+
+const READ_TIMEOUT_MS = 2_000;
+/** The timeout, and a busy machine. */
+const PROMPT_MS = READ_TIMEOUT_MS + 8_000;
+
+const bed = useTestBed({ env: { READ_TIMEOUT: `${READ_TIMEOUT_MS}ms` } });
+let sound: SoundPush;
+/** Starts to leave for the fork before it has arrived. */
+let large: { push: SoundPush; body: Buffer };
+
+beforeAll(async () => {
+  sound = await makeSoundPush(bed);
+  const push = await makeSoundPush(bed);
+  const files = Object.fromEntries([1, 2, 3].map((n) => [`random-${n}.bin`, randomBytes(2 * 1024 * 1024)]));
+  const newId = await push.clone.commit({ files });
+  const pack = await packOf(push.clone, ['HEAD', '^origin/main'], '--thin', '--delta-base-offset');
+  large = { push, body: pushBody({ commands: [{ newId, ref: REF }], pack }) };
+});
+
+const receivePackPath = ({ upstream }: SoundPush) => `/v1/gh/${upstream.fullName}/git-receive-pack`;
+
+const soundBody = () =>
+  pushBody({ commands: [{ newId: sound.tip, ref: REF }], pack: buildPack(sound.entries).bytes });
+
+const INCOMPLETE = { unpack: 'incomplete pack', reason: 'the push did not arrive completely' };
+
+type Framing = 'announced' | 'chunked';
+
+function framed(framing: Framing, length: number): Record<string, string> {
+  return framing === 'announced' ? { 'Content-Length': String(length) } : { 'Transfer-Encoding': 'chunked' };
+}
+
+interface Begun {
+  readonly connection: RawConnection;
+  readonly startedAt: number;
+}
+
+/** Announces a push and sends the first bytes of its body, and no more. */
+async function beginPush(
+  push: SoundPush,
+  body: Buffer,
+  bytes: number,
+  framing: Framing = 'announced',
+): Promise<Begun> {
+  const connection = await RawConnection.open(bed.service.url);
+  const startedAt = Date.now();
+  connection.sendHead(receivePackPath(push), push.person, {
+    'Content-Type': RECEIVE_PACK,
+    ...framed(framing, body.length),
+  });
+  const part = body.subarray(0, bytes);
+  if (framing === 'announced') connection.send(part);
+  else if (part.length > 0) connection.sendChunk(part);
+  return { connection, startedAt };
+}
+
+interface Answered {
+  readonly answer: RawAnswer;
+  readonly afterMs: number;
+}
+
+async function answerTo({ connection, startedAt }: Begun): Promise<Answered> {
+  const answer = await connection.answer();
+  const afterMs = Date.now() - startedAt;
+  connection.vanish();
+  if (answer === null) throw new Error('the connection was closed without an answer');
+  return { answer, afterMs };
+}
+
+const FRAMINGS = ['announced', 'chunked'] as const;
+const FRACTIONS = [0.1, 0.5, 0.99];
+const PARTS_OF_COMMANDS = [0, 3, 50];
+
+/** All of them wait at the same time. */
+interface Stalled {
+  readonly commands: readonly Answered[];
+  readonly pack: Answered;
+  readonly leavingPack: Answered;
+  readonly fetch: Answered;
+  readonly tooLarge: Answered;
+}
+
+async function stall(framing: Framing): Promise<Stalled> {
+  const body = soundBody();
+  const [pack, leavingPack, fetch, tooLarge, ...commands] = await Promise.all([
+    beginPush(sound, body, body.length - 100, framing).then(answerTo),
+    beginPush(large.push, large.body, 4 * 1024 * 1024, framing).then(answerTo),
+    beginFetch(framing).then(answerTo),
+    beginTooLarge().then(answerTo),
+    ...PARTS_OF_COMMANDS.map((bytes) => beginPush(sound, body, bytes, framing).then(answerTo)),
+  ]);
+  return { commands, pack, leavingPack, fetch, tooLarge };
+}
+
+async function beginFetch(framing: Framing): Promise<Begun> {
+  const connection = await RawConnection.open(bed.service.url);
+  const startedAt = Date.now();
+  connection.sendHead(`/v1/gh/${sound.upstream.fullName}/git-upload-pack`, sound.person, {
+    'Content-Type': 'application/x-git-upload-pack-request',
+    ...framed(framing, 1000),
+  });
+  const part = pkt(`want ${await sound.upstream.tip()} side-band-64k\n`);
+  if (framing === 'announced') connection.send(part);
+  else connection.sendChunk(part);
+  return { connection, startedAt };
+}
+
+async function beginTooLarge(): Promise<Begun> {
+  const connection = await RawConnection.open(bed.service.url);
+  const startedAt = Date.now();
+  connection.sendHead(receivePackPath(sound), sound.person, {
+    'Content-Type': RECEIVE_PACK,
+    ...framed('announced', 101 * 1024 * 1024),
+  });
+  connection.send(soundBody());
+  return { connection, startedAt };
+}
+
+describe.each(FRAMINGS)('a body that stops half-way (%s)', (framing) => {
+  let stalled: Stalled;
+
+  beforeAll(async () => {
+    stalled = await stall(framing);
+  });
+
+  it('in its commands: 408', async () => {
+    for (const { answer } of stalled.commands) {
+      expect(answer.status).toBe(408);
+      expect(answer.body.toString()).toBe('The push did not arrive completely. Push again.\n');
+    }
+    await expectNothingMade(bed, sound);
+  });
+
+  it('in its pack is refused in-band', async () => {
+    await expectInBandRefusal(bed, sound, stalled.pack.answer, { ...INCOMPLETE, line: /came too slowly/ });
+  });
+
+  it('in a pack that is already on its way to the fork is refused, and the fork keeps nothing of it', async () => {
+    await expectInBandRefusal(bed, large.push, stalled.leavingPack.answer, INCOMPLETE);
+  });
+
+  it('in a fetch: 400', () => {
+    const { status, body } = stalled.fetch.answer;
+    expect(status).toBe(400);
+    expect(JSON.parse(body.toString())).toEqual({ error: 'failed to read body' });
+  });
+
+  it('and is over the limit by its own word: 413', () => {
+    expect(stalled.tooLarge.answer.status).toBe(413);
+    expect(stalled.tooLarge.afterMs).toBeLessThan(PROMPT_MS);
+  });
+
+  it('is answered when the time for it is over', () => {
+    for (const { afterMs } of [stalled.pack, stalled.leavingPack, stalled.fetch, ...stalled.commands]) {
+      expect(afterMs).toBeGreaterThanOrEqual(READ_TIMEOUT_MS - 100);
+      expect(afterMs).toBeLessThan(PROMPT_MS);
+    }
+  });
+});
+
+describe('a body that comes drop by drop', () => {
+  it('is given up when the time for it is over', async () => {
+    const body = soundBody();
+    const begun = await beginPush(sound, body, 300);
+    let sent = 300;
+    const drip = setInterval(() => {
+      begun.connection.send(body.subarray(sent, sent + 1));
+      sent += 1;
+    }, 50);
+    const { answer, afterMs } = await answerTo(begun).finally(() => clearInterval(drip));
+    await expectInBandRefusal(bed, sound, answer, INCOMPLETE);
+    expect(afterMs).toBeLessThan(PROMPT_MS);
+    expect(sent).toBeLessThan(body.length);
+  });
+});
+
+describe.each(FRAMINGS)('a client that vanishes (%s)', (framing) => {
+  it.each(FRACTIONS)('after %f of a small push leaves nothing', async (fraction) => {
+    const body = soundBody();
+    const { connection } = await beginPush(sound, body, Math.floor(fraction * body.length), framing);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    connection.vanish();
+    await expectNothingMade(bed, sound);
+  });
+
+  it.each(FRACTIONS)('after %f of a large push leaves nothing', async (fraction) => {
+    const { connection } = await beginPush(
+      large.push,
+      large.body,
+      Math.floor(fraction * large.body.length),
+      framing,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    connection.vanish();
+    await expectNothingMade(bed, large.push);
+  });
+
+  it('but says first that it is done sending, gets no pull request either', async () => {
+    const body = soundBody();
+    const { connection } = await beginPush(sound, body, body.length / 2, framing);
+    connection.end();
+    const answer = await connection.answer();
+    expect([200, 400, undefined]).toContain(answer?.status);
+    await expectNothingMade(bed, sound);
+  });
+});
+
+describe('framing that is wrong', () => {
+  it.each([
+    ['a chunk whose size is no number', 'zz\r\nhello\r\n'],
+    ['a chunk that is longer than it says', '5\r\nhello, world\r\n0\r\n\r\n'],
+    ['a chunk of 2^64 bytes', '10000000000000000\r\nhello'],
+  ])('as %s is refused, or the connection closed', async (_, bytes) => {
+    const connection = await RawConnection.open(bed.service.url);
+    connection.sendHead(receivePackPath(sound), sound.person, {
+      'Content-Type': RECEIVE_PACK,
+      'Transfer-Encoding': 'chunked',
+    });
+    connection.send(bytes);
+    const answer = await connection.answer();
+    connection.vanish();
+    expect(answer?.status ?? 400).toBeGreaterThanOrEqual(400);
+    expect(answer?.status ?? 400).toBeLessThan(500);
+    await expectNothingMade(bed, sound);
+  });
+
+  it.each(['-1', 'many', '10, 20', '0x10'])('as a length of %s is refused', async (length) => {
+    const connection = await RawConnection.open(bed.service.url);
+    connection.sendHead(receivePackPath(sound), sound.person, {
+      'Content-Type': RECEIVE_PACK,
+      'Content-Length': length,
+    });
+    connection.send(soundBody());
+    const answer = await connection.answer();
+    connection.vanish();
+    expect(answer?.status ?? 400).toBeGreaterThanOrEqual(400);
+    expect(answer?.status ?? 400).toBeLessThan(500);
+    await expectNothingMade(bed, sound);
+  });
+});
+
+describe('the service', () => {
+  it('serves others while many bodies have stopped half-way', async () => {
+    const body = soundBody();
+    const begun = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        beginPush(sound, body, index * 40, index % 2 ? 'chunked' : 'announced'),
+      ),
+    );
+    await expectStillServing(bed, await makeSoundPush(bed));
+    for (const { connection } of begun) connection.vanish();
+  });
+
+  it('takes the pushes that were broken off, now that they come whole', async () => {
+    await expectStillServing(bed, sound);
+    await expectStillServing(bed, large.push);
+  });
+
+  it('has failed in none of these by a fault of its own', () => {
+    expect(bed.logLines.filter((line) => /internal|request failed/.test(line))).toEqual([]);
+  });
+});

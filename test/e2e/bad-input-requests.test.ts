@@ -1,0 +1,299 @@
+/**
+ * Requests that are no push: garbage in place of commands, names that are none, wrong types, bodies over the limit.
+ * Each is answered at once and with a sentence; the host never hears of them.
+ */
+import { gzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { oidNumber } from '../support/objects.ts';
+import { buildPack } from '../support/pack-builder.ts';
+import { type RawAnswer, RawConnection } from './support/raw-http.ts';
+import {
+  expectInBandRefusal,
+  expectNothingMade,
+  expectStillServing,
+  makeSoundPush,
+  REF,
+  type SoundPush,
+} from './support/sound-push.ts';
+import { useTestBed } from './support/test-bed.ts';
+import { pkt, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from './support/wire.ts';
+
+const bed = useTestBed();
+let sound: SoundPush;
+
+beforeAll(async () => {
+  sound = await makeSoundPush(bed);
+});
+
+const soundBody = (ref = REF) =>
+  pushBody({ commands: [{ newId: sound.tip, ref }], pack: buildPack(sound.entries).bytes });
+const command = (line: string) => Buffer.concat([pkt(line), pkt(null), Buffer.from('PACK')]);
+
+/** Any request, its path byte for byte. */
+async function raw(
+  method: string,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  body: Uint8Array = Buffer.alloc(0),
+): Promise<RawAnswer> {
+  const connection = await RawConnection.open(bed.service.url);
+  const length: Record<string, string> =
+    method === 'GET' ? {} : { 'Content-Length': String(body.byteLength) };
+  connection.sendHead(path, sound.person, { ...length, ...headers }, method);
+  connection.send(body);
+  const answer = await connection.answer();
+  connection.vanish();
+  if (answer === null) throw new Error('the connection was closed without an answer');
+  return answer;
+}
+
+describe('in place of commands', () => {
+  it.each<[what: string, body: () => Uint8Array]>([
+    ['nothing', () => Buffer.alloc(0)],
+    ['text', () => Buffer.from('hello, is this a Git server?')],
+    ['a form', () => Buffer.from('a=1&b=2')],
+    ['zeros', () => Buffer.alloc(1000)],
+    ['a pack without commands', () => buildPack(sound.entries).bytes],
+    ['a length that is no number', () => Buffer.from('00zz')],
+    ['a length of 3', () => Buffer.from('0003')],
+    ['a length over the longest', () => Buffer.concat([Buffer.from('ffff'), Buffer.alloc(70_000)])],
+    ['a command of one id', () => command(`${sound.tip} ${REF}\0 report-status`)],
+    ['a command in upper case', () => command(`${'A'.repeat(40)} ${'B'.repeat(40)} ${REF}\0 report-status`)],
+    ['a command without a ref', () => command(`${oidNumber(1)} ${sound.tip} \0 report-status`)],
+    ['a ref with control characters', () => command(`${oidNumber(1)} ${sound.tip} refs/heads/a\u0007b\0 x`)],
+    ['a ref with a line feed', () => command(`${oidNumber(1)} ${sound.tip} refs/heads/a\nb\0 report-status`)],
+    [
+      'a ref that is not UTF-8',
+      () =>
+        command(`${oidNumber(1)} ${sound.tip} refs/heads/?\0 x`).map((b: number) => (b === 0x3f ? 0xff : b)),
+    ],
+    [
+      'a ref of 5,000 characters',
+      () => command(`${oidNumber(1)} ${sound.tip} refs/heads/${'x'.repeat(5000)}\0 x`),
+    ],
+    ['a push certificate', () => command('push-cert\0 report-status')],
+    ['a fetch', () => Buffer.concat([pkt(`want ${sound.tip}\n`), pkt(null), pkt('done\n')])],
+    ['commands that do not end', () => pkt(`${oidNumber(1)} ${sound.tip} ${REF}\0 report-status`)],
+    [
+      'options that do not end',
+      () => Buffer.concat([command(`${oidNumber(1)} ${sound.tip} ${REF}\0 push-options`)]),
+    ],
+    [
+      '2,000 commands',
+      () =>
+        Buffer.concat([
+          ...Array.from({ length: 2000 }, (_, i) => pkt(`${oidNumber(1)} ${sound.tip} refs/heads/b${i}`)),
+          pkt(null),
+        ]),
+    ],
+  ])('%s: 400 with a sentence', async (_, body) => {
+    const answer = await sendPush(sound.upstream.url, sound.person, body());
+    expect(answer.status).toBe(400);
+    expect(answer.headers['content-type']).toMatch(/^text\/plain/);
+    expect(answer.body.toString()).toMatch(/^[A-Z].+\.\n$/);
+    await expectNothingMade(bed, sound);
+  });
+});
+
+describe('a ref that Git would not allow', () => {
+  it.each([
+    'refs/heads/a..b',
+    'refs/heads/x.lock',
+    'refs/heads/.hidden',
+    'refs/heads/a b',
+    'HEAD',
+    'refs/heads/a~1',
+  ])('%s is refused in-band, by its name', async (ref) => {
+    const answer = await sendPush(sound.upstream.url, sound.person, soundBody(ref));
+    expect(answer.status).toBe(200);
+    expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ng ${ref} invalid ref name`]);
+    await expectNothingMade(bed, sound);
+  });
+
+  it('does not keep the branch beside it from being taken', async () => {
+    const other = await makeSoundPush(bed);
+    const body = pushBody({
+      commands: [
+        { newId: other.tip, ref: 'refs/heads/a..b' },
+        { newId: other.tip, ref: REF },
+      ],
+      pack: buildPack(other.entries).bytes,
+    });
+    const { report } = readPushAnswer(await sendPush(other.upstream.url, other.person, body));
+    expect(report).toEqual(['unpack ok', `ok ${REF}`, 'ng refs/heads/a..b invalid ref name']);
+  });
+});
+
+describe('push options that are none', () => {
+  it('are refused in-band: a pr-hash that could be a path', async () => {
+    const options = ['pr-hash=../../heads/main'];
+    const body = pushBody({
+      commands: [{ newId: sound.tip, ref: REF }],
+      options,
+      pack: buildPack(sound.entries).bytes,
+    });
+    await expectInBandRefusal(bed, sound, await sendPush(sound.upstream.url, sound.person, body), {
+      reason: 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
+    });
+  });
+});
+
+const LONG = 'x'.repeat(101);
+const BAD_NAMES = [
+  '/v1/gh/octo%2fhello/x',
+  '/v1/gh/octo/..%2fhello',
+  '/v1/gh/octo/%2e%2e%2fhello',
+  '/v1/gh/octo/a..b',
+  '/v1/gh/..a/hello',
+  `/v1/gh/${LONG}/hello`,
+  `/v1/gh/octo/${LONG}`,
+  '/v1/gh/octo/h%C3%A9llo',
+  '/v1/gh/octo/h\u00c3\u00a9llo',
+  '/v1/gh/octo/hel%20lo',
+  '/v1/gh/octo/hello%00',
+  '/v1/gh/octo/hello%0d%0aX-Injected:%201',
+  '/v1/gh/octo/hello%3fservice=x',
+  '/v1/gh/octo/hello%23',
+  '/v1/gh/octo/hello@evil.example',
+  '/v1/gh/octo/.git',
+  '/v1/gh/octo/..git',
+  '/v1/gh/octo/%E0%A4%A',
+];
+/** These are another path once it is normalised, and the service has none such. */
+const NO_PATHS = [
+  '/v1/gh/octo/..',
+  '/v1/gh/../hello',
+  '/v1/gh/octo/%2e%2e',
+  '/v1/gh/octo',
+  '/v1/gh//hello',
+  '/v1/gh/octo/a/b',
+];
+
+/** Besides what the sound push of this file asks for. */
+const about = ({ path }: { path: string }) =>
+  !path.startsWith(`/${sound.upstream.fullName}`) && !path.startsWith('/api');
+
+describe('a name that no repository has', () => {
+  it.each([
+    ...BAD_NAMES.map((path) => [path, [400]] as const),
+    ...NO_PATHS.map((path) => [path, [400, 404]] as const),
+  ])('%s is rejected wherever it is used, and never asked for', async (path, statuses) => {
+    const before = bed.host.requests.length;
+    const answers = [
+      await raw('GET', `${path}/info/refs?service=git-receive-pack`),
+      await raw('GET', `${path}/info/refs?service=git-upload-pack`),
+      await raw('POST', `${path}/git-receive-pack`, { 'Content-Type': RECEIVE_PACK }, soundBody()),
+      await raw(
+        'POST',
+        `${path}/git-upload-pack`,
+        { 'Content-Type': 'application/x-git-upload-pack-request' },
+        pkt(null),
+      ),
+    ];
+    for (const { status, body } of answers) {
+      expect(statuses).toContain(status);
+      expect(body.length).toBeGreaterThan(0);
+    }
+    expect(bed.host.requests.slice(before).filter(about)).toEqual([]);
+  });
+});
+
+describe('a path or method that is none', () => {
+  it.each([
+    ['GET', '/git-receive-pack'],
+    ['PUT', '/git-receive-pack'],
+    ['DELETE', ''],
+    ['POST', '/info/refs?service=git-receive-pack'],
+    ['GET', '/objects/info/packs'],
+    ['GET', '/HEAD'],
+    ['GET', '/info/lfs'],
+    ['POST', '/info/lfs/objects/batch'],
+  ])('%s %s is not found', async (method, path) => {
+    const { status, body } = await raw(method, `/v1/gh/${sound.upstream.fullName}${path}`);
+    expect(status).toBe(404);
+    expect(JSON.parse(body.toString())).toEqual({ error: 'not found' });
+  });
+
+  it.each(['', '?service=', '?service=git-upload-archive', '?service=git-receive-pack%0a'])(
+    'the old or unknown service info/refs%s is refused with a sentence',
+    async (query) => {
+      const { status, body } = await raw('GET', `/v1/gh/${sound.upstream.fullName}/info/refs${query}`);
+      expect(status).toBe(400);
+      expect(body.toString()).toMatch(/Unknown service/);
+    },
+  );
+});
+
+describe('a push of another type', () => {
+  it.each<[what: string, headers: Record<string, string>, body: (plain: Uint8Array) => Uint8Array]>([
+    ['without a content type', {}, (plain) => plain],
+    ['as text', { 'Content-Type': 'text/plain' }, (plain) => plain],
+    ['as a form', { 'Content-Type': 'application/x-www-form-urlencoded' }, (plain) => plain],
+    ['as a fetch', { 'Content-Type': 'application/x-git-upload-pack-request' }, (plain) => plain],
+    ['as an answer', { 'Content-Type': 'application/x-git-receive-pack-result' }, (plain) => plain],
+    ['compressed', { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'gzip' }, (plain) => gzipSync(plain)],
+    [
+      'in an encoding of its own',
+      { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'x-own' },
+      (plain) => plain,
+    ],
+  ])('%s is refused with 415', async (_, headers, encode) => {
+    const { url } = sound.upstream;
+    const options = { method: 'POST', person: sound.person, headers, body: encode(soundBody()) };
+    const { status, body } = await send(`${url}/git-receive-pack`, options);
+    expect(status).toBe(415);
+    expect(body.toString()).toMatch(/\.\n$/);
+    await expectNothingMade(bed, sound);
+  });
+});
+
+const receivePackPath = () => `/v1/gh/${sound.upstream.fullName}/git-receive-pack`;
+
+describe('a body over 100 MB', () => {
+  const overLimit = 100 * 1024 * 1024 + 1;
+
+  it.each([overLimit, 2 ** 31, 2 ** 53])(
+    'that is announced with %i bytes is refused before it is sent',
+    async (length) => {
+      const connection = await RawConnection.open(bed.service.url);
+      const headers = {
+        'Content-Type': RECEIVE_PACK,
+        'Content-Length': String(length),
+        Expect: '100-continue',
+      };
+      const startedAt = Date.now();
+      connection.sendHead(receivePackPath(), sound.person, headers);
+      const answer = await connection.answer();
+      connection.vanish();
+      expect(answer).toMatchObject({ status: 413 });
+      expect(answer?.body.toString()).toBe('The push is over 100 MB. Push fewer commits at once.\n');
+      expect(Date.now() - startedAt).toBeLessThan(10_000);
+    },
+  );
+
+  it('that is not announced is refused when it passes the limit', async () => {
+    const connection = await RawConnection.open(bed.service.url);
+    connection.sendHead(receivePackPath(), sound.person, {
+      'Content-Type': RECEIVE_PACK,
+      'Transfer-Encoding': 'chunked',
+    });
+    // A command section that never ends: nothing of it is kept.
+    const shallow = pkt(`shallow ${oidNumber(1)}`);
+    connection.sendChunk(pkt(`${oidNumber(1)} ${sound.tip} ${REF}\0 report-status side-band-64k`));
+    connection.sendChunk(pkt(null));
+    const piece = Buffer.alloc(8 * 1024 * 1024, shallow);
+    for (let sent = 0; sent < overLimit; sent += piece.length) connection.sendChunk(piece);
+    connection.sendChunk(Buffer.alloc(0));
+    const answer = await connection.answer();
+    connection.vanish();
+    expect([200, 413]).toContain(answer?.status);
+    await expectNothingMade(bed, sound);
+  });
+});
+
+describe('the service', () => {
+  it('has made no fork for any of these, and takes a push that is in order', async () => {
+    expect(bed.host.requestsFor(sound.upstream, 'POST', /forks|receive-pack|pulls/)).toEqual([]);
+    await expectStillServing(bed, sound);
+  });
+});
