@@ -1,0 +1,66 @@
+/** The walker and zlib itself side by side: the same question to both. */
+import { inflateSync } from 'node:zlib';
+import { ProtocolError } from '../../../src/git/protocol-error.ts';
+import type { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
+
+export type Outcome =
+  | { readonly ends: true; readonly consumed: number; readonly produced: number; readonly kept: Uint8Array }
+  | { readonly ends: false; readonly reason: string };
+
+/** What a walk of a stream that is cut off comes to. */
+export const TRUNCATED = 'the stream goes on';
+
+const GUARD = 0xa5;
+
+export interface Walk {
+  readonly inflatedBytes: number;
+  /** Default: none. */
+  readonly keepBytes?: number;
+  /** Bytes of each piece that the walker is given, in turn; default: all at once. */
+  readonly chunkBytes?: readonly number[];
+}
+
+/** Walks `stream`; throws when the walker does what no stream may bring about. */
+export function walk(walker: ZlibWalker, stream: Uint8Array, options: Walk): Outcome {
+  const { keepBytes = 0 } = options;
+  const output = new Uint8Array(keepBytes + 300).fill(GUARD);
+  const outcome = walkInto(walker, stream, options, output);
+  if (output.subarray(keepBytes).some((byte) => byte !== GUARD)) throw new Error('wrote behind keepBytes');
+  return outcome;
+}
+
+function walkInto(walker: ZlibWalker, stream: Uint8Array, options: Walk, output: Uint8Array): Outcome {
+  const { inflatedBytes, keepBytes = 0, chunkBytes = [stream.length + 1] } = options;
+  let consumed = 0;
+  try {
+    walker.begin(inflatedBytes, output, keepBytes);
+    for (let turn = 0; consumed < stream.length && !walker.done; turn++) {
+      const size = Math.min(chunkBytes[turn % chunkBytes.length]!, stream.length - consumed);
+      // Own memory for each piece: what lies behind it must not be seen.
+      const chunk = stream.slice(consumed, consumed + size);
+      const index = walker.walk(chunk, 0, size);
+      if (index < 0 || index > size) throw new Error(`index ${index} of ${size}`);
+      if (index < size && !walker.done) throw new Error('stopped within a chunk');
+      consumed += index;
+    }
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    if (error.code !== 'bad-pack') throw new Error(`code ${error.code}`, { cause: error });
+    return { ends: false, reason: error.message };
+  }
+  if (!walker.done) return { ends: false, reason: TRUNCATED };
+  return { ends: true, consumed, produced: walker.produced, kept: output.subarray(0, keepBytes) };
+}
+
+/** What zlib says of the same bytes, all of the content kept. */
+export function inflate(stream: Uint8Array): Outcome {
+  try {
+    const { buffer, engine } = inflateSync(stream, { info: true }) as unknown as {
+      buffer: Uint8Array;
+      engine: { bytesWritten: number };
+    };
+    return { ends: true, consumed: engine.bytesWritten, produced: buffer.length, kept: buffer };
+  } catch (error) {
+    return { ends: false, reason: (error as Error).message };
+  }
+}
