@@ -37,18 +37,18 @@ export interface RefList {
   readonly refs: readonly Ref[];
   /** The ref that HEAD points to, also while that branch has no commit yet; null if HEAD was not listed. */
   readonly head: string | null;
-  /** False while the branch of HEAD has no commit: an empty repository, or a fork whose objects are on their way. */
-  readonly isBorn: boolean;
+  /** Null while the branch of HEAD has no commit: an empty repository, or a fork whose objects are on their way. */
+  readonly headTip: Oid | null;
 }
 
 /** @throws ProtocolError `bad-request` if the answer is malformed, or speaks of another object format. */
 export async function readLsRefs(reader: ByteReader): Promise<RefList> {
   const refs: Ref[] = [];
   let head: string | null = null;
-  let isBorn = false;
+  let headTip: Oid | null = null;
   for (;;) {
     const packet = await readPacket(reader);
-    if (packet.kind === 'flush') return { refs, head, isBorn };
+    if (packet.kind === 'flush') return { refs, head, headTip };
     const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
     const [oid, name, ...attributes] = line?.split(' ') ?? [];
     if (oid === undefined || name === undefined || (oid !== 'unborn' && !isOid(oid)))
@@ -56,7 +56,7 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
     if (name === 'HEAD') {
       const symref = attributes.find((attribute) => attribute.startsWith('symref-target:'));
       head = symref?.slice('symref-target:'.length) ?? null;
-      isBorn = oid !== 'unborn';
+      headTip = oid === 'unborn' ? null : oid;
     } else if (oid !== 'unborn') {
       if (refs.length === MAX_REFS) throw malformed('ref list: it is too long');
       refs.push({ name, oid });

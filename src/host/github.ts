@@ -105,38 +105,28 @@ export class GitHub {
   }
 
   /**
-   * Brings a branch of the fork to where upstream has it. Where the host cannot merge (upstream was rewritten, or the
-   * fork lacks the branch), the branch is set instead.
+   * Brings a branch of the fork to where upstream has it. Where the host cannot merge, because upstream was rewritten,
+   * the branch is set instead.
    */
-  async syncBranch(fork: RepositoryName, branch: string, upstreamTip: Oid, exists: boolean): Promise<void> {
+  async syncBranch({ owner, name: repo }: RepositoryName, branch: string, upstreamTip: Oid): Promise<void> {
+    if (await this.#isDone(() => this.#octokit.rest.repos.mergeUpstream({ owner, repo, branch }))) return;
+    const ref = `heads/${branch}`;
+    await this.#retried(() =>
+      this.#octokit.rest.git.updateRef({ owner, repo, ref, sha: upstreamTip, force: true }),
+    );
+  }
+
+  /**
+   * Gives the fork a branch of upstream's that it lacks. Where forks share objects with upstream, the host takes
+   * upstream's commit at once; elsewhere the branch begins at `ground`, which the fork has, and is synced.
+   */
+  async addBranch(fork: RepositoryName, branch: string, upstreamTip: Oid, ground: Oid): Promise<void> {
     const { owner, name: repo } = fork;
-    try {
-      if (exists) {
-        await this.#retried(() => this.#octokit.rest.repos.mergeUpstream({ owner, repo, branch }));
-        return;
-      }
-    } catch (error) {
-      if (!(error instanceof HostError) || error.code === 'rate-limited' || error.code === 'unreachable')
-        throw error;
-    }
-    await this.#retried(async () => {
-      if (exists) {
-        await this.#octokit.rest.git.updateRef({
-          owner,
-          repo,
-          ref: `heads/${branch}`,
-          sha: upstreamTip,
-          force: true,
-        });
-      } else {
-        await this.#octokit.rest.git.createRef({
-          owner,
-          repo,
-          ref: `refs/heads/${branch}`,
-          sha: upstreamTip,
-        });
-      }
-    });
+    const ref = `refs/heads/${branch}`;
+    const create = (sha: Oid) => this.#octokit.rest.git.createRef({ owner, repo, ref, sha });
+    if (await this.#isDone(() => create(upstreamTip))) return;
+    await this.#retried(() => create(ground));
+    await this.syncBranch(fork, branch, upstreamTip);
   }
 
   async deleteBranch({ owner, name: repo }: RepositoryName, branch: string): Promise<void> {
@@ -171,6 +161,18 @@ export class GitHub {
       const { data } = await this.#octokit.rest.pulls.create({ owner, repo, ...request });
       return { number: data.number, url: data.html_url, isOpen: true, base: data.base.ref };
     });
+  }
+
+  /** False if the host understood and said no. */
+  async #isDone(call: () => Promise<unknown>): Promise<boolean> {
+    try {
+      await this.#retried(call);
+      return true;
+    } catch (error) {
+      const saidNo = error instanceof HostError && (error.code === 'refused' || error.code === 'missing');
+      if (saidNo) return false;
+      throw error;
+    }
   }
 
   async #retried<T>(call: () => Promise<T>): Promise<T> {

@@ -23,7 +23,7 @@ export interface ReadyFork {
   readonly fork: RepositoryName;
   /** Where the working branch is now; the zero id if it does not exist. */
   readonly workBranchTip: Oid;
-  /** Tips of the other branches that were asked for, as far as the fork has them. */
+  /** Tips of HEAD and of the other branches that were asked for, as far as the fork has them. */
   readonly tips: ReadonlyMap<string, Oid>;
 }
 
@@ -61,8 +61,8 @@ export async function ensureFork(
     return { repository, fork: known.fork, workBranchTip: ZERO_OID, tips: known.tips };
   }
   const deadline = host.clock.now() + FORK_WAIT_MS;
+  let fork = known?.fork ?? (await host.github.fork(repository));
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
-    const fork = knownForks.get(key)?.fork ?? (await host.github.fork(repository));
     const tips = await listForkTips(host, fork, [
       ...upstream.map(({ name }) => name),
       `refs/heads/${workBranch}`,
@@ -72,7 +72,8 @@ export async function ensureFork(
       knownForks.set(key, { fork, tips });
       return { repository, fork, workBranchTip: tips.get(`refs/heads/${workBranch}`) ?? ZERO_OID, tips };
     }
-    knownForks.delete(key);
+    // What was remembered is gone.
+    if (knownForks.delete(key)) fork = await host.github.fork(repository);
     if (host.clock.now() + pollMs > deadline) {
       throw new HostError('unreachable', 'The fork was made, but its objects did not arrive in time.');
     }
@@ -87,9 +88,12 @@ async function listForkTips(
   wanted: readonly string[],
 ): Promise<Map<string, Oid> | null> {
   try {
-    const { refs, isBorn } = await host.transport.listRefs(fork, ['HEAD', ...wanted], 'bot');
-    if (!isBorn) return null;
-    return new Map(refs.filter(({ name }) => wanted.includes(name)).map(({ name, oid }) => [name, oid]));
+    const { refs, headTip } = await host.transport.listRefs(fork, ['HEAD', ...wanted], 'bot');
+    if (headTip === null) return null;
+    const tips = refs
+      .filter(({ name }) => wanted.includes(name))
+      .map(({ name, oid }) => [name, oid] as const);
+    return new Map([['HEAD', headTip], ...tips]);
   } catch (error) {
     if (error instanceof HostError && error.code === 'missing') return null;
     throw error;
@@ -106,9 +110,10 @@ export async function syncFork(
   upstream: readonly Ref[],
 ): Promise<void> {
   for (const { name, oid } of upstream) {
-    const tip = tips.get(name);
-    if (tip === oid) continue;
-    await host.github.syncBranch(fork, name.slice('refs/heads/'.length), oid, tip !== undefined);
+    if (tips.get(name) === oid) continue;
+    const branch = name.slice('refs/heads/'.length);
+    if (tips.has(name)) await host.github.syncBranch(fork, branch, oid);
+    else await host.github.addBranch(fork, branch, oid, tips.get('HEAD') as Oid);
     knownForks.get(keyOf(host, repository))?.tips.set(name, oid);
   }
 }

@@ -70,7 +70,7 @@ describe.each(CHUNKINGS)('readLsRefs from %s chunks', (_, cut) => {
         { name: 'refs/tags/v1', oid: B },
       ],
       head: 'refs/heads/main',
-      isBorn: true,
+      headTip: A,
     });
   });
 
@@ -78,7 +78,7 @@ describe.each(CHUNKINGS)('readLsRefs from %s chunks', (_, cut) => {
     expect(await read('unborn HEAD symref-target:refs/heads/trunk\n')).toEqual({
       refs: [],
       head: 'refs/heads/trunk',
-      isBorn: false,
+      headTip: null,
     });
   });
 });
@@ -87,11 +87,11 @@ const read = (section: string) => readLsRefs(readerOfWhole(section));
 
 describe('readLsRefs', () => {
   it('knows neither HEAD nor refs of a repository that lists none', async () => {
-    expect(await read(FLUSH)).toEqual({ refs: [], head: null, isBorn: false });
+    expect(await read(FLUSH)).toEqual({ refs: [], head: null, headTip: null });
   });
 
   it('takes a HEAD that is no symbolic ref', async () => {
-    expect(await read(pkt(`${A} HEAD\n`) + FLUSH)).toEqual({ refs: [], head: null, isBorn: true });
+    expect(await read(pkt(`${A} HEAD\n`) + FLUSH)).toEqual({ refs: [], head: null, headTip: A });
   });
 
   it('passes over attributes that it does not know', async () => {
