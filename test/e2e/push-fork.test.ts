@@ -1,0 +1,160 @@
+/** The bot's fork: made once, found again, and brought up to date with whatever upstream did meanwhile. */
+import { describe, expect, it } from 'vitest';
+import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
+import { gitIn } from './support/objects.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed({ forkDelayMs: 700 });
+
+/** A contribution to a repository that the bot has forked before, for someone else. */
+async function contributeAgain(): Promise<Contribution> {
+  const first = await contribute(bed);
+  await first.clone.commit();
+  await expectAccepted(bed, first, await first.clone.push());
+  return first;
+}
+
+const forkRequests = (upstream: { name: string }) => bed.host.requestsFor(upstream, 'POST', /\/forks$/);
+const syncRequests = (upstream: { name: string }) =>
+  bed.host.requests.filter(
+    ({ method, path }) =>
+      method !== 'GET' && path.includes(`/${upstream.name}`) && /\/merge-upstream$|\/git\/refs/.test(path),
+  );
+
+describe('the fork', () => {
+  it('is waited for while its objects arrive', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit();
+    const { forkPath } = await expectAccepted(bed, contribution, await contribution.clone.push());
+    expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(await contribution.upstream.tip());
+  });
+
+  it('is made once for all pushes', async () => {
+    const { clone, upstream } = await contributeAgain();
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
+    expect(forkRequests(upstream)).toHaveLength(1);
+  });
+
+  it('has another name where the bot owns a repository of that name already', async () => {
+    const name = 'taken';
+    bed.sandbox.createRepository({ owner: bed.sandbox.botLogin, name });
+    const contribution = await contribute(bed, { name });
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const fork = { name: `${name}-1` };
+    const first = await expectAccepted(bed, contribution, await clone.push(), { fork });
+    expect(await bed.host.workBranches({ name })).toEqual([]);
+    // And is found under it again.
+    await clone.commit();
+    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
+    const second = await expectAccepted(bed, contribution, pushed, { fork });
+    expect(second.pull.number).toBe(first.pull.number);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('that existed before the service did is used', async () => {
+    const upstream = await bed.createUpstream();
+    await bed.host.call('POST', `/repos/${upstream.fullName}/forks`, {});
+    await upstream.grow({ count: 2 });
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+  });
+
+  it('is synced when upstream has moved on', async () => {
+    const { upstream } = await contributeAgain();
+    const tip = await upstream.grow({ count: 4, files: { 'new.txt': 'new\n' } });
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit();
+    const { commits, forkPath } = await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(commits[0]?.parents).toEqual([tip]);
+    expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(tip);
+  });
+
+  it('is asked for nothing when upstream has not moved', async () => {
+    const { upstream } = await contributeAgain();
+    const before = syncRequests(upstream).length;
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(syncRequests(upstream)).toHaveLength(before);
+  });
+
+  it('is set to upstream’s branch when upstream has rewritten it', async () => {
+    const { upstream } = await contributeAgain();
+    const tip = await upstream.grow({ from: 'main~2', count: 3 });
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit();
+    const { commits, forkPath } = await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(commits[0]?.parents).toEqual([tip]);
+    expect(await gitIn(forkPath, 'rev-parse', 'main')).toBe(tip);
+  });
+
+  it('gets a branch that upstream has made since', async () => {
+    const { upstream } = await contributeAgain();
+    const tip = await upstream.grow({ branch: 'next', from: 'main', count: 3 });
+    const clone = await bed.person().clone(upstream.url, '--branch=next');
+    await clone.commit();
+    const pushed = await clone.push('origin', 'HEAD:next');
+    const { commits, pull } = await expectAccepted(bed, { upstream, clone }, pushed);
+    expect(commits[0]?.parents).toEqual([tip]);
+    expect(pull.base).toBe('next');
+  });
+
+  it('gets a branch of upstream’s that lies beside its own', async () => {
+    const { upstream } = await contributeAgain();
+    const tip = await upstream.grow({ branch: 'beside', from: 'main~2', count: 3 });
+    const clone = await bed.person().clone(upstream.url, '--branch=beside');
+    await clone.commit();
+    const { commits } = await expectAccepted(
+      bed,
+      { upstream, clone },
+      await clone.push('origin', 'HEAD:beside'),
+    );
+    expect(commits[0]?.parents).toEqual([tip]);
+  });
+
+  it('gets a new branch that the work stands on though the pull request is for another', async () => {
+    const { upstream } = await contributeAgain();
+    await upstream.grow({ branch: 'next', from: 'main', count: 3 });
+    const clone = await bed.person().clone(upstream.url, '--branch=next');
+    await clone.commit();
+    const pushed = await clone.push('origin', 'HEAD:topic');
+    expect((await expectAccepted(bed, { upstream, clone }, pushed)).pull.base).toBe('main');
+  });
+
+  it('stays in use when the default branch of upstream gets another name', async () => {
+    const { upstream } = await contributeAgain();
+    await upstream.git('branch', '-m', 'main', 'trunk');
+    await upstream.git('symbolic-ref', 'HEAD', 'refs/heads/trunk');
+    await upstream.grow({ branch: 'trunk', count: 2 });
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit();
+    const { pull } = await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(pull.base).toBe('trunk');
+  });
+
+  it('stays in use when upstream is renamed, and open pull requests can be updated', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const first = await expectAccepted(bed, contribution, await clone.push());
+    const renamed = bed.renameUpstream(upstream, `${upstream.name}-moved`);
+    await clone.commit();
+    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(await bed.host.pulls(renamed)).toHaveLength(1);
+  });
+
+  it('takes pushes of several persons at once, each with a pull request of its own', async () => {
+    const upstream = await bed.createUpstream();
+    const clones = await Promise.all([1, 2, 3].map(() => bed.person().clone(upstream.url)));
+    await Promise.all(clones.map((clone) => clone.commit()));
+    const pushes = await Promise.all(clones.map((clone) => clone.push()));
+    for (const [index, pushed] of pushes.entries()) {
+      await expectAccepted(bed, { upstream, clone: clones[index]! }, pushed);
+    }
+    expect(await bed.host.pulls(upstream)).toHaveLength(3);
+  });
+});

@@ -1,0 +1,166 @@
+/** `-o pr-hash=…`: the same pull request again, whatever has become of it (contract, 2.7, 3.3 and 4.6). */
+import { describe, expect, it } from 'vitest';
+import { type Accepted, type Contribution, contribute, expectAccepted } from './support/contribution.ts';
+import { readHistory } from './support/objects.ts';
+import { bannerOf, remoteLines } from './support/push-output.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed();
+
+/** A contribution with an open pull request of one commit. */
+async function opened(): Promise<Contribution & { first: Accepted }> {
+  const contribution = await contribute(bed);
+  await contribution.clone.commit({ message: 'First try\n' });
+  const first = await expectAccepted(bed, contribution, await contribution.clone.push());
+  return { ...contribution, first };
+}
+
+const NOTICE = /No pull request of octo\/\w+ has that pr-hash: opening a new one\./;
+
+describe('a push with a pr-hash', () => {
+  it('updates the open pull request with further commits', async () => {
+    const contribution = await opened();
+    const { clone, first, upstream, person } = contribution;
+    await clone.commit({ message: 'Second thoughts\n' });
+    const pushed = await clone.push(
+      '-o',
+      `pr-hash=${first.banner.prHash}`,
+      'origin',
+      `HEAD:${person.branch}`,
+    );
+    const second = await expectAccepted(bed, contribution, pushed);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+    expect(second.banner).toEqual(first.banner);
+    expect(second.commits).toHaveLength(2);
+    expect(second.pull).toMatchObject({ number: first.pull.number, title: 'First try', state: 'open' });
+    expect(remoteLines(pushed)).toContain('Your pull request has been updated.');
+  });
+
+  it('updates it with rewritten commits: the branch is forced', async () => {
+    const contribution = await opened();
+    const { clone, first, upstream } = contribution;
+    await clone.git('commit', '--quiet', '--amend', '--message=Better words');
+    const pushed = await clone.push('-f', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:anything');
+    const second = await expectAccepted(bed, contribution, pushed);
+    expect(second.commits).toHaveLength(1);
+    expect(second.pull.headSha).not.toBe(first.pull.headSha);
+    expect(await bed.host.workBranches(upstream)).toEqual([first.banner.branch]);
+  });
+
+  it('updates it with nothing but another base below, after a rebase', async () => {
+    const contribution = await opened();
+    const { clone, first, upstream } = contribution;
+    const tip = await upstream.grow({ count: 2 });
+    bed.tripwire.tolerate(
+      'a fetch tells the host which commits the client has',
+      ({ secret, where }) => secret.kind === 'id' && where.includes('git-upload-pack'),
+    );
+    await clone.git('pull', '--quiet', '--rebase', 'origin', 'main');
+    const pushed = await clone.push('-f', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
+    const second = await expectAccepted(bed, contribution, pushed);
+    expect(second.commits[0]?.parents).toEqual([tip]);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('works as the banner spells it', async () => {
+    const { clone, first, upstream } = await opened();
+    await clone.commit();
+    const [program, ...args] = first.banner.command.split(' ');
+    expect(program).toBe('git');
+    const pushed = await clone.tryGit(...args);
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(bannerOf(pushed).prUrl).toBe(first.pull.url);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('takes the hash in capitals', async () => {
+    const { clone, first, upstream } = await opened();
+    await clone.commit();
+    const option = `pr-hash=${first.banner.prHash.toUpperCase()}`;
+    expect(bannerOf(await clone.push('-o', option, 'origin', 'HEAD:x')).prUrl).toBe(first.pull.url);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('works from another clone, by another person', async () => {
+    const { first, upstream } = await opened();
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit();
+    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
+    const { pull, commits } = await expectAccepted(bed, { upstream, clone }, pushed);
+    expect(pull.url).toBe(first.pull.url);
+    expect(commits).toHaveLength(1);
+  });
+
+  it.each(['closed', 'merged'])(
+    'opens a new pull request from the same branch when the old one is %s',
+    async (state) => {
+      const contribution = await opened();
+      const { clone, first, upstream } = contribution;
+      const name = { owner: upstream.owner, repo: upstream.name, number: first.pull.number };
+      if (state === 'closed') bed.sandbox.maintainer.close(name);
+      else await bed.sandbox.maintainer.merge(name);
+      await clone.commit({ message: 'Try again\n' });
+      const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
+      const second = await expectAccepted(bed, contribution, pushed);
+      expect(second.pull.number).not.toBe(first.pull.number);
+      expect(second.banner).toMatchObject({ branch: first.banner.branch, prHash: first.banner.prHash });
+      expect(second.pull.title).toBe('Try again');
+      expect((await bed.host.pulls(upstream)).map((pull) => pull.state)).toEqual(['closed', 'open']);
+      expect(remoteLines(pushed)).toContain('Your pull request is open.');
+    },
+  );
+
+  it('that nobody has opens a new pull request with a hash of its own, and says so', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const pushed = await clone.push('-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:topic');
+    const { banner } = await expectAccepted(bed, contribution, pushed);
+    expect(banner.prHash).not.toBe('0123456789ab');
+    expect(remoteLines(pushed).join('\n')).toMatch(NOTICE);
+    expect(await bed.host.workBranches(upstream)).toEqual([banner.branch]);
+  });
+
+  it('of another repository opens a new pull request here, says so, and leaves the other alone', async () => {
+    const other = await opened();
+    const contribution = await contribute(bed);
+    await contribution.clone.commit();
+    const option = `pr-hash=${other.first.banner.prHash}`;
+    const pushed = await contribution.clone.push('-o', option, 'origin', 'HEAD:topic');
+    const { banner } = await expectAccepted(bed, contribution, pushed);
+    expect(banner.prHash).not.toBe(other.first.banner.prHash);
+    expect(remoteLines(pushed).join('\n')).toMatch(NOTICE);
+    expect((await bed.host.onlyPull(other.upstream)).headSha).toBe(other.first.pull.headSha);
+  });
+
+  it('may be given twice when it is the same', async () => {
+    const { clone, first, upstream } = await opened();
+    await clone.commit();
+    const option = `pr-hash=${first.banner.prHash}`;
+    expect((await clone.push('-o', option, '-o', option, 'origin', 'HEAD:x')).code).toBe(0);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('keeps the commits that the pull request had reachable by nobody', async () => {
+    const { clone, first, upstream } = await opened();
+    await clone.git('commit', '--quiet', '--amend', '--message=Other words');
+    const pushed = await clone.push('-f', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:x');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    const history = await readHistory(first.forkPath, first.banner.branch, '^main');
+    expect(history.map(({ oid }) => oid)).not.toContain(first.pull.headSha);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+});
+
+describe('a push without a pr-hash', () => {
+  it('never touches a pull request that is open', async () => {
+    const contribution = await opened();
+    const { clone, first, upstream } = contribution;
+    await clone.commit();
+    const pushed = await clone.push();
+    const second = await expectAccepted(bed, contribution, pushed);
+    expect(second.pull.number).not.toBe(first.pull.number);
+    const [untouched] = await bed.host.pulls(upstream);
+    expect(untouched?.headSha).toBe(first.pull.headSha);
+  });
+});
