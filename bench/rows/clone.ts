@@ -14,7 +14,8 @@ export async function clone(workspace: Workspace): Promise<Row[]> {
   const { client, branch } = await megabytesAhead(workspace, MEGABYTES);
   // Few and large objects: neither end has much to do but to move bytes, which is what a relay could make slower.
   const source = workspace.folder('clone-source');
-  await git(source, ['clone', '--quiet', '--bare', '--single-branch', '--branch', branch, client, '.']);
+  const whole = ['clone', '--quiet', '--no-local', '--bare', '--single-branch', '--branch', branch];
+  await git(source, [...whole, client, '.']);
   await git(source, ['branch', '--quiet', '-m', 'main']);
   const into = workspace.folder('clones');
   const timedClone = async (url: string): Promise<number> => {

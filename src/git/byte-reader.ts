@@ -10,6 +10,8 @@
 export interface ChunkSource {
   /** The next chunk (never empty), or null at the end. Rejects when the sender is gone. */
   read(): Promise<Uint8Array | null>;
+  /** Nobody looks at the chunks read so far any more: the next one may overwrite them. */
+  recycle?(): void;
   /** Tells the sender that nothing more will be read. */
   cancel(): Promise<void>;
 }
@@ -49,6 +51,11 @@ export class ByteReader {
     this.#chunk = EMPTY;
     this.#position = 0;
     return rest;
+  }
+
+  /** Chunks that were handed out are not needed any more: the next one may overwrite them. */
+  recycle(): void {
+    if (this.#position === this.#chunk.byteLength) this.#source.recycle?.();
   }
 
   async cancel(): Promise<void> {

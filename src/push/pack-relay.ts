@@ -63,7 +63,11 @@ export class PackRelay {
       this.#rewriter.scan(chunk);
       this.#waitingBytes += chunk.byteLength;
       if (this.#rewritten === null && this.#isWorthTrying()) await this.#complete(this.#rewriter.isFull);
-      if (this.#rewritten !== null && this.#waitingBytes > WAITING_BYTES) await this.#send(this.#rewritten);
+      const isDue = this.#upload !== null || this.#waitingBytes > WAITING_BYTES;
+      if (this.#rewritten === null || !isDue) continue;
+      await this.#send(this.#rewritten);
+      // What was sent holds no views of the chunks any more.
+      reader.recycle();
     }
     this.#rewriter.finish();
     if (this.#rewritten === null) await this.#complete(true);
