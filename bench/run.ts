@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { clone } from './rows/clone.ts';
 import { commits } from './rows/commits.ts';
 import { engine } from './rows/engine.ts';
+import { growth } from './rows/growth.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
@@ -27,6 +28,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   clone,
   engine,
   commits,
+  growth,
 };
 
 function chosen(only: string | undefined): string[] {

@@ -10,7 +10,7 @@ import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 5;
 const MEGABYTES = 95;
-const MOST_MEBIBYTES = { one: 64, four: 160 };
+const MOST_MEBIBYTES = { one: 32, four: 96 };
 
 export async function memory(workspace: Workspace): Promise<Row[]> {
   const { one, four } = await medians(

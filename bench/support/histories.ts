@@ -42,6 +42,22 @@ export function* branchOfCommits(branch: string, commits: number, seed: number):
   }
 }
 
+/** A branch ahead of main by so many commits that change nothing: its pack holds commits and nothing else. */
+export function* branchOfCommitsOnly(branch: string, commits: number): Generator<string> {
+  for (let number = 0; number < commits; number++) {
+    yield commit(
+      {
+        ref: `refs/heads/${branch}`,
+        ...(number === 0 ? { from: MAIN } : {}),
+        at: ENDED_AT + 60 + number,
+        message: `Think about ${path(number % FILES)}\n\n${randomText(number, 200)}\n`,
+        files: [],
+      },
+      number,
+    );
+  }
+}
+
 /** A branch ahead of main by one commit, whose pack has so many megabytes. */
 export function branchOfBytes(branch: string, megabytes: number): Iterable<string> {
   // What deflate leaves of the text, and a little for trees and headers.

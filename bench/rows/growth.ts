@@ -1,0 +1,69 @@
+/**
+ * How the cost of a push grows with its size: what the next commit or megabyte costs must not depend on how many there
+ * are already. If it grew with them, the ratio would come near to that of the sizes.
+ */
+import { fastImport } from '../support/fast-import.ts';
+import { medians, type Row, row } from '../support/figures.ts';
+import { branchOfCommitsOnly } from '../support/histories.ts';
+import { lineOfCommits, megabytesAhead } from '../support/repositories.ts';
+import { type Rig, withRig } from '../support/rig.ts';
+import type { Workspace } from '../support/workspace.ts';
+
+const ROUNDS = 5;
+const COMMITS = [1, 10, 100, 1_000, 10_000];
+const MEGABYTES = [1, 3, 10, 30, 95];
+const MOST_TIMES = 1.5;
+
+type Pushes = Record<string, (round: number) => Promise<number>>;
+
+export function growth(workspace: Workspace): Promise<Row[]> {
+  return withRig(workspace, async (rig) => [
+    slope('commit', 'µs', 1_000, await medians(ROUNDS, await pushesOfCommits(workspace, rig))),
+    slope('megabyte', 'ms', 1, await medians(ROUNDS, await pushesOfMegabytes(workspace, rig))),
+  ]);
+}
+
+async function pushesOfCommits(workspace: Workspace, rig: Rig): Promise<Pushes> {
+  const { source, client } = await lineOfCommits(workspace, 10);
+  const target = await rig.repository(source, client);
+  const pushes: Pushes = {};
+  for (const commits of COMMITS) {
+    const branch = `commits-${commits}`;
+    await fastImport(client, branchOfCommitsOnly(branch, commits));
+    pushes[commits] = () => rig.push(client, target, branch);
+  }
+  return pushes;
+}
+
+async function pushesOfMegabytes(workspace: Workspace, rig: Rig): Promise<Pushes> {
+  const pushes: Pushes = {};
+  for (const megabytes of MEGABYTES) {
+    const { source, client, branch } = await megabytesAhead(workspace, megabytes);
+    // The host must have nothing of it: each push goes to a repository of its own.
+    pushes[megabytes] = async () => rig.push(client, await rig.repository(source, client), branch);
+  }
+  return pushes;
+}
+
+/** What one more costs in the upper half of the sizes, against the lower half. */
+function slope(
+  what: string,
+  unit: string,
+  unitsAMs: number,
+  msBySize: Readonly<Record<string, number>>,
+): Row {
+  const sizes = Object.keys(msBySize).map(Number);
+  const [least = 0, most = 0] = [sizes[0], sizes.at(-1)];
+  const middle = sizes.at(-2) ?? 0;
+  const cost = (from: number, to: number): number =>
+    (((msBySize[to] ?? 0) - (msBySize[from] ?? 0)) / (to - from)) * unitsAMs;
+  const times = sizes.map((size) => `${size}: ${(msBySize[size] ?? 0).toFixed(0)} ms`);
+  return row({
+    name: `push: a further ${what}, from ${middle} to ${most}, against from ${least} to ${middle}`,
+    value: cost(middle, most),
+    reference: cost(least, middle),
+    goal: MOST_TIMES,
+    unit,
+    note: times.join(', '),
+  });
+}
