@@ -78,6 +78,12 @@ export class GitHub {
       // Octokit would print to the log, and the log is ours.
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
     });
+    // Octokit hands on as text what is no JSON, also an answer that broke off in the middle: whether the host has done
+    // what it was asked for is then as open as without any answer.
+    this.#octokit.hook.after('request', ({ status, data }) => {
+      const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';
+      if (isBroken) throw Object.assign(new Error('the answer is no JSON'), { status: 500 });
+    });
   }
 
   /** The bot account's name. */
