@@ -54,10 +54,10 @@ export async function compareTips(base: Tip, head: Tip): Promise<Comparison> {
   return { oids, related };
 }
 
-/** Changed files and lines from the merge base to the head; zeros when there is no merge base. */
-export async function diffStat(base: Tip, head: Tip): Promise<DiffStat> {
+/** Changed files and lines from the merge base to the head; zeros when there is no merge base, and when stopped. */
+export async function diffStat(base: Tip, head: Tip, signal: AbortSignal): Promise<DiffStat> {
   const args = ['diff', '--shortstat', `${base.oid}...${head.oid}`];
-  const { stdout } = await runGit(base.path, args, { env: lendObjects(head.path) });
+  const { stdout } = await runGit(base.path, args, { env: lendObjects(head.path), signal });
   const figure = (pattern: RegExp) => Number(pattern.exec(stdout.toString())?.[1] ?? 0);
   return {
     changedFiles: figure(/(\d+) files? changed/),

@@ -13,6 +13,8 @@ export interface GitResult {
 export interface GitOptions {
   readonly input?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Ends the command early; its exit code is then not 0. */
+  readonly signal?: AbortSignal;
 }
 
 /** The environment for every git process of the host. */
@@ -44,6 +46,7 @@ export function runGit(
     const stderr: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
+    options.signal?.addEventListener('abort', () => child.kill(), { once: true });
     // git may exit before it has read its input; its exit code tells the story then.
     child.stdin.on('error', () => undefined);
     child.on('error', reject);

@@ -15,6 +15,9 @@ import { pullFull, pullSimple } from './render-issue.ts';
 import type { Route } from './route.ts';
 import { calledIssue, repositoryRoute } from './route.ts';
 
+/** Of more commits the changed lines are not counted when a pull request is opened: it can take git seconds. */
+const MOST_COUNTED_COMMITS = 1_000;
+
 export const pullRoutes: readonly Route[] = [
   repositoryRoute('GET', '/pulls', 'pulls/pulls#list-pull-requests', listPulls),
   repositoryRoute('POST', '/pulls', 'pulls/pulls#create-a-pull-request', createPull),
@@ -56,7 +59,8 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
   const ends = findEnds(host, repository, head, base);
   const label = `${ends.headRepository.owner}:${ends.headRef}`;
   refuseSecond(repository, ends, base, label);
-  const figures = await countMerge(host, repository, ends.baseSha, ends.headRepository, ends.headSha);
+  const { baseSha, headRepository, headSha } = ends;
+  const figures = await countMerge(host, repository, baseSha, headRepository, headSha, MOST_COUNTED_COMMITS);
   if (!figures.related) {
     const message = `The ${label} branch has no history in common with ${repository.owner}:${base}`;
     throw validationFailed(pullError(message));
@@ -165,23 +169,28 @@ function refuseSecond(repository: Repository, ends: Ends, base: string, label: s
   if (open) throw validationFailed(pullError(`A pull request already exists for ${label}.`));
 }
 
+/** @param mostCommits of more commits the lines are not counted: zeros. */
 async function countMerge(
   host: Host,
   repository: Repository,
   baseSha: string,
   headOwner: Repository,
   headSha: string,
+  mostCommits: number,
 ): Promise<DiffStat & { commits: number; related: Comparison['related'] }> {
   const base = { path: host.pathOf(repository), oid: baseSha };
   const head = { path: host.pathOf(headOwner), oid: headSha };
-  const [comparison, stat] = await Promise.all([compareTips(base, head), diffStat(base, head)]);
-  return { ...stat, commits: comparison.oids.length, related: comparison.related };
+  const stop = new AbortController();
+  const counting = diffStat(base, head, stop.signal);
+  const { oids, related } = await compareTips(base, head);
+  if (oids.length > mostCommits) stop.abort();
+  return { ...(await counting), commits: oids.length, related };
 }
 
 async function renderFull(host: Host, repository: Repository, issue: PullIssue) {
   const { pull } = issue;
   const head = headRepositoryOf(host, repository, pull);
-  const figures = await countMerge(host, repository, pull.baseSha, head, pull.headSha);
+  const figures = await countMerge(host, repository, pull.baseSha, head, pull.headSha, Infinity);
   return pullFull(host, repository, issue, pull, figures);
 }
 
