@@ -5,8 +5,8 @@
  * entry; but only commits, tags and the first bytes of deltas are of use. So output is counted, and written only as
  * far as the caller asks. What zlib's inflate refuses is refused, but for the checksum of content that is not kept.
  *
- * Decoding reads 32 bits at any bit offset straight from the chunk. Where a chunk ends, the few bytes that do not
- * make a whole step are carried over in a small buffer, followed by zeros, and the same code runs there.
+ * Decoding reads 32 bits at any bit offset straight from the chunk. Where a chunk ends, the few bytes that do not make a
+ * whole step are carried over in a small buffer, and the same code runs there.
  */
 import { ProtocolError } from '../protocol-error.ts';
 import { adler32 } from './adler32.ts';
@@ -127,7 +127,6 @@ export class ZlibWalker {
     const added = Math.min(end - start, CARRY_BYTES - this.#carried);
     const filled = this.#carried + added;
     for (let i = 0; i < added; i++) carry[this.#carried + i] = chunk[start + i]!;
-    carry.fill(0, filled, filled + READ_AHEAD_BYTES);
     const pos = this.#run(carry, this.#carryView, this.#bitOffset, filled * 8);
     const walked = pos >>> 3;
     this.#bitOffset = pos & 7;

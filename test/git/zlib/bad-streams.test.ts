@@ -77,6 +77,16 @@ const CASES: Record<string, readonly [reason: RegExp, stream: Uint8Array]> = {
     /over-subscribed literal/,
     headed({ literals: lengthsOf(257, { 65: 1, 66: 1, 256: 1 }) }),
   ],
+  'one literal code of fifteen bits too many': [
+    /over-subscribed literal/,
+    headed({
+      literals: lengthsOf(257, {
+        ...Object.fromEntries([...Array(15).keys()].map((i) => [65 + i, i + 1])),
+        255: 15,
+        256: 15,
+      }),
+    }),
+  ],
   'an incomplete literal code': [
     /incomplete literal/,
     headed({ literals: lengthsOf(257, { 65: 2, 66: 2, 256: 2 }) }),
@@ -168,9 +178,13 @@ describe('ZlibWalker refuses', () => {
 
     it.each([1, 2, 5, 1 << 20])('in chunks of %i bytes, whatever is kept', (chunkBytes) => {
       const walker = new ZlibWalker();
+      // With much behind it, the fast loops come upon what is wrong.
+      const followed = Uint8Array.from([...stream, ...new Uint8Array(1_000)]);
       for (const keepBytes of [0, 1, 4, 50_000]) {
-        const outcome = walk(walker, stream, { inflatedBytes: 50_000, keepBytes, chunkBytes: [chunkBytes] });
-        expect(outcome).toEqual({ ends: false, reason: expect.stringMatching(reason) as string });
+        for (const bytes of [stream, followed]) {
+          const outcome = walk(walker, bytes, { inflatedBytes: 50_000, keepBytes, chunkBytes: [chunkBytes] });
+          expect(outcome).toEqual({ ends: false, reason: expect.stringMatching(reason) as string });
+        }
       }
     });
   });

@@ -68,28 +68,28 @@ const CASES: Record<string, readonly [body: DeflateWriter, inflatedBytes: number
     new DeflateWriter().dynamic(true, oneDistance).literal(65).match(285, NONE, 0, NONE).endOfBlock(),
     259,
   ],
-  'codes of fifteen bits': [
+  'distances far behind the window': [
     new DeflateWriter()
-      .stored(false, counted(32_768))
-      .dynamic(true, steep)
-      .literal(...Object.keys(steepLiterals).map(Number))
-      .match(285, NONE, 29, [8191, 13])
-      .match(257, NONE, 13, [31, 5])
-      .match(285, NONE, 28, [0, 13])
+      .stored(false, counted(60_000))
+      .fixed(true)
+      .match(257, NONE, 0, NONE)
+      .match(257, NONE, 29, [8191, 13])
+      .literal(1)
       .endOfBlock(),
-    32_768 + 13 + 258 + 3 + 258,
+    60_007,
   ],
   'a copied code length that runs over into the distances': [
     new DeflateWriter()
       .dynamic(true, {
-        literals: lengthsOf(257, { 255: 1, 256: 1 }),
-        distances: [1, 1],
-        codeLengths: lengthsOf(19, { 1: 2, 16: 2, 18: 1 }),
-        written: [[18, 127], [18, 106], 1, [16, 0]],
+        literals: lengthsOf(259, { 255: 2, 256: 2, 257: 2, 258: 2 }),
+        distances: [2, 2, 2, 2],
+        codeLengths: lengthsOf(19, { 2: 2, 16: 2, 18: 1 }),
+        written: [[18, 127], [18, 106], 2, 2, [16, 3]],
       })
-      .literal(255)
+      .literal(255, 255, 255)
+      .match(258, NONE, 2, NONE)
       .endOfBlock(),
-    1,
+    7,
   ],
   'zeros that run over into the distances': [
     new DeflateWriter()
@@ -121,11 +121,25 @@ const CASES: Record<string, readonly [body: DeflateWriter, inflatedBytes: number
   ],
 };
 
+// Literal 97 has one bit: so many of them begin the far matches at each bit of a byte.
+for (let bit = 0; bit < 8; bit++) {
+  const body = new DeflateWriter()
+    .stored(false, counted(32_768))
+    .dynamic(true, steep)
+    .literal(...Object.keys(steepLiterals).map(Number), ...Array.from({ length: bit }, () => 97))
+    .match(285, NONE, 29, [8191, 13])
+    .match(257, NONE, 13, [31, 5])
+    .match(285, NONE, 28, [5461, 13])
+    .endOfBlock();
+  CASES[`codes of fifteen bits, ${bit} bits on`] = [body, 32_768 + 13 + bit + 258 + 3 + 258];
+}
+
 describe('ZlibWalker', () => {
   describe.each(Object.entries(CASES))('walks %s', (_, [body, inflatedBytes]) => {
     const content = inflateRawSync(body.zlib().subarray(2, -4));
     const stream = body.zlib(content);
-    const followed = Uint8Array.from([...stream, 0xff, 0, 0x78, 0x9c]);
+    // Behind a stream the next one begins; with much behind it, the fast loops see all of it.
+    const followed = Uint8Array.from([...stream, ...counted(1_000)]);
 
     it.each(CHUNK_BYTES)('in chunks of %i bytes', (chunkBytes) => {
       const walker = new ZlibWalker();
