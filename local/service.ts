@@ -45,6 +45,8 @@ export interface Service {
 
 const MINUTE_MS = 60_000;
 
+const PORT_ATTEMPTS = 5;
+
 /** Environment variable by which a service finds its own workerd among the machine's processes. */
 const MARK = 'GITVEIL_SERVICE';
 
@@ -53,8 +55,23 @@ const MARK = 'GITVEIL_SERVICE';
  * Rejects with the system's error (`code` EADDRINUSE, EACCES, EADDRNOTAVAIL) when it cannot listen where it should.
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const { build = await buildWorker(), stateDir, host = '127.0.0.1' } = options;
-  const port = await claimPort(host, options.port ?? 0);
+  const { build = await buildWorker(), host = '127.0.0.1', port = 0 } = options;
+  for (let attempt = 1; ; attempt++) {
+    const claimed = await claimPort(host, port);
+    try {
+      return await startOn({ ...options, build, host, port: claimed });
+    } catch (error) {
+      // Someone else may take a free port before workerd does: then another one will do.
+      const isTaken = error instanceof Error && 'code' in error && error.code === 'ERR_ADDRESS_IN_USE';
+      if (!isTaken || port !== 0 || attempt === PORT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+type StartOptions = ServiceOptions & Required<Pick<ServiceOptions, 'build' | 'host' | 'port'>>;
+
+async function startOn(options: StartOptions): Promise<Service> {
+  const { build, stateDir, host, port } = options;
   const url = localUrl(host, port);
   const mark = randomUUID();
   const { versionMetadata: _, bindings, ...workerOptions } = build.options;
