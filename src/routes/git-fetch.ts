@@ -6,10 +6,11 @@
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
+import { ByteReader, type ChunkSource } from '../git/byte-reader.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { movedRepository, SmartHttp } from '../host/smart-http.ts';
 import { BodyError, chunksOf } from '../streams.ts';
-import { NO_CACHE, redirectToMoved, wrongContentType } from './git-http.ts';
+import { announcedBytes, NO_CACHE, redirectToMoved, tooLarge, wrongContentType } from './git-http.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-upload-pack-request';
@@ -41,17 +42,25 @@ export async function discoverFetch(c: Context<AppEnv>, target: RepositoryName):
 export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const wrongType = wrongContentType(c, REQUEST_TYPE);
   if (wrongType !== null) return wrongType;
-  const declaredBytes = c.req.header('Content-Length');
-  if (declaredBytes !== undefined && Number(declaredBytes) > MAX_BODY_BYTES) return bodyTooLarge(c);
+  const source = chunksOf(c.req.raw.body, {
+    maxBytes: MAX_BODY_BYTES,
+    timeoutMs: c.var.config.readTimeoutMs,
+  });
+  if (announcedBytes(c) > MAX_BODY_BYTES) return bodyTooLarge(c, source);
 
-  const counted = countedBody(c);
+  const { body, outcome } = sendOn(c, source);
   const headers = { ...passedHeaders(c), 'Content-Type': REQUEST_TYPE, Accept: RESULT_TYPE };
-  const answer = relay(c, target, { method: 'POST', path: 'git-upload-pack', headers, body: counted.body });
-  // The body's own failure says more than the broken relay that follows from it.
-  const failure = await Promise.race([counted.failure, answer.then(() => null)]);
+  const answer = relay(c, target, { method: 'POST', path: 'git-upload-pack', headers, body });
+  // A host that takes the request may begin to answer before it has read all of it; whether all of it comes is still
+  // to be seen. One that does not take it need not read it.
+  const failure = await Promise.race([
+    outcome,
+    answer.then((early) => (early?.ok === true ? outcome : null)),
+  ]);
   if (failure !== null) {
     c.executionCtx.waitUntil(answer.then((late) => late?.body?.cancel()));
-    return failure.code === 'too-large' ? bodyTooLarge(c) : c.json({ error: 'failed to read body' }, 400);
+    if (failure.code === 'too-large') return bodyTooLarge(c, source);
+    return c.json({ error: 'failed to read body' }, 400);
   }
   const response = await answer;
   if (response === null) return unreachable(c);
@@ -83,40 +92,58 @@ function passedHeaders(c: Context<AppEnv>): Record<string, string> {
   return headers;
 }
 
-interface CountedBody {
+interface SentOn {
   readonly body: ReadableStream<Uint8Array> | null;
-  /** Settles only if the body is too large or breaks off. */
-  readonly failure: Promise<BodyError>;
+  /** Why the client's body did not come whole; null once it has. */
+  readonly outcome: Promise<BodyError | null>;
 }
 
-/** The request's body, cut off at the limit and given up when it does not come. */
-function countedBody(c: Context<AppEnv>): CountedBody {
-  const { body } = c.req.raw;
-  if (body === null) return { body, failure: new Promise(() => {}) };
-  const source = chunksOf(body, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });
-  const length = c.req.header('Content-Length');
+/** The request's body, on its way to the host while it comes in. */
+function sendOn(c: Context<AppEnv>, source: ChunkSource): SentOn {
+  if (c.req.raw.body === null) return { body: null, outcome: Promise.resolve(null) };
   const { readable, writable } =
-    length === undefined ? new IdentityTransformStream() : new FixedLengthStream(Number(length));
-  const failure = new Promise<BodyError>((report) => {
-    c.executionCtx.waitUntil(pump(source, writable, report));
-  });
-  return { body: readable, failure };
+    c.req.header('Content-Length') === undefined
+      ? new IdentityTransformStream()
+      : new FixedLengthStream(announcedBytes(c));
+  const outcome = pump(source, writable.getWriter(), c.var.config.writeTimeoutMs);
+  c.executionCtx.waitUntil(outcome);
+  return { body: readable, outcome };
 }
 
 async function pump(
-  source: ReturnType<typeof chunksOf>,
-  writable: WritableStream<Uint8Array>,
-  report: (failure: BodyError) => void,
-): Promise<void> {
-  const writer = writable.getWriter();
+  source: ChunkSource,
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+  writeTimeoutMs: number,
+): Promise<BodyError | null> {
+  let isRead = true;
   try {
-    for (let chunk = await source.read(); chunk !== null; chunk = await source.read())
-      await writer.write(chunk);
-    await writer.close();
+    for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
+      // What the host does not read is read all the same: the client comes to the answer only behind it.
+      isRead &&= await isTaken(writer, chunk, writeTimeoutMs);
+    }
+    if (isRead) await writer.close().catch(() => {});
+    return null;
   } catch (error) {
-    if (error instanceof BodyError) report(error);
     await writer.abort().catch(() => {});
-    await source.cancel();
+    if (error instanceof BodyError) return error;
+    throw error;
+  }
+}
+
+/** Whether the host takes these bytes; one that neither reads nor ends would hold the request for ever. */
+async function isTaken(
+  writer: WritableStreamDefaultWriter<Uint8Array>,
+  chunk: Uint8Array,
+  timeoutMs: number,
+): Promise<boolean> {
+  const timer = setTimeout(() => void writer.abort().catch(() => {}), timeoutMs);
+  try {
+    await writer.write(chunk);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -124,6 +151,7 @@ function unreachable(c: Context<AppEnv>): Response {
   return c.json({ error: `failed to reach ${new URL(c.var.config.hostingUrl).host}` }, 502);
 }
 
-function bodyTooLarge(c: Context<AppEnv>): Response {
-  return c.json({ error: 'request body too large' }, 413);
+function bodyTooLarge(c: Context<AppEnv>, source: ChunkSource): Response {
+  const body = JSON.stringify({ error: 'request body too large' });
+  return tooLarge(c, new ByteReader(source), body, 'application/json');
 }

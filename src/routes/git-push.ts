@@ -7,7 +7,6 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { ByteReader } from '../git/byte-reader.ts';
-import { utf8 } from '../git/bytes.ts';
 import { ProtocolError } from '../git/protocol-error.ts';
 import { readPushRequest } from '../git/push-request.ts';
 import { HostError, MovedError } from '../host/host-error.ts';
@@ -15,7 +14,7 @@ import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { discoverForPush } from '../push/discovery.ts';
 import { Push, type PushSettings } from '../push/push.ts';
 import { BodyError, chunksOf, drain } from '../streams.ts';
-import { NO_CACHE, redirectToMoved, wrongContentType } from './git-http.ts';
+import { announcedBytes, NO_CACHE, redirectToMoved, tooLarge, wrongContentType } from './git-http.ts';
 import { pushHost } from './push-host.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
@@ -23,7 +22,6 @@ const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_HASH_BYTES = 6;
-const TOO_LARGE = 'The push is over 100 MB. Push fewer commits at once.\n';
 
 export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
@@ -47,10 +45,7 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
     return c.text('Content encodings are not taken here.\n', 415);
   const limits = { maxBytes: MAX_PUSH_BYTES, timeoutMs: c.var.config.readTimeoutMs };
   const reader = new ByteReader(chunksOf(c.req.raw.body, limits));
-  if (Number(c.req.header('Content-Length') ?? 0) > MAX_PUSH_BYTES) {
-    // A client that asks first has sent nothing, and will not.
-    return c.req.header('Expect') === undefined ? tooLarge(c, reader) : c.text(TOO_LARGE, 413);
-  }
+  if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, reader);
   try {
     const request = await readPushRequest(reader);
     if (request.kind === 'probe') return result(null);
@@ -82,7 +77,7 @@ function result(body: ReadableStream<Uint8Array> | null): Response {
 /** What has no report-status to stand in: the commands could not be read, or the body is over the limit. */
 async function failedRequest(c: Context<AppEnv>, error: unknown, reader: ByteReader): Promise<Response> {
   if (error instanceof BodyError) {
-    if (error.code === 'too-large') return tooLarge(c, reader);
+    if (error.code === 'too-large') return pushTooLarge(c, reader);
     return c.text('The push did not arrive completely. Push again.\n', error.code === 'timeout' ? 408 : 400);
   }
   if (!(error instanceof ProtocolError)) throw error;
@@ -90,17 +85,13 @@ async function failedRequest(c: Context<AppEnv>, error: unknown, reader: ByteRea
   return c.text(`${error.publicMessage}\n`, 400);
 }
 
-/**
- * Answers at once, and keeps the connection until the client has stopped sending: one that breaks while it still sends
- * never reads the answer. Git stops when it sees the status.
- */
-function tooLarge(c: Context<AppEnv>, reader: ByteReader): Response {
-  const { readable, writable } = new IdentityTransformStream();
-  const writer = writable.getWriter();
-  const answer = writer.write(utf8(TOO_LARGE)).catch(() => {});
-  const rest = drain(reader).then(() => Promise.all([answer, writer.close().catch(() => {})]));
-  c.executionCtx.waitUntil(rest);
-  return new Response(readable, { status: 413, headers: { 'Content-Type': 'text/plain; charset=UTF-8' } });
+function pushTooLarge(c: Context<AppEnv>, reader: ByteReader): Response {
+  return tooLarge(
+    c,
+    reader,
+    'The push is over 100 MB. Push fewer commits at once.\n',
+    'text/plain; charset=UTF-8',
+  );
 }
 
 function pushSettings(c: Context<AppEnv>, target: RepositoryName): PushSettings {
