@@ -52,10 +52,13 @@ function walkInto(walker: ZlibWalker, stream: Uint8Array, options: Walk, output:
   return { ends: true, consumed, produced: walker.produced, kept: output.subarray(0, keepBytes) };
 }
 
-/** What zlib says of the same bytes, all of the content kept. */
+/**
+ * What zlib says of the same bytes, all of the content kept. With a window of its own, as git has it: with the header's,
+ * a distance beyond it is refused or not by how the output happens to be cut.
+ */
 export function inflate(stream: Uint8Array): Outcome {
   try {
-    const { buffer, engine } = inflateSync(stream, { info: true }) as unknown as {
+    const { buffer, engine } = inflateSync(stream, { info: true, windowBits: 15 }) as unknown as {
       buffer: Uint8Array;
       engine: { bytesWritten: number };
     };
