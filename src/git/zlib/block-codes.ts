@@ -4,7 +4,7 @@
  * Both tables lie in one array, so that a decoding loop goes from one to the other by an offset. The arrays are made
  * once for a walker and used again for every block.
  */
-import { ProtocolError } from '../protocol-error.ts';
+import { damagedData } from './damaged-data.ts';
 import {
   CODE_LENGTH_ORDER,
   DISTANCES_AT,
@@ -78,7 +78,7 @@ export class BlockCodes {
     pos += 14;
     if (pos > end) return -1;
     if (literals > MAX_LITERAL_LENGTH_CODES || distances > MAX_DISTANCE_CODES) {
-      throw new ProtocolError('bad-pack', 'compressed data: too many length or distance codes');
+      throw damagedData('too many length or distance codes');
     }
     if (pos + 3 * codeLengths > end) return -1;
     this.#pos = this.#readCodeLengthCode(view, pos, codeLengths);
@@ -86,9 +86,9 @@ export class BlockCodes {
     this.#repeatsLeft = 0;
     if (!this.#readCode(view, end, this.#literals, literals)) return -1;
     if (!this.#readCode(view, end, this.#distances, distances)) return -1;
-    if (this.#repeatsLeft > 0) throw invalidRepeat();
+    if (this.#repeatsLeft > 0) throw damagedData('invalid repeat of code lengths');
     if (!this.#literals.has(END_OF_BLOCK_SYMBOL)) {
-      throw new ProtocolError('bad-pack', 'compressed data: no code for the end of a block');
+      throw damagedData('no code for the end of a block');
     }
     this.#literals.check('literal or length', true);
     this.#distances.check('distance', true);
@@ -141,7 +141,7 @@ export class BlockCodes {
       if ((at << 3) - valid > end) return false;
       let length = (entry >>> 16) & 31;
       if (length === COPY_PREVIOUS) {
-        if (previous < 0) throw invalidRepeat();
+        if (previous < 0) throw damagedData('invalid repeat of code lengths');
         length = previous;
         if (length !== 0) for (; times > 1; times--) code.add(symbol++, length);
       }
@@ -163,8 +163,4 @@ export class BlockCodes {
     const free = buildTable(entries, 0, ROOT_BITS, SUBTABLES_AT, this.#literals, LITERAL_LENGTH_TEMPLATES);
     buildTable(entries, DISTANCES_AT, ROOT_BITS, free, this.#distances, DISTANCE_TEMPLATES);
   }
-}
-
-function invalidRepeat(): ProtocolError {
-  return new ProtocolError('bad-pack', 'compressed data: invalid repeat of code lengths');
 }

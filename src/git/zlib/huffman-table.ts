@@ -6,7 +6,7 @@
  * grows by doubling: what stands for the codes of up to n bits is copied behind itself to serve n + 1. Codes are
  * kept with their first bit lowest, as they come in the stream.
  */
-import { ProtocolError } from '../protocol-error.ts';
+import { damagedData } from './damaged-data.ts';
 import { CODE_BITS, INVALID, MAX_CODE_BITS, SUBTABLE, SUBTABLE_SHIFT } from './deflate-format.ts';
 
 /** A bucket has room for more symbols than a code has, and than a wrong header can name before it is refused. */
@@ -55,10 +55,10 @@ export class HuffmanCode {
     let room = 1;
     for (let bits = 1; bits <= MAX_CODE_BITS; bits++) {
       room = room * 2 - this.counts[bits]!;
-      if (room < 0) throw new ProtocolError('bad-pack', `compressed data: over-subscribed ${what} code`);
+      if (room < 0) throw damagedData(`over-subscribed ${what} code`);
     }
     if (room > 0 && !(mayBeSingle && this.longest() <= 1)) {
-      throw new ProtocolError('bad-pack', `compressed data: incomplete ${what} code`);
+      throw damagedData(`incomplete ${what} code`);
     }
   }
 }

@@ -8,7 +8,7 @@
  * The fast loops' constants are their own, since another module's cost a load and a check in each step, and `| 0` says
  * that a sum stays within 31 bits, which is otherwise checked.
  */
-import { ProtocolError } from '../protocol-error.ts';
+import { damagedData } from './damaged-data.ts';
 import type { BlockCodes } from './block-codes.ts';
 import {
   DISTANCES_AT,
@@ -91,13 +91,13 @@ export function countSymbols(
     const next = pos + (entry & 31);
     if (next > end) break;
     const kind = entry & KIND_MASK;
-    if (kind === INVALID) throw invalidCode();
+    if (kind === INVALID) throw damagedData('invalid code');
     pos = next;
     if (kind === END_OF_BLOCK) {
       state.ended = true;
       break;
     }
-    if (table !== 0 && distanceOf(entry, bits) >= before) throw tooFarBack();
+    if (table !== 0 && distanceOf(entry, bits) >= before) throw damagedData('distance too far back');
     before = (out + 1) | 0;
     out = (before + (entry >>> 24) + extraOutput(entry, bits)) | 0;
     table = entry & DISTANCES;
@@ -150,7 +150,7 @@ export function keepSymbols(
         const distanceEntry = entries[(distanceBits & ROOT_MASK) | DISTANCES]!;
         if ((distanceEntry & RANK) === RANK) break;
         const distance = distanceOf(distanceEntry, distanceBits);
-        if (distance > out) throw tooFarBack();
+        if (distance > out) throw damagedData('distance too far back');
         const length = MIN_MATCH_BYTES + (entry >>> 24) + extraOutput(entry, bits);
         out = copyMatch(output, out, distance, length, keepBytes);
         valid = (valid - entry) & 31;
@@ -166,7 +166,7 @@ export function keepSymbols(
     const next = pos + (entry & 31);
     if (next > end) break;
     const kind = entry & KIND_MASK;
-    if (kind === INVALID) throw invalidCode();
+    if (kind === INVALID) throw damagedData('invalid code');
     if (kind === END_OF_BLOCK) {
       pos = next;
       state.ended = true;
@@ -181,9 +181,9 @@ export function keepSymbols(
     const distanceEntry = entryOf(entries, DISTANCES_AT, distanceBits);
     const matchEnd = next + (distanceEntry & 31);
     if (matchEnd > end) break;
-    if ((distanceEntry & KIND_MASK) === INVALID) throw invalidCode();
+    if ((distanceEntry & KIND_MASK) === INVALID) throw damagedData('invalid code');
     const distance = distanceOf(distanceEntry, distanceBits);
-    if (distance > out) throw tooFarBack();
+    if (distance > out) throw damagedData('distance too far back');
     const length = MIN_MATCH_BYTES + (entry >>> 24) + extraOutput(entry, bits);
     out = copyMatch(output, out, distance, length, keepBytes);
     pos = matchEnd;
@@ -217,12 +217,4 @@ function entryOf(entries: Int32Array, table: number, bits: number): number {
   const entry = entries[(bits & (DISTANCES_AT - 1)) | table]!;
   if ((entry & KIND_MASK) !== SUBTABLE) return entry;
   return entries[(entry >>> SUBTABLE_SHIFT) + ((bits >>> ROOT_BITS) & ~(-1 << entry))]!;
-}
-
-function tooFarBack(): ProtocolError {
-  return new ProtocolError('bad-pack', 'compressed data: distance too far back');
-}
-
-function invalidCode(): ProtocolError {
-  return new ProtocolError('bad-pack', 'compressed data: invalid code');
 }

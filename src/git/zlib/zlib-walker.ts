@@ -8,7 +8,7 @@
  * Decoding reads 32 bits at any bit offset straight from the chunk. Where a chunk ends, the few bytes that do not make a
  * whole step are carried over in a small buffer, and the same code runs there.
  */
-import { ProtocolError } from '../protocol-error.ts';
+import { damagedData } from './damaged-data.ts';
 import { adler32 } from './adler32.ts';
 import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
 import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';
@@ -183,10 +183,10 @@ export class ZlibWalker {
     if (pos + 16 > end) return -1;
     const cmf = bytes[pos >>> 3]!;
     const flags = bytes[(pos >>> 3) + 1]!;
-    if ((cmf * 256 + flags) % 31 !== 0) throw bad('incorrect header check');
-    if ((cmf & 15) !== 8) throw bad('unknown compression method');
-    if (cmf >>> 4 > 7) throw bad('window too large');
-    if ((flags & 0x20) !== 0) throw bad('preset dictionary');
+    if ((cmf * 256 + flags) % 31 !== 0) throw damagedData('incorrect header check');
+    if ((cmf & 15) !== 8) throw damagedData('unknown compression method');
+    if (cmf >>> 4 > 7) throw damagedData('window too large');
+    if ((flags & 0x20) !== 0) throw damagedData('preset dictionary');
     this.#state = BLOCK_HEADER;
     return pos + 16;
   }
@@ -208,7 +208,7 @@ export class ZlibWalker {
         this.#state = DYNAMIC_HEADER;
         break;
       default:
-        throw bad('invalid block type');
+        throw damagedData('invalid block type');
     }
     return pos + 3;
   }
@@ -218,7 +218,8 @@ export class ZlibWalker {
     const at = (pos + 7) >>> 3;
     if (at * 8 + 32 > end) return -1;
     const length = view.getUint16(at, true);
-    if ((length ^ view.getUint16(at + 2, true)) !== 0xffff) throw bad('invalid length of a stored block');
+    if ((length ^ view.getUint16(at + 2, true)) !== 0xffff)
+      throw damagedData('invalid length of a stored block');
     this.#storedLeft = length;
     this.#state = STORED_BYTES;
     return at * 8 + 32;
@@ -262,13 +263,13 @@ export class ZlibWalker {
   }
 
   #checkNotLonger(): void {
-    if (this.#symbols.produced > this.#inflatedBytes) throw bad('longer than its declared size');
+    if (this.#symbols.produced > this.#inflatedBytes) throw damagedData('longer than its declared size');
   }
 
   #endBlock(pos: number): number {
     this.#state = BLOCK_HEADER;
     if (this.#isLastBlock) {
-      if (this.#symbols.produced < this.#inflatedBytes) throw bad('shorter than its declared size');
+      if (this.#symbols.produced < this.#inflatedBytes) throw damagedData('shorter than its declared size');
       this.#state = CHECKSUM;
     }
     return pos;
@@ -279,13 +280,10 @@ export class ZlibWalker {
     const at = (pos + 7) >>> 3;
     if (at * 8 + 32 > end) return -1;
     if (this.#keepBytes === this.#inflatedBytes) {
-      if (view.getUint32(at) !== adler32(this.#output, this.#inflatedBytes)) throw bad('incorrect checksum');
+      if (view.getUint32(at) !== adler32(this.#output, this.#inflatedBytes))
+        throw damagedData('incorrect checksum');
     }
     this.#state = DONE;
     return at * 8 + 32;
   }
-}
-
-function bad(what: string): ProtocolError {
-  return new ProtocolError('bad-pack', `compressed data: ${what}`);
 }

@@ -212,7 +212,7 @@ describe('ZlibWalker refuses', () => {
         const outcome = walk(walker, stream, { inflatedBytes, keepBytes });
         expect(outcome).toEqual({
           ends: false,
-          reason: `compressed data: ${ending} than its declared size`,
+          reason: expect.stringContaining(`${ending} than its declared size`) as string,
         });
       }
     }
@@ -223,7 +223,7 @@ describe('ZlibWalker refuses', () => {
     const stream = new DeflateWriter().stored(true, [1, 2, 3]).zlib(Uint8Array.of(1, 2, 4));
     const walker = new ZlibWalker();
     expect(walk(walker, stream, { inflatedBytes: 3, keepBytes: 3 })).toMatchObject({
-      reason: 'compressed data: incorrect checksum',
+      reason: expect.stringContaining('incorrect checksum') as string,
     });
     expect(walk(walker, stream, { inflatedBytes: 3, keepBytes: 2 })).toMatchObject({ ends: true });
     expect(walk(walker, stream, { inflatedBytes: 3 })).toMatchObject({ ends: true });
