@@ -83,11 +83,11 @@ export default {
     const { pathname, searchParams } = new URL(request.url);
     if (request.method === 'POST') {
       pack = new Uint8Array(await request.arrayBuffer());
-      return new Response(`${pack.length}`);
+      return new Response(`${WORK['count']!()}`);
     }
-    let entries = 0;
-    for (let times = Number(searchParams.get('times')); times > 0; times--)
-      entries = WORK[pathname.slice(1)]!();
-    return new Response(`${entries}`);
+    const work = WORK[pathname.slice(1)];
+    if (work === undefined) return new Response(null, { status: 404 });
+    for (let times = Number(searchParams.get('times')); times > 0; times--) work();
+    return new Response();
   },
 };

@@ -1,33 +1,38 @@
 /**
- * How fast the zlib walker passes over a whole pack inside workerd, against `inflateSync` an entry in the same workerd.
+ * The zlib walker by itself, inside workerd, over a pack with the shape of a real one; against `inflateSync` an entry in
+ * the same workerd. What a push costs with all that stands around the walker is measured by `npm run bench`.
  *
- *     node bench/zlib-walker.ts [commits] [rounds]
+ *     node bench/zlib-walker.ts [FILE.pack]
  *
- * Each figure is the median of the rounds; the kinds of work take turns, so that a busy machine slows all of them.
+ * Without a file the pack is that of the other benchmarks, which git needs a minute for.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
 import { Miniflare, convertV4MiniflareOptions } from 'miniflare';
-import { join } from 'node:path';
-import { syntheticPack } from './zlib-walker-pack.ts';
+import { medians } from './support/figures.ts';
+import { codeRepository } from './support/repositories.ts';
+import { Workspace } from './support/workspace.ts';
 
-const KINDS = {
-  push: 'walk: commits and starts of deltas kept',
-  count: 'walk: nothing kept',
-  keep: 'walk: everything kept and checked',
-  inflate: 'inflateSync an entry',
+const ROUNDS = 7;
+
+/** Each with how often it is repeated within one request, which then takes long enough to be timed from outside. */
+const WORK = {
+  push: { repeats: 3, what: 'walk, commits and the beginnings of deltas kept' },
+  count: { repeats: 3, what: 'walk, nothing kept' },
+  keep: { repeats: 3, what: 'walk, everything kept and its checksums verified' },
+  inflate: { repeats: 1, what: 'inflateSync an entry' },
 } as const;
 
-type Kind = keyof typeof KINDS;
+type Kind = keyof typeof WORK;
 
-export interface ZlibWalkerFigures {
-  readonly packBytes: number;
+export interface WalkerFigures {
   readonly entries: number;
   readonly medianMs: Readonly<Record<Kind, number>>;
 }
 
-export async function measureZlibWalker(commits = 9_100, rounds = 5): Promise<ZlibWalkerFigures> {
-  const pack = await syntheticPack(commits);
-  const bundled = await build({
+export async function measureZlibWalker(pack: Uint8Array): Promise<WalkerFigures> {
+  const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, 'zlib-walker-worker.ts')],
     bundle: true,
     write: false,
@@ -38,7 +43,7 @@ export async function measureZlibWalker(commits = 9_100, rounds = 5): Promise<Zl
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       modules: true,
-      script: bundled.outputFiles[0]!.text,
+      script: outputFiles[0]?.text ?? '',
       compatibilityDate: '2026-11-01',
       compatibilityFlags: ['nodejs_compat'],
       cf: false,
@@ -47,43 +52,47 @@ export async function measureZlibWalker(commits = 9_100, rounds = 5): Promise<Zl
   );
   try {
     const url = await miniflare.ready;
-    await fetch(url, { method: 'POST', body: pack });
-    const times: Record<Kind, number[]> = { push: [], count: [], keep: [], inflate: [] };
-    let entries = 0;
-    // The first round is for the compiler.
-    for (let round = 0; round <= rounds; round++) {
-      for (const kind of Object.keys(KINDS) as Kind[]) {
-        const repeats = kind === 'inflate' ? 1 : 3;
-        const began = performance.now();
-        entries = Number(await (await fetch(new URL(`${kind}?times=${repeats}`, url))).text());
-        if (round > 0) times[kind].push((performance.now() - began) / repeats);
-      }
-    }
-    const medianMs = Object.fromEntries(
-      Object.entries(times).map(([kind, values]) => [kind, median(values)]),
-    ) as Record<Kind, number>;
-    return { packBytes: pack.length, entries, medianMs };
+    const entries = Number(await textOf(url, { method: 'POST', body: pack }));
+    const time = async (kind: Kind): Promise<number> => {
+      const { repeats } = WORK[kind];
+      const began = performance.now();
+      await textOf(new URL(`${kind}?times=${repeats}`, url));
+      return (performance.now() - began) / repeats;
+    };
+    const medianMs = await medians(ROUNDS, {
+      push: () => time('push'),
+      count: () => time('count'),
+      keep: () => time('keep'),
+      inflate: () => time('inflate'),
+    });
+    return { entries, medianMs };
   } finally {
     await miniflare.dispose();
   }
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+async function textOf(url: URL, init: RequestInit = {}): Promise<string> {
+  const answer = await fetch(url, init);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`the Worker answered ${answer.status}: ${text}`);
+  return text;
 }
 
-function print({ packBytes, entries, medianMs }: ZlibWalkerFigures): void {
-  console.log(`pack of ${(packBytes / 1e6).toFixed(1)} MB, ${entries} entries, in workerd`);
-  for (const [kind, what] of Object.entries(KINDS) as [Kind, string][]) {
-    const ms = medianMs[kind];
-    const figures = [`${ms.toFixed(0)} ms`, `${((ms * 1000) / entries).toFixed(2)} µs an entry`];
-    if (kind !== 'inflate')
-      figures.push(`${(medianMs.inflate / ms).toFixed(1)} times as fast as inflateSync`);
-    console.log(`  ${what}: ${figures.join(', ')}`);
-  }
+async function packBytes(path: string | undefined): Promise<Uint8Array> {
+  if (path !== undefined) return readFileSync(path);
+  const { pack } = await codeRepository(new Workspace());
+  return readFileSync(pack.path);
 }
 
 if (import.meta.main) {
-  const [commits, rounds] = process.argv.slice(2).map(Number);
-  print(await measureZlibWalker(commits, rounds));
+  const pack = await packBytes(process.argv[2]);
+  const { entries, medianMs } = await measureZlibWalker(pack);
+  console.log(
+    `${(pack.byteLength / 1e6).toFixed(1)} MB, ${entries} entries, medians of ${ROUNDS} in workerd:`,
+  );
+  for (const [kind, { what }] of Object.entries(WORK) as [Kind, (typeof WORK)[Kind]][]) {
+    const ms = medianMs[kind];
+    const each = `${ms.toFixed(0)} ms, ${((ms * 1000) / entries).toFixed(2)} µs an entry`;
+    console.log(`  ${what}: ${each}, ${(ms / medianMs.inflate).toFixed(3)} of inflateSync`);
+  }
 }
