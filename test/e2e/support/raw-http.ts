@@ -74,6 +74,12 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
+  /** Waits until so many bytes of the answer have come, or the connection is closed. */
+  async received(bytes: number): Promise<void> {
+    while (this.#received.length < bytes && !this.#ended)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+
   /** The answer; null if the connection is closed without one. */
   async answer(): Promise<RawAnswer | null> {
     const deadline = Date.now() + PATIENCE_MS;
