@@ -11,7 +11,7 @@ import type { ByteReader } from '../git/byte-reader.ts';
 import type { Commit, Identity } from '../git/commit.ts';
 import { type NewCommit, traceNewCommits } from '../git/new-commits.ts';
 import type { Oid } from '../git/oid.ts';
-import { PackRewriter } from '../git/pack/pack-rewriter.ts';
+import { lateCommit, PackRewriter } from '../git/pack/pack-rewriter.ts';
 import type { PushReport } from '../host/git-transport.ts';
 import { hostStep, Refusal } from './refusal.ts';
 import type { Upload } from './upload.ts';
@@ -113,6 +113,8 @@ export class PackRelay {
         return;
       }
       if (!isFinal) return;
+      // Not even the pushed commit has come before the line was full.
+      if (this.#rewriter.isFull && this.#rewriter.findCommit(tip) === undefined) throw lateCommit();
       if (!(await hostStep('history', () => history.reachBack()))) throw unproven();
     }
   }

@@ -51,6 +51,13 @@ function notRewritable(message: string): ProtocolError {
   return new ProtocolError('not-rewritable', message);
 }
 
+/** A commit comes, or must still come, when files had to leave already. */
+export function lateCommit(): ProtocolError {
+  return notRewritable(
+    'The pack holds commits behind its files, and some would keep your name. Push with an ordinary Git client.',
+  );
+}
+
 export class PackRewriter implements PackListener {
   readonly #scanner: PackScanner = new PackScanner(this);
   readonly #isUpstreamCommit: (oid: Oid) => boolean;
@@ -128,11 +135,7 @@ export class PackRewriter implements PackListener {
   }
 
   kept(object: KeptObject): void {
-    if (this.#started) {
-      throw notRewritable(
-        'The pack holds commits behind its files, and some would keep your name. Push with an ordinary Git client.',
-      );
-    }
+    if (this.#started) throw lateCommit();
     if (this.#waitingBases.has(object.oid)) throw this.#hiddenCommit();
   }
 
