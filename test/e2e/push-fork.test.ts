@@ -4,7 +4,7 @@ import { type Contribution, contribute, expectAccepted } from './support/contrib
 import { gitIn } from './support/objects.ts';
 import { useTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ forkDelayMs: 700 });
+const bed = useTestBed({ forkDelayMs: 300 });
 
 /** A contribution to a repository that the bot has forked before, for someone else. */
 async function contributeAgain(): Promise<Contribution> {

@@ -1,4 +1,5 @@
 /** Histories of every shape, trees with every kind of entry, and packs with every kind of delta. */
+import { randomBytes } from 'node:crypto';
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -7,7 +8,7 @@ import { gitIn, readHistory, readObject } from './support/objects.ts';
 import { type Clone, PERSON_ZONE } from './support/person.ts';
 import { bannerOf } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
+import { handMadePack, packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
 
 const bed = useTestBed();
 
@@ -235,6 +236,27 @@ async function contributeDeltas(): Promise<Contribution> {
   return contribution;
 }
 
+/** Objects of a commit on top of main that adds files, with the commit where the caller wants it. */
+async function looseObjects({ clone }: Contribution, files: Record<string, Buffer>) {
+  const blobs = Object.entries(files).map(([name, content]) => ({ name, content }));
+  await clone.git('read-tree', 'origin/main');
+  for (const { name, content } of blobs) {
+    const oid = await clone.writeObject('blob', content);
+    await clone.git('update-index', '--add', '--cacheinfo', `100644,${oid},${name}`);
+  }
+  const tree = await clone.git('write-tree');
+  const parents = [await clone.git('rev-parse', 'origin/main')];
+  const commit = await clone.commitObject({ tree, parents, message: 'Behind its files\n' });
+  return {
+    commit,
+    entries: [
+      ...blobs.map(({ content }) => ({ kind: 3, content })),
+      { kind: 2, content: (await readObject(clone.path, tree)).content },
+      { kind: 1, content: (await readObject(clone.path, commit)).content },
+    ],
+  };
+}
+
 describe('packs', () => {
   it.each([
     ['thin', ['--thin']],
@@ -285,5 +307,35 @@ describe('packs', () => {
     await clone.git('config', 'pack.compression', level);
     await clone.commit({ files: { 'text.txt': 'some text, '.repeat(5_000) } });
     await expectAccepted(bed, contribution, await clone.push());
+  });
+
+  it('with the commit behind its files are taken, as long as the files can wait', async () => {
+    const contribution = await contribute(bed);
+    const { person, upstream } = contribution;
+    const { commit, entries } = await looseObjects(contribution, { 'a.bin': randomBytes(2_000_000) });
+    const body = pushBody({
+      commands: [{ newId: commit, ref: 'refs/heads/topic' }],
+      pack: handMadePack(entries),
+    });
+    const { progress, report } = readPushAnswer(await sendPush(upstream.url, person, body));
+    expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
+    const stderr = progress.map((line) => `remote: ${line}`).join('\n');
+    await expectAccepted(bed, contribution, { code: 0, stdout: '', stderr }, { tip: commit });
+  });
+
+  it('with the commit behind more files than can wait are refused, with the reason and a remedy', async () => {
+    const contribution = await contribute(bed);
+    const { person, upstream } = contribution;
+    const [one, two, three] = [1, 2, 3].map(() => randomBytes(9_000_000)) as [Buffer, Buffer, Buffer];
+    const { commit, entries } = await looseObjects(contribution, { one, two, three });
+    const body = pushBody({
+      commands: [{ newId: commit, ref: 'refs/heads/topic' }],
+      pack: handMadePack(entries),
+    });
+    const { progress, report } = readPushAnswer(await sendPush(upstream.url, person, body));
+    expect(report[1]).toMatch(/^ng refs\/heads\/topic push rejected: /);
+    expect(progress.join('\n')).toMatch(/behind its files|ordinary Git client/);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
   });
 });

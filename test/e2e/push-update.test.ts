@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Accepted, type Contribution, contribute, expectAccepted } from './support/contribution.ts';
 import { readHistory } from './support/objects.ts';
-import { bannerOf, remoteLines } from './support/push-output.ts';
+import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
@@ -131,6 +131,19 @@ describe('a push with a pr-hash', () => {
     expect(banner.prHash).not.toBe(other.first.banner.prHash);
     expect(remoteLines(pushed).join('\n')).toMatch(NOTICE);
     expect((await bed.host.onlyPull(other.upstream)).headSha).toBe(other.first.pull.headSha);
+  });
+
+  it('by two clones at once is answered to both, and leaves one pull request', async () => {
+    const { first, upstream } = await opened();
+    const clones = await Promise.all([1, 2].map(() => bed.person().clone(upstream.url)));
+    await Promise.all(clones.map((clone) => clone.commit()));
+    const option = `pr-hash=${first.banner.prHash}`;
+    const pushes = await Promise.all(clones.map((clone) => clone.push('-o', option, 'origin', 'HEAD:topic')));
+    for (const pushed of pushes) expect(statusTable(pushed), pushed.stderr).toHaveLength(1);
+    expect(pushes.map(({ code }) => code)).toContain(0);
+    const { state, headSha } = await bed.host.onlyPull(upstream);
+    expect(state).toBe('open');
+    expect(headSha).not.toBe(first.pull.headSha);
   });
 
   it('may be given twice when it is the same', async () => {
