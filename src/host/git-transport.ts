@@ -30,6 +30,9 @@ import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
 const MAX_REF_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
 
+/** Commits of one listing, inflated, with what each costs besides: some 60,000. */
+const MAX_LISTED_BYTES = 48 * 1024 * 1024;
+
 export interface ListedCommit {
   readonly oid: Oid;
   readonly parents: readonly Oid[];
@@ -101,15 +104,18 @@ export class GitTransport {
 
   async #readHistory(response: Response, maxBytes: number): Promise<HistoryAnswer> {
     const commits: ListedCommit[] = [];
-    const scanner = new PackScanner({
-      kept: ({ type, oid, content }) => {
-        if (type !== 'commit') return;
-        const { parents, committedAt } = parseCommit(content);
-        commits.push({ oid, parents, committedAt });
+    const scanner = new PackScanner(
+      {
+        kept: ({ type, oid, content }) => {
+          if (type !== 'commit') return;
+          const { parents, committedAt } = parseCommit(content);
+          commits.push({ oid, parents, committedAt });
+        },
+        passed: () => {},
+        refDelta: () => {},
       },
-      passed: () => {},
-      refDelta: () => {},
-    });
+      MAX_LISTED_BYTES,
+    );
     const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
     try {
       const sections = await readFetchSections(reader).catch(() => null);

@@ -77,6 +77,22 @@ function baseBytes(entry: Entry, offset: number, offsets: readonly number[]): Ui
   return distanceBytes(entry.distance ?? offset - (offsets[entry.base ?? 0] as number));
 }
 
+/** A zlib stream of one stored block behind any number of empty ones: quick to make, and as long as one likes. */
+export function storedStream(content: Uint8Array, emptyBlocks = 0): Buffer {
+  const stream = Buffer.alloc(2 + 5 * emptyBlocks + 5 + content.byteLength + 4);
+  stream.writeUInt16BE(0x7801, 0);
+  for (let block = 0; block < emptyBlocks; block++) stream.writeUInt16LE(0xffff, 2 + 5 * block + 3);
+  let at = 2 + 5 * emptyBlocks;
+  stream.writeUInt8(1, at);
+  stream.writeUInt16LE(content.byteLength, at + 1);
+  stream.writeUInt16LE(0xffff - content.byteLength, at + 3);
+  stream.set(content, (at += 5));
+  let [a, b] = [1, 0];
+  for (const byte of content) b = (b + (a = (a + byte) % 65_521)) % 65_521;
+  stream.writeUInt32BE(b * 65_536 + a, at + content.byteLength);
+  return stream;
+}
+
 /** "Size encoding": the type and four bits, then seven bits a byte, lowest first. */
 export function sizeBytes(typeNumber: number, size: number): Buffer {
   let rest = BigInt(size);

@@ -6,7 +6,7 @@
  */
 import { hashObject, type Oid } from '../oid.ts';
 import { ProtocolError } from '../protocol-error.ts';
-import { MAX_KEPT_BYTES } from './limits.ts';
+import { KEPT_OBJECT_BYTES } from './limits.ts';
 
 export interface KeptObject {
   readonly type: 'commit' | 'tag';
@@ -15,14 +15,20 @@ export interface KeptObject {
 }
 
 export class KeptObjects {
+  readonly #maxBytes: number;
   readonly #byOffset = new Map<number, KeptObject>();
   readonly #byOid = new Map<Oid, KeptObject>();
   #bytes = 0;
   #lastOffset = 0;
 
+  /** @param maxBytes what all of them may cost, contents and places in memory. */
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
   /** How many more bytes may be kept: the cap on what may be allocated next. */
   get roomBytes(): number {
-    return MAX_KEPT_BYTES - this.#bytes;
+    return this.#maxBytes - this.#bytes - KEPT_OBJECT_BYTES;
   }
 
   /** Entries that were kept, the same object twice counting twice. */
@@ -35,14 +41,14 @@ export class KeptObjects {
     if (bytes > this.roomBytes) {
       throw new ProtocolError(
         'too-large',
-        `The push holds more than ${MAX_KEPT_BYTES / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
+        `The push holds more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
       );
     }
   }
 
   add(type: KeptObject['type'], content: Uint8Array, offset: number): KeptObject {
     const kept = { type, oid: hashObject(type, content), content };
-    this.#bytes += content.byteLength;
+    this.#bytes += content.byteLength + KEPT_OBJECT_BYTES;
     this.#byOffset.set(offset, kept);
     this.#byOid.set(kept.oid, kept);
     this.#lastOffset = offset;

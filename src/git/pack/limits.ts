@@ -7,11 +7,23 @@ const MiB = 1024 * 1024;
 /** An object inflated, or a delta's result (contract, section 8). */
 export const MAX_OBJECT_BYTES = 10 * MiB;
 
-/** Commits and tags of one pack, inflated: they wait until the new tip is known. About 80,000 commits. */
+/**
+ * Commits and tags of one pack, inflated, each with what it costs besides: they wait until the new tip is known. Some
+ * 30,000 commits.
+ */
 export const MAX_KEPT_BYTES = 24 * MiB;
+
+/** What a kept object costs besides its content: its id, its places in maps, the commit that takes its place. */
+export const KEPT_OBJECT_BYTES = 512;
 
 /** The delay line: other entries that arrive before the pushed history is complete. */
 export const MAX_DELAY_LINE_BYTES = 24 * MiB;
 
-/** Ref-deltas that may wait before the pushed history is complete; each is remembered by a number. */
+/** What a piece in the delay line costs besides the chunk that it is a view of. */
+export const WAITING_PIECE_BYTES = 128;
+
+/** Ref-deltas that may wait before the pushed history is complete; each is remembered by its base's id. */
 export const MAX_WAITING_REF_DELTAS = 200_000;
+
+/** Places where bytes are taken out among the deltas of a pack; each is remembered. An ordinary pack has one. */
+export const MAX_CUTS = 500_000;

@@ -5,6 +5,9 @@
  * changes; where commits lie between them (packs that do not write all commits first), it must be computed
  * anew. Cuts are few: consecutive ones melt into one, and a pack with its commits first has just one.
  */
+import { ProtocolError } from '../protocol-error.ts';
+import { MAX_CUTS } from './limits.ts';
+
 export class OffsetShift {
   /** `marks[i]`: from this offset on, `removed[i]` bytes in all are gone. */
   readonly #marks: number[] = [];
@@ -13,7 +16,10 @@ export class OffsetShift {
   readonly #removed: number[] = [];
   #total = 0;
 
-  /** The bytes from `start` to `end` are taken out. Calls come in the order of offsets. */
+  /**
+   * The bytes from `start` to `end` are taken out. Calls come in the order of offsets.
+   * @throws ProtocolError `not-rewritable` if there are more places than can be remembered.
+   */
   cut(start: number, end: number): void {
     this.#total += end - start;
     const last = this.#marks.length - 1;
@@ -21,6 +27,12 @@ export class OffsetShift {
       this.#marks[last] = end;
       this.#removed[last] = this.#total;
     } else {
+      if (last === MAX_CUTS - 1) {
+        throw new ProtocolError(
+          'not-rewritable',
+          'The pack mixes commits and files too much. Run "git repack -adf", then push again.',
+        );
+      }
       this.#starts.push(start);
       this.#marks.push(end);
       this.#removed.push(this.#total);

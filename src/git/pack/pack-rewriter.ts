@@ -15,7 +15,7 @@ import { concatBytes, utf8 } from '../bytes.ts';
 import type { Oid } from '../oid.ts';
 import { ProtocolError } from '../protocol-error.ts';
 import { encodeEntryHeader, OBJ_COMMIT } from './entry-header.ts';
-import { MAX_DELAY_LINE_BYTES, MAX_WAITING_REF_DELTAS } from './limits.ts';
+import { MAX_DELAY_LINE_BYTES, MAX_WAITING_REF_DELTAS, WAITING_PIECE_BYTES } from './limits.ts';
 import { type PackListener, PackScanner } from './pack-scanner.ts';
 import type { KeptObject } from './kept-objects.ts';
 import { zlibStore } from '../zlib/zlib-store.ts';
@@ -63,6 +63,7 @@ export class PackRewriter implements PackListener {
   readonly #isUpstreamCommit: (oid: Oid) => boolean;
   readonly #hash = createHash('sha1');
   #line: Uint8Array[] = [];
+  /** What the line keeps in memory. */
   #lineBytes = 0;
   #started = false;
   /** Bases of the ref-deltas that wait: none of them may turn out to be a commit of this pack. */
@@ -85,7 +86,7 @@ export class PackRewriter implements PackListener {
 
   /** Trees and blobs have begun to arrive, so all commits have if the client is an ordinary one. */
   get hasPassed(): boolean {
-    return this.#lineBytes > 0;
+    return this.#line.length > 0;
   }
 
   findCommit(oid: Oid): Uint8Array | undefined {
@@ -95,7 +96,11 @@ export class PackRewriter implements PackListener {
 
   /** @throws ProtocolError if the pack is not sound, or cannot be made anonymous. */
   scan(chunk: Uint8Array): void {
+    const before = this.#line.length;
     this.#scanner.scan(chunk);
+    // A piece keeps the whole chunk that it is a view of, however small it is.
+    const added = this.#line.length - before;
+    if (added > 0) this.#lineBytes += chunk.byteLength + added * WAITING_PIECE_BYTES;
   }
 
   /** @throws ProtocolError `truncated-pack` unless the whole pack has been scanned. */
@@ -141,7 +146,6 @@ export class PackRewriter implements PackListener {
 
   passed(bytes: Uint8Array): void {
     this.#line.push(bytes);
-    this.#lineBytes += bytes.byteLength;
   }
 
   refDelta(base: Oid): void {

@@ -22,7 +22,7 @@ import {
   OBJ_TAG,
 } from './entry-header.ts';
 import { type KeptObject, KeptObjects } from './kept-objects.ts';
-import { MAX_OBJECT_BYTES } from './limits.ts';
+import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from './limits.ts';
 import { OffsetShift } from './offset-shift.ts';
 
 const PACK_HEADER_BYTES = 12;
@@ -56,7 +56,7 @@ function objectTooLarge(): ProtocolError {
 }
 
 export class PackScanner {
-  readonly kept = new KeptObjects();
+  readonly kept: KeptObjects;
   readonly #listener: PackListener;
   readonly #walker = new ZlibWalker();
   readonly #header = new EntryHeaderReader();
@@ -81,8 +81,10 @@ export class PackScanner {
   #keptBase: KeptObject | null = null;
   #keptBytes: Uint8Array = this.#fixed;
 
-  constructor(listener: PackListener) {
+  /** @param maxKeptBytes what commits and tags may cost in memory. */
+  constructor(listener: PackListener, maxKeptBytes: number = MAX_KEPT_BYTES) {
     this.#listener = listener;
+    this.kept = new KeptObjects(maxKeptBytes);
   }
 
   /** Entries in the pack, as its header says. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from '../../../src/git/pack/limits.ts';
 import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/protocol-error.ts';
 import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
-import { commitContent, treeContent } from '../../support/objects.ts';
+import { commitContent, EMPTY_TREE, treeContent } from '../../support/objects.ts';
 import {
   type BuiltPack,
   buildPack,
@@ -14,6 +14,7 @@ import {
   type Entry,
   makeDelta,
   oidOf,
+  storedStream,
 } from '../../support/pack-builder.ts';
 import { scan } from '../../support/scan.ts';
 import { runs } from '../../support/runs.ts';
@@ -229,6 +230,16 @@ describe('a bad pack', () => {
     const count = Math.ceil(MAX_KEPT_BYTES / large.content.byteLength);
     const { bytes } = buildPack(Array.from({ length: count }, () => large));
     expect(() => scan(piecesOf(bytes, 65_536))).toThrow(expect.objectContaining({ code: 'too-large' }));
+  });
+
+  it('is refused when it holds very many commits, however small: each costs more than its content', () => {
+    const entries = Array.from({ length: 50_000 }, (_, index): Entry => {
+      const content = Buffer.from(`tree ${EMPTY_TREE}\n${index}`);
+      return { type: 'commit', content, stream: storedStream(content) };
+    });
+    const { bytes } = buildPack(entries);
+    expect(bytes.length).toBeLessThan(MAX_KEPT_BYTES / 4);
+    expect(() => scan([bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
 
   it('that multiplies a commit by deltas is held to the same bound', () => {

@@ -1,16 +1,17 @@
 /** Commits and tags are found again by offset and by id, within a bound. */
 import { describe, expect, it } from 'vitest';
 import { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
-import { MAX_KEPT_BYTES } from '../../../src/git/pack/limits.ts';
+import { KEPT_OBJECT_BYTES } from '../../../src/git/pack/limits.ts';
 import { commitContent, tagContent } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 
 const COMMIT = commitContent();
+const MAX_BYTES = 100_000;
 const TAG = tagContent(oidOf('commit', COMMIT));
 
 describe('KeptObjects', () => {
   it('finds an object by the offset of its entry and by its id', () => {
-    const kept = new KeptObjects();
+    const kept = new KeptObjects(MAX_BYTES);
     const commit = kept.add('commit', COMMIT, 12);
     const tag = kept.add('tag', TAG, 200);
     expect(commit).toEqual({ type: 'commit', oid: oidOf('commit', COMMIT), content: COMMIT });
@@ -22,7 +23,7 @@ describe('KeptObjects', () => {
   });
 
   it('counts entries, not objects: the same one may come twice', () => {
-    const kept = new KeptObjects();
+    const kept = new KeptObjects(MAX_BYTES);
     kept.add('commit', COMMIT, 12);
     kept.add('commit', COMMIT, 100);
     expect(kept.entryCount).toBe(2);
@@ -30,11 +31,22 @@ describe('KeptObjects', () => {
   });
 
   it('keeps no more than its bound, and says so before anything is allocated', () => {
-    const kept = new KeptObjects();
-    expect(() => kept.reserve(MAX_KEPT_BYTES)).not.toThrow();
+    const kept = new KeptObjects(MAX_BYTES);
+    const most = MAX_BYTES - KEPT_OBJECT_BYTES;
+    expect(() => kept.reserve(most)).not.toThrow();
+    for (const bytes of [most + 1, MAX_BYTES, 2 ** 40])
+      expect(() => kept.reserve(bytes)).toThrow(expect.objectContaining({ code: 'too-large' }));
     kept.add('commit', COMMIT, 12);
-    expect(kept.roomBytes).toBe(MAX_KEPT_BYTES - COMMIT.byteLength);
-    expect(() => kept.reserve(MAX_KEPT_BYTES)).toThrow(expect.objectContaining({ code: 'too-large' }));
-    expect(() => kept.reserve(2 ** 40)).toThrow(expect.objectContaining({ code: 'too-large' }));
+    expect(kept.roomBytes).toBe(most - KEPT_OBJECT_BYTES - COMMIT.byteLength);
+  });
+
+  it('counts what an object costs besides its content: many small ones are many', () => {
+    const kept = new KeptObjects(MAX_BYTES);
+    const count = Math.floor(MAX_BYTES / KEPT_OBJECT_BYTES);
+    for (let offset = 0; offset < count; offset++) {
+      expect(() => kept.reserve(0)).not.toThrow();
+      kept.add('commit', new Uint8Array(0), offset);
+    }
+    expect(() => kept.reserve(0)).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
 });

@@ -1,6 +1,7 @@
 /** How far entries move: against a model that remembers every removed byte. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MAX_CUTS } from '../../../src/git/pack/limits.ts';
 import { OffsetShift } from '../../../src/git/pack/offset-shift.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -40,6 +41,12 @@ describe('OffsetShift', () => {
     const shift = shiftOf([20, 2 ** 32], [2 ** 33, 2 ** 33 + 5]);
     expect(shift.removedSince(2 ** 32)).toBe(5);
     expect(shift.removedSince(12)).toBe(2 ** 32 - 20 + 5);
+  });
+
+  it('remembers a bounded number of places', () => {
+    const shift = new OffsetShift();
+    for (let at = 0; at < MAX_CUTS; at++) shift.cut(12 + at * 20, 13 + at * 20);
+    expect(() => shift.cut(1e9, 1e9 + 1)).toThrow(expect.objectContaining({ code: 'not-rewritable' }));
   });
 
   it('agrees with a count of removed bytes, for any run of entries', () => {

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { MAX_DELAY_LINE_BYTES, MAX_WAITING_REF_DELTAS } from '../../../src/git/pack/limits.ts';
 import { PackRewriter } from '../../../src/git/pack/pack-rewriter.ts';
-import { CHUNKINGS } from '../../support/byte-chunks.ts';
+import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
 import { readPack } from '../../support/isomorphic-reader.ts';
 import { commitContent, oidNumber, tagContent, treeContent } from '../../support/objects.ts';
-import { buildPack, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
+import { buildPack, type Entry, makeDelta, oidOf, storedStream } from '../../support/pack-builder.ts';
 import { UPSTREAM } from '../../support/random-push.ts';
 
 const COMMIT = commitContent();
@@ -152,11 +152,13 @@ describe('a PackRewriter', () => {
     expect(rewriter.hasPassed).toBe(true);
   });
 
-  it('is full when the delay line is, by bytes or by ref-deltas that wait', () => {
+  it('is full when the delay line is, or when too many ref-deltas wait', () => {
     const byBytes = new PackRewriter(() => false);
-    byBytes.passed(new Uint8Array(MAX_DELAY_LINE_BYTES - 1));
+    const blobs = Array.from({ length: 4 }, () => Buffer.alloc(MAX_DELAY_LINE_BYTES / 4, 'x'));
+    const { bytes } = buildPack(blobs.map((content) => ({ type: 'blob', content, zlib: { level: 0 } })));
+    byBytes.scan(bytes.subarray(0, MAX_DELAY_LINE_BYTES - 1000));
     expect(byBytes.isFull).toBe(false);
-    byBytes.passed(new Uint8Array(1));
+    byBytes.scan(bytes.subarray(MAX_DELAY_LINE_BYTES - 1000));
     expect(byBytes.isFull).toBe(true);
 
     const byDeltas = new PackRewriter(() => false);
@@ -164,6 +166,31 @@ describe('a PackRewriter', () => {
     expect(byDeltas.isFull).toBe(false);
     byDeltas.refDelta(oidNumber(1));
     expect(byDeltas.isFull).toBe(true);
+  });
+
+  it('is full when small pieces keep large chunks in memory', () => {
+    const chunkBytes = 256 * 1024;
+    const padded = storedStream(COMMIT, Math.floor(chunkBytes / 5) - 100);
+    const pairs = Array.from({ length: 100 }, (): Entry[] => [{ ...commit, stream: padded }, blob]);
+    const { bytes } = buildPack(pairs.flat());
+    const rewriter = new PackRewriter(() => false);
+    for (const chunk of piecesOf(bytes, chunkBytes)) rewriter.scan(chunk);
+    expect(rewriter.isFull).toBe(true);
+  });
+
+  it('is full when the pieces are very many, however small', () => {
+    const delta = makeDelta(BLOB, BLOB);
+    const deltas = Array.from({ length: 80_000 }, (): Entry => ({
+      type: 'ofs-delta',
+      base: 0,
+      delta,
+      stream: storedStream(delta),
+    }));
+    const { bytes } = buildPack([blob, commit, ...deltas]);
+    expect(bytes.length).toBeLessThan(MAX_DELAY_LINE_BYTES / 4);
+    const rewriter = new PackRewriter(() => false);
+    for (const chunk of piecesOf(bytes, 256 * 1024)) rewriter.scan(chunk);
+    expect(rewriter.isFull).toBe(true);
   });
 
   it.each([
