@@ -1,9 +1,10 @@
 /** The walker against zlib itself, on whatever zlib writes and on what becomes of it when bytes are changed. */
-import { constants, deflateSync } from 'node:zlib';
+import { constants, deflateSync, inflateRawSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
 import { runs } from '../../support/runs.ts';
+import { strangeBody } from './strange-streams.ts';
 import { inflate, walk } from './walk.ts';
 
 /** Pieces of content: bytes, words, one byte over and over, or a repetition of what stands before. */
@@ -156,6 +157,18 @@ describe('ZlibWalker and zlib', () => {
     );
   });
 
+  it('agree on codes and symbols that no compressor would choose', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.uint8Array({ maxLength: 300 }), chunkBytes, (seed, rest, sizes) => {
+        const body = strangeBody(seed);
+        const raw = body.zlib().subarray(2, -4);
+        const content = rawContent(raw);
+        agree(walker, Uint8Array.from([...body.zlib(content), ...rest]), content.length, sizes);
+      }),
+      runs(200),
+    );
+  });
+
   it('agree on blocks of any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(7), chunkBytes, (bytes, type, sizes) => {
@@ -166,6 +179,15 @@ describe('ZlibWalker and zlib', () => {
     );
   });
 });
+
+/** What a sound body holds; nothing for an unsound one. */
+function rawContent(raw: Uint8Array): Uint8Array {
+  try {
+    return inflateRawSync(raw);
+  } catch {
+    return new Uint8Array(0);
+  }
+}
 
 /**
  * What zlib accepts must be accepted in every way of keeping, and what it refuses refused, but for a wrong checksum
