@@ -1,6 +1,7 @@
 /**
  * Rewrites a chain of commits so that only the bot's identity is left in it (contract, 2.10).
  */
+import { ByteSlabs } from './byte-slabs.ts';
 import { type Commit, encodeAnonymousCommit, type Identity } from './commit.ts';
 import type { NewCommit } from './new-commits.ts';
 import { hashObject, type Oid } from './oid.ts';
@@ -23,9 +24,17 @@ export function anonymizeCommits(
 ): AnonymousHistory {
   const renamed = new Map<Oid, Oid>();
   const contents = new Map<Oid, Uint8Array>();
+  const slabs = new ByteSlabs();
+  const allocate = (bytes: number) => slabs.take(bytes);
   let tip: Oid = '';
   for (const { oid, commit } of commits) {
-    const content = encodeAnonymousCommit(commit, newParents(commit, renamed), identity, committedAt);
+    const content = encodeAnonymousCommit(
+      commit,
+      newParents(commit, renamed),
+      identity,
+      committedAt,
+      allocate,
+    );
     tip = hashObject('commit', content);
     renamed.set(oid, tip);
     contents.set(tip, content);

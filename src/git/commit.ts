@@ -5,7 +5,7 @@
  * message byte for byte, and the `encoding` header that says how to read it. Every other header (signatures,
  * merged tags, whatever a client invents) holds or may hold the person, and is left out.
  */
-import { concatBytes, utf8 } from './bytes.ts';
+import { utf8 } from './bytes.ts';
 import { isOid, type Oid } from './oid.ts';
 import { ProtocolError } from './protocol-error.ts';
 
@@ -31,9 +31,7 @@ export interface Identity {
 }
 
 function latin1(bytes: Uint8Array, start: number, end: number): string {
-  let text = '';
-  for (let i = start; i < end; i++) text += String.fromCharCode(bytes[i] as number);
-  return text;
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
 
 function startsWith(bytes: Uint8Array, offset: number, prefix: string): boolean {
@@ -87,12 +85,14 @@ export function parseCommit(content: Uint8Array): Commit {
  * The anonymous commit's content.
  * @param parents the ids to name: rewritten ones where the parent was rewritten.
  * @param committedAt seconds since 1970; the time zone is always UTC.
+ * @param allocate where the content is put.
  */
 export function encodeAnonymousCommit(
   commit: Commit,
   parents: readonly Oid[],
   identity: Identity,
   committedAt: number,
+  allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {
   const signature = `${identity.name} <${identity.email}> ${committedAt} +0000`;
   const headers = [
@@ -102,5 +102,9 @@ export function encodeAnonymousCommit(
     `committer ${signature}`,
     ...(commit.encoding === null ? [] : [`encoding ${commit.encoding}`]),
   ];
-  return concatBytes([utf8(`${headers.join('\n')}\n\n`), commit.message]);
+  const head = utf8(`${headers.join('\n')}\n\n`);
+  const content = allocate(head.byteLength + commit.message.byteLength);
+  content.set(head);
+  content.set(commit.message, head.byteLength);
+  return content;
 }

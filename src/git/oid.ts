@@ -20,13 +20,9 @@ export function isOid(text: string): boolean {
   return OID_PATTERN.test(text);
 }
 
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
-
 /** The id stored in the 20 bytes at `offset`. */
 export function oidFromBytes(bytes: Uint8Array, offset: number): Oid {
-  let hex = '';
-  for (let i = offset; i < offset + OID_BYTES; i++) hex += HEX[bytes[i] as number] as string;
-  return hex;
+  return Buffer.from(bytes.buffer, bytes.byteOffset + offset, OID_BYTES).toString('hex');
 }
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';

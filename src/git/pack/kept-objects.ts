@@ -4,6 +4,7 @@
  * They are found again by their offset (ofs-deltas) and by their id (ref-deltas, parents). A delta's type is
  * its base's, so a delta of a kept object is kept too, and is resolved at once: chains need no recursion.
  */
+import { ByteSlabs } from '../byte-slabs.ts';
 import { hashObject, type Oid } from '../oid.ts';
 import { ProtocolError } from '../protocol-error.ts';
 import { KEPT_OBJECT_BYTES } from './limits.ts';
@@ -18,6 +19,7 @@ export class KeptObjects {
   readonly #maxBytes: number;
   readonly #byOffset = new Map<number, KeptObject>();
   readonly #byOid = new Map<Oid, KeptObject>();
+  readonly #slabs = new ByteSlabs();
   #bytes = 0;
   #lastOffset = 0;
 
@@ -34,6 +36,12 @@ export class KeptObjects {
   /** Entries that were kept, the same object twice counting twice. */
   get entryCount(): number {
     return this.#byOffset.size;
+  }
+
+  /** Room for the content of an object that may be added; @throws as `reserve`. */
+  allocate(bytes: number): Uint8Array {
+    this.reserve(bytes);
+    return this.#slabs.take(bytes);
   }
 
   /** @throws ProtocolError `too-large` if `bytes` more would pass the limit. Call before allocating. */

@@ -11,6 +11,7 @@
  * other clients that mix them are small enough for the delay line, or are refused before anything is sent.
  */
 import { createHash } from 'node:crypto';
+import { ByteSlabs } from '../byte-slabs.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
 import type { Oid } from '../oid.ts';
 import { ProtocolError } from '../protocol-error.ts';
@@ -18,7 +19,7 @@ import { encodeEntryHeader, OBJ_COMMIT } from './entry-header.ts';
 import { MAX_DELAY_LINE_BYTES, MAX_WAITING_REF_DELTAS, WAITING_PIECE_BYTES } from './limits.ts';
 import { type PackListener, PackScanner } from './pack-scanner.ts';
 import type { KeptObject } from './kept-objects.ts';
-import { zlibStore } from '../zlib/zlib-store.ts';
+import { zlibStore, zlibStoreBytes } from '../zlib/zlib-store.ts';
 
 /** Pieces below this size are copied together: a write and a hash update cost more than the copy. */
 const SMALL_BYTES = 16 * 1024;
@@ -115,12 +116,13 @@ export class PackRewriter implements PackListener {
     const view = new DataView(header.buffer);
     view.setUint32(4, 2);
     view.setUint32(8, this.#scanner.entryCount - this.keptCount + commits.length);
-    const waiting = this.#line;
-    this.#line = [header];
+    const entries = new ByteSlabs();
     for (const content of commits) {
-      this.#line.push(encodeEntryHeader(OBJ_COMMIT, content.byteLength), zlibStore(content));
+      const entryHeader = encodeEntryHeader(OBJ_COMMIT, content.byteLength);
+      entries.take(entryHeader.byteLength).set(entryHeader);
+      zlibStore(content, entries.take(zlibStoreBytes(content.byteLength)));
     }
-    for (const bytes of waiting) this.#line.push(bytes);
+    this.#line = [header, ...entries.pieces(), ...this.#line];
     this.#waitingBases.clear();
     this.#started = true;
   }

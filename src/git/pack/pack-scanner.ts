@@ -225,10 +225,9 @@ export class PackScanner {
   #keep(chunk: Uint8Array, type: KeptObject['type'], base: KeptObject | null): void {
     const { size } = this.#header;
     this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
-    this.kept.reserve(size);
     this.#keptType = type;
     this.#keptBase = base;
-    this.#keptBytes = new Uint8Array(size);
+    this.#keptBytes = this.kept.allocate(size);
     this.#walker.begin(size, this.#keptBytes, size);
     this.#stage = 'kept-entry';
   }

@@ -9,11 +9,21 @@ import { adler32 } from './adler32.ts';
 const MAX_STORED_BYTES = 65_535;
 const BLOCK_HEADER_BYTES = 5;
 
-export function zlibStore(content: Uint8Array): Uint8Array {
+const blocksFor = (length: number): number => Math.max(1, Math.ceil(length / MAX_STORED_BYTES));
+
+/** How long the stream of so many bytes of content is. */
+export function zlibStoreBytes(length: number): number {
+  return 2 + blocksFor(length) * BLOCK_HEADER_BYTES + length + 4;
+}
+
+/** @param stream where to write it: `zlibStoreBytes` bytes. */
+export function zlibStore(
+  content: Uint8Array,
+  stream: Uint8Array = new Uint8Array(zlibStoreBytes(content.byteLength)),
+): Uint8Array {
   const length = content.byteLength;
-  const blocks = Math.max(1, Math.ceil(length / MAX_STORED_BYTES));
-  const stream = new Uint8Array(2 + blocks * BLOCK_HEADER_BYTES + length + 4);
-  const view = new DataView(stream.buffer);
+  const blocks = blocksFor(length);
+  const view = new DataView(stream.buffer, stream.byteOffset);
   // CM 8, window of 32 KiB, fastest level; the pair is a multiple of 31.
   view.setUint16(0, 0x7801);
   let position = 2;
