@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import type { Pull } from './host-view.ts';
 import type { CommitParts } from './objects.ts';
-import { gitIn } from './objects.ts';
+import { readRef } from '../../../sandbox/bare-repository.ts';
 import type { Clone, GitRun, Person } from './person.ts';
 import { type Banner, bannerOf, remoteLines, statusTable } from './push-output.ts';
 import { expectRewritten } from './rewritten.ts';
@@ -50,7 +50,8 @@ export async function expectAccepted(
   expect(banner.branch).toBe(`anon-${banner.prHash}`);
   const forkPath = bed.host.forkPath(more.fork ?? upstream);
   if (forkPath === null) throw new Error('there is no fork');
-  const forkTip = await gitIn(forkPath, 'rev-parse', `refs/heads/${banner.branch}`);
+  const forkTip = readRef(forkPath, `refs/heads/${banner.branch}`);
+  if (forkTip === undefined) throw new Error(`the fork has no branch ${banner.branch}`);
   expect(pull.headSha).toBe(forkTip);
   const commits = await expectRewritten({ clone, tip: more.tip ?? 'HEAD', upstream, forkPath, forkTip });
   return { banner, pull, forkPath, commits };

@@ -1,6 +1,7 @@
 /** What a test sees of the code host after a push: pull requests, forks and their branches, and what was received. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { readRefs } from '../../../sandbox/bare-repository.ts';
 import type { CapturedRequest } from '../../../sandbox/capture.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { type ReceivedPush, unpackPush } from './captured-pack.ts';
@@ -88,8 +89,8 @@ export class HostView {
   async workBranches(upstream: { readonly name: string }): Promise<string[]> {
     const path = this.forkPath(upstream);
     if (path === null) return [];
-    const names = await gitIn(path, 'for-each-ref', '--format=%(refname:short)', 'refs/heads/anon-*');
-    return names.split('\n').filter(Boolean);
+    const names = [...readRefs(path).keys()].map((name) => name.replace('refs/heads/', ''));
+    return names.filter((name) => name.startsWith('anon-'));
   }
 
   /** What the service asked the host for, oldest first; the tests' own calls are left out. */
@@ -118,7 +119,7 @@ export class HostView {
     const folder = dirname(this.#sandbox.repositoryPath(this.#sandbox.botLogin, 'any'));
     for (const name of existsSync(folder) ? readdirSync(folder) : []) {
       const path = join(folder, name);
-      const refs = await gitIn(path, 'for-each-ref');
+      const refs = [...readRefs(path)].join('\n');
       if (refs === this.#checked.get(path)) continue;
       this.#checked.set(path, refs);
       await gitIn(path, 'fsck', '--strict', '--no-dangling', '--no-progress');

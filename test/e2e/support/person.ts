@@ -6,9 +6,10 @@
  * Git runs in a home folder of its own, apart from the machine's configuration.
  */
 import { randomBytes, randomInt } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { readRef } from '../../../sandbox/bare-repository.ts';
 import { type RunOptions, mustRun, neutralEnvironment, run } from './run.ts';
 
 /** A quarter-hour offset that one small place on earth uses. */
@@ -231,7 +232,7 @@ export class Clone {
       '--file=-',
     ];
     await this.person.mustGit(this.path, [...args, ...(options.args ?? [])], { input: message, env: dates });
-    return this.git('rev-parse', 'HEAD');
+    return this.idOf('HEAD');
   }
 
   /** Writes a commit object of any shape, and nothing else. Answers its id. */
@@ -255,6 +256,16 @@ export class Clone {
   async writeObject(type: string, content: Uint8Array): Promise<string> {
     const args = ['hash-object', '-t', type, '-w', '--stdin', '--literally'];
     return (await this.person.mustGit(this.path, args, { input: content })).toString().trim();
+  }
+
+  /** The id that a revision stands for; HEAD on a branch, the common case, is read without a program. */
+  async idOf(revision: string): Promise<string> {
+    if (revision === 'HEAD') {
+      const [, ref = ''] = /^ref: (.+)$/m.exec(readFileSync(join(this.path, '.git/HEAD'), 'utf8')) ?? [];
+      const oid = ref === '' ? undefined : readRef(join(this.path, '.git'), ref);
+      if (oid !== undefined) return oid;
+    }
+    return this.git('rev-parse', revision);
   }
 
   /** The tree of a commit. */

@@ -1,6 +1,6 @@
 /** Compares what a person committed with what the bot pushed: the same work, and nobody's but the bot's name on it. */
 import { expect } from 'vitest';
-import { type CommitParts, gitIn, listObjects, readHistory } from './objects.ts';
+import { type CommitParts, listObjects, readHistory } from './objects.ts';
 import type { Clone } from './person.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -53,7 +53,7 @@ export async function expectRewritten(compared: Comparison): Promise<CommitParts
       ...original.parents.map((parent, index) => [parent, anonymous?.parents[index] ?? ''] as const),
     );
   };
-  const queue: (readonly [string, string])[] = [[await gitIn(clone.path, 'rev-parse', tip), forkTip]];
+  const queue: (readonly [string, string])[] = [[await clone.idOf(tip), forkTip]];
   for (let next = queue.shift(); next !== undefined; next = queue.shift()) pair(...next);
   expect(counterparts.size).toBe(originals.length);
   return rewritten;

@@ -1,5 +1,6 @@
 /** A repository of other people on the code host: histories of any length and age, made by one git process. */
 import { randomBytes } from 'node:crypto';
+import { readRef } from '../../../sandbox/bare-repository.ts';
 import { gitIn } from './objects.ts';
 import { mustRun, neutralEnvironment } from './run.ts';
 
@@ -51,8 +52,8 @@ export class Upstream {
   }
 
   /** The id of a commit, for example of a branch. */
-  tip(revision = this.defaultBranch): Promise<string> {
-    return this.git('rev-parse', revision);
+  async tip(revision = this.defaultBranch): Promise<string> {
+    return readRef(this.path, `refs/heads/${revision}`) ?? this.git('rev-parse', revision);
   }
 
   /** Adds commits to a branch; answers the id of the last. */
@@ -62,9 +63,9 @@ export class Upstream {
     const last = wanted.ageDays === undefined ? this.#lastDate + 600 * count : this.#ago(wanted.ageDays);
     if (wanted.ageDays === undefined) this.#lastDate = last;
     const step = wanted.ageDays === undefined ? 600 : Math.floor((stepDays * DAY_SECONDS) / 10) * 10;
-    const exists = (await this.git('for-each-ref', '--format=%(refname)', ref)) !== '';
-    const start = wanted.from === undefined ? (exists ? ref : null) : wanted.from;
-    const from = start === null ? null : await this.git('rev-parse', start);
+    const exists = readRef(this.path, ref) !== undefined;
+    const start = wanted.from === undefined ? (exists ? branch : null) : wanted.from;
+    const from = start === null ? null : await this.tip(start);
     const chunks: Buffer[] = [];
     const say = (text: string | Uint8Array) => chunks.push(Buffer.from(text));
     const file = (name: string, content: string | Uint8Array) => {
@@ -91,7 +92,7 @@ export class Upstream {
       env: neutralEnvironment({ GIT_CONFIG_GLOBAL: '/dev/null' }),
       input: Buffer.concat(chunks),
     });
-    return this.tip(ref);
+    return this.tip(branch);
   }
 
   /** Dates of upstream end in 0, those of persons in 7. */
