@@ -2,10 +2,8 @@
  * How the cost of a push grows with its size: what the next commit or megabyte costs must not depend on how many there
  * are already. If it grew with them, the ratio would come near to that of the sizes.
  */
-import { fastImport } from '../support/fast-import.ts';
 import { medians, type Row, row } from '../support/figures.ts';
-import { branchOfCommitsOnly } from '../support/histories.ts';
-import { lineOfCommits, megabytesAhead } from '../support/repositories.ts';
+import { commitsAhead, megabytesAhead } from '../support/repositories.ts';
 import { type Rig, withRig } from '../support/rig.ts';
 import type { Workspace } from '../support/workspace.ts';
 
@@ -24,12 +22,10 @@ export function growth(workspace: Workspace): Promise<Row[]> {
 }
 
 async function pushesOfCommits(workspace: Workspace, rig: Rig): Promise<Pushes> {
-  const { source, client } = await lineOfCommits(workspace, 10);
-  const target = await rig.repository(source, client);
   const pushes: Pushes = {};
   for (const commits of COMMITS) {
-    const branch = `commits-${commits}`;
-    await fastImport(client, branchOfCommitsOnly(branch, commits));
+    const { source, client, branch } = await commitsAhead(workspace, commits);
+    const target = await rig.repository(source, client);
     pushes[commits] = () => rig.push(client, target, branch);
   }
   return pushes;

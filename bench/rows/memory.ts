@@ -1,26 +1,35 @@
 /**
- * How much memory a push of 95 MB takes, and four at once: whatever its size, a push has to leave room for others in an
- * isolate of 128 MB. A new service for each measurement, as none gives back all that it once had.
+ * How much memory a push of 95 MB takes, four of them at once, and one of 10,000 commits, which all wait in memory until
+ * the last one has come: a push has to leave room for others in an isolate of 128 MB. A new service for each measurement,
+ * as none gives back all that it once had.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { growthDuring } from '../support/memory.ts';
-import { megabytesAhead } from '../support/repositories.ts';
+import { type BranchAhead, commitsAhead, megabytesAhead } from '../support/repositories.ts';
 import { type Target, withRig } from '../support/rig.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 5;
 const MEGABYTES = 95;
-const MOST_MEBIBYTES = { one: 32, four: 96 };
+const COMMITS = 10_000;
+const MOST_MEBIBYTES = { one: 32, four: 96, commits: 64 };
 
 export async function memory(workspace: Workspace): Promise<Row[]> {
-  const { one, four } = await medians(
+  const large = await megabytesAhead(workspace, MEGABYTES);
+  const many = await commitsAhead(workspace, COMMITS);
+  const { one, four, commits } = await medians(
     ROUNDS,
-    { one: () => growth(workspace, 1), four: () => growth(workspace, 4) },
+    {
+      one: () => growth(workspace, large, 1),
+      four: () => growth(workspace, large, 4),
+      commits: () => growth(workspace, many, 1),
+    },
     { warmUp: false },
   );
   return [
     memoryRow('one push of 95 MB', one, MOST_MEBIBYTES.one),
     memoryRow('four pushes of 95 MB at once', four, MOST_MEBIBYTES.four),
+    memoryRow('one push of 10,000 commits', commits, MOST_MEBIBYTES.commits),
   ];
 }
 
@@ -34,8 +43,11 @@ function memoryRow(what: string, growthMebibytes: number, most: number): Row {
   });
 }
 
-async function growth(workspace: Workspace, pushes: number): Promise<number> {
-  const { source, client, branch } = await megabytesAhead(workspace, MEGABYTES);
+async function growth(
+  workspace: Workspace,
+  { source, client, branch }: BranchAhead,
+  pushes: number,
+): Promise<number> {
   return withRig(workspace, async (rig) => {
     const targets: Target[] = [];
     for (let push = 0; push < pushes; push++) targets.push(await rig.repository(source, client));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { CodeHistory } from './code-history.ts';
 import { fastImport } from './fast-import.ts';
 import { clientOf, git, type Pack, packOfCommits, packOfPush } from './git.ts';
-import { branchOfBytes, branchOfCommits, mainLine } from './histories.ts';
+import { branchOfBytes, branchOfCommits, branchOfCommitsOnly, mainLine } from './histories.ts';
 import { WARM_UP } from './rig.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -38,14 +38,29 @@ export function lineOfCommits(workspace: Workspace, commits: number): Promise<Re
   });
 }
 
+export interface BranchAhead extends Repositories {
+  readonly branch: string;
+}
+
 /** A short line of commits, and a branch of one commit and so many megabytes. */
-export async function megabytesAhead(
-  workspace: Workspace,
-  megabytes: number,
-): Promise<Repositories & { branch: string }> {
-  const repositories = await lineOfCommits(workspace, 10);
+export function megabytesAhead(workspace: Workspace, megabytes: number): Promise<BranchAhead> {
   const branch = `megabytes-${megabytes}`;
-  await workspace.once(branch, () => fastImport(repositories.client, branchOfBytes(branch, megabytes)));
+  return branchAhead(workspace, branch, () => branchOfBytes(branch, megabytes));
+}
+
+/** A short line of commits, and a branch of so many commits and nothing else. */
+export function commitsAhead(workspace: Workspace, commits: number): Promise<BranchAhead> {
+  const branch = `commits-${commits}`;
+  return branchAhead(workspace, branch, () => branchOfCommitsOnly(branch, commits));
+}
+
+async function branchAhead(
+  workspace: Workspace,
+  branch: string,
+  history: () => Iterable<string>,
+): Promise<BranchAhead> {
+  const repositories = await lineOfCommits(workspace, 10);
+  await workspace.once(branch, () => fastImport(repositories.client, history()));
   return { ...repositories, branch };
 }
 
