@@ -111,9 +111,9 @@ describe('traceNewCommits', () => {
 
   it('follows a chain deeper than any stack', () => {
     const pack = new Pack().commit('0', [UP]);
-    for (let i = 1; i < 20_000; i++) pack.commit(String(i), [String(i - 1)]);
-    expect(pack.trace('19999', history())).toMatchObject({ ground: [UP] });
-    expect(pack.finds).toBe(20_000);
+    for (let i = 1; i < 15_000; i++) pack.commit(String(i), [String(i - 1)]);
+    expect(pack.trace('14999', history())).toMatchObject({ ground: [UP] });
+    expect(pack.finds).toBe(15_000);
   });
 
   it('takes a merge of a commit with itself for what it is', () => {

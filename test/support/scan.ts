@@ -11,16 +11,19 @@ export interface Scan {
 }
 
 /** Throws what the scanner throws. */
-export function scan(pieces: readonly Uint8Array[]): Scan {
+export function scan(pieces: readonly Uint8Array[], maxKeptBytes?: number): Scan {
   const kept: KeptObject[] = [];
   const passed: Buffer[] = [];
   const refDeltaBases: string[] = [];
-  const scanner = new PackScanner({
-    kept: (object) => kept.push(object),
-    // A copy: the view is good only while its chunk is.
-    passed: (bytes) => passed.push(Buffer.from(bytes)),
-    refDelta: (base) => refDeltaBases.push(base),
-  });
+  const scanner = new PackScanner(
+    {
+      kept: (object) => kept.push(object),
+      // A copy: the view is good only while its chunk is.
+      passed: (bytes) => passed.push(Buffer.from(bytes)),
+      refDelta: (base) => refDeltaBases.push(base),
+    },
+    maxKeptBytes,
+  );
   for (const piece of pieces) {
     const chunk = Uint8Array.from(piece);
     scanner.scan(chunk);

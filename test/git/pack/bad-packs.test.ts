@@ -233,13 +233,12 @@ describe('a bad pack', () => {
   });
 
   it('is refused when it holds very many commits, however small: each costs more than its content', () => {
-    const entries = Array.from({ length: 50_000 }, (_, index): Entry => {
+    const entries = Array.from({ length: 2000 }, (_, index): Entry => {
       const content = Buffer.from(`tree ${EMPTY_TREE}\n${index}`);
       return { type: 'commit', content, stream: storedStream(content) };
     });
     const { bytes } = buildPack(entries);
-    expect(bytes.length).toBeLessThan(MAX_KEPT_BYTES / 4);
-    expect(() => scan([bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
+    expect(() => scan([bytes], 2 * bytes.length)).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
 
   it('that multiplies a commit by deltas is held to the same bound', () => {

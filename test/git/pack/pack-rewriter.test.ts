@@ -180,11 +180,12 @@ describe('a PackRewriter', () => {
 
   it('is full when the pieces are very many, however small', () => {
     const delta = makeDelta(BLOB, BLOB);
+    const stream = storedStream(delta);
     const deltas = Array.from({ length: 80_000 }, (): Entry => ({
       type: 'ofs-delta',
       base: 0,
       delta,
-      stream: storedStream(delta),
+      stream,
     }));
     const { bytes } = buildPack([blob, commit, ...deltas]);
     expect(bytes.length).toBeLessThan(MAX_DELAY_LINE_BYTES / 4);
