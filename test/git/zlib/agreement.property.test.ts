@@ -165,7 +165,7 @@ describe('ZlibWalker and zlib', () => {
         const content = rawContent(raw);
         agree(walker, Uint8Array.from([...body.zlib(content), ...rest]), content.length, sizes);
       }),
-      runs(200),
+      runs(120),
     );
   });
 
