@@ -147,5 +147,6 @@ function unproven(): Refusal {
   return new Refusal('fetch first', [
     'The push stands on commits that could not be found upstream.',
     'Run "git fetch", rebase your work, then push again.',
+    'If it stands on another branch of upstream, push to refs/for/<that branch>.',
   ]);
 }

@@ -129,24 +129,26 @@ describe('work that stands on another branch', () => {
     expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('next');
   });
 
-  // Only the histories of the base and of the default branch are listed: what else is upstream's is not known.
-  it.fails('is taken at an older commit of that branch, pushed under a name of its own', async () => {
+  // Only the histories of the base and of the default branch are listed (contract, 2.10: upstream's main line).
+  it('is refused at an older commit pushed under a name of its own, and told how to name the branch', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
     await clone.git('fetch', '--quiet');
     await clone.git('switch', '--quiet', '-c', 'topic', 'origin/next~1');
     await clone.commit();
-    await expectAccepted(bed, contribution, await clone.push());
+    const lines = await expectRefused(bed, upstream, await clone.push(), UNPROVEN);
+    expect(lines.join('\n')).toContain('push to refs/for/<that branch>');
   });
 
-  it.fails('keeps the commits of that branch when it has moved on since', async () => {
+  it('keeps the commits of that branch when it has moved on since, pushed for it', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
     const clone = await bed.person().clone(upstream.url, '--branch=next');
     await upstream.grow({ branch: 'next', count: 2 });
     await clone.commit();
-    const { commits } = await expectAccepted(bed, { upstream, clone }, await clone.push());
+    const pushed = await clone.push('origin', 'HEAD:refs/for/next');
+    const { commits } = await expectAccepted(bed, { upstream, clone }, pushed);
     expect(commits).toHaveLength(1);
   });
 
