@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { bannerOf } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
-import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
+import { packOf, pushBody, readPushAnswer, send, sendPush } from './support/wire.ts';
 
 const bed = useTestBed();
 
@@ -82,6 +82,25 @@ describe('a stale clone', () => {
     await clone.commit();
     const { commits } = await expectAccepted(bed, { upstream, clone }, await clone.push());
     expect(commits).toHaveLength(1);
+  });
+});
+
+describe('a push whose discovery this isolate has not seen', () => {
+  // The list of refs that an earlier discovery left behind is taken for up to ten seconds. The refusal is for the wrong
+  // reason, and pushing again works.
+  it.fails('is taken though upstream has moved on since the last one that it has', async () => {
+    const upstream = await bed.createUpstream();
+    await bed.person().clone(upstream.url);
+    await send(`${upstream.url}/info/refs?service=git-receive-pack`);
+    await upstream.grow({ count: 2 });
+    const person = bed.person();
+    const clone = await person.clone(upstream.url);
+    await clone.commit();
+    const newId = await clone.idOf('HEAD');
+    const pack = await packOf(clone, ['HEAD', '^origin/main']);
+    const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack });
+    const { report } = readPushAnswer(await sendPush(upstream.url, person, body));
+    expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
   });
 });
 

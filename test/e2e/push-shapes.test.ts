@@ -1,7 +1,9 @@
 /** Histories of every shape, trees with every kind of entry, and packs with every kind of delta. */
 import { randomBytes } from 'node:crypto';
+import * as fs from 'node:fs';
 import { chmodSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import * as isomorphicGit from 'isomorphic-git';
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
 import { gitIn, readHistory, readObject } from './support/objects.ts';
@@ -123,6 +125,28 @@ describe('histories', () => {
     const pushed = await clone.push('origin', `${tip}:refs/heads/vendor`);
     const { commits } = await expectAccepted(bed, contribution, pushed, { tip });
     expect(commits[0]?.parents).toEqual([]);
+  });
+
+  it('are read alike by another implementation of Git', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    for (const message of ['One\n', 'Two\n\nWith text.\n', 'Three\n']) await clone.commit({ message });
+    const { banner, forkPath } = await expectAccepted(bed, contribution, await clone.push());
+    const own = { fs, gitdir: join(clone.path, '.git'), ref: 'HEAD', depth: 3 };
+    const originals = await isomorphicGit.log(own);
+    const rewritten = await isomorphicGit.log({ fs, gitdir: forkPath, ref: banner.branch, depth: 4 });
+    expect(rewritten.at(-1)?.oid).toBe(await upstream.tip());
+    for (const [index, { commit }] of originals.entries()) {
+      const anonymous = rewritten[index]?.commit;
+      expect(anonymous).toMatchObject({ tree: commit.tree, message: commit.message });
+      expect(anonymous?.author).toMatchObject({
+        name: 'gitveil-bot',
+        email: 'anonymous@gitveil.invalid',
+        timezoneOffset: 0,
+      });
+      expect(anonymous?.committer).toEqual(anonymous?.author);
+      expect(anonymous?.gpgsig).toBeUndefined();
+    }
   });
 
   it('of 500 commits arrive whole', async () => {
