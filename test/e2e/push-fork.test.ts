@@ -147,6 +147,20 @@ describe('the fork', () => {
     expect(await bed.host.pulls(renamed)).toHaveLength(1);
   });
 
+  it('that is gone fails one push, and is asked for again by the next', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/`);
+    bed.sandbox.faults.inject({ path, answer: { status: 404 } });
+    const failed = await clone.push('origin', 'HEAD:again');
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toContain('the commits could not be sent to the fork');
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+    expect(await bed.host.pulls(upstream)).toHaveLength(2);
+  });
+
   it('takes pushes of several persons at once, each with a pull request of its own', async () => {
     const upstream = await bed.createUpstream();
     const clones = await Promise.all([1, 2, 3].map(() => bed.person().clone(upstream.url)));
