@@ -235,6 +235,28 @@ export class Clone {
     return this.idOf('HEAD');
   }
 
+  /** Adds commits on top of HEAD, many at once. */
+  async commitMany(count: number, message: (index: number) => string): Promise<void> {
+    const { authorName, authorEmail, committerName, committerEmail } = this.person;
+    const lines: string[] = [];
+    for (let index = 0; index < count; index++) {
+      const text = message(index);
+      lines.push(
+        'commit refs/heads/many',
+        `author ${authorName} <${authorEmail}> ${this.person.nextDate()} ${PERSON_ZONE}`,
+        `committer ${committerName} <${committerEmail}> ${this.person.nextDate()} ${PERSON_ZONE}`,
+        `data ${Buffer.byteLength(text)}`,
+        text,
+        ...(index === 0 ? [`from ${await this.idOf('HEAD')}`] : []),
+        `M 100644 inline many/${index % 20}.txt`,
+        `data ${String(index).length}`,
+        `${index}`,
+      );
+    }
+    await this.person.mustGit(this.path, ['fast-import', '--quiet'], { input: `${lines.join('\n')}\n` });
+    await this.git('reset', '--quiet', '--hard', 'many');
+  }
+
   /** Writes a commit object of any shape, and nothing else. Answers its id. */
   async commitObject({ tree, parents, message, date, headers = [] }: CommitObject): Promise<string> {
     const { authorName, authorEmail, committerName, committerEmail } = this.person;
