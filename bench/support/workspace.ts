@@ -14,7 +14,12 @@ export class Workspace {
   constructor() {
     process.env['TMPDIR'] = this.#root;
     process.on('exit', () => rmSync(this.#root, { recursive: true, force: true, maxRetries: 3 }));
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+      process.on(signal, () => {
+        process.stderr.write(`ended by ${signal}\n`);
+        process.exit(1);
+      });
+    }
   }
 
   /** A new folder of its own. */
