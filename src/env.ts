@@ -5,14 +5,22 @@
  * needs as arguments.
  */
 import type { Config, VariableName } from './config.ts';
+import type { Guard } from './durable/guard.ts';
+import type { Identity } from './durable/identity.ts';
 import type { NotificationFeed } from './durable/notification-feed.ts';
 import type { PullRequest } from './durable/pull-request.ts';
+import type { RateWindow } from './durable/rate-window.ts';
+import type { ServiceSecret } from './durable/service-secret.ts';
 import type { Logger } from './log.ts';
 
 export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly DB: D1Database;
   readonly PULL_REQUESTS: DurableObjectNamespace<PullRequest>;
   readonly NOTIFICATION_FEED: DurableObjectNamespace<NotificationFeed>;
+  readonly IDENTITIES: DurableObjectNamespace<Identity>;
+  readonly RATE_WINDOWS: DurableObjectNamespace<RateWindow>;
+  readonly GUARD: DurableObjectNamespace<Guard>;
+  readonly SERVICE_SECRET: DurableObjectNamespace<ServiceSecret>;
   readonly HISTORY: KVNamespace;
   readonly VERSION: WorkerVersionMetadata;
   /** The compatibility date of wrangler.toml, which a Worker cannot ask its runtime for. */

@@ -58,6 +58,10 @@ async function scheduled({ scheduledTime }: ScheduledController, env: Env): Prom
   await env.NOTIFICATION_FEED.get(env.NOTIFICATION_FEED.idFromName('feed')).run(scheduledTime);
 }
 
+export { Guard } from './durable/guard.ts';
+export { Identity } from './durable/identity.ts';
 export { NotificationFeed } from './durable/notification-feed.ts';
 export { PullRequest } from './durable/pull-request.ts';
+export { RateWindow } from './durable/rate-window.ts';
+export { ServiceSecret } from './durable/service-secret.ts';
 export default { fetch: app.fetch, scheduled } satisfies ExportedHandler<Env>;

@@ -10,7 +10,7 @@ import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { HostEvent } from '../events/host-event.ts';
 import { publish, pullRequestTopic } from '../notify/ntfy.ts';
-import { recordPullRequest } from '../stats/ledger.ts';
+import { openLedger } from '../stats/open-ledger.ts';
 
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60 * 1000;
@@ -137,7 +137,7 @@ export class PullRequest extends DurableObject<Env> {
     try {
       if (entry.kind === 'ledger') {
         const createdAt = new Date(entry.at).toISOString();
-        await recordPullRequest(this.env.DB, { owner, repo, prUrl: entry.url, createdAt });
+        await openLedger(this.env).recordPullRequest({ owner, repo, prUrl: entry.url, createdAt });
       } else {
         await publish(config.config.notifyBaseUrl, {
           topic: pullRequestTopic(prHash),

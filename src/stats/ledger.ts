@@ -1,7 +1,9 @@
 /**
- * The ledger of pull requests (contract, 2.8), in D1.
+ * The ledger: pull requests (contract, 2.8), their number, and karma (2.3). One small interface; D1 keeps it, or a
+ * hosted database when the operator gave one.
  *
- * Entries come from outboxes that deliver at least once; a pull request's URL makes the second delivery do nothing.
+ * Every method rejects with the database's error. Writes come from outboxes that deliver at least once: a pull
+ * request's URL makes the second delivery do nothing, and karma is set, not added to.
  */
 export interface PullRequestEntry {
   readonly owner: string;
@@ -11,12 +13,24 @@ export interface PullRequestEntry {
   readonly createdAt: string;
 }
 
-/** Rejects with the database's error; the entry is then to be delivered again. */
-export async function recordPullRequest(db: D1Database, entry: PullRequestEntry): Promise<void> {
-  await db
-    .prepare(
-      'INSERT INTO pull_requests (owner, repo, pr_url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-    )
-    .bind(entry.owner, entry.repo, entry.prUrl, entry.createdAt)
-    .run();
+export interface RecordedPullRequest extends PullRequestEntry {
+  readonly id: number;
+}
+
+export interface Totals {
+  readonly pullRequests: number;
+  /** When the newest was created, ISO 8601; null if there is none. */
+  readonly lastCreatedAt: string | null;
+}
+
+export interface Ledger {
+  recordPullRequest(entry: PullRequestEntry): Promise<void>;
+  totals(): Promise<Totals>;
+  /** Newest first. */
+  recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]>;
+  /** How many there are for one repository; its name is compared without regard to case, as the host does. */
+  pullRequestCount(owner: string, repo: string): Promise<number>;
+  /** Null if nothing is written down for this identity hash. */
+  karma(hash: string): Promise<number | null>;
+  setKarma(hash: string, karma: number): Promise<void>;
 }

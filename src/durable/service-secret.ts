@@ -1,0 +1,20 @@
+/**
+ * The key of every hash of a person's data, for a service whose operator gave none (`IDENTITY_SECRET`): made once, and
+ * kept here, so that it is the same for every isolate and after every restart.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import type { Env } from '../env.ts';
+
+const SECRET_BYTES = 32;
+
+export class ServiceSecret extends DurableObject<Env> {
+  /** 64 hex characters. */
+  read(): string {
+    const { kv } = this.ctx.storage;
+    const known = kv.get<string>('secret');
+    if (known !== undefined) return known;
+    const made = Buffer.from(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))).toString('hex');
+    kv.put('secret', made);
+    return made;
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Who may be counted as one client: an IPv4 address, or the /64 of an IPv6 address, which is what one connection gets.
+ *
+ * The address is taken from the one header that the platform sets and a client cannot (`CLIENT_IP_HEADER`); whatever
+ * else a client claims is not looked at. It is used to count and to hash, and stored nowhere.
+ */
+
+/** All clients whose address is not known count as one: a limit that can be switched off by hiding is none. */
+const UNKNOWN = 'unknown';
+
+/**
+ * The network of the client that sent `request`, in one spelling: `192.0.2.1`, `2001:db8:0:1::/64` or `unknown`.
+ * @param headerName of the header that holds the address. Without it, workerd's own word for the peer of the connection
+ *   counts: on one machine there may be no proxy in front.
+ */
+export function clientNetwork(request: Request, headerName: string): string {
+  const claimed = request.headers.get(headerName) ?? peerOf(request);
+  return claimed === null ? UNKNOWN : networkOf(claimed.trim());
+}
+
+function peerOf(request: Request): string | null {
+  const { clientIp } = (request.cf ?? {}) as { clientIp?: unknown };
+  return typeof clientIp === 'string' ? clientIp : null;
+}
+
+/** @param address as text; anything that is none gives `unknown`. */
+export function networkOf(address: string): string {
+  if (isIPv4(address)) return address;
+  const groups = ipv6Groups(address);
+  if (groups === null) return UNKNOWN;
+  const [mapped, high, low] = [groups.slice(0, 6), groups[6] as number, groups[7] as number];
+  if (mapped.every((group, index) => group === (index === 5 ? 0xffff : 0))) {
+    return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  }
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.toString(16))
+    .join(':')}::/64`;
+}
+
+function isIPv4(text: string): boolean {
+  const parts = text.split('.');
+  return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
+}
+
+/** The eight groups of an IPv6 address (RFC 4291, 2.2); null if the text is none. */
+function ipv6Groups(text: string): number[] | null {
+  const halves = withoutDottedEnd(text.replace(/%.*$/s, '')).split('::');
+  if (halves.length > 2) return null;
+  const [head = [], tail = []] = halves.map((half) => (half === '' ? [] : half.split(':')));
+  if (![...head, ...tail].every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return null;
+  const missing = 8 - head.length - tail.length;
+  if (halves.length === 2 ? missing < 1 : missing !== 0) return null;
+  const zeros = Array.from({ length: missing }, () => '0');
+  return [...head, ...zeros, ...tail].map((group) => Number.parseInt(group, 16));
+}
+
+/** Writes an IPv4 address at the end as two groups. */
+function withoutDottedEnd(text: string): string {
+  const dotted = text.slice(text.lastIndexOf(':') + 1);
+  if (!isIPv4(dotted)) return text;
+  const [a = 0, b = 0, c = 0, d = 0] = dotted.split('.').map(Number);
+  return `${text.slice(0, -dotted.length)}${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+}

@@ -1,0 +1,23 @@
+/**
+ * One-way names for what must be recognised again and must not be known: HMAC-SHA256, keyed with the service's secret.
+ *
+ * Each use has a prefix of its own, so that equal texts of two uses never give equal hashes. The identity hash has
+ * none, as the contract gives its text (2.2); that text begins with an owner's name, which holds no colon.
+ */
+import { createHmac } from 'node:crypto';
+
+/** `address`: a client's network. `commit`: the original id of a commit. `push`: a repository and an original tip. */
+export type HashUse = 'address' | 'commit' | 'push';
+
+/** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
+export function keyedHash(secret: string, use: HashUse, text: string): string {
+  return createHmac('sha256', secret).update(`${use}:${text}`).digest('hex');
+}
+
+/**
+ * The identity hash of a person on a thread: 8 lower-case hex characters (contract, 2.2).
+ * @param thread `owner/repo#number`.
+ */
+export function identityHash(secret: string, thread: string, userToken: string): string {
+  return createHmac('sha256', secret).update(`${thread}|${userToken}`).digest('hex').slice(0, 8);
+}
