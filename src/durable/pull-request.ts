@@ -137,7 +137,12 @@ export class PullRequest extends DurableObject<Env> {
     try {
       if (entry.kind === 'ledger') {
         const createdAt = new Date(entry.at).toISOString();
-        await openLedger(this.env).recordPullRequest({ owner, repo, prUrl: entry.url, createdAt });
+        await openLedger(this.env, config.config).recordPullRequest({
+          owner,
+          repo,
+          prUrl: entry.url,
+          createdAt,
+        });
       } else {
         await publish(config.config.notifyBaseUrl, {
           topic: pullRequestTopic(prHash),

@@ -27,7 +27,8 @@ export class D1Ledger implements Ledger {
   async recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]> {
     const { results } = await this.#db
       .prepare(
-        'SELECT id, owner, repo, pr_url AS prUrl, created_at AS createdAt FROM pull_requests ORDER BY id DESC LIMIT ?',
+        `SELECT id, owner, repo, pr_url AS prUrl, created_at AS createdAt FROM pull_requests
+         ORDER BY created_at DESC, id DESC LIMIT ?`,
       )
       .bind(limit)
       .all<RecordedPullRequest>();

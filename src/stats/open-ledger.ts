@@ -1,8 +1,10 @@
-/** Chooses where the ledger is kept. */
+/** Chooses where the ledger is kept: in the hosted database if there is one, else in D1. */
+import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { D1Ledger } from './d1-ledger.ts';
+import { HostedLedger } from './hosted-ledger.ts';
 import type { Ledger } from './ledger.ts';
 
-export function openLedger(env: Pick<Env, 'DB'>): Ledger {
-  return new D1Ledger(env.DB);
+export function openLedger(env: Pick<Env, 'DB'>, config: Pick<Config, 'hostedDatabase'>): Ledger {
+  return config.hostedDatabase === null ? new D1Ledger(env.DB) : new HostedLedger(config.hostedDatabase);
 }

@@ -1,0 +1,86 @@
+/**
+ * The ledger in a hosted PostgreSQL behind PostgREST, such as Supabase. Schema and set-up: docs/hosted-database.md.
+ *
+ * Reads go to tables that the key may see, one indexed query each; writes and karma go through functions, as the key is
+ * a public one and must not reach those tables. A request is tried once: who writes has an outbox, and who reads has
+ * the last known value.
+ */
+import { PostgrestClient } from '@supabase/postgrest-js';
+import * as z from 'zod';
+import type { Ledger, PullRequestEntry, RecordedPullRequest, Totals } from './ledger.ts';
+
+/** Until the whole answer has come. */
+const TIMEOUT_MS = 5_000;
+
+/** PostgreSQL writes `2026-11-21T10:00:00+00:00`; the ledger's form is that of `toISOString`. */
+const timestamp = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
+
+const totalsRow = z.object({ pull_requests: z.int(), last_created_at: timestamp.nullable() });
+const countRow = z.object({ pull_requests: z.int() });
+const pullRequestRow = z
+  .object({ id: z.int(), owner: z.string(), repo: z.string(), pr_url: z.string(), created_at: timestamp })
+  .transform(({ pr_url: prUrl, created_at: createdAt, ...row }) => ({ ...row, prUrl, createdAt }));
+
+export class HostedLedger implements Ledger {
+  readonly #db: PostgrestClient;
+
+  constructor({ url, key }: { readonly url: string; readonly key: string }) {
+    this.#db = new PostgrestClient(restBase(url), {
+      headers: { apikey: key, Authorization: `Bearer ${key}` },
+      // The client's own timeout ends when the headers are there, and would let a body stall.
+      fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+      retry: false,
+    });
+  }
+
+  async recordPullRequest({ owner, repo, prUrl, createdAt }: PullRequestEntry): Promise<void> {
+    const entry = { owner, repo, pr_url: prUrl, created_at: createdAt };
+    await this.#db.rpc('record_pull_request', entry).throwOnError();
+  }
+
+  async totals(): Promise<Totals> {
+    const { data } = await this.#db
+      .from('totals')
+      .select('pull_requests,last_created_at')
+      .limit(1)
+      .throwOnError();
+    const [row] = z.array(totalsRow).parse(data);
+    return { pullRequests: row?.pull_requests ?? 0, lastCreatedAt: row?.last_created_at ?? null };
+  }
+
+  async recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]> {
+    const { data } = await this.#db
+      .from('pull_requests')
+      .select('id,owner,repo,pr_url,created_at')
+      .order('created_at', { ascending: false })
+      .order('id', { ascending: false })
+      .limit(limit)
+      .throwOnError();
+    return z.array(pullRequestRow).parse(data);
+  }
+
+  async pullRequestCount(owner: string, repo: string): Promise<number> {
+    const { data } = await this.#db
+      .from('repository_totals')
+      .select('pull_requests')
+      .eq('owner', owner.toLowerCase())
+      .eq('repo', repo.toLowerCase())
+      .limit(1)
+      .throwOnError();
+    return z.array(countRow).parse(data)[0]?.pull_requests ?? 0;
+  }
+
+  async karma(hash: string): Promise<number | null> {
+    const { data } = await this.#db.rpc('karma_of', { hash }).throwOnError();
+    return z.int().nullable().parse(data);
+  }
+
+  async setKarma(hash: string, karma: number): Promise<void> {
+    await this.#db.rpc('set_karma', { hash, karma }).throwOnError();
+  }
+}
+
+/** A project's bare address gets the path under which Supabase serves PostgREST; any other path is the operator's. */
+function restBase(url: string): string {
+  return new URL(url).pathname === '/' ? `${url}/rest/v1` : url;
+}
