@@ -4,12 +4,12 @@
  * Reads, and writes that lead to the same result when repeated (fork, sync, delete), are tried again; opening a pull
  * request is tried again only after a look at whether it has been opened.
  */
-import { Octokit } from '@octokit/rest';
+import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
 import type { Oid } from '../git/oid.ts';
-import { HostError, hostText } from './host-error.ts';
+import { HostError } from './host-error.ts';
+import { openOctokit, type RetriedCalls, retriedCalls } from './octokit.ts';
 import type { RepositoryName } from './repository-name.ts';
-import { type RetryAdvice, withRetries } from './retry.ts';
 
 export interface Repository extends RepositoryName {
   readonly isPrivate: boolean;
@@ -33,57 +33,13 @@ export interface NewPullRequest {
   readonly body: string;
 }
 
-/** What is read of Octokit's errors. `status` 500 stands for no answer at all. */
-interface RequestFailure {
-  readonly status: number;
-  readonly response?: {
-    readonly headers: Record<string, string | number | undefined>;
-    readonly data?: unknown;
-  };
-}
-
-function isRequestFailure(error: unknown): error is RequestFailure {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number';
-}
-
-function isRateLimit({ status, response }: RequestFailure): boolean {
-  const headers = response?.headers ?? {};
-  return (
-    status === 429 ||
-    (status === 403 && (headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'))
-  );
-}
-
-/** The sentence in which the host explains itself: its message and the first of its details. */
-function explanation({ response }: RequestFailure): string {
-  const data = response?.data as { message?: unknown; errors?: { message?: unknown }[] } | undefined;
-  const detail = Array.isArray(data?.errors)
-    ? data.errors.find(({ message }) => typeof message === 'string')
-    : undefined;
-  return hostText([data?.message, detail?.message].filter((text) => typeof text === 'string').join(': '));
-}
-
 export class GitHub {
   readonly #octokit: Octokit;
-  readonly #clock: Clock;
-  readonly #hostName: string;
+  readonly #retried: RetriedCalls;
 
   constructor(options: { apiUrl: string; token: string; clock: Clock }) {
-    this.#clock = options.clock;
-    this.#hostName = new URL(options.apiUrl).host;
-    this.#octokit = new Octokit({
-      auth: options.token,
-      baseUrl: options.apiUrl,
-      userAgent: 'gitveil',
-      // Octokit would print to the log, and the log is ours.
-      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-    });
-    // Octokit hands on as text what is no JSON, also an answer that broke off in the middle: whether the host has done
-    // what it was asked for is then as open as without any answer.
-    this.#octokit.hook.after('request', ({ status, data }) => {
-      const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';
-      if (isBroken) throw Object.assign(new Error('the answer is no JSON'), { status: 500 });
-    });
+    this.#octokit = openOctokit(options);
+    this.#retried = retriedCalls(options);
   }
 
   /** The bot account's name. */
@@ -179,49 +135,6 @@ export class GitHub {
       if (saidNo) return false;
       throw error;
     }
-  }
-
-  async #retried<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await withRetries(this.#clock, call, (error) => this.#advise(error));
-    } catch (error) {
-      throw this.#hostError(error);
-    }
-  }
-
-  #advise(error: unknown): RetryAdvice {
-    if (!isRequestFailure(error)) return { kind: 'final' };
-    if (isRateLimit(error)) {
-      const seconds = Number(error.response?.headers['retry-after']);
-      return Number.isFinite(seconds) ? { kind: 'again', waitMs: seconds * 1000 } : { kind: 'final' };
-    }
-    return error.status >= 500 ? { kind: 'again', waitMs: null } : { kind: 'final' };
-  }
-
-  #hostError(error: unknown): HostError {
-    if (error instanceof HostError) return error;
-    if (!isRequestFailure(error) || error.status >= 500) {
-      return new HostError(
-        'unreachable',
-        `${this.#hostName} did not answer as expected. Try again later.`,
-        error,
-      );
-    }
-    if (isRateLimit(error)) {
-      return new HostError(
-        'rate-limited',
-        `${this.#hostName} asks to slow down. Try again in a few minutes.`,
-        error,
-      );
-    }
-    if (error.status === 404) {
-      return new HostError('missing', 'The repository does not exist, or is not public.', error);
-    }
-    return new HostError(
-      'refused',
-      `${this.#hostName} says: ${explanation(error) || `status ${error.status}`}`,
-      error,
-    );
   }
 }
 
