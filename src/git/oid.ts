@@ -5,6 +5,7 @@
  * binary data (tree-less packs, ref-deltas) convert with `oidFromBytes`.
  */
 import { createHash } from 'node:crypto';
+import { sha1OfSmall, SMALL_BYTES } from './sha1.ts';
 
 export type Oid = string;
 
@@ -29,5 +30,7 @@ export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 
 /** The id of an object: SHA-1 over `<type> <length>` NUL and the content. */
 export function hashObject(type: ObjectType, content: Uint8Array): Oid {
-  return createHash('sha1').update(`${type} ${content.byteLength}\0`).update(content).digest('hex');
+  const head = `${type} ${content.byteLength}\0`;
+  if (content.byteLength <= SMALL_BYTES) return sha1OfSmall(head, content);
+  return createHash('sha1').update(head).update(content).digest('hex');
 }

@@ -1,4 +1,5 @@
 /** Object ids, against those that Git prints; and the helpers on bytes that every room here shares. */
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, decodeUtf8, utf8 } from '../../src/git/bytes.ts';
 import { hashObject, isOid, oidFromBytes, type ObjectType } from '../../src/git/oid.ts';
@@ -11,6 +12,15 @@ describe('hashObject', () => {
     ['blob', 'é\0', 'f3d6de9886b28a259a22f38f5e10f946a510b47d'],
   ])('names a %s of %j as git hash-object does', (type, content, oid) => {
     expect(hashObject(type, utf8(content))).toBe(oid);
+  });
+
+  it('names contents of every length up to 1,200 bytes as node:crypto does', () => {
+    const bytes = Uint8Array.from({ length: 1200 }, (_, index) => (index * 167) ^ (index >> 3));
+    for (let length = 0; length <= bytes.byteLength; length++) {
+      const content = bytes.subarray(0, length);
+      const oid = createHash('sha1').update(`commit ${length}\0`).update(content).digest('hex');
+      expect(hashObject('commit', content)).toBe(oid);
+    }
   });
 });
 

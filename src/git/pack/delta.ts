@@ -4,8 +4,9 @@
  */
 import { ProtocolError } from '../protocol-error.ts';
 
-/** The two sizes at the head of a delta take at most this many bytes. */
-export const MAX_DELTA_HEADER_BYTES = 20;
+const MAX_SIZE_BYTES = 10;
+/** The two sizes at the head of a delta. */
+export const MAX_DELTA_HEADER_BYTES = 2 * MAX_SIZE_BYTES;
 
 export interface DeltaHeader {
   readonly baseSize: number;
@@ -20,20 +21,35 @@ function badDelta(): ProtocolError {
 
 /** @throws ProtocolError `bad-pack` if `delta` ends inside its header. */
 export function parseDeltaHeader(delta: Uint8Array): DeltaHeader {
-  let position = 0;
-  const readSize = (): number => {
-    let size = 0;
-    for (let factor = 1; factor <= 2 ** 63; factor *= 128) {
-      const byte = delta[position++];
-      if (byte === undefined) break;
-      size += (byte & 0x7f) * factor;
-      if (byte < 0x80) return size;
-    }
-    throw badDelta();
-  };
-  const baseSize = readSize();
-  const resultSize = readSize();
-  return { baseSize, resultSize, instructionsStart: position };
+  const resultStart = behindSize(delta, 0, delta.byteLength);
+  const instructionsStart = behindSize(delta, resultStart, delta.byteLength);
+  return { baseSize: sizeAt(delta, 0), resultSize: sizeAt(delta, resultStart), instructionsStart };
+}
+
+/**
+ * Of a delta of which `end` bytes are at hand; for the many that pass by, as it allocates nothing.
+ * @throws ProtocolError `bad-pack` if the delta's header does not end by then.
+ */
+export function resultSizeOf(delta: Uint8Array, end: number): number {
+  const resultStart = behindSize(delta, 0, end);
+  behindSize(delta, resultStart, end);
+  return sizeAt(delta, resultStart);
+}
+
+/** Where the size at `start` ends. */
+function behindSize(delta: Uint8Array, start: number, end: number): number {
+  const stop = Math.min(end, start + MAX_SIZE_BYTES);
+  for (let at = start; at < stop; at++) if (delta[at]! < 0x80) return at + 1;
+  throw badDelta();
+}
+
+function sizeAt(delta: Uint8Array, start: number): number {
+  let size = 0;
+  for (let at = start, factor = 1; ; at++, factor *= 128) {
+    const byte = delta[at]!;
+    size += (byte & 0x7f) * factor;
+    if (byte < 0x80) return size;
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ import { createHash } from 'node:crypto';
 import { oidFromBytes, OID_BYTES, type Oid } from '../oid.ts';
 import { ProtocolError } from '../protocol-error.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
-import { applyDelta, MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
+import { applyDelta, MAX_DELTA_HEADER_BYTES, resultSizeOf } from './delta.ts';
 import {
   encodeDistance,
   EntryHeaderReader,
@@ -276,8 +276,7 @@ export class PackScanner {
   #endPassedEntry(chunk: Uint8Array, position: number): void {
     const { type, size } = this.#header;
     if (type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA) {
-      const head = this.#deltaHead.subarray(0, Math.min(size, MAX_DELTA_HEADER_BYTES));
-      if (parseDeltaHeader(head).resultSize > MAX_OBJECT_BYTES) {
+      if (resultSizeOf(this.#deltaHead, Math.min(size, MAX_DELTA_HEADER_BYTES)) > MAX_OBJECT_BYTES) {
         throw objectTooLarge();
       }
     }
