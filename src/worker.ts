@@ -8,6 +8,9 @@ import { Hono } from 'hono';
 import { type ConfigResult, parseConfig } from './config.ts';
 import type { AppEnv, Env } from './env.ts';
 import { createLogger } from './log.ts';
+import { crossOrigin } from './middleware/cross-origin.ts';
+import { securityHeaders } from './middleware/security-headers.ts';
+import { serviceKey } from './middleware/service-key.ts';
 import { git } from './routes/git.ts';
 import { health } from './routes/health.ts';
 
@@ -30,6 +33,8 @@ function configOf(env: Env): ConfigResult {
 
 const app = new Hono<AppEnv>();
 
+app.use(securityHeaders);
+
 app.use(async (c, next) => {
   const result = configOf(c.env);
   if (result.kind === 'invalid') {
@@ -41,6 +46,8 @@ app.use(async (c, next) => {
   return next();
 });
 
+app.route('/', crossOrigin);
+app.route('/', serviceKey);
 app.route('/', health);
 app.route('/', git);
 
@@ -61,6 +68,7 @@ async function scheduled({ scheduledTime }: ScheduledController, env: Env): Prom
 export { Guard } from './durable/guard.ts';
 export { Identity } from './durable/identity.ts';
 export { NotificationFeed } from './durable/notification-feed.ts';
+export { PendingPush } from './durable/pending-push.ts';
 export { PullRequest } from './durable/pull-request.ts';
 export { RateWindow } from './durable/rate-window.ts';
 export { ServiceSecret } from './durable/service-secret.ts';

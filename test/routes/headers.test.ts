@@ -1,0 +1,103 @@
+/** What every answer carries for browsers: security headers, and CORS on the JSON endpoints. */
+import { createExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { Hono } from 'hono';
+import { describe, expect, it } from 'vitest';
+import type { AppEnv, Env } from '../../src/env.ts';
+import { securityHeaders } from '../../src/middleware/security-headers.ts';
+import worker from '../../src/worker.ts';
+
+const bindings = env as unknown as Env;
+
+async function ask(method: string, path: string, headers: Record<string, string> = {}): Promise<Response> {
+  const request = new Request(`https://gitveil.test${path}`, { method, headers });
+  return worker.fetch(request, { ...bindings }, createExecutionContext());
+}
+
+const THREAD = '/v1/gh/octo/hello/issues/1/comments/anonymous';
+const PULL = '/v1/gh/octo/hello/pulls/1/comments/anonymous';
+const JSON_ENDPOINTS: [string, string][] = [
+  ['GET', '/health'],
+  ['GET', '/metrics'],
+  ['GET', '/api/status'],
+  ['GET', '/api/stats'],
+  ['GET', '/api/recent-prs'],
+  ['GET', '/api/pr-status/0123456789ab'],
+  ['GET', '/openapi.json'],
+  ['POST', THREAD],
+  ['POST', PULL],
+  ['POST', '/v1/gh/octo/hello/issues/anonymous'],
+  ['POST', '/admin/panic'],
+  ['POST', '/admin/rollback'],
+];
+const OTHERS: [string, string][] = [
+  ['GET', '/'],
+  ['GET', '/docs'],
+  ['GET', '/v1/moderation/report?hash=0123abcd'],
+  ['GET', '/v1/gh/octo/hello'],
+  ['GET', '/v1/gh/octo/hello/info/refs?service=none'],
+  ['POST', '/v1/gh/octo/hello/git-receive-pack'],
+  ['POST', '/v1/gh/octo/hello/git-upload-pack'],
+  ['GET', '/badge/octo/..'],
+  ['GET', '/badges/deployed.svg'],
+  ['GET', '/nothing/here'],
+];
+
+describe('every answer', () => {
+  it.each([...JSON_ENDPOINTS, ...OTHERS])('%s %s tells browsers to be careful', async (method, path) => {
+    const { headers } = await ask(method, path);
+    expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+    expect(headers.get('Content-Security-Policy')).toContain("default-src 'none'");
+    expect(headers.get('Content-Security-Policy')).toContain("frame-ancestors 'none'");
+    expect(headers.get('Referrer-Policy')).toBe('same-origin');
+    expect(headers.get('Strict-Transport-Security')).toBe('max-age=31536000');
+    expect(headers.get('Cross-Origin-Resource-Policy')).toBe(
+      path.startsWith('/badge') ? 'cross-origin' : 'same-origin',
+    );
+    expect(headers.get('Set-Cookie')).toBeNull();
+    expect(headers.get('Access-Control-Allow-Credentials')).toBeNull();
+  });
+
+  it('keeps what a route has set itself, also on an answer that came out of a cache', async () => {
+    const app = new Hono<AppEnv>().use(securityHeaders);
+    const own = {
+      headers: { 'Content-Security-Policy': "default-src 'self'", 'Cache-Control': 'max-age=60' },
+    };
+    app.get('/cached', async (c) => {
+      await caches.default.put('https://gitveil.test/kept', new Response('kept', own));
+      return (await caches.default.match('https://gitveil.test/kept')) ?? c.notFound();
+    });
+    const { headers } = await app.request('/cached');
+    expect(headers.get('Content-Security-Policy')).toBe("default-src 'self'");
+    expect(headers.get('X-Content-Type-Options')).toBe('nosniff');
+  });
+});
+
+describe('CORS', () => {
+  it.each(JSON_ENDPOINTS)('%s %s may be called and read from anywhere', async (method, path) => {
+    const answer = await ask(method, path, { Origin: 'https://front.example' });
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    const preflight = await ask('OPTIONS', path, {
+      Origin: 'https://front.example',
+      'Access-Control-Request-Method': method,
+      'Access-Control-Request-Headers': 'content-type,x-service-key',
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('Access-Control-Allow-Methods')?.split(',')).toContain(method);
+    expect(preflight.headers.get('Access-Control-Allow-Headers')).toBe('Content-Type,X-Service-Key');
+  });
+
+  it('stands on refusals too', async () => {
+    const request = new Request('https://gitveil.test/api/stats', {
+      headers: { Origin: 'https://front.example' },
+    });
+    const answer = await worker.fetch(request, { ...bindings, SERVICE_API_KEY: 'key' });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+  });
+
+  it.each(OTHERS)('%s %s has none', async (method, path) => {
+    const answer = await ask(method, path, { Origin: 'https://front.example' });
+    expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();
+  });
+});
