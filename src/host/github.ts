@@ -33,6 +33,11 @@ export interface NewPullRequest {
   readonly body: string;
 }
 
+export interface HostFile {
+  /** Null: a folder or a submodule, or more than 1 MB. */
+  readonly content: Uint8Array | null;
+}
+
 export class GitHub {
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
@@ -58,6 +63,21 @@ export class GitHub {
       isArchived: data.archived,
       sizeKb: data.size,
     };
+  }
+
+  /**
+   * A file at the tip of the default branch; null if there is no such path, or no such repository. Asked for as JSON and
+   * not as raw bytes: of more than 1 MB the host then sends nothing.
+   */
+  async file({ owner, name: repo }: RepositoryName, path: string): Promise<HostFile | null> {
+    try {
+      const { data } = await this.#retried(() => this.#octokit.rest.repos.getContent({ owner, repo, path }));
+      const isWhole = !Array.isArray(data) && data.type === 'file' && data.encoding === 'base64';
+      return { content: isWhole ? Buffer.from(data.content, 'base64') : null };
+    } catch (error) {
+      if (error instanceof HostError && error.code === 'missing') return null;
+      throw error;
+    }
   }
 
   /** The bot's fork: the one that exists, or a new one whose objects appear later. It may have another name. */

@@ -1,0 +1,92 @@
+/**
+ * What a repository's maintainers say about anonymous contributions, in `.gitveil.yml` at its root.
+ *
+ * Two keys: `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted.
+ * Without the file everything is accepted. With one that cannot be understood nothing is: whoever wrote it may have
+ * meant to refuse, and an unknown key may be `accept` with a letter missing. Pure: bytes in, plain data out.
+ */
+import { parseDocument } from 'yaml';
+import * as z from 'zod';
+import { fullName, type RepositoryName } from '../host/repository-name.ts';
+
+export const POLICY_PATH = '.gitveil.yml';
+
+const CONTRIBUTIONS = ['pull_requests', 'issues', 'comments'] as const;
+export type Contribution = (typeof CONTRIBUTIONS)[number];
+
+export interface Policy {
+  /** What the badge shows. */
+  readonly anonymousFriendly: boolean;
+  readonly accepted: readonly Contribution[];
+  /** Completes "the file …"; null: the file can be read, or there is none. */
+  readonly problem: string | null;
+}
+
+/** Of a repository without the file. */
+export const OPEN_POLICY: Policy = { anonymousFriendly: false, accepted: CONTRIBUTIONS, problem: null };
+
+/** A policy is a few lines. */
+const MAX_POLICY_BYTES = 8 * 1024;
+
+const ACCEPT_RULE = `must have accept as true, false or a list out of ${CONTRIBUTIONS.join(', ')}`;
+
+const policySchema = z.strictObject(
+  {
+    anonymous_friendly: z
+      .boolean({ error: 'must have anonymous_friendly as true or false' })
+      .default(OPEN_POLICY.anonymousFriendly),
+    accept: z
+      .union([z.boolean(), z.array(z.enum(CONTRIBUTIONS))], { error: ACCEPT_RULE })
+      .default([...CONTRIBUTIONS])
+      .transform((accept) => (typeof accept === 'boolean' ? (accept ? CONTRIBUTIONS : []) : accept)),
+  },
+  { error: 'must hold the keys anonymous_friendly and accept, and no others' },
+);
+
+/** @param file the file's bytes; null if it is no file, or one that the host does not send whole. */
+export function parsePolicy(file: Uint8Array | null): Policy {
+  const problem = (text: string): Policy => ({ anonymousFriendly: false, accepted: [], problem: text });
+  if (file === null || file.byteLength > MAX_POLICY_BYTES) return problem('must be a file of at most 8 KB');
+  let content: unknown;
+  try {
+    content = readYaml(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(file));
+  } catch {
+    return problem('must be valid YAML without aliases');
+  }
+  // Nothing but comments: nothing is said.
+  const parsed = policySchema.safeParse(content ?? {});
+  if (!parsed.success) return problem(parsed.error.issues[0]?.message ?? '');
+  const { anonymous_friendly: anonymousFriendly, accept } = parsed.data;
+  return {
+    anonymousFriendly,
+    accepted: CONTRIBUTIONS.filter((kind) => accept.includes(kind)),
+    problem: null,
+  };
+}
+
+/** @throws Error */
+function readYaml(text: string): unknown {
+  const document = parseDocument(text, { schema: 'core', stringKeys: true, logLevel: 'error' });
+  const [mistake] = [...document.errors, ...document.warnings];
+  if (mistake !== undefined) throw mistake;
+  // An alias can make a small file a large object.
+  return document.toJS({ maxAliasCount: 0 });
+}
+
+const IN_WORDS: Readonly<Record<Contribution, string>> = {
+  pull_requests: 'pull requests',
+  issues: 'issues',
+  comments: 'comments',
+};
+
+/** Why a contribution is not accepted, as a sentence for the person; null if it is accepted. */
+export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
+  const { accepted, problem } = policy;
+  if (accepted.includes(kind)) return null;
+  if (problem !== null) {
+    return `${fullName(to)} accepts nothing until its maintainers mend its ${POLICY_PATH}, which ${problem}.`;
+  }
+  const others =
+    accepted.length === 0 ? '' : `, only ${accepted.map((other) => IN_WORDS[other]).join(' and ')}`;
+  return `${fullName(to)} does not accept anonymous ${IN_WORDS[kind]}${others}: its ${POLICY_PATH} says so.`;
+}

@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { utf8 } from '../../src/git/bytes.ts';
+import { OPEN_POLICY, parsePolicy, policyRefusal } from '../../src/policy/policy.ts';
+
+const ALL = ['pull_requests', 'issues', 'comments'];
+const repository = { owner: 'octo', name: 'hello' };
+const parse = (text: string) => parsePolicy(utf8(text));
+
+describe('a policy file', () => {
+  it.each([
+    ['', false, ALL],
+    ['# nothing yet\n', false, ALL],
+    ['---\n', false, ALL],
+    ['anonymous_friendly: true', true, ALL],
+    ['anonymous_friendly: false\naccept: true', false, ALL],
+    ['accept: false', false, []],
+    ['accept: []', false, []],
+    ['accept: [comments, issues, comments]', false, ['issues', 'comments']],
+    ['accept:\n  - pull_requests\nanonymous_friendly: true\n', true, ['pull_requests']],
+    ['{"accept": ["issues"]}', false, ['issues']],
+    ['\uFEFFaccept: false', false, []],
+  ])('%j says what it says', (text, anonymousFriendly, accepted) => {
+    expect(parse(text)).toEqual({ anonymousFriendly, accepted, problem: null });
+  });
+
+  it.each([
+    ['a key that nobody knows', 'acept: false', /no others/],
+    ['no mapping', '- accept', /no others/],
+    ['a word that nobody knows', 'accept: [pull-requests]', /accept as true, false or a list/],
+    ['an empty value', 'accept:', /accept as true, false or a list/],
+    ['a string for a truth value', 'anonymous_friendly: yes', /anonymous_friendly as true or false/],
+    ['broken YAML', 'accept: [issues', /valid YAML/],
+    ['a key twice', 'accept: false\naccept: true', /valid YAML/],
+    ['two documents', 'accept: true\n---\naccept: false', /valid YAML/],
+    ['an alias', 'accept: &all [issues]\nanonymous_friendly: *all', /valid YAML/],
+    ['a tag', 'accept: !!js/function "x"', /valid YAML/],
+    ['a key that is a list', '? [accept]\n: false', /valid YAML/],
+    ['a prototype', '__proto__: {accept: true}', /no others/],
+    ['too many bytes', `# ${'x'.repeat(8192)}`, /8 KB/],
+    ['deep nesting', '['.repeat(8000), /valid YAML/],
+  ])('with %s accepts nothing, and says why', (_, text, problem) => {
+    expect(parse(text)).toEqual({
+      anonymousFriendly: false,
+      accepted: [],
+      problem: expect.stringMatching(problem) as string,
+    });
+  });
+
+  it('that is a folder, or no UTF-8, accepts nothing', () => {
+    expect(parsePolicy(null).problem).toMatch(/must be a file/);
+    expect(parsePolicy(new Uint8Array([0xff, 0xfe, 0x00])).problem).toMatch(/valid YAML/);
+  });
+
+  it('never throws, and accepts all or nothing of what is no policy', () => {
+    const words = fc.constantFrom(
+      'accept',
+      'anonymous_friendly',
+      ':',
+      ' ',
+      '\n',
+      '-',
+      '[',
+      ']',
+      '{',
+      '}',
+      '&a',
+      '*a',
+      '!',
+      '|',
+      '"',
+      "'",
+      '?',
+      '#',
+      'true',
+      'false',
+      'issues',
+      '%',
+      '\t',
+      '<<',
+      ...'\0\u0085\uFFFF',
+    );
+    fc.assert(
+      fc.property(fc.array(words, { maxLength: 40 }), (parts) => {
+        const policy = parse(parts.join(''));
+        if (policy.problem !== null) expect(policy.accepted).toEqual([]);
+      }),
+    );
+    fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void parsePolicy(bytes)));
+  });
+});
+
+describe('the sentence of a refusal', () => {
+  it('names the repository, its file, and what is accepted instead', () => {
+    expect(policyRefusal(OPEN_POLICY, repository, 'comments')).toBeNull();
+    expect(policyRefusal(parse('accept: [issues, comments]'), repository, 'comments')).toBeNull();
+    expect(policyRefusal(parse('accept: false'), repository, 'pull_requests')).toBe(
+      'octo/hello does not accept anonymous pull requests: its .gitveil.yml says so.',
+    );
+    expect(policyRefusal(parse('accept: [issues, pull_requests]'), repository, 'comments')).toBe(
+      'octo/hello does not accept anonymous comments, only pull requests and issues: its .gitveil.yml says so.',
+    );
+  });
+
+  it('names what is wrong with a file that cannot be read', () => {
+    expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
+      'octo/hello accepts nothing until its maintainers mend its .gitveil.yml, which must hold the keys ' +
+        'anonymous_friendly and accept, and no others.',
+    );
+  });
+});
