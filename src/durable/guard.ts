@@ -2,4 +2,9 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 
-export class Guard extends DurableObject<Env> {}
+export class Guard extends DurableObject<Env> {
+  /** What GET /api/status and the badges show. */
+  status(): { panicMode: boolean } {
+    return { panicMode: this.ctx.storage.kv.get<boolean>('panic') ?? false };
+  }
+}

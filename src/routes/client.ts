@@ -1,0 +1,31 @@
+/** The client of a request, as limits count it; and the objects that count. */
+import type { Context } from 'hono';
+import type { Guard } from '../durable/guard.ts';
+import type { RateWindow } from '../durable/rate-window.ts';
+import type { AppEnv, Env } from '../env.ts';
+import { clientNetwork } from '../identity/client-address.ts';
+import { keyedHash } from '../identity/keyed-hash.ts';
+import { serviceSecret } from '../identity/service-secret.ts';
+
+export interface Client {
+  /** Address, or network of addresses. In memory only, and never in a log. */
+  readonly network: string;
+  /** The only form in which it is kept. */
+  readonly hash: string;
+}
+
+/** Rejects when the key of the hash cannot be read. */
+export async function clientOf(c: Context<AppEnv>): Promise<Client> {
+  const { clientIpHeader, identitySecret } = c.var.config;
+  const network = clientNetwork(c.req.raw, clientIpHeader);
+  return { network, hash: keyedHash(await serviceSecret(c.env, identitySecret), 'address', network) };
+}
+
+export function rateWindowOf(env: Env, { hash }: Pick<Client, 'hash'>): DurableObjectStub<RateWindow> {
+  return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(hash));
+}
+
+/** There is one. */
+export function guardOf(env: Env): DurableObjectStub<Guard> {
+  return env.GUARD.get(env.GUARD.idFromName('guard'));
+}
