@@ -8,6 +8,8 @@ import type { Ref } from '../git/ref-advertisement.ts';
 import { headOf, type PullRequest, type Repository } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import type { KnownPolicy } from '../policy/policies.ts';
+import { OPEN_POLICY, policyRefusal } from '../policy/policy.ts';
 import { workBranch } from './push-options.ts';
 import type { PushHost } from './push-host.ts';
 import { hostStep, Refusal } from './refusal.ts';
@@ -46,6 +48,20 @@ export async function lookUpUpstream(
     ]);
   }
   return { repository, refs: list.refs, defaultBranch };
+}
+
+/**
+ * @param policy of the repository; that it is public, the look-up has said.
+ * @throws Refusal if its maintainers take no anonymous pull requests, or if the host does not tell.
+ */
+export function checkPolicy(policy: KnownPolicy, { repository }: Upstream): void {
+  if (policy === undefined) {
+    throw new Refusal('the policy of the repository could not be read', [
+      'Nothing was changed. Push again later.',
+    ]);
+  }
+  const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
+  if (refusal !== null) throw new Refusal('not accepted by the repository', [refusal]);
 }
 
 function missingRepository(): Refusal {

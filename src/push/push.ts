@@ -24,6 +24,7 @@ import { PackRelay, type RewrittenHistory } from './pack-relay.ts';
 import type { PushHost } from './push-host.ts';
 import { parsePushOptions, workBranch } from './push-options.ts';
 import {
+  checkPolicy,
   chooseBase,
   type Continuation,
   findContinuation,
@@ -126,10 +127,12 @@ export class Push {
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     await this.#reply.progress(...parsed.options.warnings);
 
-    const [upstream, botLogin] = await Promise.all([
+    const [upstream, botLogin, policy] = await Promise.all([
       lookUpUpstream(this.#host, this.#target, this.#settings.maxRepositoryMb),
       hostStep('lookup', () => this.#host.botLogin()),
+      this.#host.policy(this.#target),
     ]);
+    checkPolicy(policy, upstream);
     const continuation = await findContinuation(
       this.#host,
       upstream,

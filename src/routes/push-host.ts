@@ -6,6 +6,7 @@ import { GitHub } from '../host/github.ts';
 import { GitTransport } from '../host/git-transport.ts';
 import { HostError } from '../host/host-error.ts';
 import { SmartHttp } from '../host/smart-http.ts';
+import { openPolicies } from '../policy/policies.ts';
 import { HistoryCache } from '../push/history-cache.ts';
 import type { PushHost } from '../push/push-host.ts';
 import { HistoryLister } from '../push/upstream-history.ts';
@@ -36,6 +37,7 @@ export function pushHost(c: Context<AppEnv>): PushHost {
       botLogins.set(key, login);
       return login;
     },
+    policy: (repository) => openPolicies(c.env, c.var.config, c.var.logger).of(repository),
     async record(pullRequest, event) {
       const object = c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(pullRequest.prHash));
       await object.record(pullRequest, event, clock.now());

@@ -1,0 +1,79 @@
+/**
+ * The policies of repositories as the host has them, for five minutes each; while the host does not answer, as it last
+ * had them.
+ *
+ * The bot may see more than the public: a repository that is not public has no policy here, and is not told apart from
+ * one that does not exist. Cost when nothing is remembered: two requests to the host, at the same time.
+ */
+import { waitUntil } from 'cloudflare:workers';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { Env } from '../env.ts';
+import { GitHub } from '../host/github.ts';
+import { HostError } from '../host/host-error.ts';
+import type { RepositoryName } from '../host/repository-name.ts';
+import type { Logger } from '../log.ts';
+import { LastKnown, type LastKnownPlaces } from '../stats/last-known.ts';
+import { OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
+
+const POLICY_FRESH_MS = 5 * 60_000;
+
+/** What is asked of the host. */
+export type PolicyHost = Pick<GitHub, 'repository' | 'file'>;
+
+/** Null: there is no public repository of that name. Undefined: the host does not say, and has not said before. */
+export type KnownPolicy = Policy | null | undefined;
+
+export class Policies {
+  readonly #host: PolicyHost;
+  readonly #lastKnown: LastKnown;
+
+  constructor(host: PolicyHost, lastKnown: LastKnown) {
+    this.#host = host;
+    this.#lastKnown = lastKnown;
+  }
+
+  /** Never rejects. */
+  of(repository: RepositoryName): Promise<KnownPolicy> {
+    const { owner, name } = repository;
+    return this.#lastKnown.read<Policy | null>({
+      name: `policy/${owner.toLowerCase()}/${name.toLowerCase()}`,
+      freshMs: POLICY_FRESH_MS,
+      nothing: null,
+      ask: () => this.#ask(repository),
+    });
+  }
+
+  async #ask(repository: RepositoryName): Promise<Policy | null> {
+    try {
+      const [{ isPrivate }, file] = await Promise.all([
+        this.#host.repository(repository),
+        this.#host.file(repository, POLICY_PATH),
+      ]);
+      if (isPrivate) return null;
+      return file === null ? OPEN_POLICY : parsePolicy(file.content);
+    } catch (error) {
+      if (error instanceof HostError && error.code === 'missing') return null;
+      throw error;
+    }
+  }
+}
+
+/** One for the isolate. */
+const memory: LastKnownPlaces['memory'] = new Map();
+
+export function openPolicies(env: Pick<Env, 'LAST_KNOWN'>, config: Config, logger: Logger): Policies {
+  const { hostingApiUrl, hostingToken, serviceUrl } = config;
+  const lastKnown = new LastKnown({
+    cache: caches.default,
+    cacheBase: `${serviceUrl}/.last-known`,
+    kv: env.LAST_KNOWN,
+    memory,
+    later: waitUntil,
+    onFailure: (error) => logger.warn('a policy could not be read', { error }),
+  });
+  return new Policies(
+    new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock: systemClock }),
+    lastKnown,
+  );
+}

@@ -1,0 +1,27 @@
+/** The policy file before an anonymous comment or issue. */
+import type { Context } from 'hono';
+import type { AppEnv } from '../env.ts';
+import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { openPolicies } from '../policy/policies.ts';
+import { policyRefusal } from '../policy/policy.ts';
+
+const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
+
+/**
+ * The answer to a contribution that the repository does not take; null: it does. What cannot be known is refused, too:
+ * a maintainer's no must not depend on the host's mood.
+ */
+export async function refuseByPolicy(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  kind: keyof typeof SINGULAR,
+): Promise<Response | null> {
+  const policy = await openPolicies(c.env, c.var.config, c.var.logger).of(target);
+  if (policy === undefined) {
+    return c.json({ error: `the policy of ${fullName(target)} cannot be read now; try again later` }, 503);
+  }
+  // As the host says it of what the bot cannot see (contract, section 7): what only the bot sees is not shown to anyone.
+  if (policy === null) return c.json({ error: `failed to create ${SINGULAR[kind]}: 404 Not Found` }, 400);
+  const refusal = policyRefusal(policy, target, kind);
+  return refusal === null ? null : c.json({ error: refusal }, 403);
+}

@@ -1,0 +1,108 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../src/env.ts';
+import { utf8 } from '../../src/git/bytes.ts';
+import { HostError } from '../../src/host/host-error.ts';
+import { Policies, type PolicyHost } from '../../src/policy/policies.ts';
+import { OPEN_POLICY } from '../../src/policy/policy.ts';
+import { LastKnown } from '../../src/stats/last-known.ts';
+
+const { LAST_KNOWN } = env as unknown as Env;
+const MINUTE_MS = 60_000;
+const NOTHING_ACCEPTED = { anonymousFriendly: false, accepted: [], problem: null };
+
+let count = 0;
+/** One that nothing remembers. */
+const newRepository = () => ({ owner: 'Octo', name: `Hello-${++count}` });
+
+/** The host: what it has, and how often it was asked. */
+class FakeHost implements PolicyHost {
+  text: string | null = null;
+  isPrivate = false;
+  failure: HostError | null = null;
+  asked = 0;
+
+  async repository(name: { owner: string; name: string }) {
+    this.asked += 1;
+    if (this.failure !== null) throw this.failure;
+    return { ...name, isPrivate: this.isPrivate, isArchived: false, sizeKb: 1 };
+  }
+
+  async file() {
+    if (this.failure !== null) throw this.failure;
+    return this.text === null ? null : { content: utf8(this.text) };
+  }
+}
+
+const pending: Promise<unknown>[] = [];
+
+/** An isolate, in the same data centre as the others or in another one. */
+function isolate(host: PolicyHost, cache: Pick<Cache, 'match' | 'put'> = caches.default): Policies {
+  return new Policies(
+    host,
+    new LastKnown({
+      cache,
+      cacheBase: 'https://gitveil.test/.last-known',
+      kv: LAST_KNOWN,
+      memory: new Map(),
+      later: (work) => void pending.push(work),
+      onFailure: () => {},
+    }),
+  );
+}
+
+const elsewhere = { match: async () => undefined, put: async () => {} };
+
+beforeEach(() => void vi.setSystemTime('2026-11-21T12:00:00Z'));
+afterEach(() => void vi.useRealTimers());
+
+describe('the policy of a repository', () => {
+  it('is asked for once in five minutes, by whatever spelling of the name', async () => {
+    const host = new FakeHost();
+    host.text = 'accept: false';
+    const policies = isolate(host);
+    const { owner, name } = newRepository();
+    expect(await policies.of({ owner, name })).toEqual(NOTHING_ACCEPTED);
+    host.text = null;
+    vi.setSystemTime(Date.now() + 4 * MINUTE_MS);
+    expect(await policies.of({ owner: 'octo', name: name.toLowerCase() })).toEqual(NOTHING_ACCEPTED);
+    expect(host.asked).toBe(1);
+    vi.setSystemTime(Date.now() + 2 * MINUTE_MS);
+    expect(await policies.of({ owner, name })).toEqual(OPEN_POLICY);
+  });
+
+  it.each([
+    ['private', (host: FakeHost) => (host.isPrivate = true)],
+    ['missing', (host: FakeHost) => (host.failure = new HostError('missing', 'no such repository'))],
+  ])('that is %s is none, and leaves nothing behind', async (_, arrange) => {
+    const host = new FakeHost();
+    host.text = 'anonymous_friendly: true';
+    arrange(host);
+    const repository = newRepository();
+    const policies = isolate(host);
+    expect(await policies.of(repository)).toBeNull();
+    expect(await policies.of(repository)).toBeNull();
+    expect(host.asked).toBe(1);
+    await Promise.all(pending);
+    const { keys } = await LAST_KNOWN.list({ prefix: `policy/octo/${repository.name.toLowerCase()}` });
+    expect(keys).toEqual([]);
+  });
+
+  it('is the last known one while the host does not answer, in every data centre', async () => {
+    const host = new FakeHost();
+    host.text = 'accept: false';
+    const repository = newRepository();
+    await isolate(host).of(repository);
+    await Promise.all(pending);
+    host.failure = new HostError('unreachable', 'the host is down');
+    vi.setSystemTime(Date.now() + 60 * MINUTE_MS);
+    expect(await isolate(host).of(repository)).toEqual(NOTHING_ACCEPTED);
+    expect(await isolate(host, elsewhere).of(repository)).toEqual(NOTHING_ACCEPTED);
+  });
+
+  it('is not known when the host does not answer and never has', async () => {
+    const host = new FakeHost();
+    host.failure = new HostError('rate-limited', 'slow down');
+    expect(await isolate(host).of(newRepository())).toBeUndefined();
+  });
+});
