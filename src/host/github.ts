@@ -33,6 +33,13 @@ export interface NewPullRequest {
   readonly body: string;
 }
 
+export interface ClosedPullRequest {
+  /** As the host writes it. */
+  readonly closedAt: string | null;
+  /** It was merged before, and there was nothing left to close. */
+  readonly isMerged: boolean;
+}
+
 export interface HostFile {
   /** Null: a folder or a submodule, or more than 1 MB. */
   readonly content: Uint8Array | null;
@@ -143,6 +150,14 @@ export class GitHub {
       const { data } = await this.#octokit.rest.pulls.create({ owner, repo, ...request });
       return { number: data.number, url: data.html_url, isOpen: true, base: data.base.ref };
     });
+  }
+
+  /** Closes a pull request; one that is closed already stays as it is. */
+  async closePullRequest({ owner, name: repo }: RepositoryName, number: number): Promise<ClosedPullRequest> {
+    const { data } = await this.#retried(() =>
+      this.#octokit.rest.pulls.update({ owner, repo, pull_number: number, state: 'closed' }),
+    );
+    return { closedAt: data.closed_at, isMerged: data.merged };
   }
 
   /** False if the host understood and said no. */
