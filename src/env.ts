@@ -22,6 +22,7 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly GUARD: DurableObjectNamespace<Guard>;
   readonly SERVICE_SECRET: DurableObjectNamespace<ServiceSecret>;
   readonly HISTORY: KVNamespace;
+  readonly LAST_KNOWN: KVNamespace;
   readonly VERSION: WorkerVersionMetadata;
   /** The compatibility date of wrangler.toml, which a Worker cannot ask its runtime for. */
   readonly COMPATIBILITY_DATE: string;

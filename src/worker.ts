@@ -13,6 +13,8 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { serviceKey } from './middleware/service-key.ts';
 import { git } from './routes/git.ts';
 import { health } from './routes/health.ts';
+import { prStatus } from './routes/pr-status.ts';
+import { stats } from './routes/stats.ts';
 
 const results = new WeakMap<Env, ConfigResult>();
 
@@ -49,6 +51,8 @@ app.use(async (c, next) => {
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 app.route('/', health);
+app.route('/', stats);
+app.route('/', prStatus);
 app.route('/', git);
 
 app.notFound((c) => c.json({ error: 'not found' }, 404));

@@ -1,5 +1,5 @@
 /** Push options (`git push -o name=value`) as the service understands them. */
-const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
+export const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
 
 export interface PushOptions {
   /** The pull request to update. */

@@ -1,0 +1,21 @@
+/** The topic of a pull request (contract, 4.13). */
+import * as z from 'zod';
+import { PR_HASH_PATTERN } from '../../push/push-options.ts';
+
+export const prStatusParams = z.object({
+  hash: z
+    .string()
+    .toLowerCase()
+    .regex(PR_HASH_PATTERN)
+    .meta({ description: 'The hash that the push has shown: 8 to 40 hexadecimal characters.' }),
+});
+
+export const prStatusAnswer = z
+  .object({
+    hash: z.string().meta({ description: 'The hash that was asked for.' }),
+    notify_topic: z.string().meta({ description: 'Topic on which its events appear.' }),
+    subscribe_url: z.url().meta({ description: 'Where to subscribe to the topic.' }),
+  })
+  .meta({ description: 'Where the events of a pull request appear.' });
+
+export type PrStatusAnswer = z.infer<typeof prStatusAnswer>;

@@ -1,0 +1,130 @@
+/**
+ * What the ledger last said, for questions that are asked far more often than their answers change, and for the time
+ * when it does not answer.
+ *
+ * Three places, from near to far: the isolate's memory and the data centre's cache spare the question for a while; KV
+ * has the last known value of every place, and is asked when the ledger fails. KV is written when a value has changed,
+ * so that a badge in a popular README costs no writes.
+ *
+ * Cost: nothing while the value is fresh in memory, one look into the cache after that. Then the ledger's own cost, one
+ * entry in the cache, and one KV read behind the answer.
+ */
+
+/** One question to the ledger. Values and `nothing` are JSON. */
+export interface Question<T> {
+  /** Names the question and its arguments, as part of a path; a value of another shape needs another name. */
+  readonly name: string;
+  /** How long an answer is not asked for again. */
+  readonly freshMs: number;
+  /** The answer of an empty ledger. It is not worth writing down, else everyone could fill KV with made-up names. */
+  readonly nothing: T;
+  ask(): Promise<T>;
+}
+
+export interface LastKnownPlaces {
+  readonly cache: Pick<Cache, 'match' | 'put'>;
+  /** Base address of what is kept in the cache; never requested. */
+  readonly cacheBase: string;
+  readonly kv: KVNamespace;
+  readonly memory: Map<string, Held>;
+  /** Work that the answer does not wait for. */
+  readonly later: (work: Promise<unknown>) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+interface Held {
+  readonly value: unknown;
+  /** Milliseconds since 1970; from then on it is asked for again. */
+  readonly freshUntil: number;
+}
+
+/** An answer that takes longer is none: someone is waiting, and the last known value is good enough. */
+const PATIENCE_MS = 3_000;
+/** How long a ledger that failed is left alone. */
+const RETRY_MS = 5_000;
+const MAX_HELD = 1_000;
+
+export class LastKnown {
+  readonly #places: LastKnownPlaces;
+
+  constructor(places: LastKnownPlaces) {
+    this.#places = places;
+  }
+
+  /** The ledger's answer, or the last known one when it fails; undefined when there is none either. */
+  async read<T>(question: Question<T>): Promise<T | undefined> {
+    const { name, freshMs } = question;
+    const held = this.#places.memory.get(name);
+    if (held !== undefined && Date.now() < held.freshUntil) return held.value as T | undefined;
+    const cached = await this.#cached(name);
+    if (cached !== undefined) {
+      this.#hold(name, cached);
+      return cached.value as T;
+    }
+    try {
+      const value = await within(PATIENCE_MS, question.ask());
+      const answer = { value, freshUntil: Date.now() + freshMs };
+      this.#hold(name, answer);
+      this.#places.later(this.#keep(question, answer));
+      return value;
+    } catch (error) {
+      this.#places.onFailure(error);
+      const value = held?.value === undefined ? await this.#kept(name) : held.value;
+      this.#hold(name, { value, freshUntil: Date.now() + RETRY_MS });
+      return value as T | undefined;
+    }
+  }
+
+  #hold(name: string, held: Held): void {
+    const { memory } = this.#places;
+    memory.delete(name);
+    memory.set(name, held);
+    // Insertion order is order of use.
+    for (const oldest of memory.keys()) {
+      if (memory.size <= MAX_HELD) break;
+      memory.delete(oldest);
+    }
+  }
+
+  #cacheKey(name: string): string {
+    return `${this.#places.cacheBase}/${name}`;
+  }
+
+  async #cached(name: string): Promise<Held | undefined> {
+    try {
+      const response = await this.#places.cache.match(this.#cacheKey(name));
+      const held = await response?.json<Held>();
+      return held !== undefined && Date.now() < held.freshUntil ? held : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #kept(name: string): Promise<unknown> {
+    const text = await this.#places.kv.get(name).catch(() => null);
+    return text === null ? undefined : JSON.parse(text);
+  }
+
+  /** A place that takes nothing costs another question later, and no more. */
+  async #keep<T>({ name, freshMs, nothing }: Question<T>, answer: Held): Promise<void> {
+    const headers = { 'Cache-Control': `max-age=${Math.ceil(freshMs / 1000)}` };
+    const toCache = this.#places.cache.put(this.#cacheKey(name), Response.json(answer, { headers }));
+    const text = JSON.stringify(answer.value);
+    const kept = await this.#kept(name);
+    const before = JSON.stringify(kept === undefined ? nothing : kept);
+    const toKv = text === before ? undefined : this.#places.kv.put(name, text);
+    await Promise.allSettled([toCache, toKv]);
+  }
+}
+
+async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const tooLate = scheduler.wait(ms, { signal: ended.signal }).then(() => {
+    throw new DOMException('no answer in time', 'TimeoutError');
+  });
+  try {
+    return await Promise.race([answer, tooLate]);
+  } finally {
+    ended.abort();
+  }
+}

@@ -1,0 +1,69 @@
+/** The ledger's numbers as the public asks for them: a few seconds old at most, or the last known ones. */
+import { waitUntil } from 'cloudflare:workers';
+import type { Config } from '../config.ts';
+import type { Env } from '../env.ts';
+import type { Logger } from '../log.ts';
+import { LastKnown, type LastKnownPlaces } from './last-known.ts';
+import type { Ledger, RecordedPullRequest, Totals } from './ledger.ts';
+import { openLedger } from './open-ledger.ts';
+
+/** Contract, section 8. */
+const RECENT_PULL_REQUESTS = 10;
+export const STATISTICS_FRESH_MS = 5_000;
+/** Contract, 4.15. */
+export const COUNT_FRESH_MS = 5 * 60_000;
+
+/** Every answer is undefined when the ledger does not answer and never has. */
+export class Statistics {
+  readonly #ledger: Ledger;
+  readonly #lastKnown: LastKnown;
+
+  constructor(ledger: Ledger, lastKnown: LastKnown) {
+    this.#ledger = ledger;
+    this.#lastKnown = lastKnown;
+  }
+
+  totals(): Promise<Totals | undefined> {
+    return this.#lastKnown.read({
+      name: 'totals',
+      freshMs: STATISTICS_FRESH_MS,
+      nothing: { pullRequests: 0, lastCreatedAt: null },
+      ask: () => this.#ledger.totals(),
+    });
+  }
+
+  /** Newest first. */
+  recentPullRequests(): Promise<readonly RecordedPullRequest[] | undefined> {
+    return this.#lastKnown.read({
+      name: 'recent',
+      freshMs: STATISTICS_FRESH_MS,
+      nothing: [],
+      ask: () => this.#ledger.recentPullRequests(RECENT_PULL_REQUESTS),
+    });
+  }
+
+  /** Of one repository. */
+  pullRequestCount(owner: string, repo: string): Promise<number | undefined> {
+    return this.#lastKnown.read({
+      name: `count/${owner.toLowerCase()}/${repo.toLowerCase()}`,
+      freshMs: COUNT_FRESH_MS,
+      nothing: 0,
+      ask: () => this.#ledger.pullRequestCount(owner, repo),
+    });
+  }
+}
+
+/** One for the isolate. */
+const memory: LastKnownPlaces['memory'] = new Map();
+
+export function openStatistics(env: Env, config: Config, logger: Logger): Statistics {
+  const lastKnown = new LastKnown({
+    cache: caches.default,
+    cacheBase: `${config.serviceUrl}/.last-known`,
+    kv: env.LAST_KNOWN,
+    memory,
+    later: waitUntil,
+    onFailure: (error) => logger.warn('the ledger does not answer', { error }),
+  });
+  return new Statistics(openLedger(env, config), lastKnown);
+}

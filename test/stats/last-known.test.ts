@@ -1,0 +1,158 @@
+/** Answers of a ledger that is slow, dead, or back again; and which place is asked for them. */
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../src/env.ts';
+import { LastKnown, type LastKnownPlaces, type Question } from '../../src/stats/last-known.ts';
+
+const { LAST_KNOWN } = env as unknown as Env;
+
+let work: Promise<unknown>[];
+let failures: unknown[];
+let answer: () => Promise<number>;
+let asked: number;
+let lastName = 0;
+
+function question(): Question<number> {
+  return {
+    name: `question/${++lastName}`,
+    freshMs: 5_000,
+    nothing: 0,
+    ask: () => {
+      asked += 1;
+      return answer();
+    },
+  };
+}
+
+/** Without arguments: another isolate of the same data centre, with an empty memory. */
+function isolate(places: Partial<LastKnownPlaces> = {}): LastKnown {
+  return new LastKnown({
+    cache: caches.default,
+    cacheBase: 'https://gitveil.test/.last-known',
+    kv: LAST_KNOWN,
+    memory: new Map(),
+    later: (promise) => void work.push(promise),
+    onFailure: (error) => void failures.push(error),
+    ...places,
+  });
+}
+
+/** Another data centre: its cache is empty, and stays so. */
+const farAway = (): LastKnown =>
+  isolate({ cache: { match: () => Promise.resolve(undefined), put: () => Promise.resolve() } });
+
+const dead = (): Promise<number> => Promise.reject(new Error('connection refused'));
+const settled = (): Promise<unknown> => Promise.all(work);
+const pass = (ms: number): unknown => vi.setSystemTime(Date.now() + ms);
+
+beforeEach(() => {
+  work = [];
+  failures = [];
+  asked = 0;
+  answer = () => Promise.resolve(7);
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe('while the ledger answers', () => {
+  it('asks it once in a while, and after that again', async () => {
+    const known = isolate();
+    const asking = question();
+    expect(await known.read(asking)).toBe(7);
+    answer = () => Promise.resolve(8);
+    pass(4_999);
+    expect(await known.read(asking)).toBe(7);
+    expect(asked).toBe(1);
+    pass(1);
+    expect(await known.read(asking)).toBe(8);
+    await settled();
+  });
+
+  it('asks it once for all isolates of a data centre', async () => {
+    const asking = question();
+    await isolate().read(asking);
+    await settled();
+    expect(await isolate().read(asking)).toBe(7);
+    expect(asked).toBe(1);
+    pass(5_000);
+    await isolate().read(asking);
+    expect(asked).toBe(2);
+    await settled();
+  });
+
+  it('writes to KV when the value has changed, and never that there is nothing', async () => {
+    const put = vi.spyOn(LAST_KNOWN, 'put');
+    const asking = question();
+    for (const value of [0, 7, 7, 8, 0]) {
+      answer = () => Promise.resolve(value);
+      await isolate().read(asking);
+      await settled();
+      pass(5_000);
+    }
+    expect(put.mock.calls.map(([, text]) => text)).toEqual(['7', '8', '0']);
+  });
+
+  it('answers also when no place takes anything', async () => {
+    const broken = { match: () => Promise.reject(new Error()), put: () => Promise.reject(new Error()) };
+    const kv = { get: dead, put: dead } as unknown as KVNamespace;
+    expect(await isolate({ cache: broken, kv }).read(question())).toBe(7);
+    await settled();
+  });
+
+  it('holds a bounded number of values', async () => {
+    const memory: LastKnownPlaces['memory'] = new Map();
+    for (let index = 0; index < 1_000; index++) memory.set(`old/${index}`, { value: 1, freshUntil: 0 });
+    await isolate({ memory }).read(question());
+    expect(memory.size).toBe(1_000);
+    expect(memory.has('old/0')).toBe(false);
+    await settled();
+  });
+});
+
+describe('while the ledger is dead', () => {
+  it('answers the last known value from memory, and asks again every five seconds', async () => {
+    const known = isolate();
+    const asking = question();
+    await known.read(asking);
+    await settled();
+    answer = dead;
+    pass(60_000);
+    expect(await known.read(asking)).toBe(7);
+    expect(failures).toHaveLength(1);
+    pass(4_999);
+    expect(await known.read(asking)).toBe(7);
+    expect(asked).toBe(2);
+    answer = () => Promise.resolve(9);
+    pass(1);
+    expect(await known.read(asking)).toBe(9);
+    await settled();
+  });
+
+  it('answers the last known value from KV where it has never been asked before', async () => {
+    const asking = question();
+    await isolate().read(asking);
+    await settled();
+    answer = dead;
+    expect(await farAway().read(asking)).toBe(7);
+  });
+
+  it('has no answer when there never was one', async () => {
+    answer = dead;
+    expect(await isolate().read(question())).toBeUndefined();
+  });
+
+  it('waits three seconds for it, and no longer', async () => {
+    vi.useRealTimers();
+    const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
+    const asking = question();
+    await LAST_KNOWN.put(asking.name, '5');
+    answer = () => new Promise(() => {});
+    expect(await isolate().read(asking)).toBe(5);
+    expect(wait.mock.calls[0]?.[0]).toBe(3_000);
+    expect(failures).toMatchObject([{ name: 'TimeoutError' }]);
+  });
+});
