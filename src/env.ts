@@ -11,6 +11,7 @@ import type { NotificationFeed } from './durable/notification-feed.ts';
 import type { PullRequest } from './durable/pull-request.ts';
 import type { RateWindow } from './durable/rate-window.ts';
 import type { ServiceSecret } from './durable/service-secret.ts';
+import type { Tally } from './durable/tally.ts';
 import type { Logger } from './log.ts';
 
 export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
@@ -21,6 +22,7 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly RATE_WINDOWS: DurableObjectNamespace<RateWindow>;
   readonly GUARD: DurableObjectNamespace<Guard>;
   readonly SERVICE_SECRET: DurableObjectNamespace<ServiceSecret>;
+  readonly TALLY: DurableObjectNamespace<Tally>;
   readonly HISTORY: KVNamespace;
   readonly LAST_KNOWN: KVNamespace;
   readonly VERSION: WorkerVersionMetadata;

@@ -5,6 +5,7 @@
  * `IdentityTransformStream` and are awaited, so that the slower side sets the pace and nothing piles up.
  */
 import type { ByteReader, ChunkSource } from './git/byte-reader.ts';
+import { isolate } from './metrics/isolate.ts';
 
 const READ_BYTES = 256 * 1024;
 
@@ -55,6 +56,7 @@ export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLi
       if (done || value === undefined || value.byteLength === 0) return null;
       // The memory of `buffer`, which itself is detached now.
       lastBuffer = value.buffer;
+      isolate.buffered(value.buffer);
       const wasWithin = bytesLeft >= 0;
       bytesLeft -= value.byteLength;
       // Said once: whoever reads on does so to throw the rest away.
@@ -62,6 +64,7 @@ export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLi
       return value;
     },
     recycle() {
+      if (lastBuffer !== null) isolate.reusing(lastBuffer);
       freeBuffer = lastBuffer;
     },
     async cancel() {

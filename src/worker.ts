@@ -9,10 +9,12 @@ import { type ConfigResult, parseConfig } from './config.ts';
 import type { AppEnv, Env } from './env.ts';
 import { createLogger } from './log.ts';
 import { crossOrigin } from './middleware/cross-origin.ts';
+import { measure } from './middleware/measure.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { serviceKey } from './middleware/service-key.ts';
 import { git } from './routes/git.ts';
 import { health } from './routes/health.ts';
+import { metrics } from './routes/metrics.ts';
 import { prStatus } from './routes/pr-status.ts';
 import { stats } from './routes/stats.ts';
 
@@ -35,6 +37,7 @@ function configOf(env: Env): ConfigResult {
 
 const app = new Hono<AppEnv>();
 
+app.use(measure);
 app.use(securityHeaders);
 
 app.use(async (c, next) => {
@@ -51,6 +54,7 @@ app.use(async (c, next) => {
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 app.route('/', health);
+app.route('/', metrics);
 app.route('/', stats);
 app.route('/', prStatus);
 app.route('/', git);
@@ -76,4 +80,5 @@ export { PendingPush } from './durable/pending-push.ts';
 export { PullRequest } from './durable/pull-request.ts';
 export { RateWindow } from './durable/rate-window.ts';
 export { ServiceSecret } from './durable/service-secret.ts';
+export { Tally } from './durable/tally.ts';
 export default { fetch: app.fetch, scheduled } satisfies ExportedHandler<Env>;

@@ -4,6 +4,7 @@
  */
 import { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
+import { countedFetch } from '../metrics/counted-fetch.ts';
 import { HostError, hostText } from './host-error.ts';
 import { type RetryAdvice, withRetries } from './retry.ts';
 
@@ -24,6 +25,7 @@ export function openOctokit(options: { apiUrl: string; token: string }): Octokit
     auth: options.token,
     baseUrl: options.apiUrl,
     userAgent: 'gitveil',
+    request: { fetch: countedFetch('rest') },
     // Octokit would print to the log, and the log is ours.
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });

@@ -6,6 +6,7 @@
  * forks and with no others: it could read private repositories for anyone.
  */
 import { ByteReader } from '../git/byte-reader.ts';
+import { countedFetch } from '../metrics/counted-fetch.ts';
 import { chunksOf } from '../streams.ts';
 import { HostError, MovedError } from './host-error.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from './repository-name.ts';
@@ -13,6 +14,7 @@ import { fullName, parseRepositoryName, type RepositoryName } from './repository
 /** How long the host may take until its answer begins, and between its bytes (contract, section 8). */
 export const HOST_TIMEOUT_MS = 30_000;
 const USER_AGENT = 'git/2.0';
+const gitFetch = countedFetch('git');
 
 export type GitService = 'git-upload-pack' | 'git-receive-pack';
 
@@ -83,7 +85,7 @@ export class SmartHttp {
     const timeout = new AbortController();
     const timer = timeoutMs === null ? undefined : setTimeout(() => timeout.abort(), timeoutMs);
     try {
-      return await fetch(`${this.#webUrl}/${fullName(repository)}.git/${path}`, {
+      return await gitFetch(`${this.#webUrl}/${fullName(repository)}.git/${path}`, {
         ...request,
         headers: { ...request.headers, 'User-Agent': USER_AGENT },
         redirect: 'manual',

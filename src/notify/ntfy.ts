@@ -3,7 +3,10 @@
  *
  * Whoever knows a topic's name can read it, so a message holds only what the host shows publicly anyway.
  */
+import { countedFetch } from '../metrics/counted-fetch.ts';
+
 const TIMEOUT_MS = 10_000;
+const publishFetch = countedFetch('notifications');
 
 export interface Notification {
   readonly topic: string;
@@ -20,7 +23,7 @@ export function pullRequestTopic(prHash: string): string {
 
 /** Rejects unless the service has taken the message; it is then to be published again. */
 export async function publish(notifyBaseUrl: string, notification: Notification): Promise<void> {
-  const response = await fetch(`${notifyBaseUrl}/`, {
+  const response = await publishFetch(`${notifyBaseUrl}/`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'User-Agent': 'gitveil' },
     body: JSON.stringify(notification),

@@ -1,0 +1,84 @@
+/**
+ * What is counted for operators. Labels take their values from small fixed sets, and none of them tells of a person or a
+ * repository.
+ *
+ * A histogram is nothing but counters, one for each bucket, so that counts of several isolates add up.
+ */
+export interface Family {
+  readonly type: 'counter' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds, rising, in the family's unit. */
+  readonly buckets?: readonly number[];
+  /** To be told at once, and not with the next busy moment's counts. */
+  readonly isRare?: boolean;
+}
+
+/** From a cached answer to a client that waits in vain for the host. */
+const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** A push takes as long as its pack and a new fork do. */
+const PUSH_SECONDS = [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
+
+export const CATALOGUE = {
+  gitveil_http_requests_total: {
+    type: 'counter',
+    help: 'Requests by method, route pattern and status.',
+    labels: ['method', 'route', 'status'],
+  },
+  gitveil_http_request_duration_seconds: {
+    type: 'histogram',
+    help: 'Time until an answer begins, by route pattern.',
+    labels: ['route'],
+    buckets: REQUEST_SECONDS,
+  },
+  gitveil_pushes_total: {
+    type: 'counter',
+    help: 'Pushes by outcome: opened or updated a pull request, or refused for a reason.',
+    labels: ['outcome'],
+    isRare: true,
+  },
+  gitveil_push_duration_seconds: {
+    type: 'histogram',
+    help: 'Time from the first byte of a push to the end of its answer, by outcome.',
+    labels: ['outcome'],
+    buckets: PUSH_SECONDS,
+    isRare: true,
+  },
+  gitveil_comments_total: {
+    type: 'counter',
+    help: 'Comments by outcome: accepted, refused or failed.',
+    labels: ['outcome'],
+    isRare: true,
+  },
+  gitveil_issues_total: {
+    type: 'counter',
+    help: 'Issues by outcome: accepted, refused or failed.',
+    labels: ['outcome'],
+    isRare: true,
+  },
+  gitveil_reports_total: {
+    type: 'counter',
+    help: 'Submitted reports by outcome: accepted, refused or failed.',
+    labels: ['outcome'],
+    isRare: true,
+  },
+  gitveil_outgoing_requests_total: {
+    type: 'counter',
+    help: 'Requests to the code host (rest, git) and the notification service, by status; none: no answer.',
+    labels: ['service', 'status'],
+  },
+  gitveil_outgoing_request_duration_seconds: {
+    type: 'histogram',
+    help: 'Time until their answers begin.',
+    labels: ['service'],
+    buckets: REQUEST_SECONDS,
+  },
+} as const satisfies Readonly<Record<string, Family>>;
+
+type Catalogue = typeof CATALOGUE;
+export type FamilyName = keyof Catalogue;
+type NamesOf<Type> = { [N in FamilyName]: Catalogue[N]['type'] extends Type ? N : never }[FamilyName];
+export type CounterName = NamesOf<'counter'>;
+export type HistogramName = NamesOf<'histogram'>;
+export type LabelsOf<N extends FamilyName> = Readonly<Record<Catalogue[N]['labels'][number], string>>;

@@ -1,0 +1,20 @@
+/** `fetch` for what the service asks of others, counted by status and timed until the answer begins. */
+import { count, observe } from './tally.ts';
+
+/** `rest`, `git`: the code host's two interfaces. `notifications`: the notification service. */
+export type OutgoingService = 'rest' | 'git' | 'notifications';
+
+export function countedFetch(service: OutgoingService): typeof fetch {
+  return async (input: RequestInfo | URL, init?: RequestInit) => {
+    const startedAt = Date.now();
+    let status = 'none';
+    try {
+      const response = await fetch(input, init);
+      status = String(response.status);
+      return response;
+    } finally {
+      count('gitveil_outgoing_requests_total', { service, status });
+      observe('gitveil_outgoing_request_duration_seconds', { service }, (Date.now() - startedAt) / 1000);
+    }
+  };
+}

@@ -1,0 +1,48 @@
+/** Counts and times every request, by the pattern of its route and never by its path. */
+import type { Context, MiddlewareHandler } from 'hono';
+import { routePath } from 'hono/route';
+import type { AppEnv } from '../env.ts';
+import { isolate } from '../metrics/isolate.ts';
+import { count, observe } from '../metrics/tally.ts';
+
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
+
+const THREAD_PATH = '/v1/gh/:owner/:repo';
+
+type ActCounter = 'gitveil_comments_total' | 'gitveil_issues_total' | 'gitveil_reports_total';
+
+/** What persons do besides pushing, by the routes on which they do it. */
+const ACTS: Readonly<Record<string, ActCounter>> = {
+  [`${THREAD_PATH}/issues/:number/comments/anonymous`]: 'gitveil_comments_total',
+  [`${THREAD_PATH}/pulls/:number/comments/anonymous`]: 'gitveil_comments_total',
+  [`${THREAD_PATH}/issues/anonymous`]: 'gitveil_issues_total',
+  '/v1/moderation/report': 'gitveil_reports_total',
+};
+
+export const measure: MiddlewareHandler<AppEnv> = async (c, next) => {
+  const startedAt = Date.now();
+  isolate.requestStarted(startedAt);
+  try {
+    await next();
+  } finally {
+    isolate.requestEnded();
+    countRequest(c, (Date.now() - startedAt) / 1000);
+  }
+};
+
+function countRequest(c: Context<AppEnv>, seconds: number): void {
+  const { status } = c.res;
+  const method = METHODS.has(c.req.method) ? c.req.method : 'other';
+  const matched = routePath(c, -1);
+  // Only middleware took part: the path is none of ours, or the method is none of the path's.
+  const route = matched.endsWith('*') ? 'none' : matched;
+  count('gitveil_http_requests_total', { method, route, status: String(status) });
+  observe('gitveil_http_request_duration_seconds', { route }, seconds);
+  const act = ACTS[route];
+  if (act !== undefined && method === 'POST') count(act, { outcome: outcomeOf(status) });
+}
+
+function outcomeOf(status: number): string {
+  if (status < 400) return 'accepted';
+  return status < 500 ? 'refused' : 'failed';
+}

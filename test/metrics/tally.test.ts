@@ -1,0 +1,77 @@
+/** How counts come from isolates to the Tally object. */
+import { abortAllDurableObjects } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../src/env.ts';
+import { countedFetch } from '../../src/metrics/counted-fetch.ts';
+import { allCounts, count } from '../../src/metrics/tally.ts';
+
+const { TALLY } = env as unknown as Env;
+const REPORTS = 'gitveil_reports_total{outcome="accepted"}';
+
+const delivered = async (series: string) => (await TALLY.get(TALLY.idFromName('tally')).add({}))[series] ?? 0;
+const request = () =>
+  count('gitveil_http_requests_total', { method: 'GET', route: '/health', status: '200' });
+const outgoing = (status: string) => `gitveil_outgoing_requests_total{service="rest",status="${status}"}`;
+const report = () => count('gitveil_reports_total', { outcome: 'accepted' });
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe('counts', () => {
+  it('of rare events are delivered at once, and outlive the object', async () => {
+    const before = await delivered(REPORTS);
+    report();
+    report();
+    await vi.waitFor(async () => expect(await delivered(REPORTS)).toBe(before + 2));
+    await abortAllDurableObjects();
+    expect(await delivered(REPORTS)).toBe(before + 2);
+  });
+
+  it('of frequent events go together, every ten seconds', async () => {
+    const add = vi.spyOn(TALLY, 'get');
+    vi.setSystemTime(Date.now() + 60_000);
+    request();
+    for (let i = 0; i < 5; i++) request();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(add).toHaveBeenCalledTimes(1);
+    vi.setSystemTime(Date.now() + 9_999);
+    request();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(add).toHaveBeenCalledTimes(1);
+    vi.setSystemTime(Date.now() + 1);
+    request();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(add).toHaveBeenCalledTimes(2);
+  });
+
+  it('that could not be delivered go with the next ones', async () => {
+    const before = (await allCounts())[REPORTS] ?? 0;
+    const broken = vi.spyOn(TALLY, 'get').mockImplementation(() => {
+      throw new Error('unreachable');
+    });
+    report();
+    await expect(allCounts()).rejects.toThrow('unreachable');
+    broken.mockRestore();
+    expect((await allCounts())[REPORTS]).toBe(before + 1);
+  });
+});
+
+describe('requests to others', () => {
+  it('are counted by status, also when no answer comes', async () => {
+    const before = await allCounts();
+    const answer = vi.spyOn(globalThis, 'fetch');
+    answer.mockResolvedValueOnce(new Response(null, { status: 404 }));
+    answer.mockRejectedValueOnce(new TypeError('connection lost'));
+    expect((await countedFetch('rest')('https://host.test/')).status).toBe(404);
+    await expect(countedFetch('rest')('https://host.test/')).rejects.toThrow('connection lost');
+    const after = await allCounts();
+    expect((after[outgoing('404')] ?? 0) - (before[outgoing('404')] ?? 0)).toBe(1);
+    expect((after[outgoing('none')] ?? 0) - (before[outgoing('none')] ?? 0)).toBe(1);
+  });
+});
