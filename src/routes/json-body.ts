@@ -1,7 +1,8 @@
 /** Reads the JSON body of a request, within bounds. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
-import { BodyError, chunksOf } from '../streams.ts';
+import { ByteReader } from '../git/byte-reader.ts';
+import { BodyError, chunksOf, drain } from '../streams.ts';
 
 /** Room for the longest comment that the host takes, with every character escaped. */
 const MAX_JSON_BYTES = 512 * 1024;
@@ -16,9 +17,9 @@ export async function readJsonObject(
 ): Promise<{ kind: 'object'; value: Record<string, unknown> } | { kind: 'invalid' }> {
   const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
   const limits = { maxBytes: MAX_JSON_BYTES, timeoutMs: c.var.config.readTimeoutMs };
+  const chunks = chunksOf(c.req.raw.body, limits);
   let json = '';
   try {
-    const chunks = chunksOf(c.req.raw.body, limits);
     for (let chunk = await chunks.read(); chunk !== null; chunk = await chunks.read()) {
       json += text.decode(chunk, { stream: true });
     }
@@ -26,7 +27,17 @@ export async function readJsonObject(
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'invalid' };
     return { kind: 'object', value: value as Record<string, unknown> };
   } catch (error) {
+    // The rest is read all the same: a client that cannot send it never comes to the answer.
+    await drain(new ByteReader(chunks));
     if (error instanceof BodyError) throw error;
     return { kind: 'invalid' };
   }
+}
+
+/** The answer when the body did not come whole. */
+export function bodyRefusal(c: Context<AppEnv>, { code }: BodyError): Response {
+  if (code === 'too-large') return c.json({ error: 'request body too large' }, 413);
+  if (code === 'timeout')
+    return c.json({ error: 'the request body did not arrive in time; send it again' }, 408);
+  return c.json({ error: 'the request body did not arrive completely; send it again' }, 400);
 }

@@ -1,0 +1,102 @@
+/**
+ * What an identity owes its comments after reports: footers that show karma 0, deletions, and a look for comments of
+ * which nobody knows whether they exist. One run does what is due; what fails is due again later. Never rejects.
+ */
+import type { Clock } from '../../clock.ts';
+import type { CommentWithText, GitHubThreads } from '../../host/github-threads.ts';
+import { HostError } from '../../host/host-error.ts';
+import { writeFailure } from '../../host/write-failure.ts';
+import { shownKarma, withKarmaZero } from '../../identity/footer.ts';
+import { backOffMs } from './back-off.ts';
+import type { Attempt, Chore, SqlComments } from './sql-comments.ts';
+
+/** GitHub asks for a second between writes. A run makes a few at once, and the next comes when their time is over. */
+const CHORES_PER_RUN = 10;
+const RUN_PAUSE_MS = 10_000;
+/** What the host has refused for so long it will not do any more. */
+const CHORE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
+/** By so much the host's clock may be behind. */
+const CLOCK_SKEW_MS = 5 * 60 * 1000;
+
+export interface ChoreSupplies {
+  readonly comments: SqlComments;
+  readonly host: GitHubThreads;
+  readonly clock: Clock;
+  readonly hash: string;
+}
+
+/** Told of the comment of each attempt that turns out to have made one. */
+type OnFound = (attempt: Attempt, found: CommentWithText) => void;
+
+export async function doChores(
+  supplies: ChoreSupplies,
+  attempts: readonly Attempt[],
+  onFound: OnFound,
+): Promise<void> {
+  for (const attempt of attempts) {
+    if (!(await settleAttempt(supplies, attempt, onFound))) return;
+  }
+  const { comments, clock } = supplies;
+  const chores = comments.dueChores(clock.now(), CHORES_PER_RUN);
+  for (const chore of chores) {
+    if (!(await doChore(supplies, chore))) return;
+  }
+  if (chores.length === CHORES_PER_RUN) comments.postponeAll(clock.now() + RUN_PAUSE_MS);
+}
+
+/** The comment that an attempt has made; null if there is none (yet). Rejects with HostError. */
+export async function findComment(
+  { comments, host }: Pick<ChoreSupplies, 'comments' | 'host'>,
+  { repository, number, startedAt }: Attempt,
+  isIt: (text: string) => boolean,
+): Promise<CommentWithText | null> {
+  const own = await host.ownComments(repository, number, startedAt - CLOCK_SKEW_MS);
+  return comments.unknownAmong(own).find(({ text }) => isIt(text)) ?? null;
+}
+
+/** False if the host wants to be left alone. */
+async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound: OnFound): Promise<boolean> {
+  const { comments, clock, hash } = supplies;
+  try {
+    const found = await findComment(supplies, attempt, (text) => shownKarma(text, hash) !== null);
+    if (found === null) comments.forget(attempt);
+    else onFound(attempt, found);
+    return true;
+  } catch (error) {
+    const failure = failureOf(error, clock);
+    // The thread is gone, and with it whatever was written there.
+    if (failure.kind === 'refused') comments.forget(attempt);
+    else {
+      comments.lookAgain(attempt, clock.now() + backOffMs(attempt.failures));
+      if (failure.kind === 'rate-limited') comments.postponeAll(clock.now() + (failure.pauseMs ?? 0));
+    }
+    return failure.kind === 'refused';
+  }
+}
+
+/** False if the host wants to be left alone. */
+async function doChore({ comments, host, clock, hash }: ChoreSupplies, chore: Chore): Promise<boolean> {
+  const { kind, repository, commentId, orderedAt, failures } = chore;
+  try {
+    if (kind === 'delete') await host.deleteComment(repository, commentId);
+    else await host.editComment(repository, commentId, (text) => withKarmaZero(text, hash));
+    comments.done(chore);
+    return true;
+  } catch (error) {
+    const failure = failureOf(error, clock);
+    const now = clock.now();
+    comments.postpone(chore, now + backOffMs(failures));
+    if (failure.kind === 'refused') {
+      // This comment's own affair: its thread is locked, say, or its repository archived.
+      if (now - orderedAt > CHORE_LIFE_MS) comments.done(chore);
+      return true;
+    }
+    const askedMs = failure.kind === 'rate-limited' ? (failure.pauseMs ?? 0) : 0;
+    comments.postponeAll(now + Math.max(backOffMs(failures), askedMs));
+    return false;
+  }
+}
+
+function failureOf(error: unknown, clock: Clock) {
+  return error instanceof HostError ? writeFailure(error, clock.now()) : ({ kind: 'unreachable' } as const);
+}

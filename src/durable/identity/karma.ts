@@ -1,0 +1,132 @@
+/**
+ * The karma of one pseudonym (contract, 2.3): kept here, with the ledger behind it.
+ *
+ * The ledger is asked once, when nothing is known here, and told of changes from the object's alarm, the last of
+ * several at once. While it cannot be reached comments go on; what it knew is added when it is back.
+ */
+import type { Ledger } from '../../stats/ledger.ts';
+import { backOffMs } from './back-off.ts';
+
+/** Changes that come close together are told as one. */
+const DELIVERY_DELAY_MS = 5_000;
+/** How long a comment waits for the ledger. */
+const LEDGER_TIMEOUT_MS = 3_000;
+
+interface KarmaRow extends Record<string, SqlStorageValue> {
+  karma: number;
+  /** Whether `karma` includes what the ledger knew. */
+  is_complete: number;
+  /** When the ledger is to be told; null if it knows. */
+  due_at: number | null;
+  failures: number;
+}
+
+export class Karma {
+  readonly #sql: SqlStorage;
+  readonly #hash: string;
+  readonly #ledger: () => Ledger;
+
+  constructor(sql: SqlStorage, hash: string, ledger: () => Ledger) {
+    this.#sql = sql;
+    this.#hash = hash;
+    this.#ledger = ledger;
+    sql.exec(`CREATE TABLE IF NOT EXISTS karma (
+      only INTEGER PRIMARY KEY CHECK (only = 1),
+      karma INTEGER NOT NULL, is_complete INTEGER NOT NULL, due_at INTEGER, failures INTEGER NOT NULL
+    )`);
+  }
+
+  /** The karma now. The first time the ledger is asked. */
+  async current(now: number): Promise<number> {
+    if (this.#row() === null) await this.#complete(now);
+    return this.#row()?.karma ?? 0;
+  }
+
+  set(karma: number, now: number): void {
+    this.#write({ ...this.#known(), karma }, now);
+  }
+
+  /** Makes it at least this much. */
+  raise(karma: number, now: number): void {
+    if (karma > this.#known().karma) this.set(karma, now);
+  }
+
+  /** Whatever it was before does not matter any more. */
+  reset(now: number): void {
+    this.#write({ ...this.#known(), karma: 0, is_complete: 1 }, now);
+  }
+
+  /** Tells the ledger if that is due. Never rejects. */
+  async deliver(now: number): Promise<void> {
+    const before = this.#row();
+    if (before === null || before.due_at === null || before.due_at > now) return;
+    if (before.is_complete === 0 && !(await this.#complete(now))) return;
+    const { karma } = this.#known();
+    try {
+      await inTime(this.#ledger().setKarma(this.#hash, karma));
+      // What has changed meanwhile is told next.
+      this.#sql.exec('UPDATE karma SET due_at = NULL, failures = 0 WHERE karma = ?', karma);
+    } catch {
+      this.#postpone(now);
+    }
+  }
+
+  nextDueAt(): number | null {
+    return this.#row()?.due_at ?? null;
+  }
+
+  /** Adds what the ledger knows. False if it cannot be reached. */
+  async #complete(now: number): Promise<boolean> {
+    try {
+      const earlier = (await inTime(this.#ledger().karma(this.#hash))) ?? 0;
+      const known = this.#known();
+      if (known.is_complete === 0) this.#store({ ...known, karma: known.karma + earlier, is_complete: 1 });
+      return true;
+    } catch {
+      if (this.#row() === null) this.#store(this.#known());
+      this.#postpone(now);
+      return false;
+    }
+  }
+
+  #row(): KarmaRow | null {
+    return (
+      this.#sql.exec<KarmaRow>('SELECT karma, is_complete, due_at, failures FROM karma').toArray()[0] ?? null
+    );
+  }
+
+  #known(): KarmaRow {
+    return this.#row() ?? { karma: 0, is_complete: 0, due_at: null, failures: 0 };
+  }
+
+  #write(row: KarmaRow, now: number): void {
+    this.#store({ ...row, due_at: row.due_at ?? now + DELIVERY_DELAY_MS });
+  }
+
+  #store({ karma, is_complete, due_at, failures }: KarmaRow): void {
+    this.#sql.exec(
+      'INSERT OR REPLACE INTO karma VALUES (1, ?, ?, ?, ?)',
+      karma,
+      is_complete,
+      due_at,
+      failures,
+    );
+  }
+
+  #postpone(now: number): void {
+    const { failures } = this.#known();
+    this.#sql.exec('UPDATE karma SET due_at = ?, failures = failures + 1', now + backOffMs(failures));
+  }
+}
+
+async function inTime<T>(answer: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the ledger does not answer')), LEDGER_TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([answer, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

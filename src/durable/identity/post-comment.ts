@@ -1,0 +1,110 @@
+/** The story of one comment: may it be posted, with which karma, and what became of it. */
+import type { Clock } from '../../clock.ts';
+import type { GitHubThreads, PostedComment } from '../../host/github-threads.ts';
+import { HostError } from '../../host/host-error.ts';
+import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
+import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../identity/footer.ts';
+import { COOLDOWN_MS, postingDecision } from '../../identity/moderation.ts';
+import { findComment } from './chores.ts';
+import type { Karma } from './karma.ts';
+import type { Attempt, SqlComments } from './sql-comments.ts';
+import type { SqlModeration } from './sql-moderation.ts';
+
+export interface CommentRequest {
+  readonly owner: string;
+  readonly repo: string;
+  readonly number: number;
+  /** The author's own words. */
+  readonly body: string;
+  /** Scheme and host for the footer's link, such as `https://veil.example`. */
+  readonly origin: string;
+}
+
+export type CommentOutcome =
+  | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
+  | { readonly kind: 'blocked' }
+  | { readonly kind: 'cooldown'; readonly leftMs: number }
+  /** Longer than the host takes; so many characters are left for the author's words. */
+  | { readonly kind: 'too-long'; readonly maxCharacters: number }
+  /** Too many comments of this pseudonym are waiting. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'failed'; readonly failure: WriteFailure };
+
+export interface PostingSupplies {
+  readonly moderation: SqlModeration;
+  readonly comments: SqlComments;
+  readonly karma: Karma;
+  readonly host: GitHubThreads;
+  readonly clock: Clock;
+  readonly hash: string;
+  /** Sets the alarm to what is due. */
+  schedule(): Promise<void>;
+  /** Told which attempt is being made; null when it is over. */
+  attempting(id: number | null): void;
+}
+
+export async function postComment(
+  supplies: PostingSupplies,
+  request: CommentRequest,
+): Promise<CommentOutcome> {
+  const { moderation, comments, karma, clock, hash } = supplies;
+  const karmaBefore = await karma.current(clock.now());
+  const facts = moderation.read();
+  const decision = postingDecision(facts, clock.now());
+  if (decision === 'blocked') return { kind: 'blocked' };
+  if (decision === 'cooldown') return { kind: 'cooldown', leftMs: facts.cooldownUntil - clock.now() };
+
+  const { owner, repo, number, body, origin } = request;
+  const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
+  const text = commentText(body, { hash, karma: newKarma, origin });
+  const excess = characters(text) - MAX_TEXT_CHARACTERS;
+  if (excess > 0) return { kind: 'too-long', maxCharacters: characters(body) - excess };
+
+  const attempt = comments.begin({ repository: { owner, name: repo }, number }, clock.now());
+  supplies.attempting(attempt.id);
+  await supplies.schedule();
+  try {
+    const posted = await makeComment(supplies, attempt, text);
+    if ('kind' in posted) return { kind: 'failed', failure: posted };
+    const ordered = comments.settle(attempt, posted.id, clock.now());
+    // Blocked while it was on its way: it is deleted as the others are.
+    if (ordered === 'delete') return { kind: 'blocked' };
+    // Flagged while it was on its way: its footer is edited as the others' are.
+    if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
+    karma.set(newKarma, clock.now());
+    if (decision === 'zero') {
+      moderation.write({ ...moderation.read(), cooldownUntil: clock.now() + COOLDOWN_MS });
+    }
+    return { kind: 'posted', url: posted.url, karma: newKarma };
+  } finally {
+    supplies.attempting(null);
+    await supplies.schedule();
+  }
+}
+
+/** Asks the host once. When its answer is lost, the thread is looked at; the attempt stays open if that is no help. */
+async function makeComment(
+  { comments, host, clock }: PostingSupplies,
+  attempt: Attempt,
+  text: string,
+): Promise<PostedComment | WriteFailure> {
+  try {
+    return await host.createComment(attempt.repository, attempt.number, text);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    const failure = writeFailure(error, clock.now());
+    if (failure.kind !== 'unreachable') {
+      comments.forget(attempt);
+      return failure;
+    }
+    const found = await findComment({ comments, host }, attempt, (other) => sameText(other, text)).catch(
+      () => null,
+    );
+    return found ?? failure;
+  }
+}
+
+/** The host may write line breaks in its own way. */
+function sameText(a: string, b: string): boolean {
+  return a.replaceAll('\r\n', '\n').trim() === b.replaceAll('\r\n', '\n').trim();
+}

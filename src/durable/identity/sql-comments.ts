@@ -1,0 +1,190 @@
+/**
+ * The comments of one pseudonym: where they are, and what is still to be done with them. Their texts are the host's
+ * to keep.
+ *
+ * An attempt is written down before the host is asked. One that is still there later ended without an answer, by a
+ * crash or a lost connection, and its comment may exist: the thread is looked through for it. What moderation decides
+ * meanwhile is noted at the attempt, and so befalls the comment too.
+ */
+import type { CommentWithText } from '../../host/github-threads.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
+
+/** `reset`: show karma 0. `delete`: take it away. */
+export type ChoreKind = 'reset' | 'delete';
+
+export interface Thread {
+  readonly repository: RepositoryName;
+  readonly number: number;
+}
+
+export interface Attempt extends Thread {
+  readonly id: number;
+  readonly startedAt: number;
+  /** How often the thread was looked through in vain. */
+  readonly failures: number;
+}
+
+export interface Chore {
+  readonly kind: ChoreKind;
+  readonly repository: RepositoryName;
+  readonly commentId: number;
+  readonly orderedAt: number;
+  readonly failures: number;
+}
+
+/** A comment that may exist is looked for when the host has surely finished with it. */
+export const SETTLING_MS = 2 * 60 * 1000;
+
+interface AttemptRow extends Record<string, SqlStorageValue> {
+  id: number;
+  owner: string;
+  repo: string;
+  number: number;
+  started_at: number;
+  failures: number;
+}
+
+interface ChoreRow extends Record<string, SqlStorageValue> {
+  id: number;
+  owner: string;
+  repo: string;
+  chore: ChoreKind;
+  ordered_at: number;
+  failures: number;
+}
+
+export class SqlComments {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS comments (
+      id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL,
+      chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
+      failures INTEGER NOT NULL DEFAULT 0
+    )`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS attempts (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
+      started_at INTEGER NOT NULL, due_at INTEGER NOT NULL, chore TEXT, failures INTEGER NOT NULL DEFAULT 0
+    )`);
+  }
+
+  begin({ repository, number }: Thread, now: number): Attempt {
+    const { id } = this.#sql
+      .exec<{ id: number }>(
+        'INSERT INTO attempts (owner, repo, number, started_at, due_at) VALUES (?, ?, ?, ?, ?) RETURNING id',
+        repository.owner,
+        repository.name,
+        number,
+        now,
+        now + SETTLING_MS,
+      )
+      .one();
+    return { id, repository, number, startedAt: now, failures: 0 };
+  }
+
+  /** Ends an attempt that made no comment. */
+  forget({ id }: Attempt): void {
+    this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
+  }
+
+  /** Ends an attempt that made a comment. Answers what moderation has decided about it meanwhile. */
+  settle(attempt: Attempt, commentId: number, now: number): ChoreKind | null {
+    const [row] = this.#sql.exec<{ chore: ChoreKind | null }>(
+      'SELECT chore FROM attempts WHERE id = ?',
+      attempt.id,
+    );
+    const chore = row?.chore ?? null;
+    const { owner, name } = attempt.repository;
+    this.#sql.exec(
+      'INSERT OR IGNORE INTO comments (id, owner, repo, chore, ordered_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
+      commentId,
+      owner,
+      name,
+      chore,
+      now,
+      now,
+    );
+    this.forget(attempt);
+    return chore;
+  }
+
+  unknownAmong(comments: readonly CommentWithText[]): CommentWithText[] {
+    return comments.filter(
+      ({ id }) => this.#sql.exec('SELECT 1 FROM comments WHERE id = ?', id).toArray().length === 0,
+    );
+  }
+
+  /** Orders something for all comments, those on their way included; a comment to be deleted stays one. */
+  order(kind: ChoreKind, now: number): void {
+    const isOpen = "(chore IS NULL OR chore <> 'delete')";
+    this.#sql.exec(
+      `UPDATE comments SET chore = ?, ordered_at = ?, due_at = ?, failures = 0 WHERE ${isOpen}`,
+      kind,
+      now,
+      now,
+    );
+    this.#sql.exec(`UPDATE attempts SET chore = ? WHERE ${isOpen}`, kind);
+  }
+
+  /** The oldest comments that have something due, in order. */
+  dueChores(now: number, limit: number): Chore[] {
+    const rows = this.#sql.exec<ChoreRow>(
+      `SELECT id, owner, repo, chore, ordered_at, failures FROM comments
+       WHERE chore IS NOT NULL AND due_at <= ? ORDER BY id LIMIT ?`,
+      now,
+      limit,
+    );
+    return rows.toArray().map(({ id, owner, repo, chore, ordered_at, failures }) => ({
+      kind: chore,
+      repository: { owner, name: repo },
+      commentId: id,
+      orderedAt: ordered_at,
+      failures,
+    }));
+  }
+
+  /** Another order may have come meanwhile, and stays. */
+  done({ kind, commentId }: Chore): void {
+    if (kind === 'delete') this.#sql.exec('DELETE FROM comments WHERE id = ?', commentId);
+    else this.#sql.exec('UPDATE comments SET chore = NULL WHERE id = ? AND chore = ?', commentId, kind);
+  }
+
+  /** Tries this one again at another time. */
+  postpone({ commentId }: Chore, until: number): void {
+    this.#sql.exec('UPDATE comments SET due_at = ?, failures = failures + 1 WHERE id = ?', until, commentId);
+  }
+
+  /** Nothing before this moment. */
+  postponeAll(until: number): void {
+    this.#sql.exec('UPDATE comments SET due_at = max(due_at, ?) WHERE chore IS NOT NULL', until);
+    this.#sql.exec('UPDATE attempts SET due_at = max(due_at, ?)', until);
+  }
+
+  /** Attempts of long ago that have not ended. */
+  dueAttempts(now: number): Attempt[] {
+    const rows = this.#sql.exec<AttemptRow>('SELECT * FROM attempts WHERE due_at <= ? ORDER BY id', now);
+    return rows.toArray().map(({ id, owner, repo, number, started_at, failures }) => ({
+      id,
+      repository: { owner, name: repo },
+      number,
+      startedAt: started_at,
+      failures,
+    }));
+  }
+
+  lookAgain({ id }: Attempt, at: number): void {
+    this.#sql.exec('UPDATE attempts SET due_at = ?, failures = failures + 1 WHERE id = ?', at, id);
+  }
+
+  /** When something is due next; null if nothing is. */
+  nextDueAt(): number | null {
+    return this.#sql
+      .exec<{ at: number | null }>(
+        `SELECT min(due_at) AS at FROM (
+           SELECT due_at FROM comments WHERE chore IS NOT NULL UNION ALL SELECT due_at FROM attempts
+         )`,
+      )
+      .one().at;
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * What the bot says on GitHub's issues and pull requests: comments and new issues.
+ *
+ * A comment or an issue is created once: when the host's answer is lost, nobody knows whether it exists, and a second
+ * one would be worse than an error. Reads, edits and deletions lead to the same result when repeated, and are.
+ */
+import type { Octokit } from '@octokit/rest';
+import type { Clock } from '../clock.ts';
+import { failureStatus } from './github-activity.ts';
+import { HostError } from './host-error.ts';
+import { openOctokit, type RetriedCalls, retriedCalls } from './octokit.ts';
+import type { RepositoryName } from './repository-name.ts';
+
+const TIMEOUT_MS = 10_000;
+const COMMENTS_PER_PAGE = 100;
+/** What the host answers for what is not there, is no longer there, or may not be shown. */
+const GONE: ReadonlySet<number | undefined> = new Set([404, 410, 451]);
+
+export interface PostedComment {
+  readonly id: number;
+  readonly url: string;
+}
+
+export interface CommentWithText extends PostedComment {
+  readonly text: string;
+}
+
+export interface NewIssue {
+  readonly title: string;
+  readonly body: string;
+  readonly labels: readonly string[];
+}
+
+export class GitHubThreads {
+  readonly #octokit: Octokit;
+  readonly #retried: RetriedCalls;
+
+  constructor(options: { apiUrl: string; token: string; clock: Clock }) {
+    this.#octokit = openOctokit(options);
+    this.#retried = retriedCalls(options);
+  }
+
+  /** @throws HostError; `unreachable` leaves it open whether the comment exists. */
+  async createComment(
+    { owner, name: repo }: RepositoryName,
+    number: number,
+    text: string,
+  ): Promise<PostedComment> {
+    const { data } = await this.#once(() =>
+      this.#octokit.rest.issues.createComment({
+        owner,
+        repo,
+        issue_number: number,
+        body: text,
+        request: limited(),
+      }),
+    );
+    return { id: data.id, url: data.html_url };
+  }
+
+  /** @throws HostError; `unreachable` leaves it open whether the issue exists. */
+  async createIssue(
+    { owner, name: repo }: RepositoryName,
+    { title, body, labels }: NewIssue,
+  ): Promise<{ number: number; url: string }> {
+    const { data } = await this.#once(() =>
+      this.#octokit.rest.issues.create({ owner, repo, title, body, labels: [...labels], request: limited() }),
+    );
+    return { number: data.number, url: data.html_url };
+  }
+
+  /** The bot's comments on a thread that were made or changed since a moment. */
+  async ownComments(
+    { owner, name: repo }: RepositoryName,
+    number: number,
+    since: number,
+  ): Promise<CommentWithText[]> {
+    const { issues, users } = this.#octokit.rest;
+    const { data: bot } = await this.#retried(() => users.getAuthenticated({ request: limited() }));
+    const comments = await this.#retried(() =>
+      this.#octokit.paginate(issues.listComments, {
+        owner,
+        repo,
+        issue_number: number,
+        since: new Date(since).toISOString(),
+        per_page: COMMENTS_PER_PAGE,
+        request: limited(),
+      }),
+    );
+    return comments
+      .filter(({ user }) => user?.id === bot.id)
+      .map(({ id, html_url, body }) => ({ id, url: html_url, text: body ?? '' }));
+  }
+
+  /** Gives the comment the text that `change` makes of its present one; null leaves it as it is. A comment that is gone is no error. */
+  async editComment(
+    { owner, name: repo }: RepositoryName,
+    id: number,
+    change: (text: string) => string | null,
+  ): Promise<void> {
+    const { issues } = this.#octokit.rest;
+    const place = { owner, repo, comment_id: id };
+    await this.#unlessGone(async () => {
+      const { data } = await issues.getComment({ ...place, request: limited() });
+      const text = change(data.body ?? '');
+      if (text !== null) await issues.updateComment({ ...place, body: text, request: limited() });
+    });
+  }
+
+  /** A comment that is gone is no error. */
+  async deleteComment({ owner, name: repo }: RepositoryName, id: number): Promise<void> {
+    await this.#unlessGone(() =>
+      this.#octokit.rest.issues.deleteComment({ owner, repo, comment_id: id, request: limited() }),
+    );
+  }
+
+  async #unlessGone(call: () => Promise<unknown>): Promise<void> {
+    try {
+      await this.#retried(call);
+    } catch (error) {
+      if (!(error instanceof HostError && GONE.has(failureStatus(error.cause)))) throw error;
+    }
+  }
+
+  /** Tried again only when the host said that it did nothing. */
+  #once<T>(call: () => Promise<T>): Promise<T> {
+    return this.#retried(async () => {
+      try {
+        return await call();
+      } catch (error) {
+        const status = failureStatus(error);
+        if (status !== undefined && status < 500) throw error;
+        throw new HostError('unreachable', 'The code host did not answer as expected.', error);
+      }
+    });
+  }
+}
+
+function limited(): { signal: AbortSignal } {
+  return { signal: AbortSignal.timeout(TIMEOUT_MS) };
+}

@@ -1,0 +1,30 @@
+/** How the host failed to take something new, as plain data that crosses from a Durable Object to a route. */
+import { askedPauseMs, failureStatus } from './github-activity.ts';
+import { HostError } from './host-error.ts';
+
+export type WriteFailure =
+  /** It said no. `status` is the HTTP status with its phrase, such as `404 Not Found`. */
+  | { readonly kind: 'refused'; readonly status: string }
+  /** It did nothing, and asks to be left alone for a while; null if it does not say how long. */
+  | { readonly kind: 'rate-limited'; readonly pauseMs: number | null }
+  /** No answer, or a broken one: nobody knows whether it was done. */
+  | { readonly kind: 'unreachable' };
+
+/** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
+const PHRASES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  410: 'Gone',
+  422: 'Unprocessable Entity',
+  451: 'Unavailable For Legal Reasons',
+};
+
+export function writeFailure(error: HostError, now: number): WriteFailure {
+  if (error.code === 'rate-limited') return { kind: 'rate-limited', pauseMs: askedPauseMs(error.cause, now) };
+  const status = failureStatus(error.cause);
+  if (error.code === 'unreachable' || status === undefined) return { kind: 'unreachable' };
+  return { kind: 'refused', status: `${status} ${PHRASES[status] ?? ''}`.trim() };
+}

@@ -1,0 +1,49 @@
+/**
+ * What the service writes under an anonymous comment or issue (contract, 2.5 and 2.6), and how it finds its own line
+ * again. The author's words above it are never touched.
+ *
+ * A blank line stands before `---`: without it Markdown would make a heading of the body's last line.
+ */
+
+/** The longest comment or issue that the host takes, in characters (code points). */
+export const MAX_TEXT_CHARACTERS = 65_536;
+
+export interface CommentFooter {
+  readonly hash: string;
+  readonly karma: number;
+  /** Scheme and host of the service, for the link. */
+  readonly origin: string;
+}
+
+/** The footer's last line, at the end of a comment. The link may be any: it keeps the host name of its day. */
+const FOOTER_PATTERN =
+  /(?<start>\n---\r?\nanon-(?<hash>[0-9a-f]{8}) · karma \()(?<karma>\d+)(?<end>\) · \[report\]\(\S+\)\s*)$/;
+
+export function commentText(body: string, { hash, karma, origin }: CommentFooter): string {
+  const link = `${origin}/v1/moderation/report?hash=${hash}`;
+  return `${body}\n\n---\nanon-${hash} · karma (${karma}) · [report](${link})`;
+}
+
+/** @param serviceUrl where the service is found. */
+export function issueText(body: string, serviceUrl: string): string {
+  const origin = `*This issue is an anonymous contribution made via [gitveil](${serviceUrl}).*`;
+  return `${body}\n\n---\n${origin}\n*The original author's identity has been anonymized.*`;
+}
+
+/** The karma that the footer shows; null if the text does not end with a footer of this hash. */
+export function shownKarma(text: string, hash: string): number | null {
+  const { groups } = FOOTER_PATTERN.exec(text) ?? {};
+  return groups?.['hash'] === hash ? Number(groups['karma']) : null;
+}
+
+/** The same comment with karma 0 in its footer; null if it has none of this hash (someone has edited it). */
+export function withKarmaZero(text: string, hash: string): string | null {
+  return shownKarma(text, hash) === null ? null : text.replace(FOOTER_PATTERN, '$<start>0$<end>');
+}
+
+/** The host counts code points: a surrogate pair of a JavaScript string is one character. */
+export function characters(text: string): number {
+  let count = text.length;
+  for (const character of text) if (character.length === 2) count -= 1;
+  return count;
+}

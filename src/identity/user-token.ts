@@ -1,0 +1,35 @@
+/** The token by which an author without an account is the same one again (contract, 2.1). */
+
+const TOKEN_BYTES = 10;
+/** RFC 4648, section 6. */
+const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+const NANOSECONDS_PER_MS = 1_000_000n;
+
+/**
+ * A new token: 80 random bits as 16 characters. Without randomness it is the time, as the contract says: unique
+ * enough to go on with, but no secret.
+ */
+export function newUserToken(
+  fillRandomly: (bytes: Uint8Array) => void = (bytes) => void crypto.getRandomValues(bytes),
+  now: () => number = Date.now,
+): string {
+  const bytes = new Uint8Array(TOKEN_BYTES);
+  try {
+    fillRandomly(bytes);
+  } catch {
+    return `tok-${BigInt(now()) * NANOSECONDS_PER_MS}`;
+  }
+  return base32(bytes);
+}
+
+/** Without padding: there is none for a multiple of five bytes. */
+export function base32(bytes: Uint8Array): string {
+  let text = '';
+  let bits = 0;
+  let bitCount = 0;
+  for (const byte of bytes) {
+    bits = ((bits << 8) | byte) & 0xfff;
+    for (bitCount += 8; bitCount >= 5; bitCount -= 5) text += BASE32[(bits >> (bitCount - 5)) & 31];
+  }
+  return bitCount === 0 ? text : text + BASE32[(bits << (5 - bitCount)) & 31];
+}

@@ -1,0 +1,92 @@
+/**
+ * Anonymous comments on issues and pull requests (contract, 4.1 and 4.2). Both paths do the same: on the host a pull
+ * request's general comments are those of the issue of its number.
+ *
+ * A request that is sent again after a lost answer posts a second comment: nothing tells it from an author who says
+ * the same thing twice.
+ */
+import { type Context, Hono } from 'hono';
+import type { CommentOutcome, CommentRequest } from '../durable/identity.ts';
+import type { AppEnv } from '../env.ts';
+import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { identityHash } from '../identity/keyed-hash.ts';
+import { serviceSecret } from '../identity/service-secret.ts';
+import { newUserToken } from '../identity/user-token.ts';
+import { readJsonObject } from './json-body.ts';
+import { onRepository } from './json-repository.ts';
+import { refuseByPolicy } from './policy.ts';
+import { publicOrigin } from './public-origin.ts';
+import { type CommentAnswer, commentRequest } from './schemas/comments.ts';
+import { isBlank, payloadProblem } from './schemas/text.ts';
+import { refuseWithoutBot, retryAfter, writeRefusal } from './write-refusal.ts';
+
+export const comments = new Hono<AppEnv>();
+
+for (const thread of ['issues', 'pulls']) {
+  comments.post(`/v1/gh/:owner/:repo/${thread}/:number/comments/anonymous`, onRepository(comment));
+}
+
+async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  // The order of these checks is the contract's (section 7).
+  const payload = await readJsonObject(c);
+  if (payload.kind === 'object' && isBlank(payload.value['body'])) {
+    return c.json({ error: 'body is required' }, 400);
+  }
+  const number = threadNumber(c.req.param('number') ?? '');
+  if (number === null) return c.json({ error: 'invalid issue number' }, 400);
+  if (payload.kind === 'invalid') return c.json({ error: 'invalid payload' }, 400);
+  const parsed = commentRequest.safeParse(payload.value);
+  if (!parsed.success) return c.json({ error: payloadProblem(parsed.error) }, 400);
+
+  const refusal = refuseWithoutBot(c) ?? (await refuseByPolicy(c, target, 'comments'));
+  if (refusal !== null) return refusal;
+
+  const userToken = parsed.data.user_token || newUserToken();
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  const hash = identityHash(secret, `${fullName(target)}#${number}`, userToken);
+  const outcome = await post(c, hash, {
+    owner: target.owner,
+    repo: target.name,
+    number,
+    body: parsed.data.body,
+    origin: publicOrigin(c.req.raw, c.var.config.serviceUrl),
+  });
+  if (outcome.kind !== 'posted') return refused(c, outcome);
+  const { url, karma } = outcome;
+  return c.json<CommentAnswer>({ comment_url: url, hash, karma, user_token: userToken });
+}
+
+/** Hands the comment to its identity. When that is lost with its machine, nobody knows what became of the comment. */
+async function post(c: Context<AppEnv>, hash: string, request: CommentRequest): Promise<CommentOutcome> {
+  try {
+    return await c.env.IDENTITIES.get(c.env.IDENTITIES.idFromName(hash)).comment(request);
+  } catch (error) {
+    c.var.logger.error('an identity did not answer', { error });
+    return { kind: 'failed', failure: { kind: 'unreachable' } };
+  }
+}
+
+function refused(c: Context<AppEnv>, outcome: Exclude<CommentOutcome, { kind: 'posted' }>): Response {
+  switch (outcome.kind) {
+    case 'blocked':
+      return c.json({ error: 'hash bloqueado por reportes' }, 403);
+    case 'cooldown':
+      return c.json({ error: 'cooldown activo por reportes' }, 429, {
+        'Retry-After': retryAfter(outcome.leftMs),
+      });
+    case 'too-long':
+      return c.json({ error: `body must have at most ${outcome.maxCharacters} characters` }, 400);
+    case 'busy':
+      return c.json({ error: 'too many comments with this token at once; try again in a minute' }, 503, {
+        'Retry-After': '60',
+      });
+    case 'failed':
+      return writeRefusal(c, 'comment', outcome.failure);
+  }
+}
+
+/** A positive integer in its usual spelling; null for anything else. */
+function threadNumber(text: string): number | null {
+  const number = Number(text);
+  return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(number) ? number : null;
+}

@@ -1,0 +1,15 @@
+/** The repository in the path of a JSON endpoint. */
+import type { Context } from 'hono';
+import type { AppEnv } from '../env.ts';
+import { parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
+
+const INVALID_NAME =
+  'invalid owner or repository name: 1 to 100 letters, digits, "-", "_" and ".", without ".."';
+
+/** No handler sees a name that is not valid. */
+export const onRepository =
+  (handle: (c: Context<AppEnv>, target: RepositoryName) => Promise<Response>) =>
+  async (c: Context<AppEnv>): Promise<Response> => {
+    const target = parseRepositoryName(c.req.param('owner') ?? '', c.req.param('repo') ?? '');
+    return target === null ? c.json({ error: INVALID_NAME }, 400) : handle(c, target);
+  };

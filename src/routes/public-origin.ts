@@ -1,0 +1,19 @@
+/**
+ * Where the service is found from outside, for links in what it posts (contract, 2.5: scheme and host of the incoming
+ * request).
+ *
+ * Behind a proxy that ends TLS, the request that arrives here says `http`, and perhaps another host. What such a proxy
+ * says in `X-Forwarded-Host` a client may say as well; so it is believed only when it names the host of `SERVICE_URL`,
+ * and then that address counts, whose scheme the operator has set.
+ */
+
+/** What a link in Markdown can hold as it is. */
+const ORIGIN_PATTERN = /^https?:\/\/[A-Za-z0-9.:[\]-]+$/;
+
+/** Scheme and host, without a slash at the end. */
+export function publicOrigin(request: Request, serviceUrl: string): string {
+  const asked = new URL(request.url);
+  const service = new URL(serviceUrl);
+  const named = [asked.host, request.headers.get('X-Forwarded-Host')?.toLowerCase()];
+  return named.includes(service.host) || !ORIGIN_PATTERN.test(asked.origin) ? service.origin : asked.origin;
+}
