@@ -12,6 +12,7 @@ import { crossOrigin } from './middleware/cross-origin.ts';
 import { measure } from './middleware/measure.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { serviceKey } from './middleware/service-key.ts';
+import { badges } from './routes/badges.ts';
 import { git } from './routes/git.ts';
 import { health } from './routes/health.ts';
 import { metrics } from './routes/metrics.ts';
@@ -57,6 +58,7 @@ app.route('/', health);
 app.route('/', metrics);
 app.route('/', stats);
 app.route('/', prStatus);
+app.route('/', badges);
 app.route('/', git);
 
 app.notFound((c) => c.json({ error: 'not found' }, 404));

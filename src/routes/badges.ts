@@ -1,0 +1,58 @@
+/**
+ * Badges for READMEs (contract, 4.14 and 4.15). Public also when the service asks for a key.
+ *
+ * Cost: drawing one takes microseconds. What it shows is at most five minutes old, and is asked for again no sooner: the
+ * ledger for one row, the host for a repository's policy. The panic switch is asked every time.
+ */
+import { type Context, Hono } from 'hono';
+import { anonymousFriendlyBadge, deployedBadge, pullRequestCountBadge } from '../badges/badge.ts';
+import type { AppEnv } from '../env.ts';
+import { openPolicies } from '../policy/policies.ts';
+import { openStatistics } from '../stats/statistics.ts';
+import { guardOf } from './client.ts';
+import { anonymousFriendlyQuery, deployedQuery, repositoryParams } from './schemas/badges.ts';
+
+/** Contract, section 8. */
+const FIVE_MINUTES = 'public, max-age=300';
+const AN_HOUR = 'public, max-age=3600';
+/** For a badge that only says that something does not answer at the moment. */
+const NOT_AT_ALL = 'no-store';
+
+export const badges = new Hono<AppEnv>();
+
+badges.get('/badges/anonymous-friendly.svg', async (c) => {
+  const query = anonymousFriendlyQuery.safeParse(c.req.query());
+  if (!query.success) return invalidName(c);
+  const { repo } = query.data;
+  if (repo === undefined) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
+  const policy = await openPolicies(c.env, c.var.config, c.var.logger).of(repo);
+  const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
+  return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
+});
+
+badges.get('/badges/deployed.svg', async (c) => {
+  const { commit } = deployedQuery.parse(c.req.query());
+  const { panicMode } = await guardOf(c.env).status();
+  const shown = commit || deployedQuery.parse({ commit: c.var.config.commitHash }).commit;
+  return image(c, deployedBadge(shown ?? '', panicMode), AN_HOUR);
+});
+
+badges.get('/badges/:badge', (c) =>
+  c.json({ error: 'unknown badge: there are anonymous-friendly.svg and deployed.svg' }, 404),
+);
+
+badges.get('/badge/:owner/:repo', async (c) => {
+  const repository = repositoryParams.safeParse(c.req.param());
+  if (!repository.success) return invalidName(c);
+  const { owner, name } = repository.data;
+  const count = await openStatistics(c.env, c.var.config, c.var.logger).pullRequestCount(owner, name);
+  return image(c, pullRequestCountBadge(count), count === undefined ? NOT_AT_ALL : FIVE_MINUTES);
+});
+
+function image(c: Context<AppEnv>, svg: string, cacheControl: string): Response {
+  return c.body(svg, 200, { 'Content-Type': 'image/svg+xml', 'Cache-Control': cacheControl });
+}
+
+function invalidName(c: Context<AppEnv>): Response {
+  return c.json({ error: 'Invalid owner or repo' }, 400);
+}
