@@ -12,12 +12,17 @@ import { crossOrigin } from './middleware/cross-origin.ts';
 import { measure } from './middleware/measure.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { serviceKey } from './middleware/service-key.ts';
+import { comments } from './routes/comments.ts';
 import { badges } from './routes/badges.ts';
 import { git } from './routes/git.ts';
 import { health } from './routes/health.ts';
+import { issues } from './routes/issues.ts';
+import { bodyRefusal } from './routes/json-body.ts';
 import { metrics } from './routes/metrics.ts';
+import { moderation } from './routes/moderation.ts';
 import { prStatus } from './routes/pr-status.ts';
 import { stats } from './routes/stats.ts';
+import { BodyError } from './streams.ts';
 
 const results = new WeakMap<Env, ConfigResult>();
 
@@ -59,11 +64,15 @@ app.route('/', metrics);
 app.route('/', stats);
 app.route('/', prStatus);
 app.route('/', badges);
+app.route('/', comments);
+app.route('/', issues);
+app.route('/', moderation);
 app.route('/', git);
 
 app.notFound((c) => c.json({ error: 'not found' }, 404));
 
 app.onError((error, c) => {
+  if (error instanceof BodyError) return bodyRefusal(c, error);
   c.var.logger.error('request failed', { error });
   return c.json({ error: 'internal server error' }, 500);
 });

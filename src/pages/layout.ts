@@ -1,0 +1,105 @@
+/**
+ * What every page has around its own content, and the policy under which a browser shows it.
+ *
+ * All pages are made with Hono's `html`, which escapes whatever is put into it. Nothing is loaded: style, script and
+ * icon stand in the page, and the policy names the first two by their hashes.
+ */
+import { createHash } from 'node:crypto';
+import { html, raw } from 'hono/html';
+import { STYLE } from './style.ts';
+
+export type Html = ReturnType<typeof html>;
+
+export interface Page {
+  readonly title: string;
+  readonly description: string;
+  readonly content: Html;
+  /** Stands on its own without it. Text of the source, never of a request. */
+  readonly script?: string;
+  /** Pages of the moment, such as a report, are not for search engines. */
+  readonly isIndexed?: boolean;
+}
+
+/** What the frame links to. */
+export interface Links {
+  /** Where the code is published. */
+  readonly sourceRepo: string;
+  /** The running revision. */
+  readonly commitHash: string;
+}
+
+const MASK = 'M16 3C9 3 4 6 4 13c0 9 6 13 12 16 6-3 12-7 12-16 0-7-5-10-12-10Z';
+const EYES = 'M8 15q3.500-3 7 0-3.500 3-7 0Zm9 0q3.500-3 7 0-3.500 3-7 0Z';
+const ICON = `data:image/svg+xml,${encodeURIComponent(
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0b8577" d="${MASK}"/><path fill="#fff" d="${EYES}"/></svg>`,
+)}`;
+
+/** Where the code tells what it protects against, and what not. */
+export function privacyUrl({ sourceRepo }: Links): string {
+  return `${sourceRepo}#what-it-protects-and-what-not`;
+}
+
+export function renderPage(
+  { title, description, content, script, isIndexed = true }: Page,
+  links: Links,
+): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <meta name="description" content="${description}" />
+        ${isIndexed ? '' : html`<meta name="robots" content="noindex" />`}
+        <link rel="icon" href="${ICON}" />
+        <style>
+          ${raw(STYLE)}
+        </style>
+      </head>
+      <body>
+        <header>
+          <a class="brand" href="/">
+            <svg viewBox="0 0 32 32" aria-hidden="true">
+              <path fill="currentColor" fill-rule="evenodd" d="${MASK} ${EYES}" />
+            </svg>
+            gitveil
+          </a>
+          <nav aria-label="Site">
+            <a href="/docs">API</a>
+            <a href="${privacyUrl(links)}">Privacy</a>
+            <a href="${links.sourceRepo}">Source</a>
+          </nav>
+        </header>
+        ${content}
+        <footer>
+          <span>No cookies, no accounts, nothing loaded from elsewhere.</span>
+          <span>Revision <a class="mono" href="/health">${links.commitHash.slice(0, 12)}</a></span>
+        </footer>
+        ${
+          script === undefined
+            ? ''
+            : html`<script>
+                ${raw(script)};
+              </script>`
+        }
+      </body>
+    </html>`;
+}
+
+/** Headers of an answer that is a page; the policy allows what this very page holds. */
+export function pageHeaders({ script }: Pick<Page, 'script'>): Record<string, string> {
+  const policy = [
+    "default-src 'none'",
+    `style-src ${hashSource(STYLE)}`,
+    ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
+    'img-src data:',
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return { 'Content-Security-Policy': policy.join('; '), Vary: 'Accept' };
+}
+
+function hashSource(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}

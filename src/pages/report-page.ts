@@ -1,0 +1,130 @@
+/** The report page (contract, 4.4): where a pseudonym stands, what reports lead to, and the button. */
+import { html } from 'hono/html';
+import {
+  BLOCK_THRESHOLD,
+  COOLDOWN_MS,
+  FLAG_THRESHOLD,
+  type ModerationState,
+  REPORT_LIFE_MS,
+  type Standing,
+} from '../identity/moderation.ts';
+import type { Html, Page } from './layout.ts';
+
+export const REPORT_PATH = '/v1/moderation/report';
+
+const COOLDOWN_HOURS = COOLDOWN_MS / 3_600_000;
+const REPORT_LIFE_DAYS = REPORT_LIFE_MS / 86_400_000;
+
+const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly meaning: string }>> = {
+  registered: { tone: 'good', meaning: 'It may post. Reports are counted.' },
+  flagged: {
+    tone: 'warn',
+    meaning: `Its karma was set to 0, and it has to pause for ${COOLDOWN_HOURS} hours.`,
+  },
+  blocked: { tone: 'bad', meaning: 'It may not post any more, and its comments are deleted.' },
+};
+
+/** @param hash 8 hexadecimal characters. */
+export function reportPage(hash: string, standing: Standing): Page {
+  return {
+    title: `Report anon-${hash} · gitveil`,
+    description: 'Report an anonymous pseudonym for abuse.',
+    isIndexed: false,
+    content: html`<main class="narrow">
+      <h1>Report <span class="mono">anon-${hash}</span></h1>
+      <p class="lead">
+        Everything that this pseudonym wrote on its thread comes from one person, whom nobody knows. Report it
+        if it is spam, harassment or abuse.
+      </p>
+      ${facts(hash, standing)}
+      <form method="post" action="${REPORT_PATH}" class="card">
+        <h2>One report for each address</h2>
+        <p>
+          You stay anonymous, too. A keyed hash of your network address is kept, so that it counts once; it
+          counts for ${REPORT_LIFE_DAYS} days.
+        </p>
+        <input type="hidden" name="hash" value="${hash}" />
+        <button type="submit">Report anon-${hash}</button>
+      </form>
+      ${policy()}
+    </main>`,
+  };
+}
+
+/** @param accepted false: an earlier report from the same address still counts. */
+export function receivedPage(hash: string, accepted: boolean, standing: Standing): Page {
+  const notice = accepted
+    ? html`<p>
+        It counts from now on, for ${REPORT_LIFE_DAYS} days. Thank you for taking care of this thread.
+      </p>`
+    : html`<p>
+        A report from your network address counts already, and stands for ${REPORT_LIFE_DAYS} days. Nothing
+        more is needed; others may report, too.
+      </p>`;
+  return {
+    title: `${accepted ? 'Report received' : 'Already reported'} · gitveil`,
+    description: 'What became of a report.',
+    isIndexed: false,
+    content: html`<main class="narrow">
+      <h1>${accepted ? 'Report received' : 'You have reported this already'}</h1>
+      <div class="notice" role="status">${notice}</div>
+      ${facts(hash, standing)} ${policy()}
+    </main>`,
+  };
+}
+
+function facts(hash: string, { reports, state }: Standing): Html {
+  const { tone, meaning } = STATES[state];
+  const steps = Array.from({ length: BLOCK_THRESHOLD }, (_, step) =>
+    step < reports ? html`<span class="on"></span>` : html`<span></span>`,
+  );
+  return html`<section class="card" aria-labelledby="standing">
+    <h2 id="standing">Where it stands</h2>
+    <dl class="facts">
+      <dt>Pseudonym</dt>
+      <dd class="mono">anon-${hash}</dd>
+      <dt>Reports</dt>
+      <dd>
+        ${reports}
+        <small>in the last ${REPORT_LIFE_DAYS} days</small>
+        <div class="steps ${tone}" aria-hidden="true">${steps}</div>
+      </dd>
+      <dt>State</dt>
+      <dd>
+        <span class="${tone}"><span class="dot" aria-hidden="true"></span>${state}</span>
+        <small>${meaning}</small>
+      </dd>
+    </dl>
+  </section>`;
+}
+
+function policy(): Html {
+  return html`<section aria-labelledby="policy">
+    <h2 id="policy">What reports lead to</h2>
+    <ul>
+      <li>Up to ${FLAG_THRESHOLD - 1}: registered. They are counted, and nothing else happens.</li>
+      <li>
+        From ${FLAG_THRESHOLD}: flagged. The pseudonym pauses for ${COOLDOWN_HOURS} hours, its karma becomes
+        0, and its comments say so.
+      </li>
+      <li>From ${BLOCK_THRESHOLD}: blocked for good. All its comments are deleted.</li>
+      <li>
+        A report older than ${REPORT_LIFE_DAYS} days no longer counts. An address can report a pseudonym once
+        in that time.
+      </li>
+    </ul>
+  </section>`;
+}
+
+/** Instead of the page, when something stands in its way. */
+export function problemPage(title: string, explanation: string): Page {
+  return {
+    title: `${title} · gitveil`,
+    description: explanation,
+    isIndexed: false,
+    content: html`<main class="narrow">
+      <h1>${title}</h1>
+      <div class="notice bad"><p>${explanation}</p></div>
+    </main>`,
+  };
+}

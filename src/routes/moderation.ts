@@ -1,0 +1,108 @@
+/**
+ * Reports about a pseudonym: GET and POST /v1/moderation/report (contract, 4.4).
+ *
+ * A person gets pages, a program JSON when its Accept asks for it. Errors follow the same rule.
+ */
+import { type Context, Hono } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { AppEnv } from '../env.ts';
+import { problemPage, receivedPage, REPORT_PATH, reportPage } from '../pages/report-page.ts';
+import { BodyError, chunksOf } from '../streams.ts';
+import { clientOf, rateWindowOf } from './client.ts';
+import { isCrossSite } from './cross-site.ts';
+import { answerPage, preferredType } from './page.ts';
+import { type ReportAnswer, reportQuery, reportRequest, type StandingAnswer } from './schemas/moderation.ts';
+
+/** A form with one field of eight characters. */
+const MAX_BODY_BYTES = 1024;
+
+const NOT_KEPT = { 'Cache-Control': 'no-store' };
+
+export const moderation = new Hono<AppEnv>();
+
+moderation.get(REPORT_PATH, async (c) => {
+  const query = reportQuery.safeParse(c.req.query());
+  if (!query.success) return invalidHash(c);
+  const { hash } = query.data;
+  const { reports, state } = await identityOf(c, hash).standing();
+  return wantsJson(c)
+    ? c.json<StandingAnswer>({ hash, reports, state }, 200, NOT_KEPT)
+    : answerPage(c, reportPage(hash, { reports, state }), 200, NOT_KEPT);
+});
+
+moderation.post(REPORT_PATH, async (c) => {
+  if (isCrossSite(c.req.raw)) {
+    return refuse(
+      c,
+      403,
+      'This report came from another site',
+      'Open the report page, and report from there.',
+    );
+  }
+  const request = reportRequest.safeParse(await readFields(c));
+  if (!request.success) return invalidHash(c);
+  const { hash } = request.data;
+  const client = await clientOf(c);
+  const { allowed } = await rateWindowOf(c.env, client).hit('report');
+  if (!allowed) {
+    return refuse(
+      c,
+      429,
+      'Too many reports',
+      'Your address has sent 10 reports within an hour. Try again later.',
+    );
+  }
+  const { accepted, standing } = await identityOf(c, hash).report(client.hash);
+  return wantsJson(c)
+    ? c.json<ReportAnswer>({ hash, accepted, ...standing }, 200, NOT_KEPT)
+    : answerPage(c, receivedPage(hash, accepted, standing), 200, NOT_KEPT);
+});
+
+moderation.onError((error, c) => {
+  c.var.logger.error('a report page failed', { error });
+  return refuse(c, 500, 'Something went wrong here', 'It was logged. Try again later.');
+});
+
+function identityOf(c: Context<AppEnv>, hash: string) {
+  return c.env.IDENTITIES.get(c.env.IDENTITIES.idFromName(hash));
+}
+
+function wantsJson(c: Context<AppEnv>): boolean {
+  return preferredType(c, ['text/html', 'application/json'], 'text/html') === 'application/json';
+}
+
+/** The fields of a form or of a JSON object; none if the body is neither, or too long, or does not come whole. */
+async function readFields(c: Context<AppEnv>): Promise<unknown> {
+  const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs };
+  const chunks = chunksOf(c.req.raw.body, limits);
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (let chunk = await chunks.read(); chunk !== null; chunk = await chunks.read()) {
+      text += decoder.decode(chunk, { stream: true });
+    }
+    const isJson = /^application\/json\b/i.test(c.req.header('Content-Type') ?? '');
+    return isJson ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
+  } catch (error) {
+    if (error instanceof BodyError || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+function invalidHash(c: Context<AppEnv>): Response | Promise<Response> {
+  const explanation = 'A pseudonym has 8 hexadecimal characters. Follow the "report" link below its comment.';
+  return refuse(c, 400, 'No such pseudonym', explanation, 'invalid hash');
+}
+
+function refuse(
+  c: Context<AppEnv>,
+  status: ContentfulStatusCode,
+  title: string,
+  explanation: string,
+  error = `${title}. ${explanation}`,
+): Response | Promise<Response> {
+  const headers = { ...NOT_KEPT, ...(status === 429 && { 'Retry-After': '3600' }) };
+  return wantsJson(c)
+    ? c.json({ error }, status, headers)
+    : answerPage(c, problemPage(title, explanation), status, headers);
+}
