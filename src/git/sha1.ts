@@ -47,7 +47,7 @@ function addBlock(hash: DataView, view: DataView, at: number, words: Int32Array)
   let d = hash.getInt32(12);
   let e = hash.getInt32(16);
   for (let i = 0; i < 20; i++) {
-    const next = (rotate(a, 5) + (d ^ (b & (c ^ d))) + e + 0x5a827999 + words[i]!) | 0;
+    const next = (e + 0x5a827999 + words[i]! + (d ^ (b & (c ^ d))) + rotate(a, 5)) | 0;
     e = d;
     d = c;
     c = rotate(b, 30);
@@ -55,7 +55,7 @@ function addBlock(hash: DataView, view: DataView, at: number, words: Int32Array)
     a = next;
   }
   for (let i = 20; i < 40; i++) {
-    const next = (rotate(a, 5) + (b ^ c ^ d) + e + 0x6ed9eba1 + words[i]!) | 0;
+    const next = (e + 0x6ed9eba1 + words[i]! + (b ^ c ^ d) + rotate(a, 5)) | 0;
     e = d;
     d = c;
     c = rotate(b, 30);
@@ -63,7 +63,7 @@ function addBlock(hash: DataView, view: DataView, at: number, words: Int32Array)
     a = next;
   }
   for (let i = 40; i < 60; i++) {
-    const next = (rotate(a, 5) + ((b & c) | (d & (b | c))) + e + 0x8f1bbcdc + words[i]!) | 0;
+    const next = (e + 0x8f1bbcdc + words[i]! + ((b & c) | (d & (b | c))) + rotate(a, 5)) | 0;
     e = d;
     d = c;
     c = rotate(b, 30);
@@ -71,7 +71,7 @@ function addBlock(hash: DataView, view: DataView, at: number, words: Int32Array)
     a = next;
   }
   for (let i = 60; i < 80; i++) {
-    const next = (rotate(a, 5) + (b ^ c ^ d) + e + 0xca62c1d6 + words[i]!) | 0;
+    const next = (e + 0xca62c1d6 + words[i]! + (b ^ c ^ d) + rotate(a, 5)) | 0;
     e = d;
     d = c;
     c = rotate(b, 30);

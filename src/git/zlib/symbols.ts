@@ -78,8 +78,9 @@ export function countSymbols(
           reach = rankWithin(before - 1);
         }
         before = (out + 1) | 0;
-        out = (before + (entry >>> 24) + ((bits & ~(-1 << entry)) >>> (entry >>> 5))) | 0;
-        bits >>>= entry;
+        const rest = bits >>> entry;
+        out = (before + (entry >>> 24) + ((bits ^ (rest << entry)) >>> (entry >>> 5))) | 0;
+        bits = rest;
         valid = (valid - entry) & 31;
         table = entry & DISTANCES;
         entry = entries[(bits & ROOT_MASK) | table]!;
