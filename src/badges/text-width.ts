@@ -19,6 +19,9 @@ const WIDTHS = [
 const WIDEST = Math.max(...WIDTHS);
 
 export default function textWidth(text: string): number {
-  const width = (character: string) => WIDTHS[character.charCodeAt(0) - FIRST_CHARACTER] ?? WIDEST;
-  return Array.from(text, width).reduce((sum, each) => sum + each, 0) / 100;
+  return Array.from(text, characterWidth).reduce((sum, width) => sum + width, 0) / 100;
+}
+
+function characterWidth(character: string): number {
+  return WIDTHS[character.charCodeAt(0) - FIRST_CHARACTER] ?? WIDEST;
 }

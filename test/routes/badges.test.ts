@@ -42,6 +42,27 @@ async function record(number: number, repo: string): Promise<void> {
   });
 }
 
+/** The host, with one file in one repository. */
+function host(repo: string, file: string | null): void {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    if (pathname === `/api/repos/octo/${repo}`) {
+      return Response.json({
+        name: repo,
+        owner: { login: 'octo' },
+        private: false,
+        archived: false,
+        size: 1,
+      });
+    }
+    if (file === null || pathname !== `/api/repos/octo/${repo}/contents/.gitveil.yml`) {
+      return Response.json({ message: 'Not Found' }, { status: 404 });
+    }
+    const content = Buffer.from(file).toString('base64');
+    return Response.json({ type: 'file', encoding: 'base64', size: file.length, sha: 'a', content });
+  });
+}
+
 /** The isolate's memory outlives a test: each begins when nothing is fresh any more. */
 let now = Date.now();
 
@@ -148,27 +169,6 @@ describe('GET /badges/deployed.svg', () => {
 });
 
 describe('GET /badges/anonymous-friendly.svg', () => {
-  /** The host, with one file in one repository. */
-  function host(repo: string, file: string | null): void {
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
-      const { pathname } = new URL(input instanceof Request ? input.url : input);
-      if (pathname === `/api/repos/octo/${repo}`) {
-        return Response.json({
-          name: repo,
-          owner: { login: 'octo' },
-          private: false,
-          archived: false,
-          size: 1,
-        });
-      }
-      if (file === null || pathname !== `/api/repos/octo/${repo}/contents/.gitveil.yml`) {
-        return Response.json({ message: 'Not Found' }, { status: 404 });
-      }
-      const content = Buffer.from(file).toString('base64');
-      return Response.json({ type: 'file', encoding: 'base64', size: file.length, sha: 'a', content });
-    });
-  }
-
   it.each([
     ['with the file', 'friendly', 'anonymous_friendly: true\n', 'verified', '#4caf50'],
     ['with a file that says no', 'unfriendly', 'anonymous_friendly: false\n', 'not verified', '#9e9e9e'],
