@@ -21,7 +21,8 @@ async function start(): Promise<void> {
   const env = variables();
   const result = parseConfig(env);
   if (result.kind === 'invalid') return fail(...result.problems.map(({ message }) => message));
-  const { config } = result;
+  const { config, warnings } = result;
+  for (const { message } of warnings) process.stderr.write(`gitveil: warning: ${message}\n`);
   const { host, port } = config;
   // First of all: two programs must never work on the same state.
   await claimPort(host, port).catch((error: NodeJS.ErrnoException) => fail(whyNotListening(config, error)));

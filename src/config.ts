@@ -52,8 +52,15 @@ export interface ConfigProblem {
   readonly message: string;
 }
 
+/** The service runs, though not as the operator may think. */
+export interface ConfigWarning {
+  /** The one to set. */
+  readonly variable: VariableName;
+  readonly message: string;
+}
+
 export type ConfigResult =
-  | { readonly kind: 'valid'; readonly config: Config }
+  | { readonly kind: 'valid'; readonly config: Config; readonly warnings: readonly ConfigWarning[] }
   | { readonly kind: 'invalid'; readonly problems: readonly ConfigProblem[] };
 
 const PLAIN = [
@@ -170,7 +177,17 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     officialInstance: reader.read('OFFICIAL_INSTANCE', oneOf('true', 'false'), 'false') === 'true',
   };
   if (reader.problems.length > 0) return { kind: 'invalid', problems: reader.problems };
-  return { kind: 'valid', config: Object.freeze(config) };
+  return {
+    kind: 'valid',
+    config: Object.freeze(config),
+    warnings: (dbUrl === null) === (dbKey === null) ? [] : [halfDatabase(dbUrl === null)],
+  };
+}
+
+function halfDatabase(isUrlMissing: boolean): ConfigWarning {
+  const [set, variable] = isUrlMissing ? (['DB_KEY', 'DB_URL'] as const) : (['DB_URL', 'DB_KEY'] as const);
+  const consequence = "statistics and karma stay in the service's own database";
+  return { variable, message: `${set} is set, but ${variable} is not: ${consequence}; set both, or none` };
 }
 
 /** The address of a service on this machine; one that listens on all interfaces is reached by the loopback one. */

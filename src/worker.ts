@@ -37,6 +37,9 @@ function configOf(env: Env): ConfigResult {
   if (result.kind === 'invalid') {
     const logger = createLogger('json', writeLine);
     for (const { variable } of result.problems) logger.error('configuration is invalid', { variable });
+  } else {
+    const logger = createLogger(result.config.logFormat, writeLine);
+    for (const { variable } of result.warnings) logger.warn('configuration is incomplete', { variable });
   }
   return result;
 }

@@ -171,4 +171,22 @@ describe('the hosted database', () => {
     expect(configOf({ DB_KEY: 'k' }).hostedDatabase).toBeNull();
     expect(configOf({ DB_URL, DB_KEY: 'k' }).hostedDatabase).toEqual({ url: DB_URL, key: 'k' });
   });
+
+  it.each([
+    [
+      { DB_URL: 'https://db.example.org' },
+      'DB_KEY',
+      /^DB_URL is set, but DB_KEY is not: .*; set both, or none$/,
+    ],
+    [{ DB_KEY: 'hunter2' }, 'DB_URL', /^DB_KEY is set, but DB_URL is not: /],
+  ])('is warned of with only one of them: %o', (env, variable, message) => {
+    const warning = { variable, message: expect.stringMatching(message) as string };
+    expect(parseConfig(env)).toMatchObject({ kind: 'valid', warnings: [warning] });
+    expect(JSON.stringify(parseConfig({ DB_KEY: 'hunter2' }))).not.toContain('hunter2');
+  });
+
+  it('is not warned of with both or none', () => {
+    expect(parseConfig({})).toMatchObject({ warnings: [] });
+    expect(parseConfig({ DB_URL: 'https://db.example.org', DB_KEY: 'k' })).toMatchObject({ warnings: [] });
+  });
 });

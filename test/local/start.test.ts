@@ -58,6 +58,21 @@ describe('npm start on a port in use', () => {
   });
 });
 
+describe('npm start with half of the hosted database', () => {
+  it('warns, and names the other variable', async () => {
+    const port = await freePorts();
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      // On a port in use: the warning comes first of all, and a whole start takes longer.
+      const program = start({ PORT: String(port), DB_URL: 'https://db.example.org' });
+      await program.ended;
+      expect(program.output.stderr).toMatch(/^gitveil: warning: DB_URL is set, but DB_KEY is not: /);
+    } finally {
+      server.close();
+    }
+  });
+});
+
 describe('npm start', () => {
   it('prints commands that open a pull request when pasted, and ends with all its children on Ctrl-C', async () => {
     const port = await freePorts();

@@ -81,6 +81,14 @@ describe('the Worker', () => {
     ]);
   });
 
+  it('warns once when only half of the hosted database is configured, and names the other half', async () => {
+    const variables = { ...bindings, DB_KEY: 'hunter2' };
+    for (let times = 0; times < 2; times++) {
+      await worker.fetch(new Request('https://gitveil.test/health'), variables);
+    }
+    expect(lines).toEqual([expect.stringMatching(/ warn configuration is incomplete variable=DB_URL$/)]);
+  });
+
   it('hides the cause of a failure from the client and the person from the log', async () => {
     const response = await get('/health', { VERSION: undefined });
     expect(response.status).toBe(500);
