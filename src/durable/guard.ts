@@ -1,10 +1,173 @@
-/** What the operator holds the service by: panic, burst, rollback (contract, 3.2 to 3.4). */
+/**
+ * What the operator holds the service by: the panic switch, the burst detector, alerts and their buttons, and what a
+ * rollback closes (contract, 3.2 to 3.4). One object for the whole service, so that the switch works at once everywhere.
+ *
+ * Cost: a push attempt writes nothing, as the last minute of pushes is in memory only; a pull request writes one row, and
+ * an alert about five. After a restart of the object the minute begins anew, and everything else is as it was, the panic
+ * switch above all.
+ */
 import { DurableObject } from 'cloudflare:workers';
+import { type Config, parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
+import type { Action } from '../guard/action-token.ts';
+import { type Alert, alertNotification, pseudonymOf } from '../guard/alert.ts';
+import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
+import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
+import { publish } from '../notify/ntfy.ts';
+import { ActionTokens } from './guard/action-tokens.ts';
+import { AlertOutbox, type WaitingAlert } from './guard/alert-outbox.ts';
+import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
+
+/** What has expired is useless at once, and is deleted within this time. */
+const CLEANING_PAUSE_MS = 10 * 60 * 1000;
+
+/** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
+export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
 
 export class Guard extends DurableObject<Env> {
-  /** What GET /api/status and the badges show. */
+  readonly #detector = new BurstDetector();
+  readonly #bursts: BurstRecord;
+  readonly #tokens: ActionTokens;
+  readonly #outbox: AlertOutbox;
+  #panicMode: boolean;
+  /** Addresses that the first delivery of an alert may show, by the alert's id; they are in no storage. */
+  readonly #addresses = new Map<number, string>();
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    const { sql, kv } = ctx.storage;
+    this.#panicMode = kv.get<boolean>('panic') ?? false;
+    this.#bursts = new BurstRecord(sql);
+    this.#tokens = new ActionTokens(sql);
+    this.#outbox = new AlertOutbox(sql);
+    // A burst that this object no longer remembers is over a minute from now, or the detector fires again.
+    this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
+  }
+
   status(): { panicMode: boolean } {
-    return { panicMode: this.ctx.storage.kv.get<boolean>('panic') ?? false };
+    return { panicMode: this.#panicMode };
+  }
+
+  /**
+   * A push attempt: counted, whether it is let in or not.
+   * @param address as a keyed hash. @returns besides the switch, when this was; milliseconds since 1970.
+   */
+  async admit(address: string): Promise<{ panicMode: boolean; at: number }> {
+    const at = Date.now();
+    this.#endBurst(at);
+    const figures = this.#detector.record(address, at);
+    if (figures !== null) {
+      this.#bursts.burstBegan(at);
+      await this.#raise({ kind: 'burst', ...figures }, null, at);
+    }
+    return { panicMode: this.#panicMode, at };
+  }
+
+  /** A pull request is open. */
+  async opened(pullRequest: TrackedPullRequest): Promise<void> {
+    const now = Date.now();
+    this.#endBurst(now);
+    this.#bursts.opened(pullRequest, now);
+    await this.#wakeAt(now + TRACKED_MS);
+  }
+
+  /** @param client the keyed hash of its address, and the address: for the alert, and only as long as that is sent. */
+  async rateLimitExceeded(client: { hash: string; network: string }, attempts: number): Promise<void> {
+    const alert: Alert = { kind: 'rate-limit', client: pseudonymOf(client.hash), attempts };
+    await this.#raise(alert, client.network, Date.now());
+  }
+
+  /** False if the credential is not good for this. The switch is on disk before this resolves. */
+  async setPanic(active: boolean, credential: Credential): Promise<boolean> {
+    if (!this.#accepts(credential, active ? 'activate-panic' : 'deactivate-panic')) return false;
+    this.ctx.storage.kv.put('panic', active);
+    this.#panicMode = active;
+    return true;
+  }
+
+  /** What the caller is to close, and to report with `endRollback`; null if the credential is not good for it. */
+  async beginRollback(credential: Credential): Promise<TrackedPullRequest[] | null> {
+    const now = Date.now();
+    this.#endBurst(now);
+    return this.#accepts(credential, 'rollback') ? this.#bursts.tracked(now) : null;
+  }
+
+  /**
+   * @param settledUrls those of which nothing is left to do; the others stay for the next rollback.
+   * @param isComplete if not, a token may be used once more.
+   */
+  async endRollback(
+    credential: Credential,
+    settledUrls: readonly string[],
+    isComplete: boolean,
+  ): Promise<void> {
+    this.#bursts.settle(settledUrls);
+    if (!isComplete && credential.kind === 'token') this.#tokens.giveBack(credential.hash);
+  }
+
+  override async alarm(): Promise<void> {
+    const retryAt = await this.#deliverAlerts();
+    const now = Date.now();
+    const expiry = [this.#tokens.forgetExpired(now), this.#bursts.forgetOld(now)].filter((at) => at !== null);
+    const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];
+    const next = Math.min(...cleaning, retryAt ?? Infinity);
+    if (next < Infinity) await this.#wakeAt(next);
+  }
+
+  #accepts(credential: Credential, action: Action): boolean {
+    return credential.kind === 'password' || this.#tokens.use(credential.hash, action, Date.now());
+  }
+
+  /** A burst is over when the detector is armed again; nothing happens in between, so it is asked when something does. */
+  #endBurst(now: number): void {
+    if (this.#detector.rearm(now)) this.#bursts.burstEnded(now);
+  }
+
+  async #raise(alert: Alert, address: string | null, now: number): Promise<void> {
+    const config = this.#config();
+    if (config === null || config.notifyAdminTopic === null) return;
+    const id = this.#outbox.add(alert, now);
+    if (address !== null && config.alertAddress === 'shown') this.#addresses.set(id, address);
+    await this.#wakeAt(now);
+  }
+
+  /** Answers when to try again; null: not at all. */
+  async #deliverAlerts(): Promise<number | null> {
+    const config = this.#config();
+    if (config === null || config.notifyAdminTopic === null) return null;
+    for (const waiting of this.#outbox.due(Date.now())) {
+      try {
+        await this.#publish(waiting, config, config.notifyAdminTopic);
+        this.#outbox.delivered(waiting);
+      } catch {
+        // Whatever went wrong, it stays and is tried again.
+        this.#outbox.failed(waiting, Date.now());
+      } finally {
+        this.#addresses.delete(waiting.id);
+      }
+    }
+    return this.#outbox.nextDueAt();
+  }
+
+  /** Each attempt has tokens of its own: an attempt may come long after the last, and may have arrived in spite of all. */
+  async #publish({ id, alert, at }: WaitingAlert, config: Config, topic: string): Promise<void> {
+    const notification = alertNotification(alert, {
+      topic,
+      serviceUrl: config.serviceUrl,
+      at,
+      address: this.#addresses.get(id) ?? null,
+      tokens: this.#tokens.make(Date.now()),
+    });
+    await publish(config.notifyBaseUrl, notification);
+  }
+
+  #config(): Config | null {
+    const result = parseConfig({ ...this.env });
+    return result.kind === 'valid' ? result.config : null;
+  }
+
+  async #wakeAt(at: number): Promise<void> {
+    const planned = await this.ctx.storage.getAlarm();
+    if (planned === null || at < planned) await this.ctx.storage.setAlarm(at);
   }
 }

@@ -2,11 +2,28 @@
  * How often one client has done what is limited (contract, section 8). One object for each client network, named by its
  * keyed hash; the address itself never gets here.
  *
- * Cost: one row is read and one written for each call. When the last window has passed, the object forgets everything.
+ * Cost: one row is read and one written for each call, and about once an hour an alarm. An object that has been quiet
+ * forgets everything, at most two hours after the last call.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
-import { EMPTY_WINDOW, type Hit, hit, type Limit, type SlidingWindow } from '../guard/sliding-window.ts';
+import {
+  confirm,
+  hasForgotten,
+  NO_PLACES,
+  type Places,
+  release,
+  type Reservation,
+  reserve,
+} from '../guard/places.ts';
+import {
+  EMPTY_WINDOW,
+  type Hit,
+  hit,
+  isQuiet,
+  type Limit,
+  type SlidingWindow,
+} from '../guard/sliding-window.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -18,23 +35,57 @@ const LIMITS = {
   report: { most: 10, withinMs: HOUR_MS },
 } as const satisfies Record<string, Limit>;
 export type LimitedAction = keyof typeof LIMITS;
+const ACTIONS = Object.keys(LIMITS) as LimitedAction[];
 
 export class RateWindow extends DurableObject<Env> {
   /** Counts one attempt, and says whether it is within the limit. */
   async hit(action: LimitedAction): Promise<Hit> {
-    const { kv } = this.ctx.storage;
-    const after = hit(kv.get<SlidingWindow>(action) ?? EMPTY_WINDOW, LIMITS[action], Date.now());
-    kv.put(action, after.window);
+    const after = hit(this.#window(action), LIMITS[action], Date.now());
+    this.ctx.storage.kv.put(action, after.window);
     await this.#forgetLater();
     return after.hit;
   }
 
-  /** No window is longer than an hour: when nothing has come for that long, there is nothing left to know. */
+  /** A push wants to open the pull request `key`: takes a place for it, if one is left. */
+  async reservePlace(key: string): Promise<Reservation> {
+    const { places, reservation } = reserve(this.#places(), key, Date.now());
+    await this.#keepPlaces(places);
+    return reservation;
+  }
+
+  /** It is open. */
+  async confirmPlace(key: string): Promise<void> {
+    await this.#keepPlaces(confirm(this.#places(), key, Date.now()));
+  }
+
+  /** The push has failed. */
+  async releasePlace(key: string): Promise<void> {
+    await this.#keepPlaces(release(this.#places(), key, Date.now()));
+  }
+
   override async alarm(): Promise<void> {
-    await this.ctx.storage.deleteAll();
+    const now = Date.now();
+    const isForgotten =
+      hasForgotten(this.#places(), now) &&
+      ACTIONS.every((action) => isQuiet(this.#window(action), LIMITS[action], now));
+    if (isForgotten) await this.ctx.storage.deleteAll();
+    else await this.ctx.storage.setAlarm(now + HOUR_MS);
+  }
+
+  #window(action: LimitedAction): SlidingWindow {
+    return this.ctx.storage.kv.get<SlidingWindow>(action) ?? EMPTY_WINDOW;
+  }
+
+  #places(): Places {
+    return this.ctx.storage.kv.get<Places>('places') ?? NO_PLACES;
+  }
+
+  async #keepPlaces(places: Places): Promise<void> {
+    this.ctx.storage.kv.put('places', places);
+    await this.#forgetLater();
   }
 
   async #forgetLater(): Promise<void> {
-    await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
+    if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
   }
 }

@@ -26,15 +26,25 @@ export interface Hit {
 }
 
 /** Something happened at `now`: whether it is let through, and the window after it. */
-export function hit(before: SlidingWindow, limit: Limit, now: number): { window: SlidingWindow; hit: Hit } {
-  const hits = before.hits.filter((at) => isWithin(at, limit.withinMs, now));
-  const allowed = hits.length < limit.most;
-  const refused = allowed ? 0 : before.refused + 1;
-  const window = { hits: allowed ? [...hits, now] : hits, refused };
-  return { window, hit: { allowed, attempts: hits.length + (allowed ? 1 : refused) } };
+export function hit(
+  before: SlidingWindow,
+  { most, withinMs }: Limit,
+  now: number,
+): { readonly window: SlidingWindow; readonly hit: Hit } {
+  const hits = before.hits.filter((at) => isWithin(at, withinMs, now));
+  if (hits.length >= most) {
+    const refused = before.refused + 1;
+    return { window: { hits, refused }, hit: { allowed: false, attempts: hits.length + refused } };
+  }
+  return { window: { hits: [...hits, now], refused: 0 }, hit: { allowed: true, attempts: hits.length + 1 } };
 }
 
-/** A moment in the future, after a clock was set back, is no reason to wait longer than the window. */
+/** Whether nothing of it counts any more. */
+export function isQuiet({ hits }: SlidingWindow, { withinMs }: Limit, now: number): boolean {
+  return !hits.some((at) => isWithin(at, withinMs, now));
+}
+
+/** Also for a moment that lies ahead, after a clock was set back: nothing is to count for longer than the window. */
 export function isWithin(at: number, withinMs: number, now: number): boolean {
   return Math.abs(now - at) < withinMs;
 }

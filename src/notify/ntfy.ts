@@ -1,7 +1,7 @@
 /**
  * Publishing to the notification service, as ntfy documents it ("Publish as JSON": a POST to the server's root).
  *
- * Whoever knows a topic's name can read it, so a message holds only what the host shows publicly anyway.
+ * Whoever knows a topic's name can read it: what is sent to a pull request's topic, the host shows publicly anyway.
  */
 import { countedFetch } from '../metrics/counted-fetch.ts';
 
@@ -13,7 +13,23 @@ export interface Notification {
   readonly title: string;
   readonly message: string;
   /** Opened when the notification is tapped. */
-  readonly click: string;
+  readonly click?: string;
+  /** 1 to 5; default 3. From 4 on a telephone makes itself heard for longer. */
+  readonly priority?: number;
+  /** A tag with the name of an emoji shows it. */
+  readonly tags?: readonly string[];
+  /** At most three. */
+  readonly actions?: readonly NotificationAction[];
+}
+
+/** A button that sends an HTTP request. */
+export interface NotificationAction {
+  readonly action: 'http';
+  readonly label: string;
+  readonly url: string;
+  readonly method: 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** The topic on which a pull request's events appear (contract, section 6). */

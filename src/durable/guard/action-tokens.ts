@@ -1,0 +1,49 @@
+/** The tokens of alert buttons that are still good, by their hashes. */
+import { type Action, ACTIONS, newActionToken, TOKEN_LIFE_MS, tokenHash } from '../../guard/action-token.ts';
+
+export class ActionTokens {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS tokens (
+      hash TEXT PRIMARY KEY, action TEXT NOT NULL, expires_at INTEGER NOT NULL, is_used INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID`);
+  }
+
+  /** A new one for each action. Cost: a row for each. */
+  make(now: number): Record<Action, string> {
+    const tokens = ACTIONS.map((action): [Action, string] => [action, newActionToken()]);
+    for (const [action, token] of tokens) {
+      this.#sql.exec(
+        'INSERT INTO tokens (hash, action, expires_at) VALUES (?, ?, ?)',
+        tokenHash(token),
+        action,
+        now + TOKEN_LIFE_MS,
+      );
+    }
+    return Object.fromEntries(tokens) as Record<Action, string>;
+  }
+
+  /** Uses up the token if it is good for `action`; false if it is not. */
+  use(hash: string, action: Action, now: number): boolean {
+    const used = this.#sql.exec(
+      'UPDATE tokens SET is_used = 1 WHERE hash = ? AND action = ? AND is_used = 0 AND expires_at > ? RETURNING hash',
+      hash,
+      action,
+      now,
+    );
+    return used.toArray().length > 0;
+  }
+
+  /** What it was used for has failed: it may be used again, as long as it lives. */
+  giveBack(hash: string): void {
+    this.#sql.exec('UPDATE tokens SET is_used = 0 WHERE hash = ?', hash);
+  }
+
+  /** Answers when the next one expires; null if there is none. */
+  forgetExpired(now: number): number | null {
+    this.#sql.exec('DELETE FROM tokens WHERE expires_at <= ?', now);
+    return this.#sql.exec<{ at: number | null }>('SELECT min(expires_at) AS at FROM tokens').one().at;
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Alerts that the notification service has not taken yet. They wait here, so that a dead service delays no push and
+ * loses no alert; one whose answer was lost may arrive twice.
+ */
+import type { Alert } from '../../guard/alert.ts';
+
+const FIRST_RETRY_MS = 5_000;
+/** An operator is to hear of it soon after the notification service is back. */
+const LONGEST_RETRY_MS = 5 * 60 * 1000;
+const ALERT_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+/** Each may have to wait for the notification service's timeout. */
+const ALERTS_PER_RUN = 20;
+
+export interface WaitingAlert {
+  readonly id: number;
+  readonly alert: Alert;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly attempts: number;
+}
+
+interface AlertRow extends Record<string, SqlStorageValue> {
+  id: number;
+  alert: string;
+  at: number;
+  attempts: number;
+}
+
+export class AlertOutbox {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS alerts (
+      id INTEGER PRIMARY KEY AUTOINCREMENT, alert TEXT NOT NULL, at INTEGER NOT NULL,
+      attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL
+    )`);
+  }
+
+  /** Answers its id. */
+  add(alert: Alert, now: number): number {
+    const added = this.#sql.exec<{ id: number }>(
+      'INSERT INTO alerts (alert, at, due_at) VALUES (?, ?, ?) RETURNING id',
+      JSON.stringify(alert),
+      now,
+      now,
+    );
+    return added.one().id;
+  }
+
+  /** First those that have failed least: one that is never taken is not to hold up the others. */
+  due(now: number): WaitingAlert[] {
+    this.#sql.exec('DELETE FROM alerts WHERE at <= ?', now - ALERT_LIFE_MS);
+    const rows = this.#sql.exec<AlertRow>(
+      'SELECT id, alert, at, attempts FROM alerts WHERE due_at <= ? ORDER BY attempts, id LIMIT ?',
+      now,
+      ALERTS_PER_RUN,
+    );
+    return rows.toArray().map((row) => ({ ...row, alert: JSON.parse(row.alert) as Alert }));
+  }
+
+  delivered({ id }: WaitingAlert): void {
+    this.#sql.exec('DELETE FROM alerts WHERE id = ?', id);
+  }
+
+  failed({ id, attempts }: WaitingAlert, now: number): void {
+    const dueAt = now + Math.min(FIRST_RETRY_MS * 2 ** attempts, LONGEST_RETRY_MS);
+    this.#sql.exec('UPDATE alerts SET attempts = attempts + 1, due_at = ? WHERE id = ?', dueAt, id);
+  }
+
+  /** When the next is due; null if none is waiting. */
+  nextDueAt(): number | null {
+    return this.#sql.exec<{ at: number | null }>('SELECT min(due_at) AS at FROM alerts').one().at;
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The pull requests of the last two hours and the bursts among them: what a rollback closes (contract, 3.4).
+ *
+ * A pull request belongs to a burst if any moment from the begin of its push to its opening does. A burst begins a
+ * minute before the detector fires, with the pushes that made it fire.
+ */
+import { BURST_WINDOW_MS } from '../../guard/burst-detector.ts';
+import type { TrackedPullRequest } from '../../guard/tracked-pull-request.ts';
+
+export const TRACKED_MS = 2 * 60 * 60 * 1000;
+
+interface PullRequestRow extends Record<string, SqlStorageValue> {
+  url: string;
+  pr_hash: string;
+  owner: string;
+  repo: string;
+  number: number;
+  pushed_at: number;
+  opened_at: number;
+}
+
+export class BurstRecord {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    sql.exec(`CREATE TABLE IF NOT EXISTS pull_requests (
+      url TEXT PRIMARY KEY, pr_hash TEXT NOT NULL, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
+      pushed_at INTEGER NOT NULL, opened_at INTEGER NOT NULL
+    ) WITHOUT ROWID`);
+    sql.exec('CREATE TABLE IF NOT EXISTS bursts (began_at INTEGER NOT NULL, ended_at INTEGER)');
+  }
+
+  /** Cost: one row. Told of the same one twice, it keeps the first. */
+  opened({ url, prHash, owner, repo, number, pushedAt }: TrackedPullRequest, now: number): void {
+    this.#sql.exec(
+      'INSERT OR IGNORE INTO pull_requests VALUES (?, ?, ?, ?, ?, ?, ?)',
+      url,
+      prHash,
+      owner,
+      repo,
+      number,
+      pushedAt,
+      now,
+    );
+  }
+
+  /** The detector has fired. */
+  burstBegan(now: number): void {
+    this.#sql.exec('INSERT INTO bursts VALUES (?, NULL)', now - BURST_WINDOW_MS);
+  }
+
+  /** Ends what is not ended yet; there may be nothing. */
+  burstEnded(at: number): void {
+    this.#sql.exec('UPDATE bursts SET ended_at = ? WHERE ended_at IS NULL', at);
+  }
+
+  /** What a rollback is to close, oldest first. */
+  tracked(now: number): TrackedPullRequest[] {
+    const rows = this.#sql.exec<PullRequestRow>(
+      `SELECT * FROM pull_requests WHERE opened_at > ? AND EXISTS (
+         SELECT 1 FROM bursts WHERE opened_at >= began_at AND (ended_at IS NULL OR pushed_at < ended_at)
+       ) ORDER BY opened_at, url`,
+      now - TRACKED_MS,
+    );
+    return rows.toArray().map(({ url, pr_hash, owner, repo, number, pushed_at }) => ({
+      url,
+      prHash: pr_hash,
+      owner,
+      repo,
+      number,
+      pushedAt: pushed_at,
+    }));
+  }
+
+  /** There is nothing left to do about these. */
+  settle(urls: readonly string[]): void {
+    for (const url of urls) this.#sql.exec('DELETE FROM pull_requests WHERE url = ?', url);
+  }
+
+  /** Forgets what no rollback reaches; answers when the next will be beyond its reach, or null. */
+  forgetOld(now: number): number | null {
+    const before = now - TRACKED_MS;
+    this.#sql.exec('DELETE FROM pull_requests WHERE opened_at <= ?', before);
+    const { oldest } = this.#sql
+      .exec<{ oldest: number | null }>('SELECT min(opened_at) AS oldest FROM pull_requests')
+      .one();
+    if (oldest === null) this.#sql.exec('DELETE FROM bursts WHERE ended_at <= ?', before);
+    return oldest === null ? null : oldest + TRACKED_MS;
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The operator's alerts, as the notification service takes them (contract, section 6): what has happened, and three
+ * buttons to press. The password is never in them; each button has a token of its own.
+ */
+import type { Notification, NotificationAction } from '../notify/ntfy.ts';
+import type { Action } from './action-token.ts';
+import type { BurstFigures } from './burst-detector.ts';
+import { MOST_PULL_REQUESTS } from './places.ts';
+
+export type Alert =
+  | ({ readonly kind: 'burst' } & BurstFigures)
+  /** `client` is a pseudonym: an address is not kept. */
+  | { readonly kind: 'rate-limit'; readonly client: string; readonly attempts: number };
+
+export interface AlertFacts {
+  readonly topic: string;
+  readonly serviceUrl: string;
+  /** When it was raised; milliseconds since 1970. */
+  readonly at: number;
+  /** Of the client of a rate limit, while it is known and may be shown. */
+  readonly address: string | null;
+  readonly tokens: Readonly<Record<Action, string>>;
+}
+
+const URGENT = 5;
+const HIGH = 4;
+
+/** What stands for an address wherever one is not to be. @param hash the keyed hash of the address. */
+export function pseudonymOf(hash: string): string {
+  return `client-${hash.slice(0, 8)}`;
+}
+
+export function alertNotification(alert: Alert, facts: AlertFacts): Notification {
+  const { title, text, priority } = wordsOf(alert, facts.address);
+  return {
+    topic: facts.topic,
+    title,
+    // A message may be read, or even arrive, much later.
+    message: `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
+    priority,
+    tags: ['warning'],
+    actions: buttons(facts),
+  };
+}
+
+function wordsOf(alert: Alert, address: string | null): { title: string; text: string; priority: number } {
+  if (alert.kind === 'burst') {
+    const { pushes, addresses } = alert;
+    return {
+      title: 'Suspicious burst of pushes',
+      text: `Suspicious burst: ${pushes} pushes from ${addresses} distinct IPs in the last 60 s.`,
+      priority: URGENT,
+    };
+  }
+  return {
+    title: 'Rate limit exceeded',
+    text:
+      `Rate limit exceeded: IP ${address ?? alert.client} is over the limit of ` +
+      `${MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
+    priority: HIGH,
+  };
+}
+
+function buttons({ serviceUrl, tokens }: AlertFacts): NotificationAction[] {
+  const button = (label: string, path: string, payload: object): NotificationAction => ({
+    action: 'http',
+    label,
+    url: `${serviceUrl}${path}`,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(payload),
+  });
+  return [
+    button('Activate panic', '/admin/panic', { token: tokens['activate-panic'], active: true }),
+    button('Close burst PRs', '/admin/rollback', { token: tokens.rollback }),
+    button('Deactivate panic', '/admin/panic', { token: tokens['deactivate-panic'], active: false }),
+  ];
+}

@@ -1,0 +1,93 @@
+/**
+ * The five pull requests that one address may open within an hour (contract, section 8).
+ *
+ * Pure. A push takes a place before its work begins, so that of many pushes at once no sixth gets through. The place is
+ * confirmed when the pull request is open, and its hour begins then; it is given back when the push fails. A push that
+ * dies does neither: its place is free again after a while.
+ */
+import { isWithin } from './sliding-window.ts';
+
+export const MOST_PULL_REQUESTS = 5;
+const WITHIN_MS = 60 * 60 * 1000;
+/**
+ * Longer than a push takes in which everything is as slow as it may be: 30 s for the client's bytes, and about ten calls
+ * to the host with three attempts of up to 30 s each.
+ */
+export const RESERVATION_MS = 20 * 60 * 1000;
+/** One alert for an address within this time. */
+const ALERT_PAUSE_MS = 60 * 60 * 1000;
+
+interface HeldPlace {
+  readonly key: string;
+  /** Since when; of an open pull request: since when it is open. Milliseconds since 1970. */
+  readonly at: number;
+  readonly isOpen: boolean;
+}
+
+export interface Places {
+  readonly held: readonly HeldPlace[];
+  /** How many were refused since one was last given. */
+  readonly refused: number;
+  readonly alertedAt: number | null;
+}
+
+export const NO_PLACES: Places = { held: [], refused: 0, alertedAt: null };
+
+export interface Reservation {
+  readonly isReserved: boolean;
+  /** Held places, and those refused since one was last given. */
+  readonly attempts: number;
+  /** The operator is to be told, now and not again for an hour. */
+  readonly isAlertDue: boolean;
+}
+
+/** @param key of the pull request to be opened: a push that is repeated keeps the place that it has. */
+export function reserve(
+  before: Places,
+  key: string,
+  now: number,
+): { readonly places: Places; readonly reservation: Reservation } {
+  const held = stillHeld(before, now);
+  const own = held.find((place) => place.key === key);
+  if (own === undefined && held.length >= MOST_PULL_REQUESTS) {
+    const refused = before.refused + 1;
+    const isAlertDue = mayAlert(before, now);
+    return {
+      places: { held, refused, alertedAt: isAlertDue ? now : before.alertedAt },
+      reservation: { isReserved: false, attempts: held.length + refused, isAlertDue },
+    };
+  }
+  const place = { key, at: now, isOpen: false };
+  const others = held.filter((other) => other !== own);
+  const after = own?.isOpen ? held : [...others, place];
+  return {
+    places: { ...before, held: after, refused: 0 },
+    reservation: { isReserved: true, attempts: after.length, isAlertDue: false },
+  };
+}
+
+/** The pull request is open: it counts from now on, also if its reservation has run out meanwhile. */
+export function confirm(before: Places, key: string, now: number): Places {
+  const held = stillHeld(before, now);
+  if (held.some((place) => place.key === key && place.isOpen)) return { ...before, held };
+  const others = held.filter((place) => place.key !== key);
+  return { ...before, held: [...others, { key, at: now, isOpen: true }] };
+}
+
+/** Nothing was opened. The place of an open pull request stays. */
+export function release(before: Places, key: string, now: number): Places {
+  return { ...before, held: stillHeld(before, now).filter((place) => place.key !== key || place.isOpen) };
+}
+
+/** Whether nothing of it counts any more. */
+export function hasForgotten(places: Places, now: number): boolean {
+  return mayAlert(places, now) && stillHeld(places, now).length === 0;
+}
+
+function mayAlert({ alertedAt }: Places, now: number): boolean {
+  return alertedAt === null || !isWithin(alertedAt, ALERT_PAUSE_MS, now);
+}
+
+function stillHeld({ held }: Places, now: number): HeldPlace[] {
+  return held.filter(({ at, isOpen }) => isWithin(at, isOpen ? WITHIN_MS : RESERVATION_MS, now));
+}
