@@ -38,6 +38,8 @@ export interface Config {
   readonly notifyAdminTopic: string | null;
   readonly alertAddress: 'shown' | 'hidden';
   readonly maxRepositoryMb: number;
+  /** What a push must know to update a pull request: its hash, or a key besides. */
+  readonly prUpdatePolicy: 'hash' | 'key';
   readonly anonEmail: string;
   readonly commitHash: string;
   readonly sourceRepo: string;
@@ -77,6 +79,7 @@ const PLAIN = [
   'NOTIFY_BASE_URL',
   'OFFICIAL_INSTANCE',
   'PORT',
+  'PR_UPDATE_POLICY',
   'READ_TIMEOUT',
   'SERVICE_URL',
   'SOURCE_REPO',
@@ -167,6 +170,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     ),
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
+    prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
     anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
     commitHash: reader.read(
       'COMMIT_HASH',

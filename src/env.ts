@@ -8,6 +8,7 @@ import type { Config, VariableName } from './config.ts';
 import type { Guard } from './durable/guard.ts';
 import type { Identity } from './durable/identity.ts';
 import type { NotificationFeed } from './durable/notification-feed.ts';
+import type { PendingPush } from './durable/pending-push.ts';
 import type { PullRequest } from './durable/pull-request.ts';
 import type { RateWindow } from './durable/rate-window.ts';
 import type { ServiceSecret } from './durable/service-secret.ts';
@@ -17,6 +18,7 @@ import type { Logger } from './log.ts';
 export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly DB: D1Database;
   readonly PULL_REQUESTS: DurableObjectNamespace<PullRequest>;
+  readonly PENDING_PUSHES: DurableObjectNamespace<PendingPush>;
   readonly NOTIFICATION_FEED: DurableObjectNamespace<NotificationFeed>;
   readonly IDENTITIES: DurableObjectNamespace<Identity>;
   readonly RATE_WINDOWS: DurableObjectNamespace<RateWindow>;

@@ -35,6 +35,7 @@ describe('parseConfig', () => {
       notifyAdminTopic: null,
       alertAddress: 'shown',
       maxRepositoryMb: 500,
+      prUpdatePolicy: 'hash',
       anonEmail: 'anonymous@gitveil.invalid',
       commitHash: 'main',
       sourceRepo: 'https://github.com/gitveil/gitveil',

@@ -62,7 +62,7 @@ function rewrite(): void {
   for (const chunk of chunks()) rewriter.scan(chunk);
   rewriter.finish();
   const commits = trace((oid) => rewriter.findCommit(oid));
-  rewriter.start(anonymizeCommits(commits, IDENTITY, COMMITTED_AT).contents);
+  rewriter.start(anonymizeCommits(commits, IDENTITY, () => COMMITTED_AT).contents);
   rewriter.take();
   rewriter.trailer();
 }
@@ -93,7 +93,7 @@ function prepareParts(): void {
   rewritten = anonymizeCommits(
     trace((oid) => kept.get(oid)?.content),
     IDENTITY,
-    COMMITTED_AT,
+    () => COMMITTED_AT,
   ).contents;
 }
 

@@ -1,9 +1,9 @@
 /**
- * One pull request, by its pr_hash: what it is, and an outbox of what the world has still to be told about it.
+ * One pull request, by its pr_hash: what it is, who works on it, and an outbox of what the world has still to be told.
  *
  * A push ends when the pull request is written down here. The notification and the entry in the ledger leave from the
- * alarm, so that a dead notification service or database delays no push and loses nothing: an entry stays until it was
- * taken, across crashes, and may in rare cases arrive twice.
+ * alarm, so that a dead notification service or database delays no push and loses nothing. Writing the same push down
+ * again tells nothing again.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { parseConfig } from '../config.ts';
@@ -11,26 +11,33 @@ import type { Env } from '../env.ts';
 import type { HostEvent } from '../events/host-event.ts';
 import { publish, pullRequestTopic } from '../notify/ntfy.ts';
 import { openLedger } from '../stats/open-ledger.ts';
+import { Lease } from './lease.ts';
+import { Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
+import { type DatedCommits, type PullRequestRecord, RecordStore } from './pull-request-record.ts';
 
-const FIRST_RETRY_MS = 5_000;
-const LONGEST_RETRY_MS = 60 * 60 * 1000;
-/** After this long an undelivered entry is of no use to anyone. */
-const ENTRY_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
-
-export interface PullRequestRecord {
-  readonly prHash: string;
-  readonly owner: string;
-  readonly repo: string;
-  readonly number: number;
-  readonly url: string;
+/** What a push has made of the pull request. */
+export interface RecordedPush {
+  /** The rewritten tip. */
+  readonly tip: string;
+  /** What it has rewritten for the first time. */
+  readonly dates: DatedCommits;
+  /** The key that updates it from now on; null: as before. */
+  readonly key: string | null;
+  /** What `claim` has given; null for a new pull request. */
+  readonly lease: number | null;
 }
 
-/** What a push does to it. */
-export type PullRequestEvent = 'opened' | 'updated';
-
-type EntryKind = 'notification' | 'ledger';
-
-type OutboxEvent = PullRequestEvent | HostEvent['kind'];
+export type ClaimedPullRequest =
+  /** Another push to it is under way. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'wrong-key' }
+  | {
+      readonly kind: 'claimed';
+      readonly lease: number;
+      /** False: no push has written it down. */
+      readonly isRecorded: boolean;
+      readonly dates: readonly DatedCommits[];
+    };
 
 const IN_WORDS: Readonly<Record<OutboxEvent, string>> = {
   opened: 'was opened',
@@ -40,50 +47,54 @@ const IN_WORDS: Readonly<Record<OutboxEvent, string>> = {
   closed: 'was closed',
 };
 
-interface OutboxEntry extends Record<string, SqlStorageValue> {
-  id: number;
-  kind: EntryKind;
-  event: OutboxEvent;
-  /** The page that shows the event: the pull request's, or the comment's. */
-  url: string;
-  at: number;
-  attempts: number;
-}
-
 export class PullRequest extends DurableObject<Env> {
   readonly #sql: SqlStorage;
+  readonly #record: RecordStore;
+  readonly #outbox: Outbox;
+  readonly #lease = new Lease();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS record (
-      only INTEGER PRIMARY KEY CHECK (only = 1),
-      pr_hash TEXT NOT NULL, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL, url TEXT NOT NULL
-    )`);
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS outbox (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
-      kind TEXT NOT NULL, event TEXT NOT NULL, url TEXT NOT NULL, at INTEGER NOT NULL,
-      attempts INTEGER NOT NULL DEFAULT 0
-    )`);
-    this.#sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY)');
+    this.#record = new RecordStore(this.#sql);
+    this.#outbox = new Outbox(this.#sql);
+  }
+
+  /**
+   * For a push that wants to update it, alone, until `record` or `release`.
+   * @param key as the push gives it; null: none is asked for.
+   * @param at milliseconds since 1970.
+   */
+  async claim(key: string | null, at: number): Promise<ClaimedPullRequest> {
+    const isRecorded = this.#record.read() !== null;
+    if (isRecorded && key !== null && !this.#record.hasKey(key)) return { kind: 'wrong-key' };
+    const lease = this.#lease.take(at);
+    if (lease === null) return { kind: 'busy' };
+    return { kind: 'claimed', lease, isRecorded, dates: this.#record.dates(at) };
+  }
+
+  async release(lease: number): Promise<void> {
+    this.#lease.release(lease);
   }
 
   /**
    * Writes down what a push has done, and sees to it that the world hears of it.
    * @param at milliseconds since 1970.
    */
-  async record(pullRequest: PullRequestRecord, event: PullRequestEvent, at: number): Promise<void> {
-    const { prHash, owner, repo, number, url } = pullRequest;
-    this.#sql.exec(
-      'INSERT OR REPLACE INTO record VALUES (1, ?, ?, ?, ?, ?)',
-      prHash,
-      owner,
-      repo,
-      number,
-      url,
-    );
-    if (event === 'opened') this.#enqueue('ledger', event, url, at);
-    this.#enqueue('notification', event, url, at);
+  async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<void> {
+    const { number, url } = pullRequest;
+    const known = this.#record.read();
+    // After a pull request was closed, a push may open another one from the same branch: hence the number.
+    const isNew = known?.number !== number;
+    const isMoved = known?.tip !== push.tip;
+    this.#record.write(pullRequest, push.tip, push.key);
+    this.#record.addDates(isMoved ? push.dates : { ...push.dates, commitHashes: new Uint8Array() }, at);
+    this.#outbox.prepare();
+    this.#sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY)');
+    if (push.lease !== null) this.#lease.release(push.lease);
+    if (!isNew && !isMoved) return;
+    if (isNew) this.#outbox.add('ledger', 'opened', url, at);
+    this.#outbox.add('notification', isNew ? 'opened' : 'updated', url, at);
     await this.ctx.storage.setAlarm(at);
   }
 
@@ -92,57 +103,38 @@ export class PullRequest extends DurableObject<Env> {
    * False if no push has written this pull request down.
    */
   async tell(events: readonly HostEvent[], at: number): Promise<boolean> {
-    if (this.#sql.exec('SELECT 1 FROM record').toArray().length === 0) return false;
+    if (this.#record.read() === null) return false;
     const news = events.filter(
       ({ key }) =>
         this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
     );
-    for (const { kind, url } of news) this.#enqueue('notification', kind, url, at);
+    for (const { kind, url } of news) this.#outbox.add('notification', kind, url, at);
     if (news.length > 0) await this.ctx.storage.setAlarm(at);
     return true;
   }
 
   override async alarm(): Promise<void> {
     const now = Date.now();
-    let retryMs = LONGEST_RETRY_MS;
-    let undelivered = 0;
-    for (const entry of this.#sql.exec<OutboxEntry>('SELECT * FROM outbox ORDER BY id').toArray()) {
-      const delivered = now - entry.at > ENTRY_LIFE_MS || (await this.#deliver(entry));
-      if (delivered) {
-        this.#sql.exec('DELETE FROM outbox WHERE id = ?', entry.id);
-        continue;
-      }
-      this.#sql.exec('UPDATE outbox SET attempts = attempts + 1 WHERE id = ?', entry.id);
-      retryMs = Math.min(retryMs, FIRST_RETRY_MS * 2 ** entry.attempts);
-      undelivered += 1;
-    }
+    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry));
+    const datesEndAt = this.#record.expireDates(now);
+    const nextAt = Math.min(retryAt ?? Infinity, datesEndAt ?? Infinity);
     // What came in meanwhile has set the alarm for itself.
-    if (undelivered > 0 && (await this.ctx.storage.getAlarm()) === null) {
-      await this.ctx.storage.setAlarm(now + retryMs);
+    if (nextAt < Infinity && (await this.ctx.storage.getAlarm()) === null) {
+      await this.ctx.storage.setAlarm(nextAt);
     }
-  }
-
-  #enqueue(kind: EntryKind, event: OutboxEvent, url: string, at: number): void {
-    this.#sql.exec('INSERT INTO outbox (kind, event, url, at) VALUES (?, ?, ?, ?)', kind, event, url, at);
   }
 
   /** False if it has to be tried again. */
   async #deliver(entry: OutboxEntry): Promise<boolean> {
-    const [record] = this.#sql.exec<{ pr_hash: string; owner: string; repo: string }>(
-      'SELECT pr_hash, owner, repo FROM record',
-    );
+    const record = this.#record.read();
     const config = parseConfig({ ...this.env });
-    if (record === undefined || config.kind === 'invalid') return false;
+    if (record === null || config.kind === 'invalid') return false;
     const { owner, repo, pr_hash: prHash } = record;
     try {
       if (entry.kind === 'ledger') {
         const createdAt = new Date(entry.at).toISOString();
-        await openLedger(this.env, config.config).recordPullRequest({
-          owner,
-          repo,
-          prUrl: entry.url,
-          createdAt,
-        });
+        const ledger = openLedger(this.env, config.config);
+        await ledger.recordPullRequest({ owner, repo, prUrl: entry.url, createdAt });
       } else {
         await publish(config.config.notifyBaseUrl, {
           topic: pullRequestTopic(prHash),

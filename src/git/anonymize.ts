@@ -15,12 +15,12 @@ export interface AnonymousHistory {
 
 /**
  * @param commits parents before children, at least one; a parent that is not among them is upstream's and stays.
- * @param committedAt seconds since 1970, for all of them.
+ * @param dateOf the date that takes the place of the original's two, in seconds since 1970.
  */
 export function anonymizeCommits(
   commits: readonly NewCommit[],
   identity: Identity,
-  committedAt: number,
+  dateOf: (original: Oid) => number,
 ): AnonymousHistory {
   const renamed = new Map<Oid, Oid>();
   const contents = new Map<Oid, Uint8Array>();
@@ -32,7 +32,7 @@ export function anonymizeCommits(
       commit,
       newParents(commit, renamed),
       identity,
-      committedAt,
+      dateOf(oid),
       allocate,
     );
     tip = hashObject('commit', content);

@@ -160,6 +160,17 @@ export class GitHub {
     return { closedAt: data.closed_at, isMerged: data.merged };
   }
 
+  /** Changes what an open pull request says, or the branch that it is for. */
+  async editPullRequest(
+    { owner, name: repo }: RepositoryName,
+    number: number,
+    changes: Partial<Pick<NewPullRequest, 'title' | 'body' | 'base'>>,
+  ): Promise<void> {
+    await this.#retried(() =>
+      this.#octokit.rest.pulls.update({ owner, repo, pull_number: number, ...changes }),
+    );
+  }
+
   /** False if the host understood and said no. */
   async #isDone(call: () => Promise<unknown>): Promise<boolean> {
     try {

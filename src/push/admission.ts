@@ -3,10 +3,11 @@
  *
  * When it cannot be asked, a push is turned away: an anonymous service without its brake is worse than none.
  */
+import { concatBytes } from '../git/bytes.ts';
 import type { PushRequest } from '../git/push-request.ts';
-import { Refusal } from './refusal.ts';
-import { Reply, type WriteBytes } from './reply.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
+import { Refusal } from './refusal.ts';
+import { Reply } from './reply.ts';
 
 export interface Admission {
   /** Counts a push attempt; before anything else. Answers why no push is let in now, or null. Never rejects. */
@@ -45,11 +46,12 @@ export const unguarded = (cause: unknown): Refusal =>
   });
 
 /** The whole answer to a push that is not let in: every ref that was pushed gets the same reason. */
-export async function turnAway(request: PushRequest, refusal: Refusal, write: WriteBytes): Promise<void> {
-  const { lines, finalLine } = refusal;
+export async function turnedAway(request: PushRequest, { lines, finalLine }: Refusal): Promise<Uint8Array> {
+  const answer: Uint8Array[] = [];
   const reply = new Reply(request.capabilities);
-  await reply.open(write);
+  await reply.open(async (bytes) => answer.push(bytes) > 0);
   await reply.progress('', ...lines, '');
   const commandStatuses = request.commandList.map(({ refName }) => ({ refName, reason: finalLine }));
   await reply.finish({ unpackStatus: 'ok', commandStatuses }, finalLine);
+  return concatBytes(answer);
 }

@@ -5,6 +5,8 @@ export interface BannerFacts {
   readonly author: string;
   readonly branch: string;
   readonly prHash: string;
+  /** Where an update needs it. */
+  readonly prKey: string | null;
   readonly subscribeUrl: string;
   /** The address that was pushed to. */
   readonly remoteUrl: string;
@@ -17,6 +19,9 @@ function shellWord(text: string): string {
 }
 
 export function bannerLines(facts: BannerFacts): string[] {
+  const { prHash, prKey } = facts;
+  const options = prKey === null ? `-o pr-hash=${prHash}` : `-o pr-hash=${prHash} -o pr-key=${prKey}`;
+  const keep = prKey === null ? 'the hash, it' : 'both, they';
   return [
     '',
     facts.updated ? 'Your pull request has been updated.' : 'Your pull request is open.',
@@ -24,12 +29,13 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,
     `  Branch:   ${facts.branch}`,
-    `  PR hash:  ${facts.prHash}`,
+    `  PR hash:  ${prHash}`,
+    ...(prKey === null ? [] : [`  PR key:   ${prKey}`]),
     '',
     'Follow it without an account:',
     `  ${facts.subscribeUrl}`,
-    'Update it later (keep the hash, it cannot be recovered):',
-    `  git push -o pr-hash=${facts.prHash} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
+    `Update it later (keep ${keep} cannot be recovered):`,
+    `  git push ${options} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
     '',
   ];
 }

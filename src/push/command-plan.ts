@@ -1,6 +1,6 @@
 /**
  * What becomes of each command of a push: one branch is taken, everything else is refused by name, so that the
- * client's status table is complete.
+ * client's status table is complete. A push that names a pull request and does nothing but delete withdraws it.
  */
 import type { CommandStatus } from '../git/report-status.ts';
 import { type Command, isDeletion } from '../git/push-request.ts';
@@ -30,4 +30,16 @@ export function planCommands(commandList: readonly Command[]): CommandPlan {
     else refused.push({ refName: command.refName, reason });
   }
   return { taken, refused };
+}
+
+/**
+ * The ref whose deletion withdraws the pull request that the push names; null if that is not what the push asks for.
+ * @param prHash of the push options.
+ */
+export function withdrawnRef(commandList: readonly Command[], prHash: string | null): string | null {
+  const [command] = commandList;
+  if (prHash === null || command === undefined || commandList.length > 1) return null;
+  const { kind } = parsePushTarget(command.refName);
+  const isBranch = isValidRefName(command.refName) && (kind === 'branch' || kind === 'for');
+  return isDeletion(command) && isBranch ? command.refName : null;
 }

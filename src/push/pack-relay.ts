@@ -6,14 +6,13 @@
  *
  * Nothing leaves before the pushed history is proved complete: until then entries wait in the delay line.
  */
-import { anonymizeCommits } from '../git/anonymize.ts';
 import type { ByteReader } from '../git/byte-reader.ts';
-import type { Commit, Identity } from '../git/commit.ts';
 import { type NewCommit, traceNewCommits } from '../git/new-commits.ts';
 import type { Oid } from '../git/oid.ts';
 import { lateCommit, PackRewriter } from '../git/pack/pack-rewriter.ts';
 import type { PushReport } from '../host/git-transport.ts';
 import { hostStep, Refusal } from './refusal.ts';
+import type { Rewritten, RewrittenHistory } from './rewriting.ts';
 import type { Upload } from './upload.ts';
 import type { UpstreamHistory } from './upstream-history.ts';
 
@@ -24,27 +23,18 @@ export interface RelayPlan {
   /** The pushed commit. */
   readonly tip: Oid;
   readonly history: UpstreamHistory;
-  readonly identity: Identity;
-  /** Seconds since 1970: the date of all new commits. */
-  readonly committedAt: number;
-  /** Opens the way to the fork, which takes a while. */
-  openUpload(rewritten: RewrittenHistory): Promise<Upload>;
-}
-
-export interface RewrittenHistory {
-  readonly tip: Oid;
-  /** The pushed tip as it was read: its message becomes the pull request's text. */
-  readonly tipCommit: Commit;
-  readonly commitCount: number;
-  /** Upstream's commits that the new ones stand on. */
-  readonly ground: ReadonlySet<Oid>;
+  /** What becomes of the new commits. */
+  rewrite(commits: readonly NewCommit[], ground: ReadonlySet<Oid>): Rewritten;
+  /** Opens the way to the fork, which takes a while; null: the fork has the rewritten commits already. */
+  openUpload(rewritten: RewrittenHistory): Promise<Upload | null>;
 }
 
 export class PackRelay {
   readonly #plan: RelayPlan;
   readonly #rewriter: PackRewriter;
   #rewritten: RewrittenHistory | null = null;
-  #upload: Upload | null = null;
+  /** Undefined: not opened yet. */
+  #upload: Upload | null | undefined;
   #waitingBytes = 0;
   /** Commits at the last attempt to complete the history: attempts double, so that their sum stays linear. */
   #triedAtCount = 0;
@@ -63,7 +53,7 @@ export class PackRelay {
       this.#rewriter.scan(chunk);
       this.#waitingBytes += chunk.byteLength;
       if (this.#rewritten === null && this.#isWorthTrying()) await this.#complete(this.#rewriter.isFull);
-      const isDue = this.#upload !== null || this.#waitingBytes > WAITING_BYTES;
+      const isDue = this.#upload !== undefined || this.#waitingBytes > WAITING_BYTES;
       if (this.#rewritten === null || !isDue) continue;
       await this.#send(this.#rewritten);
       // What was sent holds no views of the chunks any more.
@@ -73,15 +63,14 @@ export class PackRelay {
     if (this.#rewritten === null) await this.#complete(true);
   }
 
-  /** Sends the rest. Only after `receive`. */
-  async finish(): Promise<{ report: PushReport; rewritten: RewrittenHistory }> {
-    const rewritten = this.#rewritten as RewrittenHistory;
-    const upload = await this.#send(rewritten);
-    const report = await hostStep('push', async () => {
+  /** Sends the rest; null: there was nothing to send. Only after `receive`. */
+  async finish(): Promise<PushReport | null> {
+    const upload = await this.#send(this.#rewritten as RewrittenHistory);
+    if (upload === null) return null;
+    return hostStep('push', async () => {
       await upload.write([this.#rewriter.trailer()]);
       return upload.finish();
     });
-    return { report, rewritten };
   }
 
   get rewritten(): RewrittenHistory | null {
@@ -100,16 +89,15 @@ export class PackRelay {
 
   /** @param isFinal no further commit may come: the history is completed now, or the push is refused. */
   async #complete(isFinal: boolean): Promise<void> {
-    const { tip, history, identity, committedAt } = this.#plan;
+    const { tip, history } = this.#plan;
     this.#triedAtCount = this.#rewriter.keptCount;
     for (;;) {
       const trace = traceNewCommits(tip, (oid) => this.#rewriter.findCommit(oid), history);
       if (trace.kind === 'complete') {
-        const last = trace.commits.at(-1);
-        if (last === undefined) throw nothingNew();
-        const { tip: newTip, contents } = anonymizeCommits(trace.commits, identity, committedAt);
+        if (trace.commits.length === 0) throw nothingNew();
+        const { history: rewritten, contents } = this.#plan.rewrite(trace.commits, trace.ground);
         this.#rewriter.start(contents);
-        this.#rewritten = rewrittenHistory(newTip, last, trace.commits.length, trace.ground);
+        this.#rewritten = rewritten;
         return;
       }
       if (!isFinal) return;
@@ -119,22 +107,14 @@ export class PackRelay {
     }
   }
 
-  async #send(rewritten: RewrittenHistory): Promise<Upload> {
-    this.#upload ??= await this.#plan.openUpload(rewritten);
-    const upload = this.#upload;
-    await hostStep('push', () => upload.write(this.#rewriter.take()));
+  async #send(rewritten: RewrittenHistory): Promise<Upload | null> {
+    const upload = this.#upload === undefined ? await this.#plan.openUpload(rewritten) : this.#upload;
+    this.#upload = upload;
+    const pieces = this.#rewriter.take();
+    if (upload !== null) await hostStep('push', () => upload.write(pieces));
     this.#waitingBytes = 0;
     return upload;
   }
-}
-
-function rewrittenHistory(
-  tip: Oid,
-  last: NewCommit,
-  commitCount: number,
-  ground: ReadonlySet<Oid>,
-): RewrittenHistory {
-  return { tip, tipCommit: last.commit, commitCount, ground };
 }
 
 function nothingNew(): Refusal {

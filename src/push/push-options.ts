@@ -1,9 +1,27 @@
-/** Push options (`git push -o name=value`) as the service understands them. */
+/** Push options (`git push -o name=value`), with the names that hosts of AGit-style pushes use. */
+import { isValidRefName } from '../git/ref-name.ts';
+
 export const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
+const PR_KEY_PATTERN = /^[0-9a-f]{32}$/;
+/** What the host takes, on one line: no control characters. */
+const TITLE_PATTERN = /^\P{Cc}{1,256}$/u;
+const DESCRIPTION_PATTERN = /^\P{Cc}{0,4000}$/u;
+const WARNING =
+  'A push option is unknown here and was ignored. ' +
+  'Known options: title=, description=, base=, squash, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
   /** The pull request to update. */
   readonly prHash: string | null;
+  /** Proves the right to update it, where the service asks for that. */
+  readonly prKey: string | null;
+  /** In place of what the commit says. */
+  readonly title: string | null;
+  readonly description: string | null;
+  /** The branch of upstream that the pull request is for. */
+  readonly base: string | null;
+  /** One commit of all new ones. */
+  readonly squash: boolean;
   /** Sentences about options that are not taken as given. */
   readonly warnings: readonly string[];
 }
@@ -12,29 +30,75 @@ export type PushOptionsResult =
   | { readonly kind: 'valid'; readonly options: PushOptions }
   | { readonly kind: 'invalid'; readonly message: string };
 
+/** For each option: what a value must be like, and how that is said. */
+const KNOWN = {
+  'pr-hash': {
+    isValid: (value: string) => PR_HASH_PATTERN.test(value),
+    rule: 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
+  },
+  'pr-key': {
+    isValid: (value: string) => PR_KEY_PATTERN.test(value),
+    rule: 'pr-key must be 32 hexadecimal characters, as the banner showed it',
+  },
+  title: {
+    isValid: (value: string) => TITLE_PATTERN.test(value) && value.trim() !== '',
+    rule: 'title must be one line of 1 to 256 characters',
+  },
+  description: {
+    isValid: (value: string) => DESCRIPTION_PATTERN.test(value),
+    rule: 'description must be one line of at most 4000 characters',
+  },
+  base: {
+    isValid: (value: string) => isValidRefName(`refs/heads/${value}`),
+    rule: 'base must be the name of a branch',
+  },
+  squash: {
+    isValid: (value: string) => value === 'true',
+    rule: 'squash takes no value',
+  },
+} as const;
+type Name = keyof typeof KNOWN;
+
+function isKnown(name: string): name is Name {
+  return Object.hasOwn(KNOWN, name);
+}
+
+/** Name and value; only `squash` may do without one. */
+function split(option: string): [name: string, value: string | null] {
+  const equals = option.indexOf('=');
+  if (equals < 0) return [option, option === 'squash' ? 'true' : null];
+  const name = option.slice(0, equals);
+  const value = option.slice(equals + 1);
+  return [name, name === 'pr-hash' || name === 'pr-key' ? value.toLowerCase() : value];
+}
+
 export function parsePushOptions(pushOptions: readonly string[]): PushOptionsResult {
-  let prHash: string | null = null;
+  const given = new Map<Name, string>();
   const warnings: string[] = [];
   for (const option of pushOptions) {
-    const equals = option.indexOf('=');
-    const name = equals < 0 ? option : option.slice(0, equals);
-    if (name !== 'pr-hash') {
-      warnings.push('A push option is unknown here and was ignored. Known options: pr-hash=<hash>.');
+    const [name, value] = split(option);
+    if (!isKnown(name)) {
+      warnings.push(WARNING);
       continue;
     }
-    const value = option.slice(equals + 1).toLowerCase();
-    if (equals < 0 || !PR_HASH_PATTERN.test(value)) {
-      return {
-        kind: 'invalid',
-        message: 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
-      };
+    if (value === null || !KNOWN[name].isValid(value)) return { kind: 'invalid', message: KNOWN[name].rule };
+    if ((given.get(name) ?? value) !== value) {
+      return { kind: 'invalid', message: `a push is for one pull request: give one ${name}` };
     }
-    if (prHash !== null && prHash !== value) {
-      return { kind: 'invalid', message: 'a push updates one pull request: give one pr-hash' };
-    }
-    prHash = value;
+    given.set(name, value);
   }
-  return { kind: 'valid', options: { prHash, warnings } };
+  return {
+    kind: 'valid',
+    options: {
+      prHash: given.get('pr-hash') ?? null,
+      prKey: given.get('pr-key') ?? null,
+      title: given.get('title') ?? null,
+      description: given.get('description') ?? null,
+      base: given.get('base') ?? null,
+      squash: given.has('squash'),
+      warnings,
+    },
+  };
 }
 
 /** The working branch of a pull request on the fork (contract, 2.7). */

@@ -10,6 +10,7 @@ import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import { OPEN_POLICY, policyRefusal } from '../policy/policy.ts';
+import type { Claimed } from './claims.ts';
 import { workBranch } from './push-options.ts';
 import type { PushHost } from './push-host.ts';
 import { hostStep, Refusal } from './refusal.ts';
@@ -73,41 +74,72 @@ function findBranch({ refs }: Pick<RefList, 'refs'>, branch: string): Ref | unde
   return refs.find(({ name }) => name === `refs/heads/${branch}`);
 }
 
-/** The pushed branch's own name if upstream has it, else the default branch; `refs/for/<base>` names it. */
-export function chooseBase(target: PushTarget, upstream: Upstream): Ref {
-  if (target.kind === 'branch') return findBranch(upstream, target.branch) ?? upstream.defaultBranch;
-  const base = target.kind === 'for' ? findBranch(upstream, target.base) : undefined;
+/**
+ * The branch that the pull request is for: the one that the option `base` names; else the one behind `refs/for/`; else
+ * the pushed branch's own name if upstream has it; else the default branch.
+ */
+export function chooseBase(target: PushTarget, option: string | null, upstream: Upstream): Ref {
+  const named = option ?? (target.kind === 'for' ? target.base : null);
+  if (named === null) {
+    const own = target.kind === 'branch' ? findBranch(upstream, target.branch) : undefined;
+    return own ?? upstream.defaultBranch;
+  }
+  const base = findBranch(upstream, named);
   if (base !== undefined) return base;
   throw new Refusal('there is no such base branch', [
-    `${fullName(upstream.repository)} has no branch of that name. Push to refs/for/<an existing branch>.`,
+    `${fullName(upstream.repository)} has no branch of that name. Name one with -o base=<branch>.`,
   ]);
 }
 
 export interface Continuation {
   readonly prHash: string;
-  /** Null: a new pull request. */
+  /** Null: there is none from this hash's branch yet. */
   readonly pullRequest: PullRequest | null;
+  /** Whether the person asked for this pull request, and it is open. */
+  readonly isUpdate: boolean;
+  /** Whether the branch may be on the fork already. */
+  readonly mayHaveBranch: boolean;
   readonly notice: string | null;
 }
 
 /**
  * Which pull request the push belongs to.
- * @param botLogin the owner of all forks.
+ * @param botLogin the owner of all forks. @param prHash of the push options.
  */
 export async function findContinuation(
   host: PushHost,
-  upstream: Upstream,
+  { repository }: Upstream,
   botLogin: string,
   prHash: string | null,
-  newHash: string,
+  { intent, isRepeated }: Pick<Claimed, 'intent' | 'isRepeated'>,
 ): Promise<Continuation> {
-  if (prHash === null) return { prHash: newHash, pullRequest: null, notice: null };
-  const head = headOf({ owner: botLogin, name: upstream.repository.name }, workBranch(prHash));
-  const pullRequest = await hostStep('lookup', () => host.github.findPullRequest(upstream.repository, head));
-  if (pullRequest !== null) return { prHash, pullRequest, notice: null };
+  const find = (hash: string) => findPullRequest(host, repository, botLogin, hash);
+  if (prHash !== null) {
+    const pullRequest = await find(prHash);
+    if (pullRequest !== null) {
+      return { prHash, pullRequest, isUpdate: pullRequest.isOpen, mayHaveBranch: true, notice: null };
+    }
+  }
   return {
-    prHash: newHash,
-    pullRequest: null,
-    notice: `No pull request of ${fullName(upstream.repository)} has that pr-hash: opening a new one.`,
+    prHash: intent.prHash,
+    // An attempt that was never answered may have come as far as this.
+    pullRequest: isRepeated ? await find(intent.prHash) : null,
+    isUpdate: false,
+    mayHaveBranch: isRepeated,
+    notice:
+      prHash === null
+        ? null
+        : `No pull request of ${fullName(repository)} has that pr-hash: opening a new one.`,
   };
+}
+
+/** The pull request from a hash's branch: the open one, else the newest; null if there never was one. */
+export function findPullRequest(
+  host: PushHost,
+  repository: RepositoryName,
+  botLogin: string,
+  prHash: string,
+): Promise<PullRequest | null> {
+  const head = headOf({ owner: botLogin, name: repository.name }, workBranch(prHash));
+  return hostStep('lookup', () => host.github.findPullRequest(repository, head));
 }

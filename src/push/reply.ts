@@ -10,8 +10,8 @@ import { FLUSH_PKT } from '../git/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../git/report-status.ts';
 import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand } from '../git/side-band.ts';
 
-/** Must not reject: a client that has gone changes nothing about the push. */
-export type WriteBytes = (bytes: Uint8Array) => Promise<void>;
+/** False if the client has gone, which changes nothing about the push. Must not reject. */
+export type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
 
 export class Reply {
   readonly #hasSideBand: boolean;
@@ -37,8 +37,11 @@ export class Reply {
     else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${line}\n`).join('')));
   }
 
-  /** The last thing that is said; only after `open`. @param finalLine of a push that failed. */
-  async finish(report: ReportStatus, finalLine: string | null): Promise<void> {
+  /**
+   * The last thing that is said; only after `open`. False if the client did not hear it.
+   * @param finalLine of a push that failed.
+   */
+  async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
     const write = this.#write as WriteBytes;
     const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
     if (!this.#hasSideBand) return write(status);

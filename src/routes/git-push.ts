@@ -11,6 +11,7 @@ import { ProtocolError } from '../git/protocol-error.ts';
 import { readPushRequest } from '../git/push-request.ts';
 import { HostError, MovedError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { turnedAway } from '../push/admission.ts';
 import { discoverForPush } from '../push/discovery.ts';
 import { Push, type PushSettings } from '../push/push.ts';
 import { BodyError, chunksOf, drain } from '../streams.ts';
@@ -22,6 +23,7 @@ const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_HASH_BYTES = 6;
+const PR_KEY_BYTES = 16;
 
 export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
@@ -50,13 +52,20 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
     const request = await readPushRequest(reader);
     if (request.kind === 'probe') return result(null);
 
-    // Whether this push is let in is decided here and in this order, before any other work (contract, 4.6):
-    // first the panic switch, then the window of the address.
-
-    const push = new Push(pushHost(c), pushSettings(c, target), target, request, c.var.logger);
-    await push.receive(reader);
+    const host = pushHost(c);
+    // Before any other work; the window of the address follows when it is known that a pull request is wanted.
+    const refusal = await host.admission.enter();
+    if (refusal !== null) {
+      await drain(reader);
+      return result(await turnedAway(request, refusal));
+    }
+    const push = new Push(host, pushSettings(c, target), target, request, c.var.logger);
+    const received = push.receive(reader);
+    // A client that leaves now does not end the push: what it holds must be given back.
+    c.executionCtx.waitUntil(received.catch(() => {}));
+    await received;
     const { readable, writable } = new IdentityTransformStream();
-    // A client that leaves now does not end the push: it is half done on the host.
+    // Nor does one that leaves now: the push is half done on the host.
     c.executionCtx.waitUntil(conclude(push, writable));
     return result(readable);
   } catch (error) {
@@ -66,11 +75,17 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
 
 async function conclude(push: Push, writable: WritableStream<Uint8Array>): Promise<void> {
   const writer = writable.getWriter();
-  await push.conclude((bytes) => writer.write(bytes).catch(() => {}));
-  await writer.close().catch(() => {});
+  const isHeard = (writing: Promise<void>): Promise<boolean> =>
+    writing.then(
+      () => true,
+      () => false,
+    );
+  const isAnswered = await push.conclude((bytes) => isHeard(writer.write(bytes)));
+  const isClosed = await isHeard(writer.close());
+  await push.end(isAnswered && isClosed);
 }
 
-function result(body: ReadableStream<Uint8Array> | null): Response {
+function result(body: ReadableStream<Uint8Array> | Uint8Array | null): Response {
   return new Response(body, { headers: { 'Content-Type': RESULT_TYPE, ...NO_CACHE } });
 }
 
@@ -95,13 +110,19 @@ function pushTooLarge(c: Context<AppEnv>, reader: ByteReader): Response {
 }
 
 function pushSettings(c: Context<AppEnv>, target: RepositoryName): PushSettings {
-  const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl } = c.var.config;
+  const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy } = c.var.config;
   return {
     anonEmail,
     maxRepositoryMb,
     writeTimeoutMs,
     notifyBaseUrl,
+    prUpdatePolicy,
     remoteUrl: `${new URL(c.req.url).origin}/v1/gh/${fullName(target)}`,
-    newPrHash: () => Buffer.from(crypto.getRandomValues(new Uint8Array(PR_HASH_BYTES))).toString('hex'),
+    newPrHash: () => randomHex(PR_HASH_BYTES),
+    newPrKey: () => randomHex(PR_KEY_BYTES),
   };
+}
+
+function randomHex(bytes: number): string {
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex');
 }

@@ -6,17 +6,19 @@ import { GitHub } from '../host/github.ts';
 import { GitTransport } from '../host/git-transport.ts';
 import { HostError } from '../host/host-error.ts';
 import { SmartHttp } from '../host/smart-http.ts';
+import { serviceSecret } from '../identity/service-secret.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { HistoryCache } from '../push/history-cache.ts';
 import type { PushHost } from '../push/push-host.ts';
 import { HistoryLister } from '../push/upstream-history.ts';
+import { pushAdmission } from './push-admission.ts';
 
 /** The account behind a token does not change: asked for once in an isolate's life. */
 const botLogins = new Map<string, string>();
 
 export function pushHost(c: Context<AppEnv>): PushHost {
   const clock = systemClock;
-  const { hostingUrl, hostingApiUrl, hostingToken } = c.var.config;
+  const { hostingUrl, hostingApiUrl, hostingToken, identitySecret } = c.var.config;
   const transport = new GitTransport(new SmartHttp(hostingUrl, hostingToken), clock);
   const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock });
   const cache = new HistoryCache(c.env.HISTORY, (work) => c.executionCtx.waitUntil(work));
@@ -25,6 +27,7 @@ export function pushHost(c: Context<AppEnv>): PushHost {
     github,
     lister: new HistoryLister(transport, cache, clock),
     clock,
+    admission: pushAdmission(c),
     async botLogin() {
       if (hostingToken === null) {
         throw new HostError(
@@ -38,9 +41,8 @@ export function pushHost(c: Context<AppEnv>): PushHost {
       return login;
     },
     policy: (repository) => openPolicies(c.env, c.var.config, c.var.logger).of(repository),
-    async record(pullRequest, event) {
-      const object = c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(pullRequest.prHash));
-      await object.record(pullRequest, event, clock.now());
-    },
+    secret: () => serviceSecret(c.env, identitySecret),
+    pendingPush: (hash) => c.env.PENDING_PUSHES.get(c.env.PENDING_PUSHES.idFromName(hash)),
+    pullRequest: (prHash) => c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(prHash)),
   };
 }

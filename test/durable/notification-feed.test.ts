@@ -11,6 +11,12 @@ import { API, BOT, FakeActivity } from './support/fake-activity.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const MINUTE_MS = 60_000;
+const PUSH = {
+  tip: 'a',
+  dates: { committedAt: 1_800_000_000, commitHashes: new Uint8Array() },
+  key: null,
+  lease: null,
+};
 const CLOSED_AT = '2026-01-01T00:00:00Z';
 
 let host: FakeActivity;
@@ -62,7 +68,7 @@ async function openPull() {
   const prHash = `${count.toString(16).padStart(4, '0')}${number.toString(16).padStart(8, '0')}`;
   const pull = host.pull(number, `anon-${prHash}`);
   const record = { prHash, owner: 'octo', repo: 'hello', number, url: host.urlOf(pull) };
-  await objectOf(prHash).record(record, 'opened', Date.now());
+  await objectOf(prHash).record(record, PUSH, Date.now());
   await deliver(prHash);
   host.published.length = 0;
   return { ...record, pull };
@@ -172,7 +178,7 @@ describe('a pull request without a record', () => {
     Object.assign(pull, { branch: `anon-${prHash}`, closedAt: CLOSED_AT });
     await run();
     const record = { prHash, owner: 'octo', repo: 'hello', number: 1, url: host.urlOf(pull) };
-    await objectOf(prHash).record(record, 'opened', Date.now());
+    await objectOf(prHash).record(record, PUSH, Date.now());
     await run();
     await deliver(prHash);
     expect(messagesOf(prHash)).toEqual([

@@ -6,7 +6,8 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { PullRequestRecord } from '../../src/durable/pull-request.ts';
+import type { RecordedPush } from '../../src/durable/pull-request.ts';
+import type { PullRequestRecord } from '../../src/durable/pull-request-record.ts';
 import type { Env } from '../../src/env.ts';
 import type { HostEvent } from '../../src/events/host-event.ts';
 
@@ -37,6 +38,12 @@ function newPullRequest(): PullRequestRecord {
 
 function objectOf({ prHash }: PullRequestRecord) {
   return bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
+}
+
+/** A push after which the branch stands at `tip`. */
+function push(tip: string): RecordedPush {
+  const dates = { committedAt: 1_800_000_000, commitHashes: new Uint8Array() };
+  return { tip, dates, key: null, lease: null };
 }
 
 function comment(id: number): HostEvent {
@@ -76,7 +83,7 @@ afterEach(() => {
 describe('the outbox of a pull request', () => {
   it('publishes to the topic and writes into the ledger when one is opened', async () => {
     const opened = newPullRequest();
-    await objectOf(opened).record(opened, 'opened', later());
+    await objectOf(opened).record(opened, push('a'), later());
     await runDurableObjectAlarm(objectOf(opened));
     expect(published).toEqual([
       {
@@ -92,8 +99,8 @@ describe('the outbox of a pull request', () => {
 
   it('publishes an update without a second entry in the ledger', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, 'opened', later());
-    await objectOf(pullRequest).record(pullRequest, 'updated', later());
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toHaveLength(2);
     expect((await ledgerUrls()).filter((url) => url === pullRequest.url)).toHaveLength(1);
@@ -102,7 +109,7 @@ describe('the outbox of a pull request', () => {
   it('keeps a notification that was not taken, and delivers it once when the service is back', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, 'opened', later());
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toEqual([]);
     expect(await ledgerUrls()).toContain(pullRequest.url);
@@ -118,7 +125,7 @@ describe('the outbox of a pull request', () => {
   it('waits longer after each failure', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, 'updated', later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
     const delays: number[] = [];
     for (let attempt = 0; attempt < 4; attempt++) {
       await runDurableObjectAlarm(objectOf(pullRequest));
@@ -130,7 +137,7 @@ describe('the outbox of a pull request', () => {
   it('loses nothing when its machine goes away before the delivery', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, 'opened', later());
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
     await abortAllDurableObjects();
     serviceIsDown = false;
@@ -141,7 +148,7 @@ describe('the outbox of a pull request', () => {
   it('gives up on an entry after a week', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, 'updated', later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
     vi.setSystemTime(Date.now() + 8 * DAY_MS);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(await nextAlarm(pullRequest)).toBeNull();
@@ -151,7 +158,7 @@ describe('the outbox of a pull request', () => {
 describe('events on the host', () => {
   it('are published each once, by their keys, also after a crash', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, 'opened', later());
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
     expect(await objectOf(pullRequest).tell([comment(1), comment(2)], later())).toBe(true);
     await abortAllDurableObjects();
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', url: pullRequest.url };
@@ -180,13 +187,13 @@ describe('events on the host', () => {
     const pullRequest = newPullRequest();
     expect(await objectOf(pullRequest).tell([comment(1)], later())).toBe(false);
     expect(await nextAlarm(pullRequest)).toBeNull();
-    await objectOf(pullRequest).record(pullRequest, 'opened', later());
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
     expect(await objectOf(pullRequest).tell([comment(1)], later())).toBe(true);
   });
 
   it('are published again when a crash leaves it open whether they were', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, 'updated', later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
     await objectOf(pullRequest).tell([comment(1)], later());
     answerIsLost = true;
@@ -203,7 +210,7 @@ describe('events on the host', () => {
 
   it('that come while others are being delivered do not wait for the next attempt of those', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, 'updated', later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
     const at = Date.now() + 3 * HOUR_MS;
     serviceIsDown = true;
     duringPublishing = async () => void (await objectOf(pullRequest).tell([comment(1)], at));

@@ -14,7 +14,7 @@ function newCommit(fields: CommitFields) {
 }
 
 const anonymize = (...commits: ReturnType<typeof newCommit>[]) =>
-  anonymizeCommits(commits, BOT, 1_800_000_000);
+  anonymizeCommits(commits, BOT, () => 1_800_000_000);
 
 /** Parents and message of each new commit, by its id. */
 const read = (contents: readonly Uint8Array[]) =>

@@ -8,6 +8,7 @@ const FACTS = {
   author: 'gitveil-bot',
   branch: 'anon-0123456789ab',
   prHash: '0123456789ab',
+  prKey: null,
   subscribeUrl: 'https://notify.test/anon-pr-0123456789ab',
   remoteUrl: 'https://service.test/v1/gh/octo/hello',
   refName: 'refs/heads/fix',

@@ -1,51 +1,82 @@
-/** `git push -o`: the pull request to update, and what is no option of ours. */
+/** `git push -o`: what the options ask for, and what is no option of ours. */
 import { describe, expect, it } from 'vitest';
-import { parsePushOptions, workBranch } from '../../src/push/push-options.ts';
+import { parsePushOptions, type PushOptions, workBranch } from '../../src/push/push-options.ts';
 
 const HASH = '0123456789ab';
+const KEY = '0123456789abcdef0123456789abcdef';
+const NONE: PushOptions = {
+  prHash: null,
+  prKey: null,
+  title: null,
+  description: null,
+  base: null,
+  squash: false,
+  warnings: [],
+};
 
 describe('parsePushOptions', () => {
-  it.each([
-    [[], null],
-    [[`pr-hash=${HASH}`], HASH],
-    [['pr-hash=0123ABCD'], '0123abcd'],
-    [['pr-hash=01234567'], '01234567'],
-    [[`pr-hash=${'a'.repeat(40)}`], 'a'.repeat(40)],
-    [[`pr-hash=${HASH}`, `pr-hash=${HASH}`], HASH],
-  ])('reads the pr-hash of %j', (options, prHash) => {
-    expect(parsePushOptions(options)).toEqual({ kind: 'valid', options: { prHash, warnings: [] } });
+  it.each<[string[], Partial<PushOptions>]>([
+    [[], {}],
+    [[`pr-hash=${HASH}`], { prHash: HASH }],
+    [['pr-hash=0123ABCD'], { prHash: '0123abcd' }],
+    [[`pr-hash=${'a'.repeat(40)}`], { prHash: 'a'.repeat(40) }],
+    [[`pr-hash=${HASH}`, `pr-hash=${HASH}`], { prHash: HASH }],
+    [[`pr-key=${KEY.toUpperCase()}`], { prKey: KEY }],
+    [['title=Grüße = 🐙'], { title: 'Grüße = 🐙' }],
+    [[`title=${'🐙'.repeat(256)}`], { title: '🐙'.repeat(256) }],
+    [['description='], { description: '' }],
+    [['base=release/1.x', 'squash'], { base: 'release/1.x', squash: true }],
+    [['squash=true'], { squash: true }],
+  ])('reads %j', (options, expected) => {
+    expect(parsePushOptions(options)).toEqual({ kind: 'valid', options: { ...NONE, ...expected } });
   });
 
   it.each([
-    ['pr-hash'],
-    ['pr-hash='],
-    ['pr-hash=0123456'],
-    [`pr-hash=${'a'.repeat(41)}`],
-    ['pr-hash=0123456g'],
-    ['pr-hash= 01234567'],
-    ['pr-hash=01234567\n'],
-    ['pr-hash=../../../../x'],
-    ['pr-hash=0123é567'],
-  ])('refuses %j with a sentence that shows none of it', (option) => {
-    const result = parsePushOptions([option]);
-    expect(result).toEqual({
-      kind: 'invalid',
-      message: 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
-    });
+    ['pr-hash', 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it'],
+    ...[
+      '',
+      '0123456',
+      'a'.repeat(41),
+      '0123456g',
+      ' 01234567',
+      '01234567\n',
+      '../../../../x',
+      '0123é567',
+    ].map((value) => [
+      `pr-hash=${value}`,
+      'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
+    ]),
+    [`pr-key=${HASH}`, 'pr-key must be 32 hexadecimal characters, as the banner showed it'],
+    ...['title', 'title=', 'title= ', `title=${'x'.repeat(257)}`, 'title=a\0b', 'title=a\u0085b'].map(
+      (option) => [option, 'title must be one line of 1 to 256 characters'],
+    ),
+    ...['description', 'description=\u001b[2J', `description=${'x'.repeat(4001)}`].map((option) => [
+      option,
+      'description must be one line of at most 4000 characters',
+    ]),
+    ...['base', 'base=', 'base=a..b', 'base=a b', 'base=x.lock', 'base=/x'].map((option) => [
+      option,
+      'base must be the name of a branch',
+    ]),
+    ['squash=no', 'squash takes no value'],
+  ] as const)('refuses %j with a sentence that shows none of it', (option, message) => {
+    expect(parsePushOptions([option as string])).toEqual({ kind: 'invalid', message });
   });
 
-  it('refuses two pull requests at once', () => {
-    expect(parsePushOptions([`pr-hash=${HASH}`, 'pr-hash=ffffffff'])).toMatchObject({ kind: 'invalid' });
+  it.each([
+    [[`pr-hash=${HASH}`, 'pr-hash=ffffffff'], 'pr-hash'],
+    [['title=One', 'title=Two'], 'title'],
+  ])('refuses two answers to one question: %j', (options, name) => {
+    const message = `a push is for one pull request: give one ${name}`;
+    expect(parsePushOptions(options)).toEqual({ kind: 'invalid', message });
   });
 
-  it.each(['ci.skip', 'draft=true', 'PR-HASH=01234567', 'pr-hash-x=01234567', '', '='])(
+  it.each(['ci.skip', 'draft=true', 'PR-HASH=01234567', 'pr-hash-x=01234567', 'constructor=x', '', '='])(
     'warns of %j without repeating it, and goes on',
     (option) => {
       const result = parsePushOptions([option, `pr-hash=${HASH}`]);
-      expect(result).toEqual({
-        kind: 'valid',
-        options: { prHash: HASH, warnings: [expect.stringContaining('pr-hash=<hash>') as string] },
-      });
+      const warnings = [expect.stringContaining('pr-hash=<hash>') as string];
+      expect(result).toEqual({ kind: 'valid', options: { ...NONE, prHash: HASH, warnings } });
     },
   );
 });

@@ -11,7 +11,7 @@ const REFUSED = {
 
 function replyTo(...capabilities: string[]) {
   const written: Uint8Array[] = [];
-  const write = async (bytes: Uint8Array): Promise<void> => void written.push(bytes);
+  const write = async (bytes: Uint8Array): Promise<boolean> => written.push(bytes) > 0;
   return { reply: new Reply(new Set(capabilities)), write, written, whole: () => Buffer.concat(written) };
 }
 

@@ -29,7 +29,7 @@ export function rewrite(pieces: readonly Uint8Array[], tip: string, start: 'earl
   const tryToStart = (): boolean => {
     const trace = traceNewCommits(tip, (oid) => rewriter.findCommit(oid), UPSTREAM_HISTORY);
     if (trace.kind !== 'complete') return false;
-    const anonymous = anonymizeCommits(trace.commits, BOT, COMMITTED_AT);
+    const anonymous = anonymizeCommits(trace.commits, BOT, () => COMMITTED_AT);
     rewriter.start(anonymous.contents);
     newTip = anonymous.tip;
     return true;

@@ -1,0 +1,61 @@
+/**
+ * What the world has still to be told about a pull request: an entry stays until it was taken, across crashes, and may
+ * in rare cases arrive twice. What takes it must bear that.
+ */
+import type { HostEvent } from '../events/host-event.ts';
+
+const FIRST_RETRY_MS = 5_000;
+const LONGEST_RETRY_MS = 60 * 60 * 1000;
+/** After this long an undelivered entry is of no use to anyone. */
+const ENTRY_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+
+export type OutboxEvent = 'opened' | 'updated' | HostEvent['kind'];
+
+export interface OutboxEntry extends Record<string, SqlStorageValue> {
+  id: number;
+  kind: 'notification' | 'ledger';
+  event: OutboxEvent;
+  /** The page that shows the event: the pull request's, or the comment's. */
+  url: string;
+  at: number;
+  attempts: number;
+}
+
+export class Outbox {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** Before anything else is asked of a new outbox. */
+  prepare(): void {
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS outbox (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      kind TEXT NOT NULL, event TEXT NOT NULL, url TEXT NOT NULL, at INTEGER NOT NULL,
+      attempts INTEGER NOT NULL DEFAULT 0
+    )`);
+  }
+
+  add(kind: OutboxEntry['kind'], event: OutboxEvent, url: string, at: number): void {
+    this.#sql.exec('INSERT INTO outbox (kind, event, url, at) VALUES (?, ?, ?, ?)', kind, event, url, at);
+  }
+
+  /**
+   * Hands over every entry, oldest first.
+   * @param deliver false if it has to be tried again.
+   * Answers when to come back, in milliseconds since 1970; null: never.
+   */
+  async empty(now: number, deliver: (entry: OutboxEntry) => Promise<boolean>): Promise<number | null> {
+    let retryMs = Infinity;
+    for (const entry of this.#sql.exec<OutboxEntry>('SELECT * FROM outbox ORDER BY id').toArray()) {
+      if (now - entry.at > ENTRY_LIFE_MS || (await deliver(entry))) {
+        this.#sql.exec('DELETE FROM outbox WHERE id = ?', entry.id);
+        continue;
+      }
+      this.#sql.exec('UPDATE outbox SET attempts = attempts + 1 WHERE id = ?', entry.id);
+      retryMs = Math.min(retryMs, LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** entry.attempts);
+    }
+    return retryMs === Infinity ? null : now + retryMs;
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * What is kept of one pull request, in the database of its object: where it is, the hash of its key, and when its
+ * commits were rewritten.
+ *
+ * Nothing is written for a pr_hash that no push has recorded: anyone can ask for any.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** How long the dates of rewritten commits are known after the last push. */
+const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
+/** A commit is remembered by the first bytes of its hash: enough to tell a pull request's commits apart. */
+export const COMMIT_HASH_BYTES = 8;
+/** As many as one push may hold; 240 KB. The oldest push's are forgotten first. */
+export const MAX_DATED_COMMITS = 30_000;
+
+export interface PullRequestRecord {
+  readonly prHash: string;
+  readonly owner: string;
+  readonly repo: string;
+  readonly number: number;
+  readonly url: string;
+}
+
+/** The commits that one push rewrote. */
+export interface DatedCommits {
+  /** Seconds since 1970. */
+  readonly committedAt: number;
+  /** Hashes of the original ids, one behind the other. */
+  readonly commitHashes: Uint8Array;
+}
+
+interface RecordRow extends Record<string, SqlStorageValue> {
+  pr_hash: string;
+  owner: string;
+  repo: string;
+  number: number;
+  url: string;
+  tip: string;
+  key_hash: ArrayBuffer | null;
+}
+
+const SCHEMA = [
+  `CREATE TABLE IF NOT EXISTS pull_request (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    pr_hash TEXT NOT NULL, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL, url TEXT NOT NULL,
+    tip TEXT NOT NULL, key_hash BLOB
+  )`,
+  `CREATE TABLE IF NOT EXISTS dates (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, committed_at INTEGER NOT NULL, commits BLOB NOT NULL, until INTEGER NOT NULL
+  )`,
+];
+
+export class RecordStore {
+  readonly #sql: SqlStorage;
+  #exists: boolean;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#exists = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'pull_request'").toArray().length > 0;
+  }
+
+  /** Null if no push has written it down. */
+  read(): RecordRow | null {
+    if (!this.#exists) return null;
+    return this.#sql.exec<RecordRow>('SELECT * FROM pull_request').toArray()[0] ?? null;
+  }
+
+  /** @param key of a pull request that has none yet; null leaves it as it is. */
+  write({ prHash, owner, repo, number, url }: PullRequestRecord, tip: string, key: string | null): void {
+    if (!this.#exists) for (const statement of SCHEMA) this.#sql.exec(statement);
+    this.#exists = true;
+    this.#sql.exec(
+      `INSERT INTO pull_request VALUES (1, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (only) DO UPDATE SET owner = excluded.owner, repo = excluded.repo, number = excluded.number,
+         url = excluded.url, tip = excluded.tip, key_hash = coalesce(excluded.key_hash, key_hash)`,
+      prHash,
+      owner,
+      repo,
+      number,
+      url,
+      tip,
+      key === null ? null : sha256(key),
+    );
+  }
+
+  /** In constant time. */
+  hasKey(key: string): boolean {
+    const known = this.read()?.key_hash ?? null;
+    return known !== null && timingSafeEqual(new Uint8Array(known), sha256(key));
+  }
+
+  dates(at: number): DatedCommits[] {
+    if (!this.#exists) return [];
+    const rows = this.#sql.exec<{ committed_at: number; commits: ArrayBuffer }>(
+      'SELECT committed_at, commits FROM dates WHERE until > ? ORDER BY id',
+      at,
+    );
+    return rows
+      .toArray()
+      .map((row) => ({ committedAt: row.committed_at, commitHashes: new Uint8Array(row.commits) }));
+  }
+
+  /** Adds what a push has rewritten, and lets all of it live on from `at`. Only after `write`. */
+  addDates({ committedAt, commitHashes }: DatedCommits, at: number): void {
+    if (commitHashes.byteLength > 0) {
+      this.#sql.exec(
+        'INSERT INTO dates (committed_at, commits, until) VALUES (?, ?, 0)',
+        committedAt,
+        commitHashes,
+      );
+    }
+    this.#sql.exec(
+      `DELETE FROM dates WHERE id IN (
+         SELECT id FROM (SELECT id, sum(length(commits)) OVER (ORDER BY id DESC) AS bytes FROM dates) WHERE bytes > ?
+       )`,
+      MAX_DATED_COMMITS * COMMIT_HASH_BYTES,
+    );
+    this.#sql.exec('UPDATE dates SET until = ?', at + DATES_LIFE_MS);
+  }
+
+  /** Forgets what has had its time; answers when the rest will have, in milliseconds since 1970. */
+  expireDates(at: number): number | null {
+    if (!this.#exists) return null;
+    this.#sql.exec('DELETE FROM dates WHERE until <= ?', at);
+    return this.#sql.exec<{ until: number | null }>('SELECT max(until) AS until FROM dates').one().until;
+  }
+}
+
+/** The key has 128 random bits: a plain hash of it tells nothing. */
+function sha256(text: string): Uint8Array {
+  return createHash('sha256').update(text).digest();
+}

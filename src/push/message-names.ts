@@ -1,0 +1,52 @@
+/**
+ * Who is named in messages that are about to become public. A message is kept byte for byte, so the person is told
+ * which of its lines name someone, in their own words and nowhere else.
+ */
+
+/** More are counted, not shown. */
+const MAX_SHOWN = 10;
+const MAX_SHOWN_LENGTH = 120;
+/** What is told apart before counting ends. */
+const MAX_FOUND = 1_000;
+/** `Signed-off-by`, `Co-authored-by`, `Reported-by` and whatever else people end in `-by`. */
+const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S/i;
+const MAX_LOCAL_LENGTH = 64;
+const MAX_DOMAIN_LENGTH = 255;
+
+/** Trailers that name someone, and e-mail addresses elsewhere; each once, in the order of the text. */
+function* namesIn(text: string): Generator<string> {
+  for (const line of text.split('\n')) {
+    if (TRAILER.test(line)) yield line;
+    else if (line.includes('@')) yield* addressesIn(line);
+  }
+}
+
+/** Looks around each `@` and no further: one pattern over a line of megabytes would take for ever. */
+function* addressesIn(line: string): Generator<string> {
+  for (let at = line.indexOf('@'); at >= 0; at = line.indexOf('@', at + 1)) {
+    const [local] = /[^\s@<>()[\]",;:]+$/.exec(line.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at)) ?? [];
+    const [domain] =
+      /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/u.exec(line.slice(at + 1, at + 1 + MAX_DOMAIN_LENGTH)) ?? [];
+    if (local !== undefined && domain !== undefined) yield `${local}@${domain}`;
+  }
+}
+
+/** On one line of a terminal. */
+function shown(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;
+}
+
+/** Lines for the person; none if nobody is named. Cost: linear in the messages. */
+export function warningOfNames(messages: Iterable<Uint8Array>): string[] {
+  const found = new Set<string>();
+  const decoder = new TextDecoder();
+  for (const message of messages) {
+    for (const name of namesIn(decoder.decode(message))) found.add(shown(name));
+    if (found.size >= MAX_FOUND) break;
+  }
+  if (found.size === 0) return [];
+  const lines = [...found].slice(0, MAX_SHOWN).map((name) => `  ${name}`);
+  if (found.size > MAX_SHOWN) lines.push(`  and ${found.size - MAX_SHOWN} more`);
+  return ['Your commit messages become public as they are. They name:', ...lines];
+}

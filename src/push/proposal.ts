@@ -1,0 +1,19 @@
+/** What the pull request says, and the one commit of a squashed push: options first, the pushed commit's words else. */
+import { utf8 } from '../git/bytes.ts';
+import type { Commit } from '../git/commit.ts';
+import { type PullRequestText, pullRequestText } from '../git/commit-message.ts';
+import type { PushOptions } from './push-options.ts';
+
+type TextOptions = Pick<PushOptions, 'title' | 'description'>;
+
+export function proposedText({ title, description }: TextOptions, tip: Commit): PullRequestText {
+  const text = pullRequestText(tip);
+  return { title: title ?? text.title, body: description ?? text.body };
+}
+
+/** Without options the tip's message, byte for byte. */
+export function squashedMessage(options: TextOptions, tip: Commit): Pick<Commit, 'message' | 'encoding'> {
+  if (options.title === null && options.description === null) return tip;
+  const { title, body } = proposedText(options, tip);
+  return { message: utf8(`${`${title}\n\n${body}`.trimEnd()}\n`), encoding: null };
+}

@@ -1,0 +1,127 @@
+/**
+ * The pull request's branch on the bot's fork: the fork is made ready, the commits are sent, and what the host says
+ * about it is read.
+ */
+import type { Ref } from '../git/ref-advertisement.ts';
+import type { PushReport } from '../host/git-transport.ts';
+import { HostError, hostText } from '../host/host-error.ts';
+import type { RepositoryName } from '../host/repository-name.ts';
+import { ensureFork, forgetFork, type ReadyFork, syncFork } from './fork.ts';
+import type { PackRelay } from './pack-relay.ts';
+import type { PushHost } from './push-host.ts';
+import { hostStep, Refusal } from './refusal.ts';
+import type { Reply } from './reply.ts';
+import type { RewrittenHistory } from './rewriting.ts';
+import { Upload } from './upload.ts';
+
+export interface WorkBranchFacts {
+  /** What the fork is a fork of. */
+  readonly repository: RepositoryName;
+  readonly branch: string;
+  /** False: it cannot be on the fork yet. */
+  readonly mayExist: boolean;
+  readonly writeTimeoutMs: number;
+}
+
+export class WorkBranch {
+  readonly #host: PushHost;
+  readonly #reply: Reply;
+  readonly #facts: WorkBranchFacts;
+  #ready: ReadyFork | null = null;
+
+  constructor(host: PushHost, reply: Reply, facts: WorkBranchFacts) {
+    this.#host = host;
+    this.#reply = reply;
+    this.#facts = facts;
+  }
+
+  /** Only after `open`. */
+  get fork(): RepositoryName {
+    return (this.#ready as ReadyFork).fork;
+  }
+
+  /**
+   * Makes the fork ready, and opens the way to it; null if the branch stands where it should already.
+   * @param upstream the refs that the commits stand on. @throws Refusal
+   */
+  async open(upstream: readonly Ref[], rewritten: RewrittenHistory): Promise<Upload | null> {
+    const { repository, branch, mayExist, writeTimeoutMs } = this.#facts;
+    await this.#reply.progress('Preparing the fork ...');
+    const ready = await hostStep('fork', () =>
+      ensureFork(this.#host, repository, upstream, branch, !mayExist),
+    );
+    await hostStep('sync', () => syncFork(this.#host, ready, upstream));
+    this.#ready = ready;
+    const { tip, commitCount } = rewritten;
+    if (ready.workBranchTip === tip) {
+      await this.#reply.progress('The fork has these commits already.');
+      return null;
+    }
+    const commits = commitCount === 1 ? '1 anonymous commit' : `${commitCount} anonymous commits`;
+    await this.#reply.progress(`Sending ${commits} ...`);
+    const target = { fork: ready.fork, branch, oldTip: ready.workBranchTip, newTip: tip };
+    return new Upload(this.#host.transport, target, writeTimeoutMs);
+  }
+
+  /** Sends what the relay still has. @throws Refusal if the host did not take it. */
+  async complete(relay: PackRelay): Promise<void> {
+    try {
+      const report = await relay.finish();
+      const reason = report === null ? null : refusalOf(report);
+      if (report === null || reason === null) return;
+      // The host compares before it swaps: the branch may not be where it was when it was looked at.
+      const tip = await this.#tip();
+      if (tip !== undefined && tip === relay.rewritten?.tip) return;
+      if (tip !== undefined && tip !== this.#ready?.workBranchTip) throw overtaken();
+      throw new Refusal('the code host refused the commits', hostLines(reason, report.messages));
+    } catch (error) {
+      await relay.abort();
+      if (!(await this.#hasArrived(relay, error))) throw error;
+    }
+  }
+
+  /** Takes it away. A failure is only logged: the branch helps nobody, and harms nobody. */
+  async drop(onFailure: (error: unknown) => void): Promise<void> {
+    await this.#host.github.deleteBranch(this.fork, this.#facts.branch).catch(onFailure);
+  }
+
+  /** After a push that failed, nothing is known of the fork for sure. */
+  forget(): void {
+    if (this.#ready !== null) forgetFork(this.#host, this.#ready.repository);
+  }
+
+  /** After a connection that broke: the host may have taken the push all the same. */
+  async #hasArrived(relay: PackRelay, error: unknown): Promise<boolean> {
+    const isOpen =
+      error instanceof Refusal && error.cause instanceof HostError && error.cause.code === 'unreachable';
+    if (!isOpen || this.#ready === null) return false;
+    const tip = await this.#tip();
+    return tip !== undefined && tip === relay.rewritten?.tip;
+  }
+
+  /** Undefined if it is not there, or the host does not say. */
+  async #tip(): Promise<string | undefined> {
+    const name = `refs/heads/${this.#facts.branch}`;
+    const list = await this.#host.transport.listRefs(this.fork, [name], 'bot').catch(() => null);
+    return list?.refs.find((ref) => ref.name === name)?.oid;
+  }
+}
+
+/** Why the host did not take the push; null if it did. */
+function refusalOf({ unpackStatus, commandStatuses }: PushReport): string | null {
+  if (unpackStatus !== 'ok') return `unpack ${unpackStatus}`;
+  const [status] = commandStatuses;
+  return status === undefined ? 'no answer for the branch' : status.reason;
+}
+
+/** The host's own words, line by line; they say which of its rules the push broke. */
+function hostLines(reason: string, messages: string): string[] {
+  const lines = messages.split('\n').map(hostText).filter(Boolean).slice(0, 20);
+  return [`The code host says: ${hostText(reason)}`, ...lines.map((line) => `  ${line}`)];
+}
+
+function overtaken(): Refusal {
+  return new Refusal('another push to this pull request came first', [
+    'Nothing of this one was kept. Push again to put yours on top.',
+  ]);
+}
