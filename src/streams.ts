@@ -101,6 +101,7 @@ export async function drain(reader: ByteReader): Promise<void> {
       const chunk = await reader.nextChunk();
       if (chunk === null) return;
       left -= chunk.byteLength;
+      reader.recycle();
     } catch (error) {
       if (!(error instanceof BodyError && error.code === 'too-large')) break;
     }

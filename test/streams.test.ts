@@ -123,6 +123,15 @@ describe('drain', () => {
     expect(await source.read()).toBeNull();
   });
 
+  it('gives each chunk back, to be read into again', async () => {
+    const source = chunksOf(bodyOf([new Uint8Array(MiB)]), NO_LIMITS);
+    const read = vi.spyOn(source, 'read');
+    const recycle = vi.spyOn(source, 'recycle');
+    await drain(new ByteReader(source));
+    // The last read finds the end.
+    expect(recycle).toHaveBeenCalledTimes(read.mock.calls.length - 1);
+  });
+
   it.each([
     ['that stops', 'open'],
     ['whose sender is gone', 'broken'],
