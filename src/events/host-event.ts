@@ -38,6 +38,11 @@ export function eventsOf(activity: PullRequestActivity, botLogin: string): PullR
   }));
   // After a pull request was closed, a push may open another one from the same branch: hence the number.
   if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', url });
-  else if (closedAt !== null) events.push({ key: `closed:${number}:${closedAt}`, kind: 'closed', url });
+  else if (closedAt !== null) events.push(closedEvent(number, closedAt, url));
   return { prHash, events };
+}
+
+/** @param closedAt as the host writes it. */
+export function closedEvent(number: number, closedAt: string, url: string): HostEvent {
+  return { key: `closed:${number}:${closedAt}`, kind: 'closed', url };
 }

@@ -1,0 +1,39 @@
+/** The operator's endpoints (contract, 4.16 and 4.17). */
+import * as z from 'zod';
+
+const credential = {
+  password: z.string().optional().meta({ description: 'The password of the operator.' }),
+  token: z
+    .string()
+    .optional()
+    .meta({ description: 'The token of an alert button: for one action, once, for ten minutes.' }),
+};
+
+export const panicRequest = z.object({
+  ...credential,
+  active: z.boolean().meta({ description: 'Whether pushes are to be rejected.' }),
+});
+
+export const panicAnswer = z
+  .object({
+    panic_mode: z.boolean().meta({ description: 'Whether pushes are rejected now.' }),
+    state: z.enum(['activated', 'deactivated']).meta({ description: 'The same in a word.' }),
+  })
+  .meta({ description: 'The panic switch is set.' });
+
+export const rollbackRequest = z.object(credential);
+
+export const rollbackAnswer = z
+  .object({
+    closed: z.int().min(0).meta({ description: 'How many pull requests were closed.' }),
+    failed: z
+      .int()
+      .min(0)
+      .meta({ description: 'How many could not be closed; they stay for the next call.' }),
+    closed_urls: z.array(z.url()).meta({ description: 'Those that were closed.' }),
+    failed_urls: z.array(z.url()).meta({ description: 'Those that could not be closed.' }),
+  })
+  .meta({ description: 'The pull requests of bursts within the last two hours were closed.' });
+
+export type PanicAnswer = z.infer<typeof panicAnswer>;
+export type RollbackAnswer = z.infer<typeof rollbackAnswer>;
