@@ -23,6 +23,8 @@ export interface PullRequest {
   readonly isOpen: boolean;
   /** The branch that it asks to be merged into. */
   readonly base: string;
+  /** Where its branch is; null if that repository is gone. */
+  readonly fork: RepositoryName | null;
 }
 
 export interface NewPullRequest {
@@ -134,6 +136,7 @@ export class GitHub {
       url: found.html_url,
       isOpen: found.state === 'open',
       base: found.base.ref,
+      fork: repositoryOf(found.head),
     };
   }
 
@@ -148,7 +151,8 @@ export class GitHub {
       const created = attempts++ > 0 ? await this.findPullRequest(repository, request.head) : null;
       if (created?.isOpen) return created;
       const { data } = await this.#octokit.rest.pulls.create({ owner, repo, ...request });
-      return { number: data.number, url: data.html_url, isOpen: true, base: data.base.ref };
+      const fork = repositoryOf(data.head);
+      return { number: data.number, url: data.html_url, isOpen: true, base: data.base.ref, fork };
     });
   }
 
@@ -182,6 +186,15 @@ export class GitHub {
       throw error;
     }
   }
+}
+
+/** GitHub's types promise a repository; its answers have none where it was deleted. */
+function repositoryOf({
+  repo,
+}: {
+  repo: { name: string; owner: { login: string } } | null;
+}): RepositoryName | null {
+  return repo === null ? null : { owner: repo.owner.login, name: repo.name };
 }
 
 export function headOf(fork: RepositoryName, branch: string): string {

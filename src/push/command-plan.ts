@@ -1,6 +1,6 @@
 /**
  * What becomes of each command of a push: one branch is taken, everything else is refused by name, so that the
- * client's status table is complete. A push that names a pull request and does nothing but delete withdraws it.
+ * client's status table is complete. Only a push that names a pull request may delete a branch: see withdrawal.ts.
  */
 import type { CommandStatus } from '../git/report-status.ts';
 import { type Command, isDeletion } from '../git/push-request.ts';
@@ -32,14 +32,11 @@ export function planCommands(commandList: readonly Command[]): CommandPlan {
   return { taken, refused };
 }
 
-/**
- * The ref whose deletion withdraws the pull request that the push names; null if that is not what the push asks for.
- * @param prHash of the push options.
- */
-export function withdrawnRef(commandList: readonly Command[], prHash: string | null): string | null {
+/** The branch that a push deletes; null if it does anything else, or anything besides. */
+export function deletedBranch(commandList: readonly Command[]): string | null {
   const [command] = commandList;
-  if (prHash === null || command === undefined || commandList.length > 1) return null;
+  if (command === undefined || commandList.length > 1 || !isDeletion(command)) return null;
   const { kind } = parsePushTarget(command.refName);
   const isBranch = isValidRefName(command.refName) && (kind === 'branch' || kind === 'for');
-  return isDeletion(command) && isBranch ? command.refName : null;
+  return isBranch ? command.refName : null;
 }

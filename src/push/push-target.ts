@@ -6,7 +6,6 @@ import type { RefList } from '../git/protocol-v2.ts';
 import type { PushTarget } from '../git/ref-name.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { headOf, type PullRequest, type Repository } from '../host/github.ts';
-import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import { OPEN_POLICY, policyRefusal } from '../policy/policy.ts';
@@ -22,17 +21,26 @@ export interface Upstream {
   readonly defaultBranch: Ref;
 }
 
+/** @throws Refusal */
+export async function publicRepository(host: PushHost, target: RepositoryName): Promise<Repository> {
+  const repository = await hostStep('lookup', () => host.github.repository(target));
+  // The bot may see private repositories; the public may not, and must not learn of them either.
+  if (!repository.isPrivate) return repository;
+  throw new Refusal('the repository could not be looked up', [
+    'The repository does not exist, or is not public.',
+  ]);
+}
+
 /** @throws Refusal if the repository cannot be looked up, or takes no pull requests. */
 export async function lookUpUpstream(
   host: PushHost,
   target: RepositoryName,
   maxRepositoryMb: number,
 ): Promise<Upstream> {
-  const [repository, list] = await hostStep('lookup', () =>
-    Promise.all([host.github.repository(target), discoveredRefs(host, target)]),
-  );
-  // The bot may see private repositories; the public may not, and must not learn of them either.
-  if (repository.isPrivate) throw missingRepository();
+  const [repository, list] = await Promise.all([
+    publicRepository(host, target),
+    hostStep('lookup', () => discoveredRefs(host, target)),
+  ]);
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
   if (sizeMb > maxRepositoryMb) {
     throw new Refusal('the repository is too large', [
@@ -63,11 +71,6 @@ export function checkPolicy(policy: KnownPolicy, { repository }: Upstream): void
   }
   const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
   if (refusal !== null) throw new Refusal('not accepted by the repository', [refusal]);
-}
-
-function missingRepository(): Refusal {
-  const missing = new HostError('missing', 'The repository does not exist, or is not public.');
-  return new Refusal('the repository could not be looked up', [missing.publicMessage]);
 }
 
 function findBranch({ refs }: Pick<RefList, 'refs'>, branch: string): Ref | undefined {

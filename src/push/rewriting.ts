@@ -35,7 +35,7 @@ export interface RewrittenHistory {
   /** Lines for the person about who is named in the messages. */
   readonly warning: readonly string[];
   /** What got its date now. */
-  dates(): DatedCommits;
+  readonly dates: () => DatedCommits;
 }
 
 export interface Rewritten {

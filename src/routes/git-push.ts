@@ -14,6 +14,7 @@ import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { turnedAway } from '../push/admission.ts';
 import { discoverForPush } from '../push/discovery.ts';
 import { Push, type PushSettings } from '../push/push.ts';
+import { Withdrawal, withdrawalOf } from '../push/withdrawal.ts';
 import { BodyError, chunksOf, drain } from '../streams.ts';
 import { announcedBytes, NO_CACHE, redirectToMoved, tooLarge, wrongContentType } from './git-http.ts';
 import { pushHost } from './push-host.ts';
@@ -59,7 +60,12 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
       await drain(reader);
       return result(await turnedAway(request, refusal));
     }
-    const push = new Push(host, pushSettings(c, target), target, request, c.var.logger);
+    const withdrawal = withdrawalOf(request);
+    const settings = pushSettings(c, target);
+    const push =
+      withdrawal === null
+        ? new Push(host, settings, target, request, c.var.logger)
+        : new Withdrawal(host, settings, target, withdrawal, c.var.logger);
     const received = push.receive(reader);
     // A client that leaves now does not end the push: what it holds must be given back.
     c.executionCtx.waitUntil(received.catch(() => {}));
@@ -73,13 +79,14 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
   }
 }
 
-async function conclude(push: Push, writable: WritableStream<Uint8Array>): Promise<void> {
+const isHeard = (writing: Promise<void>): Promise<boolean> =>
+  writing.then(
+    () => true,
+    () => false,
+  );
+
+async function conclude(push: Push | Withdrawal, writable: WritableStream<Uint8Array>): Promise<void> {
   const writer = writable.getWriter();
-  const isHeard = (writing: Promise<void>): Promise<boolean> =>
-    writing.then(
-      () => true,
-      () => false,
-    );
   const isAnswered = await push.conclude((bytes) => isHeard(writer.write(bytes)));
   const isClosed = await isHeard(writer.close());
   await push.end(isAnswered && isClosed);

@@ -31,36 +31,31 @@ describe('parsePushOptions', () => {
     expect(parsePushOptions(options)).toEqual({ kind: 'valid', options: { ...NONE, ...expected } });
   });
 
-  it.each([
-    ['pr-hash', 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it'],
-    ...[
-      '',
-      '0123456',
-      'a'.repeat(41),
-      '0123456g',
-      ' 01234567',
-      '01234567\n',
-      '../../../../x',
-      '0123é567',
-    ].map((value) => [
-      `pr-hash=${value}`,
+  it.each<[rule: string, options: string[]]>([
+    [
       'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
-    ]),
-    [`pr-key=${HASH}`, 'pr-key must be 32 hexadecimal characters, as the banner showed it'],
-    ...['title', 'title=', 'title= ', `title=${'x'.repeat(257)}`, 'title=a\0b', 'title=a\u0085b'].map(
-      (option) => [option, 'title must be one line of 1 to 256 characters'],
-    ),
-    ...['description', 'description=\u001b[2J', `description=${'x'.repeat(4001)}`].map((option) => [
-      option,
+      ['pr-hash', 'pr-hash=', 'pr-hash=0123456', `pr-hash=${'a'.repeat(41)}`, 'pr-hash=0123456g'],
+    ],
+    [
+      'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
+      ['pr-hash= 01234567', 'pr-hash=01234567\n', 'pr-hash=../../../../x', 'pr-hash=0123é567'],
+    ],
+    ['pr-key must be 32 hexadecimal characters, as the banner showed it', ['pr-key', `pr-key=${HASH}`]],
+    [
+      'title must be one line of 1 to 256 characters',
+      ['title', 'title=', 'title= ', `title=${'x'.repeat(257)}`, 'title=a\0b', 'title=a\u0085b'],
+    ],
+    [
       'description must be one line of at most 4000 characters',
-    ]),
-    ...['base', 'base=', 'base=a..b', 'base=a b', 'base=x.lock', 'base=/x'].map((option) => [
-      option,
+      ['description', 'description=\u001b[2J', `description=${'x'.repeat(4001)}`],
+    ],
+    [
       'base must be the name of a branch',
-    ]),
-    ['squash=no', 'squash takes no value'],
-  ] as const)('refuses %j with a sentence that shows none of it', (option, message) => {
-    expect(parsePushOptions([option as string])).toEqual({ kind: 'invalid', message });
+      ['base', 'base=', 'base=a..b', 'base=a b', 'base=x.lock', 'base=/x'],
+    ],
+    ['squash takes no value', ['squash=no', 'squash=']],
+  ])('refuses with a sentence that shows nothing of the value: %s', (message, options) => {
+    for (const option of options) expect(parsePushOptions([option])).toEqual({ kind: 'invalid', message });
   });
 
   it.each([
