@@ -52,9 +52,7 @@ export function renderPage(
         <meta name="description" content="${description}" />
         ${isIndexed ? '' : html`<meta name="robots" content="noindex" />`}
         <link rel="icon" href="${ICON}" />
-        <style>
-          ${raw(STYLE)}
-        </style>
+        ${raw(`<style>${STYLE}</style>`)}
       </head>
       <body>
         <header>
@@ -75,13 +73,7 @@ export function renderPage(
           <span>No cookies, no accounts, nothing loaded from elsewhere.</span>
           <span>Revision <a class="mono" href="/health">${links.commitHash.slice(0, 12)}</a></span>
         </footer>
-        ${
-          script === undefined
-            ? ''
-            : html`<script>
-                ${raw(script)};
-              </script>`
-        }
+        ${script === undefined ? '' : raw(`<script>${script}</script>`)}
       </body>
     </html>`;
 }

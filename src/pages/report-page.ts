@@ -19,7 +19,7 @@ const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly
   registered: { tone: 'good', meaning: 'It may post. Reports are counted.' },
   flagged: {
     tone: 'warn',
-    meaning: `Its karma was set to 0, and it has to pause for ${COOLDOWN_HOURS} hours.`,
+    meaning: `Its karma is 0, and it may comment once in ${COOLDOWN_HOURS} hours at most.`,
   },
   blocked: { tone: 'bad', meaning: 'It may not post any more, and its comments are deleted.' },
 };
@@ -102,12 +102,12 @@ function policy(): Html {
   return html`<section aria-labelledby="policy">
     <h2 id="policy">What reports lead to</h2>
     <ul>
-      <li>Up to ${FLAG_THRESHOLD - 1}: registered. They are counted, and nothing else happens.</li>
+      <li>Up to ${FLAG_THRESHOLD - 1} reports: registered. They are counted, and nothing else happens.</li>
       <li>
-        From ${FLAG_THRESHOLD}: flagged. The pseudonym pauses for ${COOLDOWN_HOURS} hours, its karma becomes
-        0, and its comments say so.
+        From ${FLAG_THRESHOLD} reports: flagged. Its karma becomes 0, its comments are edited to say so, and
+        it pauses for ${COOLDOWN_HOURS} hours.
       </li>
-      <li>From ${BLOCK_THRESHOLD}: blocked for good. All its comments are deleted.</li>
+      <li>From ${BLOCK_THRESHOLD} reports: blocked for good. All its comments are deleted.</li>
       <li>
         A report older than ${REPORT_LIFE_DAYS} days no longer counts. An address can report a pseudonym once
         in that time.

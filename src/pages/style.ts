@@ -30,9 +30,9 @@ body > * { width: 100%; max-width: 62rem; margin: 0 auto; padding: 0 1.25rem; }
 body > header, body > footer {
   display: flex; flex-wrap: wrap; gap: 0.25rem 1.5rem; align-items: center; justify-content: space-between;
 }
-body > header { padding-top: 1.25rem; padding-bottom: 1.25rem; }
+body > header { padding-top: 1rem; padding-bottom: 0.75rem; }
 body > footer {
-  margin-top: auto; padding-top: 1.5rem; padding-bottom: 1.5rem; color: var(--soft); font-size: 0.875rem;
+  margin-top: auto; padding-top: 0.75rem; padding-bottom: 1rem; color: var(--soft); font-size: 0.875rem;
 }
 main.narrow { max-width: 42rem; }
 nav { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; }
@@ -44,14 +44,15 @@ a:hover { text-decoration-thickness: 2px; }
   color: var(--ink); font-weight: 650; font-size: 1.125rem; text-decoration: none;
 }
 .brand svg { width: 1.5rem; height: 1.5rem; color: var(--accent); }
-h1 { margin: 1rem 0 0.5rem; font-size: clamp(1.65rem, 1.2rem + 2vw, 2.25rem); line-height: 1.2; text-wrap: balance; }
+h1 { margin: 0.75rem 0 0.5rem; font-size: clamp(1.65rem, 1.2rem + 2vw, 2.25rem); line-height: 1.2; text-wrap: balance; }
 h2 { margin: 0 0 0.5rem; font-size: 1.0625rem; line-height: 1.35; }
 p, ul, ol { margin: 0 0 0.75rem; }
 p, li { max-width: 42rem; }
 ul, ol { padding-left: 1.2rem; }
 li { margin: 0.25rem 0; }
 li::marker { color: var(--accent); }
-.lead { font-size: 1.125rem; color: var(--soft); margin-bottom: 1.5rem; }
+.lead { font-size: 1.125rem; color: var(--soft); max-width: 46rem; }
+.status { display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin-bottom: 1.25rem; }
 .soft { color: var(--soft); }
 .small { font-size: 0.875rem; }
 code, .mono { font-family: var(--mono); font-size: 0.92em; }
@@ -60,9 +61,9 @@ code, .mono { font-family: var(--mono); font-size: 0.92em; }
 }
 .columns { display: grid; gap: 1.25rem; margin: 0 0 1.25rem; }
 .columns .card { margin: 0; }
+.card > :last-child { margin-bottom: 0; }
 @media (min-width: 46rem) {
-  .columns { grid-template-columns: 1fr 1fr; }
-  .card { padding: 1.5rem; }
+  .columns { grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr)); }
 }
 label { display: block; font-weight: 600; margin-bottom: 0.375rem; }
 .field { display: flex; flex-wrap: wrap; gap: 0.625rem; }
@@ -80,10 +81,13 @@ button:hover { filter: brightness(1.08); }
 button.quiet {
   flex: none; padding: 0.25rem 0.75rem; font-size: 0.875rem; color: var(--accent); background: transparent;
 }
-.command { margin: 1rem 0 0; }
+.command { margin: 0.75rem 0 0; }
+.command:first-child { margin-top: 0; }
+.after-commands { margin-top: 0.875rem; }
+p code { white-space: nowrap; }
 .command p { margin: 0 0 0.25rem; }
 .command div {
-  display: flex; align-items: center; gap: 0.75rem; padding: 0.625rem 0.75rem;
+  display: flex; align-items: center; gap: 0.75rem; padding: 0.5rem 0.75rem;
   background: var(--ground); border: 1px solid var(--line); border-radius: 8px;
 }
 .command code { flex: 1; min-width: 0; overflow-wrap: anywhere; }
@@ -93,13 +97,14 @@ button.quiet {
 .facts dd small { display: block; font-size: 0.9375rem; font-weight: 400; color: var(--soft); }
 .dot { display: inline-block; width: 0.625rem; height: 0.625rem; border-radius: 50%; margin-right: 0.5rem; background: currentColor; }
 .good { color: var(--accent); } .warn { color: var(--amber); } .bad { color: var(--red); }
-.steps { display: grid; grid-template-columns: repeat(6, 1fr); gap: 4px; max-width: 15rem; margin-top: 0.375rem; }
+.steps { display: grid; grid-template-columns: repeat(6, 1fr); gap: 4px; max-width: 15rem; margin: 0.375rem 0; }
 .steps span { height: 0.5rem; border-radius: 2px; border: 1px solid var(--field-line); }
 .steps .on { background: currentColor; border-color: currentColor; }
-.notice { border-left: 4px solid var(--accent); padding: 0.125rem 0 0.125rem 1rem; margin: 0 0 1.5rem; }
+.notice { border-left: 4px solid var(--accent); padding: 0.125rem 0 0.125rem 1rem; margin: 1.25rem 0 1.5rem; }
 .notice.bad { border-color: var(--red); color: inherit; }
 .notice p:last-child { margin: 0; }
 .list { list-style: none; padding: 0; margin: 0; }
 .list li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; max-width: none; }
+.unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media print { button, nav { display: none; } }
 `;

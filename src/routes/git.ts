@@ -7,8 +7,11 @@
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
+import { remotePage } from '../pages/remote-page.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { discoverPush, receivePack } from './git-push.ts';
+import { answerPage, preferredType } from './page.ts';
+import { publicOrigin } from './public-origin.ts';
 
 const INVALID_NAME = 'Invalid owner or repository name: letters, digits, "-", "_" and "." only.\n';
 
@@ -38,11 +41,15 @@ git.get(
 git.post('/git-receive-pack', onRepository(receivePack));
 git.post('/git-upload-pack', onRepository(uploadPack));
 
-/** For a person who opens the remote's address in a browser. */
+/** For a person who opens the remote's address. */
 git.get(
   '/',
   onRepository((c, target) => {
-    const remote = `${new URL(c.req.url).origin}/v1/gh/${fullName(target)}`;
+    const remoteBase = `${publicOrigin(c.req.raw, c.var.config.serviceUrl)}/v1/gh/`;
+    if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html') {
+      return answerPage(c, remotePage(target, remoteBase));
+    }
+    const remote = `${remoteBase}${fullName(target)}`;
     return c.text(
       [
         `This is a Git remote for anonymous contributions to ${fullName(target)}.`,

@@ -50,7 +50,7 @@ describe('the report page', () => {
     expect(page).toContain(`Report anon-${hash}`);
     expect(page).toMatch(/<dt>Reports<\/dt>\s*<dd>\s*1\s/);
     expect(page).toContain('registered');
-    for (const words of ['From 3: flagged', '6 hours', 'From 6: blocked', '30 days'])
+    for (const words of ['From 3 reports: flagged', '6 hours', 'From 6 reports: blocked', '30 days'])
       expect(page).toContain(words);
     expect(page).toContain(`<input type="hidden" name="hash" value="${hash}"`);
     expect(page.match(/<button/g)).toHaveLength(1);

@@ -1,0 +1,154 @@
+/** The front page: what this is, how to use it, and how it is doing. */
+import { html } from 'hono/html';
+import type { RecordedPullRequest } from '../stats/ledger.ts';
+import { COMMAND_SCRIPT, commandList, commandText } from './commands.ts';
+import { type Html, type Links, type Page, privacyUrl } from './layout.ts';
+import { promises } from './promises.ts';
+
+const TITLE = 'Contribute without an account';
+const WHAT =
+  'Push a branch to this Git remote, and a bot opens the pull request. Your name, your e-mail address and your dates stay out of it.';
+
+export interface FrontPage {
+  /** What was typed. */
+  readonly text: string;
+  /** `owner/repo`, or a placeholder. */
+  readonly path: string;
+  readonly isInvalid: boolean;
+  /** Base of all remotes, with a slash at its end. */
+  readonly remoteBase: string;
+  /** What is undefined is not known at the moment. */
+  readonly isSuspended: boolean | undefined;
+  readonly total: number | undefined;
+  readonly recent: readonly RecordedPullRequest[] | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+export function frontPage(page: FrontPage): Page {
+  return {
+    title: `gitveil: ${TITLE.toLowerCase()}`,
+    description: WHAT,
+    script: COMMAND_SCRIPT,
+    content: html`<main>
+      <h1>${TITLE}</h1>
+      <p class="lead">${WHAT}</p>
+      ${status(page)}
+      <section class="card" aria-label="Commands">
+        ${repositoryForm(page)} ${commandList(page.remoteBase, page.path)}
+      </section>
+      ${promises(recentPullRequests(page))}
+    </main>`,
+  };
+}
+
+function repositoryForm({ text, isInvalid }: FrontPage): Html {
+  const described = isInvalid ? html`aria-invalid="true" aria-describedby="repo-error"` : '';
+  return html`<form method="get" action="/">
+    <label for="repo">Which repository?</label>
+    <div class="field">
+      <input
+        type="text"
+        id="repo"
+        name="repo"
+        value="${text}"
+        placeholder="owner/repo"
+        maxlength="300"
+        autocomplete="off"
+        autocapitalize="none"
+        spellcheck="false"
+        ${described}
+      />
+      <button type="submit">Show commands</button>
+    </div>
+    ${
+      isInvalid
+        ? html`<p class="error" id="repo-error">
+            Write it as owner/repo, with letters, digits, “-”, “_” and “.” only.
+          </p>`
+        : ''
+    }
+  </form>`;
+}
+
+function status({ isSuspended, total }: FrontPage): Html {
+  const [tone, words] =
+    isSuspended === undefined
+      ? ['warn', 'It is not known whether pushes are accepted']
+      : isSuspended
+        ? ['bad', 'Pushes are suspended for the moment']
+        : ['good', 'Pushes are accepted'];
+  return html`<p class="status">
+    <span class="${tone}"><span class="dot" aria-hidden="true"></span>${words}</span>
+    ${total === undefined ? '' : html`<span class="soft">${countInWords(total)} so far</span>`}
+  </p>`;
+}
+
+function countInWords(total: number): string {
+  return `${total.toLocaleString('en')} ${total === 1 ? 'pull request' : 'pull requests'}`;
+}
+
+const SHOWN = 5;
+
+function recentPullRequests(page: FrontPage): Html {
+  return html`<section class="card" aria-labelledby="recent">
+    <h2 id="recent">Recent pull requests</h2>
+    ${recentList(page)}
+  </section>`;
+}
+
+function recentList({ recent, now }: FrontPage): Html {
+  if (recent === undefined) return html`<p class="soft">The list cannot be read at the moment.</p>`;
+  if (recent.length === 0) return html`<p class="soft">None yet.</p>`;
+  const items = recent.slice(0, SHOWN).map(
+    ({ owner, repo, prUrl, createdAt }) =>
+      html`<li>
+        <a href="${httpUrl(prUrl)}">${owner}/${repo}${pullRequestNumber(prUrl)}</a>
+        <time class="soft" datetime="${createdAt}">${timeAgo(now - Date.parse(createdAt))}</time>
+      </li>`,
+  );
+  return html`<ul class="list">
+    ${items}
+  </ul>`;
+}
+
+/** A link of another kind could run in the page. */
+function httpUrl(url: string): string {
+  return /^https?:\/\//.test(url) ? url : '#recent';
+}
+
+function pullRequestNumber(url: string): string {
+  const number = /\/(\d+)$/.exec(url)?.[1];
+  return number === undefined ? '' : ` #${number}`;
+}
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+function timeAgo(ms: number): string {
+  const unit = UNITS.find(([, unitMs]) => ms >= unitMs);
+  if (unit === undefined) return 'just now';
+  const count = Math.floor(ms / unit[1]);
+  return `${count} ${unit[0]}${count === 1 ? '' : 's'} ago`;
+}
+
+/** For a terminal. */
+export function frontText(
+  { remoteBase, path }: Pick<FrontPage, 'remoteBase' | 'path'>,
+  links: Links,
+): string {
+  return [
+    `gitveil: ${TITLE.toLowerCase()}`,
+    '',
+    'Push a branch to this Git remote, and a bot opens the pull request.',
+    'Your name, your e-mail address and your dates stay out of it.',
+    '',
+    ...commandText(remoteBase, path).map((line) => `  ${line}`),
+    '',
+    `What it protects, and what not: ${privacyUrl(links)}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,33 @@
+/** The address of a remote, opened in a browser. */
+import { html } from 'hono/html';
+import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { COMMAND_SCRIPT, commandList } from './commands.ts';
+import type { Page } from './layout.ts';
+import { promises } from './promises.ts';
+
+/** @param remoteBase with a slash at its end. */
+export function remotePage(repository: RepositoryName, remoteBase: string): Page {
+  const name = fullName(repository);
+  return {
+    title: `Contribute to ${name} without an account · gitveil`,
+    description: `A Git remote for anonymous contributions to ${name}.`,
+    script: COMMAND_SCRIPT,
+    // There is one such page for every name that anyone can think of.
+    isIndexed: false,
+    content: html`<main>
+      <h1>Contribute to ${name} without an account</h1>
+      <p class="lead">
+        This is a Git remote. Push a branch to it, and a bot opens the pull request, with nothing of you in
+        it.
+      </p>
+      <section class="card" aria-label="Commands">
+        ${commandList(remoteBase, name)}
+        <p class="soft small after-commands">
+          The answer to the push shows the pull request and its hash. To update it, push again with
+          <code>-o pr-hash=&lt;hash&gt;</code>.
+        </p>
+      </section>
+      ${promises()}
+    </main>`,
+  };
+}

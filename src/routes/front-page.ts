@@ -1,0 +1,61 @@
+/** GET /: the front page in a browser, a few lines in a terminal. What is dead is not shown; the page always is. */
+import { type Context, Hono } from 'hono';
+import { systemClock } from '../clock.ts';
+import type { AppEnv } from '../env.ts';
+import { fullName } from '../host/repository-name.ts';
+import { parseRepositoryText } from '../pages/commands.ts';
+import { frontPage as renderFrontPage, frontText } from '../pages/front-page.ts';
+import { openStatistics } from '../stats/statistics.ts';
+import { guardOf } from './client.ts';
+import { answerPage, preferredType } from './page.ts';
+import { publicOrigin } from './public-origin.ts';
+
+const PLACEHOLDER = '<owner>/<repo>';
+/** The numbers on it are that old themselves. */
+const SHORTLY_KEPT = { 'Cache-Control': 'public, max-age=5', Vary: 'Accept' };
+
+export const frontPage = new Hono<AppEnv>();
+
+frontPage.get('/', async (c) => {
+  const { config, logger } = c.var;
+  const text = c.req.query('repo') ?? '';
+  const repository = parseRepositoryText(text);
+  const page = {
+    text,
+    path: repository === null ? PLACEHOLDER : fullName(repository),
+    remoteBase: `${publicOrigin(c.req.raw, config.serviceUrl)}/v1/gh/`,
+  };
+  if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
+    return c.text(frontText(page, config), 200, SHORTLY_KEPT);
+  }
+  const statistics = openStatistics(c.env, config, logger);
+  const [isSuspended, totals, recent] = await Promise.all([
+    isPanicMode(c),
+    statistics.totals(),
+    statistics.recentPullRequests(),
+  ]);
+  const isInvalid = text.trim() !== '' && repository === null;
+  return answerPage(
+    c,
+    renderFrontPage({
+      ...page,
+      isInvalid,
+      isSuspended,
+      total: totals?.pullRequests,
+      recent,
+      now: systemClock.now(),
+    }),
+    isInvalid ? 400 : 200,
+    SHORTLY_KEPT,
+  );
+});
+
+/** Undefined if it is not known. */
+async function isPanicMode(c: Context<AppEnv>): Promise<boolean | undefined> {
+  try {
+    return (await guardOf(c.env).status()).panicMode;
+  } catch (error) {
+    c.var.logger.warn('the guard does not answer', { error });
+    return undefined;
+  }
+}
