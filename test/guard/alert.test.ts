@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { type Alert, alertNotification, pseudonymOf } from '../../src/guard/alert.ts';
+
+const facts = {
+  topic: 'operator',
+  serviceUrl: 'https://gitveil.test',
+  at: Date.UTC(2026, 10, 21, 15, 4, 5),
+  address: null,
+  tokens: { 'activate-panic': 'aa', rollback: 'bb', 'deactivate-panic': 'cc' },
+};
+const rateLimit: Alert = { kind: 'rate-limit', client: 'client-0123abcd', attempts: 6 };
+
+describe('an alert', () => {
+  it('names both figures of a burst, and when it was noticed', () => {
+    expect(alertNotification({ kind: 'burst', pushes: 20, addresses: 7 }, facts)).toMatchObject({
+      topic: 'operator',
+      title: 'Suspicious burst of pushes',
+      message:
+        'Suspicious burst: 20 pushes from 7 distinct IPs in the last 60 s. Noticed at 2026-11-21T15:04:05Z.',
+      priority: 5,
+    });
+  });
+
+  it('names the address, the limit and the attempts of a rate limit', () => {
+    const { message } = alertNotification(rateLimit, { ...facts, address: '192.0.2.1' });
+    expect(message).toBe(
+      'Rate limit exceeded: IP 192.0.2.1 is over the limit of 5 PRs per hour (attempt 6). ' +
+        'Noticed at 2026-11-21T15:04:05Z.',
+    );
+  });
+
+  it('names a pseudonym where the address is not known or not to be shown', () => {
+    expect(alertNotification(rateLimit, facts).message).toContain('IP client-0123abcd is over');
+    expect(pseudonymOf('0123abcd'.repeat(8))).toBe('client-0123abcd');
+  });
+
+  it('has three buttons, each with a token of its own', () => {
+    const post = {
+      action: 'http',
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+    };
+    expect(alertNotification(rateLimit, facts).actions).toEqual([
+      {
+        ...post,
+        label: 'Activate panic',
+        url: 'https://gitveil.test/admin/panic',
+        body: '{"token":"aa","active":true}',
+      },
+      {
+        ...post,
+        label: 'Close burst PRs',
+        url: 'https://gitveil.test/admin/rollback',
+        body: '{"token":"bb"}',
+      },
+      {
+        ...post,
+        label: 'Deactivate panic',
+        url: 'https://gitveil.test/admin/panic',
+        body: '{"token":"cc","active":false}',
+      },
+    ]);
+  });
+});
