@@ -1,19 +1,17 @@
 /** The ledger in D1: what it answers, and that no question scans a table, however many pull requests there are. */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { D1Ledger } from '../../src/stats/d1-ledger.ts';
+import { describeLedger, pullRequestEntry } from './support/ledger-behaviour.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 /** The plans and the rows read are the same for a million, which only takes ten times as long to write. */
 const MANY = 100_000;
 
-let statements: string[];
-let ledger: D1Ledger;
-
 /** The database, noting every statement that is prepared. */
-function noting(db: D1Database): D1Database {
+function noting(db: D1Database, statements: string[]): D1Database {
   return new Proxy(db, {
     get: (_, property) => (sql: string) => {
       expect(property).toBe('prepare');
@@ -29,85 +27,41 @@ async function planOf(sql: string): Promise<string[]> {
   return results.map(({ detail }) => detail);
 }
 
-function entry(number: number, createdAt: string, repo = 'hello') {
-  return { owner: 'octo', repo, prUrl: `https://host.test/octo/${repo}/pull/${number}`, createdAt };
-}
-
-beforeEach(async () => {
+async function openEmpty(): Promise<D1Ledger> {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
-  await bindings.DB.batch(
-    ['pull_requests', 'repository_totals', 'karma'].map((table) =>
+  await bindings.DB.batch([
+    ...['pull_requests', 'repository_totals', 'karma'].map((table) =>
       bindings.DB.prepare(`DELETE FROM ${table}`),
     ),
-  );
-  await bindings.DB.prepare('UPDATE totals SET pull_requests = 0, last_created_at = NULL').run();
-  statements = [];
-  ledger = new D1Ledger(noting(bindings.DB));
-});
+    bindings.DB.prepare('UPDATE totals SET pull_requests = 0, last_created_at = NULL'),
+  ]);
+  return new D1Ledger(bindings.DB);
+}
 
-describe('the ledger in D1', () => {
-  it('is empty at first', async () => {
-    expect(await ledger.totals()).toEqual({ pullRequests: 0, lastCreatedAt: null });
-    expect(await ledger.recentPullRequests(10)).toEqual([]);
-    expect(await ledger.pullRequestCount('octo', 'hello')).toBe(0);
-    expect(await ledger.karma('0123abcd')).toBeNull();
-  });
+describeLedger('D1', openEmpty);
 
-  it('counts an entry that is delivered twice once', async () => {
-    await ledger.recordPullRequest(entry(1, '2026-11-01T10:00:00.000Z'));
-    await ledger.recordPullRequest(entry(1, '2026-11-01T10:00:00.000Z'));
-    expect(await ledger.totals()).toEqual({ pullRequests: 1, lastCreatedAt: '2026-11-01T10:00:00.000Z' });
-    expect(await ledger.pullRequestCount('octo', 'hello')).toBe(1);
-  });
-
-  it('orders by the time of opening, also what is delivered late', async () => {
-    await ledger.recordPullRequest(entry(2, '2026-11-02T10:00:00.000Z'));
-    await ledger.recordPullRequest(entry(3, '2026-11-03T10:00:00.000Z'));
-    await ledger.recordPullRequest(entry(1, '2026-11-01T10:00:00.000Z'));
-    const recent = await ledger.recentPullRequests(2);
-    expect(recent.map(({ createdAt }) => createdAt)).toEqual([
-      '2026-11-03T10:00:00.000Z',
-      '2026-11-02T10:00:00.000Z',
-    ]);
-    expect(recent[0]).toEqual({ id: expect.any(Number) as number, ...entry(3, '2026-11-03T10:00:00.000Z') });
-    expect((await ledger.totals()).lastCreatedAt).toBe('2026-11-03T10:00:00.000Z');
-  });
-
-  it('counts a repository by its name in any case', async () => {
-    await ledger.recordPullRequest(entry(1, '2026-11-01T10:00:00.000Z', 'Hello'));
-    await ledger.recordPullRequest(entry(2, '2026-11-01T10:00:00.000Z', 'hello'));
-    await ledger.recordPullRequest(entry(3, '2026-11-01T10:00:00.000Z', 'other'));
-    expect(await ledger.pullRequestCount('OCTO', 'HELLO')).toBe(2);
-  });
-
-  it('sets karma, and does not add to it', async () => {
-    await ledger.setKarma('0123abcd', 3);
-    await ledger.setKarma('0123abcd', 0);
-    expect(await ledger.karma('0123abcd')).toBe(0);
-  });
-
-  it('rejects with the database error', async () => {
-    await bindings.DB.prepare('DROP TABLE karma').run();
-    await expect(ledger.karma('0123abcd')).rejects.toThrow(/no such table/);
-    await bindings.DB.prepare(
-      'CREATE TABLE karma (hash TEXT PRIMARY KEY, karma INTEGER) WITHOUT ROWID',
-    ).run();
-  });
+it('rejects with the error of the database', async () => {
+  const statement = bindings.DB.prepare('SELECT 1 FROM nowhere');
+  const ledger = new D1Ledger({ prepare: () => statement } as unknown as D1Database);
+  await expect(ledger.totals()).rejects.toThrow(/no such table/);
 });
 
 describe(`with ${MANY} pull requests`, () => {
   it('answers every question through an index, and reads no more rows than it answers', async () => {
+    await openEmpty();
     await bindings.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MANY})
        INSERT INTO pull_requests (owner, repo, pr_url, created_at)
        SELECT 'octo', 'repo' || (i % 1000), 'https://host.test/' || i,
          strftime('%Y-%m-%dT%H:%M:%fZ', 1700000000 + i * 7, 'unixepoch') FROM n`,
     ).run();
+    const statements: string[] = [];
+    const ledger = new D1Ledger(noting(bindings.DB, statements));
     expect(await ledger.totals()).toMatchObject({ pullRequests: MANY });
     expect(await ledger.recentPullRequests(10)).toHaveLength(10);
     expect(await ledger.pullRequestCount('octo', 'repo7')).toBe(MANY / 1000);
     await ledger.karma('0123abcd');
-    await ledger.recordPullRequest(entry(1, '2026-11-01T10:00:00.000Z'));
+    await ledger.recordPullRequest(pullRequestEntry(1, '2026-11-01T10:00:00.000Z'));
     await ledger.setKarma('0123abcd', 1);
 
     const plans = await Promise.all(statements.map(planOf));

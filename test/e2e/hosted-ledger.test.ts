@@ -1,0 +1,137 @@
+/** The ledger in a hosted database: what it answers, what its key may and may not do, and its failures. */
+import { PostgrestClient } from '@supabase/postgrest-js';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { HostedLedger } from '../../src/stats/hosted-ledger.ts';
+import { describeLedger, pullRequestEntry } from '../stats/support/ledger-behaviour.ts';
+import { HostedDatabase, PUBLIC_KEY, SECRET_KEY } from './support/postgrest.ts';
+
+let database: HostedDatabase;
+
+beforeAll(async () => {
+  database = await HostedDatabase.start();
+});
+afterEach(() => {
+  database.trouble = null;
+  vi.restoreAllMocks();
+});
+afterAll(() => database.stop());
+
+async function openEmpty(key: string): Promise<HostedLedger> {
+  await database.empty();
+  return new HostedLedger({ url: database.url, key });
+}
+
+describeLedger('a hosted database, by its public key', () => openEmpty(PUBLIC_KEY));
+describeLedger('a hosted database, by its secret key', () => openEmpty(SECRET_KEY));
+
+describe('the public key of the hosted database', () => {
+  it('cannot list karma', async () => {
+    const headers = { apikey: PUBLIC_KEY, Authorization: `Bearer ${PUBLIC_KEY}` };
+    const client = new PostgrestClient(`${database.url}/rest/v1`, { headers });
+    const { error } = await client.from('karma').select('hash').limit(10);
+    expect(error?.code).toBe('42501');
+  });
+
+  it.each([
+    ["insert into pull_requests (owner, repo, pr_url, created_at) values ('a', 'b', 'https://c', now())"],
+    ["update pull_requests set pr_url = 'https://evil.example'"],
+    ['delete from pull_requests'],
+    ['truncate pull_requests'],
+    ['update totals set pull_requests = 0'],
+    ['delete from repository_totals'],
+    ["insert into karma values ('0123abcd', 1)"],
+    ['select * from karma'],
+    ['drop table totals'],
+    ['select count_pull_request()'],
+  ])('may not: %s', async (sql) => {
+    for (const role of ['anon', 'authenticated']) {
+      const attempt = database.pg.transaction(async (transaction) => {
+        await transaction.query(`set local role ${role}`);
+        await transaction.query(sql);
+      });
+      await expect(attempt).rejects.toThrow(/permission denied|must be owner|trigger functions/);
+    }
+  });
+
+  it.each([
+    [{ owner: 'a b' }],
+    [{ owner: '' }],
+    [{ repo: '../..' }],
+    [{ prUrl: 'javascript:alert(1)' }],
+    [{ prUrl: `https://host.test/${'x'.repeat(600)}` }],
+    [{ createdAt: 'yesterday, perhaps' }],
+  ])('writes down no entry with %o', async (wrong) => {
+    const ledger = await openEmpty(PUBLIC_KEY);
+    const entry = { ...pullRequestEntry(1, '2026-11-01T10:00:00.000Z'), ...wrong };
+    await expect(ledger.recordPullRequest(entry)).rejects.toThrow();
+    expect(await ledger.totals()).toMatchObject({ pullRequests: 0 });
+  });
+
+  it('sets no karma of what is no hash, and none below zero', async () => {
+    const ledger = await openEmpty(PUBLIC_KEY);
+    await expect(ledger.setKarma('0123', 1)).rejects.toThrow();
+    await expect(ledger.setKarma('0123abcd', -1)).rejects.toThrow();
+  });
+
+  it('cannot make an entry of the future, which would stay the newest', async () => {
+    const ledger = await openEmpty(PUBLIC_KEY);
+    await ledger.recordPullRequest(pullRequestEntry(1, '2999-01-01T00:00:00.000Z'));
+    expect(Date.parse((await ledger.totals()).lastCreatedAt ?? '')).toBeLessThanOrEqual(Date.now());
+  });
+});
+
+describe('every question to the hosted database', () => {
+  it('is answered through an index', async () => {
+    const ledger = await openEmpty(PUBLIC_KEY);
+    await database.pg.exec(`
+      insert into public.pull_requests (owner, repo, pr_url, created_at)
+        select 'octo', 'repo' || i % 500, 'https://host.test/' || i, '2026-01-01'::timestamptz + i * interval '1 second'
+        from generate_series(1, 5000) i;
+      insert into public.karma select lpad(to_hex(i), 8, '0'), 1 from generate_series(1, 5000) i;
+      analyze`);
+    expect(await ledger.recentPullRequests(10)).toHaveLength(10);
+    const plans = await Promise.all(
+      [
+        'select * from pull_requests order by created_at desc, id desc limit 10',
+        "select * from repository_totals where owner = 'octo' and repo = 'repo7' limit 1",
+        "select karma from karma where hash = '00000001'",
+      ].map((sql) => database.pg.query<{ 'QUERY PLAN': string }>(`explain ${sql}`)),
+    );
+    for (const { rows } of plans) {
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      expect(plan).toMatch(/Index Scan|Index Only Scan|Bitmap Index Scan/);
+      expect(plan).not.toContain('Seq Scan');
+    }
+  });
+});
+
+describe('a hosted database in trouble', () => {
+  it.each(['refuse', 'html'] as const)('makes every call reject, after one attempt: %s', async (trouble) => {
+    const ledger = new HostedLedger({ url: database.url, key: PUBLIC_KEY });
+    database.trouble = trouble;
+    database.requests.length = 0;
+    await expect(ledger.totals()).rejects.toThrow();
+    await expect(ledger.karma('0123abcd')).rejects.toThrow();
+    await expect(ledger.recordPullRequest(pullRequestEntry(1, '2026-11-01T10:00:00.000Z'))).rejects.toThrow();
+    expect(database.requests).toHaveLength(3);
+  });
+
+  it('is waited for no longer than five seconds, also in the middle of an answer', async () => {
+    database.trouble = 'stall';
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      expect(ms).toBe(5_000);
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(new DOMException('too late', 'TimeoutError')), 50);
+      return controller.signal;
+    });
+    await expect(new HostedLedger({ url: database.url, key: PUBLIC_KEY }).totals()).rejects.toThrow();
+    expect(timeout).toHaveBeenCalledOnce();
+  });
+
+  it('with a wrong key, or without the schema, makes every call reject', async () => {
+    await expect(new HostedLedger({ url: database.url, key: 'wrong' }).totals()).rejects.toThrow(/API key/);
+    await expect(
+      new HostedLedger({ url: `${database.url}/rest/v1/elsewhere`, key: PUBLIC_KEY }).totals(),
+    ).rejects.toThrow();
+  });
+});
