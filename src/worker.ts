@@ -15,6 +15,7 @@ import { serviceKey } from './middleware/service-key.ts';
 import { admin } from './routes/admin.ts';
 import { comments } from './routes/comments.ts';
 import { badges } from './routes/badges.ts';
+import { frontPage } from './routes/front-page.ts';
 import { git } from './routes/git.ts';
 import { health } from './routes/health.ts';
 import { issues } from './routes/issues.ts';
@@ -74,6 +75,7 @@ app.route('/', badges);
 app.route('/', comments);
 app.route('/', issues);
 app.route('/', moderation);
+app.route('/', frontPage);
 app.route('/', git);
 
 app.notFound((c) => c.json({ error: 'not found' }, 404));
