@@ -14,17 +14,17 @@ import { shownKarma } from '../identity/footer.ts';
 import { REPORT_LIFE_MS, type Standing, pruned, reported, standingOf } from '../identity/moderation.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { doChores } from './identity/chores.ts';
-import { Karma } from './identity/karma.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './identity/post-comment.ts';
-import { SqlComments } from './identity/sql-comments.ts';
-import { SqlModeration } from './identity/sql-moderation.ts';
+import { type Records, hasRecords, openRecords } from './identity/records.ts';
 
 export type { CommentOutcome, CommentRequest } from './identity/post-comment.ts';
 
 /** More than that at once, or a longer wait than that, is not worth waiting for. */
 const MAX_QUEUE = 100;
 const LONGEST_WAIT_MS = 30_000;
+/** The platform gives up on an alarm that fails or crashes a few times; this one goes off again after so long. */
+const SAFETY_ALARM_MS = 15 * 60_000;
 
 export interface ReportOutcome {
   /** False: this address has reported the hash within the last 30 days. */
@@ -33,36 +33,26 @@ export interface ReportOutcome {
 }
 
 export class Identity extends DurableObject<Env> {
-  readonly #moderation: SqlModeration;
-  readonly #comments: SqlComments;
-  readonly #karma: Karma;
   readonly #posts = new OneAtATime();
-  readonly #hash: string;
+  #opened: Records | null = null;
   /** The attempt that is being made; all others ended without an answer. */
   #currentAttempt: number | null = null;
 
-  constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, env);
-    const { sql } = ctx.storage;
-    this.#hash = ctx.id.name ?? '';
-    this.#moderation = new SqlModeration(sql);
-    this.#comments = new SqlComments(sql);
-    this.#karma = new Karma(sql, this.#hash, () => openLedger(env, this.#config()));
-  }
-
   standing(): Standing {
-    return standingOf(this.#moderation.read(), systemClock.now());
+    if (!hasRecords(this.ctx.storage.sql)) return { reports: 0, state: 'registered' };
+    return standingOf(this.#records().moderation.read(), systemClock.now());
   }
 
   /** @param reporterKey `keyedHash(secret, 'address', network)` of the one who reports. */
   async report(reporterKey: string): Promise<ReportOutcome> {
+    const { moderation, karma, comments } = this.#records();
     const now = systemClock.now();
-    const { accepted, facts, effect } = reported(this.#moderation.read(), reporterKey, now);
+    const { accepted, facts, effect } = reported(moderation.read(), reporterKey, now);
     if (accepted) {
-      this.#moderation.write(facts);
+      moderation.write(facts);
       if (effect !== 'none') {
-        this.#karma.reset(now);
-        this.#comments.order(effect === 'flag' ? 'reset' : 'delete', now);
+        karma.reset(now);
+        comments.order(effect === 'flag' ? 'reset' : 'delete', now);
       }
       await this.#schedule();
     }
@@ -75,48 +65,45 @@ export class Identity extends DurableObject<Env> {
     if (this.#posts.length >= MAX_QUEUE) return { kind: 'busy' };
     return this.#posts.run(async () => {
       if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
-      return postComment(
-        {
-          moderation: this.#moderation,
-          comments: this.#comments,
-          karma: this.#karma,
-          host: this.#host(),
-          clock: systemClock,
-          hash: this.#hash,
-          schedule: () => this.#schedule(),
-          attempting: (id) => {
-            this.#currentAttempt = id;
-          },
+      const surroundings = {
+        records: this.#records(),
+        host: this.#host(),
+        clock: systemClock,
+        schedule: () => this.#schedule(),
+        attempting: (id: number | null) => {
+          this.#currentAttempt = id;
         },
-        request,
-      );
+      };
+      return postComment(surroundings, request);
     });
   }
 
   override async alarm(): Promise<void> {
+    const records = this.#records();
+    const { hash, moderation, comments, karma } = records;
     const now = systemClock.now();
-    const attempts = this.#comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
-    await doChores(
-      { comments: this.#comments, host: this.#host(), clock: systemClock, hash: this.#hash },
-      attempts,
-      (attempt, { id, text }) => {
-        const chore = this.#comments.settle(attempt, id, now);
-        // The next comment's karma must be higher than any that is shown.
-        if (chore === null) this.#karma.raise(shownKarma(text, this.#hash) ?? 0, now);
-      },
-    );
-    await this.#karma.deliver(now);
-    const facts = this.#moderation.read();
-    if (pruned(facts, now).reports.length < facts.reports.length) this.#moderation.write(pruned(facts, now));
+    await this.ctx.storage.setAlarm(now + SAFETY_ALARM_MS);
+    const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
+    const supplies = { records, host: this.#host(), clock: systemClock };
+    await doChores(supplies, lost, (attempt, { id, text }) => {
+      const chore = comments.settle(attempt, id, now);
+      // The next comment's karma must be higher than any that is shown.
+      if (chore === null) karma.raise(shownKarma(text, hash) ?? 0, now);
+    });
+    await karma.deliver(now);
+    const facts = moderation.read();
+    const left = pruned(facts, now);
+    if (left.reports.length < facts.reports.length) moderation.write(left);
     await this.#schedule();
   }
 
   /** Sets the alarm to when something is due next. */
   async #schedule(): Promise<void> {
-    const [oldest] = this.#moderation.read().reports;
+    const { moderation, comments, karma } = this.#records();
+    const [oldest] = moderation.read().reports;
     const dueAts = [
-      this.#comments.nextDueAt(),
-      this.#karma.nextDueAt(),
+      comments.nextDueAt(),
+      karma.nextDueAt(),
       oldest === undefined ? null : oldest.at + REPORT_LIFE_MS + 1,
     ].filter((at) => at !== null);
     if (dueAts.length === 0) return this.ctx.storage.deleteAlarm();
@@ -124,7 +111,14 @@ export class Identity extends DurableObject<Env> {
     if ((await this.ctx.storage.getAlarm()) !== dueAt) await this.ctx.storage.setAlarm(dueAt);
   }
 
-  /** With a bad configuration nothing of this is reached by a request; an alarm ends, and the platform runs it again. */
+  #records(): Records {
+    const { ctx, env } = this;
+    return (this.#opened ??= openRecords(ctx.storage.sql, ctx.id.name, () =>
+      openLedger(env, this.#config()),
+    ));
+  }
+
+  /** No request comes here with a bad configuration; an alarm fails, and the platform tries it again. */
   #config(): Config {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid') throw new Error('the configuration is invalid');

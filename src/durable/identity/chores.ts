@@ -8,7 +8,8 @@ import { HostError } from '../../host/host-error.ts';
 import { writeFailure } from '../../host/write-failure.ts';
 import { shownKarma, withKarmaZero } from '../../identity/footer.ts';
 import { backOffMs } from './back-off.ts';
-import type { Attempt, Chore, SqlComments } from './sql-comments.ts';
+import type { Records } from './records.ts';
+import type { Attempt, Chore } from './sql-comments.ts';
 
 /** GitHub asks for a second between writes. A run makes a few at once, and the next comes when their time is over. */
 const CHORES_PER_RUN = 10;
@@ -19,10 +20,9 @@ const CHORE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
 export interface ChoreSupplies {
-  readonly comments: SqlComments;
+  readonly records: Records;
   readonly host: GitHubThreads;
   readonly clock: Clock;
-  readonly hash: string;
 }
 
 /** Told of the comment of each attempt that turns out to have made one. */
@@ -36,27 +36,28 @@ export async function doChores(
   for (const attempt of attempts) {
     if (!(await settleAttempt(supplies, attempt, onFound))) return;
   }
-  const { comments, clock } = supplies;
-  const chores = comments.dueChores(clock.now(), CHORES_PER_RUN);
+  const { clock, records } = supplies;
+  const chores = records.comments.dueChores(clock.now(), CHORES_PER_RUN);
   for (const chore of chores) {
     if (!(await doChore(supplies, chore))) return;
   }
-  if (chores.length === CHORES_PER_RUN) comments.postponeAll(clock.now() + RUN_PAUSE_MS);
+  if (chores.length === CHORES_PER_RUN) records.comments.postponeAll(clock.now() + RUN_PAUSE_MS);
 }
 
 /** The comment that an attempt has made; null if there is none (yet). Rejects with HostError. */
 export async function findComment(
-  { comments, host }: Pick<ChoreSupplies, 'comments' | 'host'>,
+  { records, host }: Pick<ChoreSupplies, 'records' | 'host'>,
   { repository, number, startedAt }: Attempt,
   isIt: (text: string) => boolean,
 ): Promise<CommentWithText | null> {
   const own = await host.ownComments(repository, number, startedAt - CLOCK_SKEW_MS);
-  return comments.unknownAmong(own).find(({ text }) => isIt(text)) ?? null;
+  return records.comments.unknownAmong(own).find(({ text }) => isIt(text)) ?? null;
 }
 
 /** False if the host wants to be left alone. */
 async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound: OnFound): Promise<boolean> {
-  const { comments, clock, hash } = supplies;
+  const { clock, records } = supplies;
+  const { comments, hash } = records;
   try {
     const found = await findComment(supplies, attempt, (text) => shownKarma(text, hash) !== null);
     if (found === null) comments.forget(attempt);
@@ -75,7 +76,8 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
 }
 
 /** False if the host wants to be left alone. */
-async function doChore({ comments, host, clock, hash }: ChoreSupplies, chore: Chore): Promise<boolean> {
+async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): Promise<boolean> {
+  const { comments, hash } = records;
   const { kind, repository, commentId, orderedAt, failures } = chore;
   try {
     if (kind === 'delete') await host.deleteComment(repository, commentId);

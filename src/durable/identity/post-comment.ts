@@ -6,9 +6,8 @@ import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../identity/footer.ts';
 import { COOLDOWN_MS, postingDecision } from '../../identity/moderation.ts';
 import { findComment } from './chores.ts';
-import type { Karma } from './karma.ts';
-import type { Attempt, SqlComments } from './sql-comments.ts';
-import type { SqlModeration } from './sql-moderation.ts';
+import type { Records } from './records.ts';
+import type { Attempt } from './sql-comments.ts';
 
 export interface CommentRequest {
   readonly owner: string;
@@ -30,13 +29,10 @@ export type CommentOutcome =
   | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly failure: WriteFailure };
 
-export interface PostingSupplies {
-  readonly moderation: SqlModeration;
-  readonly comments: SqlComments;
-  readonly karma: Karma;
+export interface Surroundings {
+  readonly records: Records;
   readonly host: GitHubThreads;
   readonly clock: Clock;
-  readonly hash: string;
   /** Sets the alarm to what is due. */
   schedule(): Promise<void>;
   /** Told which attempt is being made; null when it is over. */
@@ -44,10 +40,11 @@ export interface PostingSupplies {
 }
 
 export async function postComment(
-  supplies: PostingSupplies,
+  surroundings: Surroundings,
   request: CommentRequest,
 ): Promise<CommentOutcome> {
-  const { moderation, comments, karma, clock, hash } = supplies;
+  const { records, clock } = surroundings;
+  const { hash, moderation, comments, karma } = records;
   const karmaBefore = await karma.current(clock.now());
   const facts = moderation.read();
   const decision = postingDecision(facts, clock.now());
@@ -61,10 +58,10 @@ export async function postComment(
   if (excess > 0) return { kind: 'too-long', maxCharacters: characters(body) - excess };
 
   const attempt = comments.begin({ repository: { owner, name: repo }, number }, clock.now());
-  supplies.attempting(attempt.id);
-  await supplies.schedule();
+  surroundings.attempting(attempt.id);
+  await surroundings.schedule();
   try {
-    const posted = await makeComment(supplies, attempt, text);
+    const posted = await makeComment(surroundings, attempt, text);
     if ('kind' in posted) return { kind: 'failed', failure: posted };
     const ordered = comments.settle(attempt, posted.id, clock.now());
     // Blocked while it was on its way: it is deleted as the others are.
@@ -77,14 +74,14 @@ export async function postComment(
     }
     return { kind: 'posted', url: posted.url, karma: newKarma };
   } finally {
-    supplies.attempting(null);
-    await supplies.schedule();
+    surroundings.attempting(null);
+    await surroundings.schedule();
   }
 }
 
 /** Asks the host once. When its answer is lost, the thread is looked at; the attempt stays open if that is no help. */
 async function makeComment(
-  { comments, host, clock }: PostingSupplies,
+  { records, host, clock }: Surroundings,
   attempt: Attempt,
   text: string,
 ): Promise<PostedComment | WriteFailure> {
@@ -94,10 +91,10 @@ async function makeComment(
     if (!(error instanceof HostError)) throw error;
     const failure = writeFailure(error, clock.now());
     if (failure.kind !== 'unreachable') {
-      comments.forget(attempt);
+      records.comments.forget(attempt);
       return failure;
     }
-    const found = await findComment({ comments, host }, attempt, (other) => sameText(other, text)).catch(
+    const found = await findComment({ records, host }, attempt, (other) => sameText(other, text)).catch(
       () => null,
     );
     return found ?? failure;

@@ -1,0 +1,238 @@
+import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../src/env.ts';
+import { FakeThreads } from './support/fake-threads.ts';
+import { HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from './support/pseudonym.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+
+let host: FakeThreads;
+let someone: Pseudonym;
+
+const ledgerKarma = () =>
+  bindings.DB.prepare('SELECT karma FROM karma WHERE hash = ?').bind(someone.hash).first<number>('karma');
+const setLedgerKarma = (karma: number) =>
+  bindings.DB.prepare('INSERT INTO karma VALUES (?, ?)').bind(someone.hash, karma).run();
+
+beforeEach(async () => {
+  await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  host = new FakeThreads();
+  someone = new Pseudonym();
+  holdClock();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe('a comment', () => {
+  it('is posted with the footer of its karma, and its own words byte for byte', async () => {
+    const url = expect.stringContaining('#issuecomment-1') as string;
+    expect(await someone.say('Hi')).toEqual({ kind: 'posted', url, karma: 1 });
+    expect(await someone.say(' again\r\n\n')).toMatchObject({ karma: 2 });
+    expect(host.textsOn(THREAD)).toEqual([`Hi${someone.footer(1)}`, ` again\r\n\n${someone.footer(2)}`]);
+  });
+
+  it('of fifty at once has a karma of its own, from 1 to 50', async () => {
+    let running = 0;
+    host.disturb = async () => {
+      expect(++running).toBe(1);
+      await Promise.resolve();
+      running -= 1;
+      return undefined;
+    };
+    const outcomes = await Promise.all(Array.from({ length: 50 }, (_, index) => someone.say(`${index}`)));
+    const all = Array.from({ length: 50 }, (_, index) => index + 1);
+    expect(outcomes.map((outcome) => outcome.kind === 'posted' && outcome.karma)).toEqual(all);
+    expect(host.textsOn(THREAD)).toEqual(all.map((karma) => `${karma - 1}${someone.footer(karma)}`));
+  });
+
+  it('is not waited for among more than a hundred', async () => {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    host.disturb = () => held.then(() => undefined);
+    const outcomes = Array.from({ length: 101 }, () => someone.say());
+    expect(await outcomes.at(-1)).toEqual({ kind: 'busy' });
+    pass(MINUTE_MS);
+    release();
+    // The first was being posted; the others have waited for too long.
+    expect(await outcomes[0]).toMatchObject({ karma: 1 });
+    expect(await outcomes[1]).toEqual({ kind: 'busy' });
+  });
+
+  it('may be as long as the host takes, and not a character longer', async () => {
+    const room = 65_536 - someone.footer(1).length;
+    expect(await someone.say('x'.repeat(room + 1))).toEqual({ kind: 'too-long', maxCharacters: room });
+    expect(host.requests).toEqual([]);
+    expect(await someone.say(`${'x'.repeat(room - 1)}🎉`)).toMatchObject({ kind: 'posted' });
+  });
+
+  it.each([
+    [404, { kind: 'refused', status: '404 Not Found' }],
+    [403, { kind: 'refused', status: '403 Forbidden' }],
+    [410, { kind: 'refused', status: '410 Gone' }],
+    [422, { kind: 'refused', status: '422 Unprocessable Entity' }],
+  ])('that the host refuses with %i changes no karma', async (status, failure) => {
+    await someone.say();
+    host.disturb = () => Response.json({ message: 'no' }, { status });
+    expect(await someone.say()).toEqual({ kind: 'failed', failure });
+    host.disturb = () => undefined;
+    expect(await someone.say()).toMatchObject({ karma: 2 });
+    expect(host.comments).toHaveLength(2);
+  });
+
+  it('that comes too soon for the host says for how long, and changes no karma', async () => {
+    const headers = { 'retry-after': '90' };
+    host.disturb = () => Response.json({ message: 'slow down' }, { status: 403, headers });
+    const failure = { kind: 'rate-limited', pauseMs: 90_000 };
+    expect(await someone.say()).toEqual({ kind: 'failed', failure });
+    host.disturb = () => undefined;
+    expect(await someone.say()).toMatchObject({ karma: 1 });
+  });
+});
+
+describe('a comment whose answer is lost', () => {
+  const posting = ({ method }: { method: string }) => method === 'POST';
+
+  it('is found on its thread, and is not posted twice', async () => {
+    host.loseAnswer = (request) => {
+      if (posting(request)) throw new TypeError('connection lost');
+      return undefined;
+    };
+    expect(await someone.say()).toMatchObject({ kind: 'posted', karma: 1 });
+    expect(host.asked.filter((request) => request.startsWith('POST'))).toHaveLength(1);
+    host.loseAnswer = () => undefined;
+    expect(await someone.say()).toMatchObject({ karma: 2 });
+  });
+
+  it('is not believed in when the thread does not show it', async () => {
+    host.disturb = (request) => (posting(request) ? Response.json({}, { status: 502 }) : undefined);
+    host.say(THREAD, `Hello${someone.footer(1)}`, 99);
+    expect(await someone.say()).toEqual({ kind: 'failed', failure: { kind: 'unreachable' } });
+    expect(host.asked.filter((request) => request.startsWith('POST'))).toHaveLength(1);
+    host.disturb = () => undefined;
+    expect(await someone.say()).toMatchObject({ karma: 1 });
+  });
+
+  it('is found later when the host was away, and belongs to the others', async () => {
+    let isAway = false;
+    host.disturb = () => (isAway ? Response.json({}, { status: 503 }) : undefined);
+    host.loseAnswer = () => {
+      isAway = true;
+      return Response.json({}, { status: 502 });
+    };
+    expect(await someone.say('lost')).toEqual({ kind: 'failed', failure: { kind: 'unreachable' } });
+    isAway = false;
+    host.loseAnswer = () => undefined;
+    pass(3 * MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(await someone.say('next')).toMatchObject({ karma: 2 });
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+  });
+
+  it('because the machine went away is found, and what was decided meanwhile befalls it', async () => {
+    host.loseAnswer = () => new Promise(() => {});
+    void someone.say('orphan').catch(() => {});
+    await vi.waitFor(() => expect(host.comments).toHaveLength(1));
+    await abortAllDurableObjects();
+    host.loseAnswer = () => undefined;
+    await someone.reportedBy(3);
+    pass(3 * MINUTE_MS);
+    await someone.runDueAlarms();
+    await someone.runDueAlarms();
+    expect(host.textsOn(THREAD)).toEqual([`orphan${someone.footer(0)}`]);
+  });
+});
+
+describe('a report while a comment is on its way', () => {
+  /** The host has the comment; its answer waits until the reports are in. */
+  async function saidDuring(reports: number) {
+    host.loseAnswer = async ({ method }) => {
+      if (method === 'POST') await someone.reportedBy(reports);
+      return undefined;
+    };
+    const outcome = await someone.say();
+    host.loseAnswer = () => undefined;
+    return outcome;
+  }
+
+  it('that flags: the comment shows karma 0 soon', async () => {
+    await someone.say('earlier');
+    expect(await saidDuring(3)).toMatchObject({ kind: 'posted', karma: 0 });
+    await someone.runDueAlarms();
+    expect(host.textsOn(THREAD)).toEqual([`earlier${someone.footer(0)}`, `Hello${someone.footer(0)}`]);
+    pass(7 * HOUR_MS);
+    expect(await someone.say()).toMatchObject({ karma: 0 });
+  });
+
+  it('that blocks: the comment is deleted', async () => {
+    expect(await saidDuring(6)).toEqual({ kind: 'blocked' });
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+  });
+});
+
+describe('the ledger', () => {
+  it('is told the karma a little later, and then nothing is left to do', async () => {
+    await someone.say();
+    await someone.say();
+    expect(await ledgerKarma()).toBeNull();
+    pass(10_000);
+    await someone.runDueAlarms();
+    expect(await ledgerKarma()).toBe(2);
+    expect(await someone.nextAlarm()).toBeNull();
+  });
+
+  it('is what karma goes on from when nothing is known here', async () => {
+    await setLedgerKarma(41);
+    expect(await someone.say()).toMatchObject({ karma: 42 });
+    await someone.reportedBy(3);
+    pass(10_000);
+    await someone.runDueAlarms();
+    expect(await ledgerKarma()).toBe(0);
+  });
+
+  it('stops no comment when it is dead, and is told later; what it knew is added', async () => {
+    await setLedgerKarma(10);
+    await bindings.DB.exec('ALTER TABLE karma RENAME TO away');
+    expect(await someone.say()).toMatchObject({ karma: 1 });
+    pass(10_000);
+    await someone.runAlarm();
+    expect(await someone.say()).toMatchObject({ karma: 2 });
+    const dueAt = await someone.nextAlarm();
+    expect(dueAt).toBeGreaterThan(Date.now());
+    await bindings.DB.exec('ALTER TABLE away RENAME TO karma');
+    pass(MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(await ledgerKarma()).toBe(12);
+    expect(await someone.say()).toMatchObject({ karma: 13 });
+  });
+});
+
+describe('where a pseudonym stands', () => {
+  it('can be asked about any hash, and leaves nothing behind', async () => {
+    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
+    const tables = await runInDurableObject(someone.stub, (_, { storage }) =>
+      storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
+    );
+    expect(tables).toEqual([]);
+  });
+
+  it('names no reporter after thirty days, also when nobody asks', async () => {
+    await someone.report('someone');
+    const dueAt = (await someone.nextAlarm()) ?? 0;
+    pass(dueAt - Date.now());
+    await someone.runDueAlarms();
+    const rows = await runInDurableObject(someone.stub, (_, { storage }) =>
+      storage.sql.exec('SELECT * FROM reports').toArray(),
+    );
+    expect(rows).toEqual([]);
+    expect(await someone.nextAlarm()).toBeNull();
+  });
+});

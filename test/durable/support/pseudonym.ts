@@ -1,0 +1,71 @@
+/** One identity in a test: a hash of its own, comments on one thread, reports, and alarms that the test runs. */
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { vi } from 'vitest';
+import type { CommentOutcome, CommentRequest, ReportOutcome } from '../../../src/durable/identity.ts';
+import type { Env } from '../../../src/env.ts';
+import type { Standing } from '../../../src/identity/moderation.ts';
+
+const { IDENTITIES } = env as unknown as Env;
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
+export const ORIGIN = 'https://veil.test';
+export const THREAD = 'octo/hello/issues/1';
+
+let lastHash = 0xab00_0000;
+
+/** Time is the test's from here on: far in the future, so that no alarm goes off by itself. */
+export function holdClock(): void {
+  vi.setSystemTime(Date.now() + 3650 * DAY_MS);
+}
+
+export function pass(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+export class Pseudonym {
+  readonly hash = (++lastHash).toString(16);
+
+  get stub(): Env['IDENTITIES'] extends { get(id: never): infer Stub } ? Stub : never {
+    return IDENTITIES.get(IDENTITIES.idFromName(this.hash));
+  }
+
+  say(body = 'Hello', more: Partial<CommentRequest> = {}): Promise<CommentOutcome> {
+    return this.stub.comment({ owner: 'octo', repo: 'hello', number: 1, body, origin: ORIGIN, ...more });
+  }
+
+  report(reporter: string): Promise<ReportOutcome> {
+    return this.stub.report(reporter);
+  }
+
+  /** Reports by so many others; answers where the pseudonym stands then. */
+  async reportedBy(count: number, name = 'reporter'): Promise<Standing> {
+    for (let index = 0; index < count; index++) await this.report(`${name} ${index}`);
+    return this.stub.standing();
+  }
+
+  nextAlarm(): Promise<number | null> {
+    return runInDurableObject(this.stub, (_, state) => state.storage.getAlarm());
+  }
+
+  /** Runs the alarm, whenever it is due. */
+  async runAlarm(): Promise<void> {
+    await runDurableObjectAlarm(this.stub);
+  }
+
+  /** Runs the alarm for as long as something is due now. */
+  async runDueAlarms(): Promise<void> {
+    for (let at = await this.nextAlarm(); at !== null && at <= Date.now(); at = await this.nextAlarm()) {
+      await this.runAlarm();
+    }
+  }
+
+  /** What stands under a comment. */
+  footer(karma: number, origin = ORIGIN): string {
+    const link = `${origin}/v1/moderation/report?hash=${this.hash}`;
+    return `\n\n---\nanon-${this.hash} · karma (${karma}) · [report](${link})`;
+  }
+}
