@@ -58,6 +58,7 @@ export class Guard extends DurableObject<Env> {
     const figures = this.#detector.record(address, at);
     if (figures !== null) {
       this.#bursts.burstBegan(at);
+      await this.#wakeAt(at + TRACKED_MS);
       await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
     return { panicMode: this.#panicMode, at };
@@ -108,6 +109,7 @@ export class Guard extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const retryAt = await this.#deliverAlerts();
     const now = Date.now();
+    this.#endBurst(now);
     const expiry = [this.#tokens.forgetExpired(now), this.#bursts.forgetOld(now)].filter((at) => at !== null);
     const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];
     const next = Math.min(...cleaning, retryAt ?? Infinity);
@@ -118,7 +120,7 @@ export class Guard extends DurableObject<Env> {
     return credential.kind === 'password' || this.#tokens.use(credential.hash, action, Date.now());
   }
 
-  /** A burst is over when the detector is armed again; nothing happens in between, so it is asked when something does. */
+  /** A burst is over when the detector is armed again: asked whenever something happens, as that is when it matters. */
   #endBurst(now: number): void {
     if (this.#detector.rearm(now)) this.#bursts.burstEnded(now);
   }
@@ -131,13 +133,17 @@ export class Guard extends DurableObject<Env> {
     await this.#wakeAt(now);
   }
 
-  /** Answers when to try again; null: not at all. */
+  /** Answers when to try again; null: not at all. Without a topic there is nobody to tell. */
   async #deliverAlerts(): Promise<number | null> {
     const config = this.#config();
-    if (config === null || config.notifyAdminTopic === null) return null;
+    const topic = config?.notifyAdminTopic ?? null;
+    if (config === null || topic === null) {
+      this.#outbox.clear();
+      return null;
+    }
     for (const waiting of this.#outbox.due(Date.now())) {
       try {
-        await this.#publish(waiting, config, config.notifyAdminTopic);
+        await this.#publish(waiting, config, topic);
         this.#outbox.delivered(waiting);
       } catch {
         // Whatever went wrong, it stays and is tried again.

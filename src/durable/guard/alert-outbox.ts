@@ -68,6 +68,11 @@ export class AlertOutbox {
     this.#sql.exec('UPDATE alerts SET attempts = attempts + 1, due_at = ? WHERE id = ?', dueAt, id);
   }
 
+  /** There is nobody to tell any more. */
+  clear(): void {
+    this.#sql.exec('DELETE FROM alerts');
+  }
+
   /** When the next is due; null if none is waiting. */
   nextDueAt(): number | null {
     return this.#sql.exec<{ at: number | null }>('SELECT min(due_at) AS at FROM alerts').one().at;

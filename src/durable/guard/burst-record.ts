@@ -78,14 +78,19 @@ export class BurstRecord {
     for (const url of urls) this.#sql.exec('DELETE FROM pull_requests WHERE url = ?', url);
   }
 
-  /** Forgets what no rollback reaches; answers when the next will be beyond its reach, or null. */
+  /** Forgets what no rollback reaches; answers when there is more to forget, or null. */
   forgetOld(now: number): number | null {
     const before = now - TRACKED_MS;
     this.#sql.exec('DELETE FROM pull_requests WHERE opened_at <= ?', before);
+    this.#sql.exec('DELETE FROM bursts WHERE ended_at <= ?', before);
     const { oldest } = this.#sql
-      .exec<{ oldest: number | null }>('SELECT min(opened_at) AS oldest FROM pull_requests')
+      .exec<{ oldest: number | null }>(
+        `SELECT min(at) AS oldest FROM (
+           SELECT opened_at AS at FROM pull_requests UNION ALL SELECT coalesce(ended_at, ?) FROM bursts
+         )`,
+        now,
+      )
       .one();
-    if (oldest === null) this.#sql.exec('DELETE FROM bursts WHERE ended_at <= ?', before);
     return oldest === null ? null : oldest + TRACKED_MS;
   }
 }

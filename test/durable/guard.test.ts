@@ -1,0 +1,308 @@
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../src/env.ts';
+import { tokenHash } from '../../src/guard/action-token.ts';
+import type { TrackedPullRequest } from '../../src/guard/tracked-pull-request.ts';
+import type { Notification } from '../../src/notify/ntfy.ts';
+
+const bindings = env as unknown as Env;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const PASSWORD = { kind: 'password' } as const;
+const CLIENT = { hash: '0123abcd'.repeat(8), network: '192.0.2.77' };
+
+/** What the notification service has taken, and whether it takes anything. */
+let published: Notification[] = [];
+let serviceIsDown = false;
+let count = 0;
+
+beforeEach(() => {
+  count += 1;
+  published = [];
+  serviceIsDown = false;
+  vi.setSystemTime(Date.now());
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+    if (serviceIsDown) return new Response(null, { status: 503 });
+    published.push(JSON.parse(init?.body as string) as Notification);
+    return new Response(null);
+  });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Each test has one of its own. */
+function guard() {
+  return bindings.GUARD.get(bindings.GUARD.idFromName(`guard-${count}`));
+}
+
+/** Gives the object, which begins anew after a crash, its variables. */
+async function configured(variables: Partial<Env> = { NOTIFY_ADMIN_TOPIC: 'operator' }) {
+  await runInDurableObject(guard(), (instance) => {
+    Object.assign(instance, { env: { ...bindings, SERVICE_URL: 'https://gitveil.test', ...variables } });
+  });
+  return guard();
+}
+
+async function deliver(): Promise<void> {
+  await runDurableObjectAlarm(guard());
+}
+
+/** Until no alarm is set any more, however long that takes. */
+async function deliverUntilQuiet(): Promise<void> {
+  for (;;) {
+    const at = await runInDurableObject(guard(), (_, state) => state.storage.getAlarm());
+    if (at === null) return;
+    vi.setSystemTime(Math.max(at, Date.now()));
+    await deliver();
+  }
+}
+
+function pass(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+async function push(times: number, address = 'a'): Promise<void> {
+  for (let time = 0; time < times; time++) await guard().admit(address);
+}
+
+function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
+  const url = `https://host.test/octo/hello/pull/${number}`;
+  return { prHash: `${number}`.padStart(12, '0'), owner: 'octo', repo: 'hello', number, url, pushedAt };
+}
+
+const trackedNumbers = async () =>
+  (await guard().beginRollback(PASSWORD))?.map(({ number }) => number).toSorted((a, b) => a - b);
+
+/** The tokens of the buttons of an alert: activate, rollback, deactivate. */
+function tokensOf({ actions = [] }: Notification): string[] {
+  return actions.map(({ body }) => (JSON.parse(body) as { token: string }).token);
+}
+
+const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash(token ?? '') }) as const;
+
+async function storedText(): Promise<string> {
+  return runInDurableObject(guard(), (_, state) => {
+    const tables = ['alerts', 'tokens', 'pull_requests', 'bursts'];
+    const rows = tables.map((table) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray());
+    return JSON.stringify([rows, [...state.storage.kv.list()]]);
+  });
+}
+
+describe('the panic switch', () => {
+  it('counts for the next push, and survives a restart', async () => {
+    expect(await guard().status()).toEqual({ panicMode: false });
+    expect(await guard().setPanic(true, PASSWORD)).toBe(true);
+    expect((await guard().admit('a')).panicMode).toBe(true);
+    await abortAllDurableObjects();
+    expect((await guard().admit('a')).panicMode).toBe(true);
+    expect(await guard().status()).toEqual({ panicMode: true });
+    await guard().setPanic(false, PASSWORD);
+    await abortAllDurableObjects();
+    expect(await guard().status()).toEqual({ panicMode: false });
+  });
+});
+
+describe('a burst', () => {
+  it('is told once, and again after it was quiet', async () => {
+    await configured();
+    await push(30);
+    await deliver();
+    expect(published.map(({ message }) => message)).toEqual([
+      expect.stringContaining('20 pushes from 1 distinct IPs'),
+    ]);
+    pass(MINUTE_MS);
+    await push(20);
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('is told also while pushes are refused', async () => {
+    await configured();
+    await guard().setPanic(true, PASSWORD);
+    await push(20);
+    await deliver();
+    expect(published).toHaveLength(1);
+  });
+
+  it('writes nothing for a push', async () => {
+    await configured();
+    const written = () =>
+      runInDurableObject(guard(), async (instance, state) => {
+        const before = state.storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
+        for (let time = 0; time < 19; time++) await instance.admit('a');
+        return state.storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n - before;
+      });
+    expect(await written()).toBe(0);
+  });
+});
+
+describe('a rollback', () => {
+  it('closes what was opened in a burst or in the minute before it, and nothing else', async () => {
+    await configured();
+    await guard().opened(pullRequest(1));
+    pass(MINUTE_MS + 1);
+    await push(10);
+    await guard().opened(pullRequest(2));
+    await push(10);
+    await guard().opened(pullRequest(3));
+    pass(MINUTE_MS);
+    await guard().opened(pullRequest(4));
+    expect(await trackedNumbers()).toEqual([2, 3]);
+  });
+
+  it('closes what was pushed in a burst, if it was opened only afterwards', async () => {
+    await configured();
+    await push(20);
+    const late = pullRequest(5);
+    pass(MINUTE_MS);
+    await push(1);
+    await guard().opened(late);
+    expect(await trackedNumbers()).toEqual([5]);
+  });
+
+  it('reaches back two hours, also across a restart', async () => {
+    await configured();
+    await push(20);
+    await guard().opened(pullRequest(6));
+    await abortAllDurableObjects();
+    pass(2 * HOUR_MS - 1);
+    expect(await trackedNumbers()).toEqual([6]);
+    pass(1);
+    expect(await trackedNumbers()).toEqual([]);
+    await deliverUntilQuiet();
+    expect(JSON.parse(await storedText())).toEqual([[[], [], [], []], []]);
+  });
+
+  it('still meets what it could not close, and each only once', async () => {
+    await configured();
+    await push(20);
+    await Promise.all([7, 8, 7].map((number) => guard().opened(pullRequest(number))));
+    await guard().endRollback(PASSWORD, [pullRequest(7).url], false);
+    expect(await trackedNumbers()).toEqual([8]);
+  });
+});
+
+describe('the token of a button', () => {
+  it('is good for its action only, once, for ten minutes', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, 6);
+    await deliver();
+    const [activate, rollback, deactivate] = tokensOf(published[0] as Notification);
+    expect(await guard().setPanic(false, byToken(activate))).toBe(false);
+    expect(await guard().beginRollback(byToken(activate))).toBeNull();
+    expect(await guard().setPanic(true, byToken(rollback))).toBe(false);
+    expect(await guard().setPanic(true, byToken(activate))).toBe(true);
+    expect(await guard().setPanic(true, byToken(activate))).toBe(false);
+    expect(await guard().beginRollback(byToken(rollback))).toEqual([]);
+    expect(await guard().beginRollback(byToken(rollback))).toBeNull();
+    pass(10 * MINUTE_MS);
+    expect(await guard().setPanic(false, byToken(deactivate))).toBe(false);
+  });
+
+  it('may be used again when not everything could be closed', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, 6);
+    await deliver();
+    const [, rollback] = tokensOf(published[0] as Notification);
+    await guard().beginRollback(byToken(rollback));
+    await guard().endRollback(byToken(rollback), [], false);
+    expect(await guard().beginRollback(byToken(rollback))).toEqual([]);
+    await guard().endRollback(byToken(rollback), [], true);
+    expect(await guard().beginRollback(byToken(rollback))).toBeNull();
+  });
+
+  it('is kept as a hash only', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, 6);
+    await deliver();
+    const tokens = tokensOf(published[0] as Notification);
+    expect(new Set(tokens).size).toBe(3);
+    const stored = await storedText();
+    for (const token of tokens) {
+      expect(token).toMatch(/^[0-9a-f]{32}$/);
+      expect(stored).not.toContain(token);
+      expect(stored).toContain(tokenHash(token));
+    }
+  });
+});
+
+describe('an alert', () => {
+  it('is not raised without a topic', async () => {
+    await configured({});
+    await push(20);
+    await guard().rateLimitExceeded(CLIENT, 6);
+    await deliver();
+    expect(published).toEqual([]);
+    expect(await storedText()).not.toContain('rate-limit');
+  });
+
+  it('is dropped when its topic is taken away', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, 6);
+    await configured({});
+    await deliver();
+    expect(published).toEqual([]);
+    expect(await storedText()).not.toContain('rate-limit');
+  });
+
+  it('names the address, which is never stored', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, 6);
+    expect(await storedText()).toContain('client-0123abcd');
+    expect(await storedText()).not.toContain(CLIENT.network);
+    await deliver();
+    expect(published[0]?.message).toContain(`IP ${CLIENT.network} is over the limit`);
+  });
+
+  it('names a pseudonym when the address is to be hidden', async () => {
+    await configured({ NOTIFY_ADMIN_TOPIC: 'operator', ALERT_ADDRESS: 'hidden' });
+    await guard().rateLimitExceeded(CLIENT, 6);
+    await deliver();
+    expect(published[0]?.message).toContain('IP client-0123abcd is over the limit');
+  });
+
+  it('waits for a notification service that is dead, with a pseudonym and new tokens', async () => {
+    await configured();
+    serviceIsDown = true;
+    await guard().rateLimitExceeded(CLIENT, 6);
+    await push(20);
+    await deliver();
+    expect(await guard().status()).toEqual({ panicMode: false });
+    await abortAllDurableObjects();
+    await configured();
+    pass(HOUR_MS);
+    await deliver();
+    serviceIsDown = false;
+    pass(MINUTE_MS);
+    await deliver();
+    expect(published.map(({ message }) => message)).toEqual([
+      expect.stringContaining('IP client-0123abcd is over the limit'),
+      expect.stringContaining('20 pushes'),
+    ]);
+    const [activate] = tokensOf(published[1] as Notification);
+    expect(await guard().setPanic(true, byToken(activate))).toBe(true);
+    pass(MINUTE_MS);
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('is tried again at growing distances, and given up after a week', async () => {
+    await configured();
+    serviceIsDown = true;
+    await guard().rateLimitExceeded(CLIENT, 6);
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 8; attempt++) {
+      await deliver();
+      const at = await runInDurableObject(guard(), (_, state) => state.storage.getAlarm());
+      waits.push(((at ?? 0) - Date.now()) / 1000);
+      vi.setSystemTime(at ?? 0);
+    }
+    expect(waits).toEqual([5, 10, 20, 40, 80, 160, 300, 300]);
+    pass(7 * 24 * HOUR_MS);
+    await deliver();
+    expect(await storedText()).not.toContain('rate-limit');
+  });
+});
