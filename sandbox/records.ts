@@ -23,7 +23,7 @@ export interface Pull {
   readonly headRef: string;
   /** The head's tip when it was last looked at; frozen once the pull request is closed. */
   headSha: string;
-  readonly baseRef: string;
+  baseRef: string;
   baseSha: string;
   readonly maintainerCanModify: boolean;
   readonly draft: boolean;

@@ -101,8 +101,19 @@ async function updatePull(call: ApiCall, repository: Repository): Promise<Answer
   const issue = calledPull(call, repository);
   if (call.payload['state'] === 'open' && issue.state === 'closed')
     requireReopenable(call.host, repository, issue);
+  if (call.payload['base'] !== undefined) rebase(call.host, repository, issue, call.payload['base']);
   closeOrReopen(call, repository, issue);
   return json(200, await renderFull(call.host, repository, issue));
+}
+
+/** Points a pull request at another branch of its repository. */
+function rebase(host: Host, repository: Repository, { pull }: PullIssue, base: unknown): void {
+  const baseSha =
+    typeof base === 'string' ? readRef(host.pathOf(repository), `refs/heads/${base}`) : undefined;
+  if (baseSha === undefined)
+    throw validationFailed({ resource: 'PullRequest', field: 'base', code: 'invalid' });
+  pull.baseRef = base as string;
+  pull.baseSha = baseSha;
 }
 
 /** GitHub reopens a pull request only while its head stands where it stood when it was closed. */

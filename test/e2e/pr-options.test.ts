@@ -1,0 +1,116 @@
+/** Push options that say what the pull request is to be, and the warning about names in messages. */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { readHistory } from './support/objects.ts';
+import { remoteLines, statusTable } from './support/push-output.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed();
+
+describe('title, description and base', () => {
+  it('take the place of what the commit and the ref say', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'next', from: 'main' });
+    await clone.commit({ message: 'wip\n\nNotes to myself.\n' });
+    const options = ['-o', 'title=Fix the größe', '-o', 'description=It was wrong.', '-o', 'base=next'];
+    const pushed = await clone.push(...options, 'origin', 'HEAD:refs/for/main');
+    const { pull } = await expectAccepted(bed, contribution, pushed);
+    expect(pull).toMatchObject({ title: 'Fix the größe', body: 'It was wrong.', base: 'next' });
+  });
+
+  it('each stand for themselves', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit({ message: 'wip\n\nNotes that stay.\n' });
+    const pushed = await contribution.clone.push('-o', 'title=Better', 'origin', 'HEAD:topic');
+    const { pull } = await expectAccepted(bed, contribution, pushed);
+    expect(pull).toMatchObject({ title: 'Better', body: 'Notes that stay.', base: 'main' });
+  });
+
+  it('change an open pull request only where an update gives them', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'next', from: 'main' });
+    await clone.commit({ message: 'One\n\nText.\n' });
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    const update = (...options: string[]) =>
+      clone.push('-o', `pr-hash=${banner.prHash}`, ...options, 'origin', 'HEAD:topic');
+    await clone.commit({ message: 'Two\n' });
+    expect((await update('-o', 'title=New', '-o', 'base=next')).code).toBe(0);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'New', body: 'Text.', base: 'next' });
+    expect((await update('-o', 'description=')).code).toBe(0);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'New', body: '', base: 'next' });
+  });
+
+  it('must name a base that upstream has', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push('-o', 'base=nowhere', 'origin', 'HEAD:topic');
+    await expectRefused(bed, upstream, pushed, 'there is no such base branch');
+  });
+});
+
+describe('squash', () => {
+  it('makes one commit of all new ones: the last files and words, on upstream', async () => {
+    const { clone, upstream } = await contribute(bed);
+    for (const message of ['One\n', 'Two\n', 'Three\n\nBody.\n']) await clone.commit({ message });
+    expect((await clone.push('-o', 'squash', 'origin', 'HEAD:topic')).code).toBe(0);
+    const { headSha, title, body } = await bed.host.onlyPull(upstream);
+    expect({ title, body }).toEqual({ title: 'Three', body: 'Body.' });
+    const commits = await readHistory(bed.host.forkPath(upstream) as string, headSha, '^main');
+    expect(commits).toHaveLength(1);
+    expect(commits[0]).toMatchObject({ parents: [await upstream.tip()], tree: await clone.tree() });
+    expect(commits[0]?.message.toString()).toBe('Three\n\nBody.\n');
+  });
+
+  it('takes its words from the options', async () => {
+    const { clone, upstream } = await contribute(bed);
+    for (const message of ['One\n', 'Two\n\nNotes.\n']) await clone.commit({ message });
+    const options = ['-o', 'squash', '-o', 'title=All of it', '-o', 'description=At once.'];
+    expect((await clone.push(...options, 'origin', 'HEAD:topic')).code).toBe(0);
+    const { headSha } = await bed.host.onlyPull(upstream);
+    const [commit] = await readHistory(bed.host.forkPath(upstream) as string, headSha, '^main');
+    expect(commit?.message.toString()).toBe('All of it\n\nAt once.\n');
+  });
+
+  it('refuses a history with a merge of upstream in it', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    await upstream.grow();
+    bed.tripwire.tolerate(
+      'a fetch tells the host which commits the client has',
+      ({ secret, where }) => secret.kind === 'id' && where.includes('git-upload-pack'),
+    );
+    await clone.git('fetch', '--quiet');
+    await clone.git('merge', '--quiet', '-m', 'Merge upstream', 'origin/main');
+    const pushed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');
+    await expectRefused(bed, upstream, pushed, 'the commits cannot be squashed');
+  });
+});
+
+describe('a warning', () => {
+  it('names who is named in the messages, before anything is sent, and keeps them', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    const trailer = 'Signed-off-by: Ada <ada@example.org>';
+    await clone.commit({ message: `First\n\n${trailer}\n` });
+    await clone.commit({ message: `Second, as bob@example.org said\n\n${trailer}\n` });
+    const pushed = await clone.push();
+    await expectAccepted(bed, contribution, pushed);
+    const lines = remoteLines(pushed);
+    const start = lines.indexOf('Your commit messages become public as they are. They name:');
+    expect(lines.slice(start + 1, start + 4).map((line) => line.trim())).toEqual([
+      trailer,
+      'bob@example.org',
+      'Preparing the fork ...',
+    ]);
+  });
+
+  it('is not given where nobody is named', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit({ message: 'Fix: the @ sign, see a@b\n' });
+    const pushed = await clone.push();
+    expect(statusTable(pushed)).toHaveLength(1);
+    expect(remoteLines(pushed).join('\n')).not.toContain('They name');
+  });
+});

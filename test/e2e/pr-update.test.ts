@@ -1,0 +1,120 @@
+/** What an update keeps of its pull request: the ids of commits that were there, and nobody else's work in between. */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
+import { ALWAYS } from './support/failing-host.ts';
+import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed();
+
+/** Commits have dates of whole seconds: after this, what is new would get another one. */
+async function nextSecond(): Promise<void> {
+  const second = () => Math.floor(Date.now() / 1000);
+  const now = second();
+  await expect.poll(second).toBeGreaterThan(now);
+}
+
+/** An open pull request of two commits, and what updates it. */
+async function opened() {
+  const contribution = await contribute(bed);
+  const { clone } = contribution;
+  for (const message of ['One\n', 'Two\n']) await clone.commit({ message });
+  const first = await expectAccepted(bed, contribution, await clone.push());
+  const option = `pr-hash=${first.banner.prHash}`;
+  const update = (from = clone) => from.push('-f', '-o', option, 'origin', 'HEAD:topic');
+  return { ...contribution, first, update };
+}
+
+const ids = (commits: readonly { readonly oid: string }[]) => commits.map(({ oid }) => oid);
+
+describe('an update', () => {
+  it('keeps the ids of the commits that the pull request had', async () => {
+    const { clone, upstream, first, update } = await opened();
+    await nextSecond();
+    await clone.commit({ message: 'Three\n' });
+    const second = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(ids(second.commits).slice(0, 2)).toEqual(ids(first.commits));
+    await nextSecond();
+    await clone.git('commit', '--quiet', '--amend', '--message=Four');
+    const third = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(ids(third.commits).slice(0, 2)).toEqual(ids(first.commits));
+    expect(third.pull.headSha).not.toBe(second.pull.headSha);
+  });
+
+  it('with nothing new sends nothing', async () => {
+    const { upstream, first, update } = await opened();
+    await nextSecond();
+    const pushed = await update();
+    expect(bannerOf(pushed).prUrl).toBe(first.pull.url);
+    expect(remoteLines(pushed)).toContain('The fork has these commits already.');
+    expect(await bed.host.pushes(upstream)).toHaveLength(1);
+  });
+
+  it('of many commits keeps their ids, too', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commitMany(1_200, (index) => `Commit ${index}\n`);
+    const { banner, commits } = await expectAccepted(bed, contribution, await clone.push());
+    await nextSecond();
+    await clone.commit();
+    const pushed = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
+    const second = await expectAccepted(bed, { upstream, clone }, pushed);
+    expect(ids(second.commits).slice(0, -1)).toEqual(ids(commits));
+  });
+});
+
+describe('two updates at once', () => {
+  it('end with one that wins, and one that is told to push again', async () => {
+    const { upstream, first, update } = await opened();
+    const clones = await Promise.all([1, 2].map(() => bed.person().clone(upstream.url)));
+    await Promise.all(clones.map((clone) => clone.commit()));
+    const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path: receivePath, delayMs: 1_500 });
+    const before = bed.host.requests.length;
+    const winning = update(clones[0]);
+    await expect
+      .poll(() => bed.host.requests.slice(before).filter(({ path }) => receivePath.test(path)))
+      .toHaveLength(1);
+    const losing = await update(clones[1]);
+    expect(statusTable(losing), losing.stderr).toEqual([
+      ' ! [remote rejected] HEAD -> topic (push rejected: another push to this pull request is under way)',
+    ]);
+    const second = await expectAccepted(bed, { upstream, clone: clones[0]! }, await winning);
+    expect(second.pull.number).toBe(first.pull.number);
+    const again = await expectAccepted(bed, { upstream, clone: clones[1]! }, await update(clones[1]));
+    expect(again.pull.number).toBe(first.pull.number);
+  });
+
+  it('are told apart by the host when the service cannot', async () => {
+    const { clone, upstream, first, update } = await opened();
+    await clone.commit();
+    const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path: receivePath, delayMs: 1_000 });
+    const before = bed.host.requests.length;
+    const pushing = update();
+    await expect
+      .poll(() => bed.host.requests.slice(before).filter(({ path }) => receivePath.test(path)))
+      .toHaveLength(1);
+    // Someone else moves the branch, after it was looked at.
+    const path = `/repos/${bed.sandbox.botLogin}/${upstream.name}/git/refs/heads/${first.banner.branch}`;
+    const moved = first.commits[0]!.oid;
+    await bed.host.call('PATCH', path, { sha: moved, force: true });
+    const pushed = await pushing;
+    expect(statusTable(pushed), pushed.stderr).toEqual([
+      ' ! [remote rejected] HEAD -> topic (push rejected: another push to this pull request came first)',
+    ]);
+    expect((await bed.host.onlyPull(upstream)).headSha).toBe(moved);
+    await expectAccepted(bed, { upstream, clone }, await update());
+  });
+
+  it('leave the pull request free when one of them has failed', async () => {
+    const { clone, upstream, first, update } = await opened();
+    await clone.commit();
+    const answer = { status: 500 };
+    bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls$/, times: ALWAYS, answer });
+    expect((await update()).code).toBe(1);
+    bed.sandbox.faults.clear();
+    const { pull } = await expectAccepted(bed, { upstream, clone }, await update());
+    expect(pull.number).toBe(first.pull.number);
+  });
+});

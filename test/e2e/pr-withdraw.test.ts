@@ -1,0 +1,98 @@
+/** Deleting a branch with the pr-hash withdraws the pull request. */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
+import { ALWAYS } from './support/failing-host.ts';
+import { remoteLines, statusTable } from './support/push-output.ts';
+import { useTestBed } from './support/test-bed.ts';
+import { TEST_HEADER } from './support/tripwire.ts';
+
+const bed = useTestBed();
+
+async function opened() {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  const first = await expectAccepted(bed, contribution, await clone.push());
+  const { prHash, branch } = first.banner;
+  const withdraw = (option = `pr-hash=${prHash}`) => clone.push('-o', option, 'origin', ':main');
+  const on = { owner: upstream.owner, repo: upstream.name, number: first.pull.number };
+  return { ...contribution, first, prHash, branch, withdraw, on };
+}
+
+async function told(prHash: string): Promise<string[]> {
+  const response = await fetch(`${bed.sandbox.notifyUrl}/anon-pr-${prHash}/json?poll=1`, {
+    headers: { [TEST_HEADER]: '1' },
+  });
+  const lines = (await response.text()).split('\n').filter(Boolean);
+  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
+}
+
+describe('a withdrawal', () => {
+  it('closes the pull request, removes its branch, and leaves upstream alone', async () => {
+    const { upstream, withdraw, branch } = await opened();
+    const tip = await upstream.tip();
+    const pushed = await withdraw();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(statusTable(pushed)).toEqual([' - [deleted]         main']);
+    expect(remoteLines(pushed)).toContain('Your pull request is withdrawn.');
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+    expect(await upstream.tip()).toBe(tip);
+  });
+
+  it('is told to the topic, once', async () => {
+    const { withdraw, prHash, first, on } = await opened();
+    await withdraw();
+    await expect.poll(() => told(prHash)).toHaveLength(2);
+    // The feed leads to the same pull request again, and finds it closed.
+    bed.sandbox.maintainer.comment(on, 'A pity.');
+    await bed.service.runScheduled();
+    await expect.poll(() => told(prHash)).toHaveLength(3);
+    const closed = `Your anonymous pull request was closed: ${first.pull.url}`;
+    expect((await told(prHash)).filter((message) => message === closed)).toHaveLength(1);
+  });
+
+  it.each([
+    ['the pull request', 'PATCH', /\/pulls\/\d+$/],
+    ['the branch', 'DELETE', /\/git\/refs\//],
+  ])('that fails at %s is named, and works when it is pushed again', async (_what, method, path) => {
+    const { upstream, clone, withdraw, branch } = await opened();
+    bed.sandbox.faults.inject({ method, path, times: ALWAYS, answer: { status: 500 } });
+    const failed = await withdraw();
+    expect(statusTable(failed)).toEqual([
+      ' ! [remote rejected] main (push rejected: the pull request could not be withdrawn completely)',
+    ]);
+    bed.sandbox.faults.clear();
+    await clone.git('fetch', '--quiet');
+    expect((await withdraw()).code).toBe(0);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+  });
+
+  it('can be repeated', async () => {
+    const { clone, withdraw } = await opened();
+    expect((await withdraw()).code).toBe(0);
+    await clone.git('fetch', '--quiet');
+    expect((await withdraw()).code).toBe(0);
+  });
+
+  it('of a merged pull request only removes the branch', async () => {
+    const { upstream, withdraw, branch, on } = await opened();
+    await bed.sandbox.maintainer.merge(on);
+    const pushed = await withdraw();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(remoteLines(pushed)).toContain('Your pull request was merged before; its branch is removed.');
+    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+  });
+
+  it('needs a pr-hash that this repository has', async () => {
+    const { clone, withdraw, upstream } = await opened();
+    expect(statusTable(await withdraw('pr-hash=0123456789ab'))).toEqual([
+      ' ! [remote rejected] main (push rejected: there is no such pull request)',
+    ]);
+    expect(statusTable(await clone.push('origin', ':main'))).toEqual([
+      ' ! [remote rejected] main (nothing to delete: branches live in the pull request only)',
+    ]);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+  });
+});
