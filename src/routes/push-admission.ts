@@ -1,0 +1,71 @@
+/** Wires the admission of one push: the guard and the window of its address. */
+import type { Context } from 'hono';
+import type { AppEnv } from '../env.ts';
+import { type Admission, type Place, rateLimited, suspended, unguarded } from '../push/admission.ts';
+import { Refusal } from '../push/refusal.ts';
+import { type Client, clientOf, guardOf, rateWindowOf } from './client.ts';
+
+export function pushAdmission(c: Context<AppEnv>): Admission {
+  const guard = guardOf(c.env);
+  let asked: Promise<Client> | null = null;
+  const client = (): Promise<Client> => (asked ??= clientOf(c));
+  /** When the push began, by the guard's clock. */
+  let pushedAt = 0;
+
+  return {
+    async enter() {
+      try {
+        const { panicMode, at } = await guard.admit((await client()).hash);
+        pushedAt = at;
+        return panicMode ? suspended() : null;
+      } catch (error) {
+        return outOfReach(c, error);
+      }
+    },
+
+    async reserve(key) {
+      const owner = await client();
+      const { isReserved, attempts, isAlertDue } = await reservePlace(c, owner, key);
+      if (isReserved) return placeOf(owner, key);
+      if (isAlertDue) c.executionCtx.waitUntil(alertOperator(owner, attempts));
+      throw rateLimited();
+    },
+  };
+
+  function placeOf(owner: Client, key: string): Place {
+    const window = rateWindowOf(c.env, owner);
+    return {
+      async opened(pullRequest) {
+        const steps = [window.confirmPlace(key), guard.opened({ ...pullRequest, pushedAt })];
+        for (const { status } of await Promise.allSettled(steps)) {
+          if (status === 'rejected') c.var.logger.error('an open pull request could not be counted');
+        }
+      },
+      async release() {
+        // A place that is not given back is free again after a while.
+        await window
+          .releasePlace(key)
+          .catch((error: unknown) => c.var.logger.warn('a place could not be given back', { error }));
+      },
+    };
+  }
+
+  async function alertOperator(offender: Client, attempts: number): Promise<void> {
+    await guard
+      .rateLimitExceeded({ ...offender }, attempts)
+      .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
+  }
+}
+
+async function reservePlace(c: Context<AppEnv>, client: Client, key: string) {
+  try {
+    return await rateWindowOf(c.env, client).reservePlace(key);
+  } catch (error) {
+    throw outOfReach(c, error);
+  }
+}
+
+function outOfReach(c: Context<AppEnv>, error: unknown): Refusal {
+  c.var.logger.error('the limits of a push could not be checked', { error });
+  return unguarded(error);
+}
