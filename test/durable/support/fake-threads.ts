@@ -24,6 +24,8 @@ type Disturbance = Response | undefined;
 
 export class FakeThreads {
   readonly comments: FakeComment[] = [];
+  /** What each new issue was made of. */
+  readonly issues: Record<string, unknown>[] = [];
   readonly requests: FakeRequest[] = [];
   /** Before a request is handled; what it answers is the answer. */
   disturb: (request: FakeRequest) => Disturbance | Promise<Disturbance> = () => undefined;
@@ -84,6 +86,19 @@ export class FakeThreads {
       }
       if (method === 'PATCH') comment.body = body['body'] as string;
       return Response.json(this.#render(comment));
+    }
+    const [, owner, name, place] = /^\/repos\/([^/]+)\/([^/]+)(\/issues)?$/.exec(path) ?? [];
+    if (place !== undefined) {
+      this.issues.push(body);
+      const number = this.issues.length;
+      return Response.json(
+        { number, html_url: `${HOST}/${owner}/${name}/issues/${number}` },
+        { status: 201 },
+      );
+    }
+    // Repositories are public, and without a policy file.
+    if (owner !== undefined) {
+      return Response.json({ owner: { login: owner }, name, private: false, archived: false, size: 1 });
     }
     const [, thread] = /^\/repos\/([^/]+\/[^/]+\/issues\/\d+)\/comments$/.exec(path) ?? [];
     if (thread === undefined) return Response.json({ message: 'Not Found' }, { status: 404 });

@@ -1,0 +1,45 @@
+/** Calls JSON endpoints of the Worker as a program does. */
+import { env } from 'cloudflare:workers';
+import type { Env } from '../../../src/env.ts';
+import worker from '../../../src/worker.ts';
+
+export const SECRET = 'a secret of more than thirty-two characters';
+
+const bindings = {
+  ...(env as unknown as Env),
+  IDENTITY_SECRET: SECRET,
+  HOSTING_TOKEN: 'token-of-the-bot',
+  LOG_FORMAT: 'json',
+};
+
+export interface JsonAnswer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  readonly headers: Headers;
+}
+
+export interface Call {
+  /** Sent as it is when it is a string, bytes or a stream, else as JSON. */
+  readonly payload: unknown;
+  readonly headers?: Record<string, string>;
+  readonly variables?: Partial<Env>;
+  /** Scheme and host. */
+  readonly origin?: string;
+}
+
+export async function post(path: string, call: Call): Promise<JsonAnswer> {
+  const { payload, headers = {}, variables = {}, origin = 'https://veil.test' } = call;
+  const isRaw =
+    typeof payload === 'string' || payload instanceof Uint8Array || payload instanceof ReadableStream;
+  const request = new Request(`${origin}${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...headers },
+    body: isRaw ? (payload as BodyInit) : JSON.stringify(payload),
+  });
+  const response = await worker.fetch(request, { ...bindings, ...variables });
+  return {
+    status: response.status,
+    body: await response.json<Record<string, unknown>>(),
+    headers: response.headers,
+  };
+}
