@@ -43,7 +43,23 @@ function scan(): void {
   scanner.finish();
 }
 
-/** The same by the means that Node offers: each entry inflated. */
+/** Of the reading of a pack, its checksum. */
+function checksumOnly(): void {
+  const hash = createHash('sha1');
+  for (const chunk of chunks()) hash.update(chunk);
+  hash.digest();
+}
+
+/** Of the reading of a pack, its zlib streams: where each ends and how long it is inflated. */
+function walkOnly(): void {
+  const walker = new ZlibWalker();
+  forEachEntry((start, header) => {
+    walker.begin(header.size);
+    return walker.walk(pack, start, pack.byteLength);
+  });
+}
+
+/** A pack read by the means that Node offers: each entry inflated. */
 function inflateEach(): void {
   forEachEntry((start, header) => {
     const { buffer, engine } = inflateSync(pack.subarray(start), { info: true }) as unknown as {
@@ -132,7 +148,15 @@ function forEachEntry(take: (start: number, header: EntryHeaderReader) => number
   }
 }
 
-const WORK: Readonly<Record<string, () => void>> = { scan, inflateEach, rewrite, hashOnly, zlibOnly };
+const WORK: Readonly<Record<string, () => void>> = {
+  scan,
+  checksumOnly,
+  walkOnly,
+  inflateEach,
+  rewrite,
+  hashOnly,
+  zlibOnly,
+};
 
 export default {
   async fetch(request: Request): Promise<Response> {

@@ -7,7 +7,7 @@ import { Helper } from './helper.ts';
 import type { CodeRepository } from './repositories.ts';
 
 /** What the Worker can do with its pack. */
-export type Work = 'scan' | 'inflateEach' | 'rewrite' | 'hashOnly' | 'zlibOnly';
+export type Work = 'scan' | 'checksumOnly' | 'walkOnly' | 'inflateEach' | 'rewrite' | 'hashOnly' | 'zlibOnly';
 
 export class Engine {
   readonly #url: string;
