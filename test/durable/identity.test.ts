@@ -50,15 +50,12 @@ describe('a comment', () => {
   });
 
   it('is not waited for among more than a hundred', async () => {
-    let release = (): void => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    host.disturb = () => held.then(() => undefined);
+    const { promise: held, resolve: release } = Promise.withResolvers<undefined>();
+    host.disturb = () => held;
     const outcomes = Array.from({ length: 101 }, () => someone.say());
     expect(await outcomes.at(-1)).toEqual({ kind: 'busy' });
     pass(MINUTE_MS);
-    release();
+    release(undefined);
     // The first was being posted; the others have waited for too long.
     expect(await outcomes[0]).toMatchObject({ karma: 1 });
     expect(await outcomes[1]).toEqual({ kind: 'busy' });
@@ -96,11 +93,9 @@ describe('a comment', () => {
 });
 
 describe('a comment whose answer is lost', () => {
-  const posting = ({ method }: { method: string }) => method === 'POST';
-
   it('is found on its thread, and is not posted twice', async () => {
     host.loseAnswer = (request) => {
-      if (posting(request)) throw new TypeError('connection lost');
+      if (request.method === 'POST') throw new TypeError('connection lost');
       return undefined;
     };
     expect(await someone.say()).toMatchObject({ kind: 'posted', karma: 1 });
@@ -110,7 +105,7 @@ describe('a comment whose answer is lost', () => {
   });
 
   it('is not believed in when the thread does not show it', async () => {
-    host.disturb = (request) => (posting(request) ? Response.json({}, { status: 502 }) : undefined);
+    host.disturb = (request) => (request.method === 'POST' ? Response.json({}, { status: 502 }) : undefined);
     host.say(THREAD, `Hello${someone.footer(1)}`, 99);
     expect(await someone.say()).toEqual({ kind: 'failed', failure: { kind: 'unreachable' } });
     expect(host.asked.filter((request) => request.startsWith('POST'))).toHaveLength(1);
@@ -150,18 +145,18 @@ describe('a comment whose answer is lost', () => {
   });
 });
 
-describe('a report while a comment is on its way', () => {
-  /** The host has the comment; its answer waits until the reports are in. */
-  async function saidDuring(reports: number) {
-    host.loseAnswer = async ({ method }) => {
-      if (method === 'POST') await someone.reportedBy(reports);
-      return undefined;
-    };
-    const outcome = await someone.say();
-    host.loseAnswer = () => undefined;
-    return outcome;
-  }
+/** The host has the comment; its answer waits until the reports are in. */
+async function saidDuring(reports: number) {
+  host.loseAnswer = async ({ method }) => {
+    if (method === 'POST') await someone.reportedBy(reports);
+    return undefined;
+  };
+  const outcome = await someone.say();
+  host.loseAnswer = () => undefined;
+  return outcome;
+}
 
+describe('a report while a comment is on its way', () => {
   it('that flags: the comment shows karma 0 soon', async () => {
     await someone.say('earlier');
     expect(await saidDuring(3)).toMatchObject({ kind: 'posted', karma: 0 });

@@ -3,6 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { base32, newUserToken } from '../../src/identity/user-token.ts';
 import { runs } from '../support/runs.ts';
 
+function noRandomness(): never {
+  throw new Error('no randomness');
+}
+
 describe('a user token', () => {
   it('is 16 characters of Base32, and no two are alike', () => {
     const tokens = Array.from({ length: 200 }, () => newUserToken());
@@ -18,10 +22,7 @@ describe('a user token', () => {
   });
 
   it('is the time in nanoseconds when there is no randomness', () => {
-    const fail = () => {
-      throw new Error('no randomness');
-    };
-    expect(newUserToken(fail, () => 1_700_000_000_123)).toBe('tok-1700000000123000000');
+    expect(newUserToken(noRandomness, () => 1_700_000_000_123)).toBe('tok-1700000000123000000');
   });
 });
 

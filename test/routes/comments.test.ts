@@ -119,12 +119,14 @@ describe('what the host learns', () => {
   });
 });
 
+const linkOf = async (call: Partial<Call>) => {
+  await say({ body: 'Hi' }, call);
+  return /\[report\]\((\S+)\/v1\//.exec(host.comments.at(-1)?.body ?? '')?.[1];
+};
+
+const forwarded = (name: string) => ({ 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': name });
+
 describe('the link in the footer', () => {
-  const linkOf = async (call: Partial<Call>) => {
-    await say({ body: 'Hi' }, call);
-    return /\[report\]\((\S+)\/v1\//.exec(host.comments.at(-1)?.body ?? '')?.[1];
-  };
-  const forwarded = (name: string) => ({ 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': name });
   const variables = { SERVICE_URL: 'https://public.test' };
 
   it('has scheme and host of the request', async () => {
@@ -224,12 +226,12 @@ describe('a bad request', () => {
   });
 });
 
-describe('a comment is refused', () => {
-  const reportTimes = async (hash: unknown, times: number) => {
-    const stub = IDENTITIES.get(IDENTITIES.idFromName(hash as string));
-    for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`);
-  };
+const reportTimes = async (hash: unknown, times: number) => {
+  const stub = IDENTITIES.get(IDENTITIES.idFromName(hash as string));
+  for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`);
+};
 
+describe('a comment is refused', () => {
   it('with 429 in the cooldown, which says how long it lasts, and with 403 when blocked', async () => {
     const { body } = await say({ body: 'Hi', user_token: 'REPORTED' });
     await reportTimes(body['hash'], 3);

@@ -1,0 +1,123 @@
+/** Comments and issues from a person's client to the code host, with the tripwire under them. */
+import { describe, expect, it } from 'vitest';
+import { comment, commentsOn, speak } from './support/speak.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed();
+
+/** A repository with an issue that someone without an account has opened. */
+async function withIssue() {
+  const upstream = await bed.createUpstream({ commits: 1, labels: ['bug'] });
+  const author = bed.person();
+  const path = `/v1/gh/${upstream.fullName}/issues/anonymous`;
+  const issue = await speak(bed, author, path, {
+    title: 'It breaks',
+    body: 'Here is how.',
+    labels: ['bug', 'x'],
+  });
+  expect(issue.status).toBe(200);
+  const thread = `${upstream.fullName}/issues/${String(issue.body['number'])}`;
+  return { upstream, author, issue, thread };
+}
+
+describe('an issue', () => {
+  it("is opened by the bot, with the labels that exist, and its author's token comments on it", async () => {
+    const { upstream, author, issue, thread } = await withIssue();
+    const opened = await bed.host.call<{
+      user: { login: string };
+      body: string;
+      html_url: string;
+      labels: { name: string }[];
+    }>('GET', `/repos/${thread}`);
+    expect(opened.user.login).toBe(bed.sandbox.botLogin);
+    expect(opened.html_url).toBe(issue.body['issue_url']);
+    expect(opened.labels.map(({ name }) => name)).toEqual(['bug']);
+    expect(opened.body).toMatch(/^Here is how\.\n\n---\n\*.*\*\n\*.*\*$/);
+    expect(opened.body).toContain(`](${bed.service.url})`);
+
+    const token = issue.body['issue_reply_token'];
+    const more = await comment(bed, author, thread, 'More of it.', token);
+    expect(more.body).toMatchObject({ hash: issue.body['hash'], karma: 1, user_token: token });
+    const link = `${bed.service.url}/v1/moderation/report?hash=${String(issue.body['hash'])}`;
+    expect(await commentsOn(bed, thread)).toEqual([
+      `More of it.\n\n---\nanon-${String(issue.body['hash'])} · karma (1) · [report](${link})`,
+    ]);
+    expect(bed.host.requestsFor(upstream, 'POST', /\/comments$/)).toHaveLength(1);
+  });
+
+  it.each([
+    ['is not there', { name: 'elsewhere' }, 'nowhere', '404 Not Found'],
+    ['only the bot can see', { name: 'hidden', private: true }, 'hidden', '404 Not Found'],
+    ['is archived', { name: 'old', archived: true }, 'old', '403 Forbidden'],
+  ])('in a repository that %s is refused as the host does', async (_, facts, name, status) => {
+    await bed.createUpstream({ commits: 0, ...facts });
+    const path = `/v1/gh/octo/${name}/issues/anonymous`;
+    expect(await speak(bed, bed.person(), path, { title: 'Title', body: 'Words' })).toEqual({
+      status: 400,
+      body: { error: `failed to create issue: ${status}` },
+    });
+  });
+});
+
+describe('comments', () => {
+  it('of two persons and many at once have pseudonyms and karma of their own', async () => {
+    const { thread } = await withIssue();
+    const [one, other] = [bed.person(), bed.person()];
+    const tokens = ['ONE', 'OTHER'];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        comment(bed, index % 2 === 0 ? one : other, thread, `${index}`, tokens[index % 2]),
+      ),
+    );
+    const karmas = [0, 1].map((who) =>
+      answers.filter((_, index) => index % 2 === who).map(({ body }) => body['karma'] as number),
+    );
+    const all = Array.from({ length: 10 }, (_, index) => index + 1);
+    for (const list of karmas) expect(list.toSorted((a, b) => a - b)).toEqual(all);
+    expect(new Set(answers.map(({ body }) => body['hash'])).size).toBe(2);
+    expect(await commentsOn(bed, thread)).toHaveLength(20);
+  });
+
+  it('on a thread that is not there are refused as the host does', async () => {
+    const { upstream, author } = await withIssue();
+    expect(await comment(bed, author, `${upstream.fullName}/pulls/99`, 'Hi')).toEqual({
+      status: 400,
+      body: { error: 'failed to create comment: 404 Not Found' },
+    });
+  });
+
+  it.each([
+    ['whose answer is lost', { cut: { during: 'answer', afterBytes: 0 } }],
+    ['whose answer breaks off', { cut: { during: 'answer', afterBytes: 40 } }],
+  ] as const)('%s are found, and posted once', async (_, fault) => {
+    const { author, thread } = await withIssue();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/comments$/, ...fault });
+    expect(await comment(bed, author, thread, 'Once', 'TOKEN')).toMatchObject({
+      status: 200,
+      body: { karma: 1 },
+    });
+    expect(await comment(bed, author, thread, 'Then', 'TOKEN')).toMatchObject({
+      status: 200,
+      body: { karma: 2 },
+    });
+    expect(await commentsOn(bed, thread)).toHaveLength(2);
+  });
+
+  it.each([
+    ['a fault of its own', { answer: { status: 500, body: { message: 'boom' } } }, 502],
+    ['a closed connection', { cut: { during: 'request', afterBytes: 0 } }, 502],
+    ['a page in place of JSON', { answer: { status: 503, body: '<html>' } }, 502],
+    ['a limit', { answer: { status: 403, headers: { 'retry-after': '60' }, body: {} } }, 503],
+    [
+      'a limit for the hour',
+      { answer: { status: 403, headers: { 'x-ratelimit-remaining': '0' }, body: {} } },
+      503,
+    ],
+  ] as const)('to which the host answers with %s do not count', async (_, fault, status) => {
+    const { author, thread } = await withIssue();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/comments$/, ...fault });
+    expect((await comment(bed, author, thread, 'Hi', 'TOKEN')).status).toBe(status);
+    expect((await comment(bed, author, thread, 'Hi', 'TOKEN')).body['karma']).toBe(1);
+    expect(await commentsOn(bed, thread)).toHaveLength(1);
+  });
+});
