@@ -1,0 +1,75 @@
+/** Every page in a real browser: for eyes, hands and screens of all kinds, and what the front page does with a script. */
+import { expect, it } from 'vitest';
+import { useTestBed } from '../e2e/support/test-bed.ts';
+import { accessibilityProblems, describeInBrowser, overflow, useChromium } from './support/chromium.ts';
+
+const bed = useTestBed();
+const chromium = useChromium();
+
+const PAGES = [
+  ['the front page', '/'],
+  ['the front page with a mistake', '/?repo=hello'],
+  ['the page of a remote', '/v1/gh/octo/hello'],
+  ['the report page', '/v1/moderation/report?hash=0123abcd'],
+  ['the refusal of a report', '/v1/moderation/report?hash=none'],
+] as const;
+
+const LONG_NAME = `${'o'.repeat(39)}/${'n'.repeat(100)}`;
+
+describeInBrowser.each(PAGES)('%s', (_, path) => {
+  it('is accessible in light and dark, and fits a telephone and a desk', async () => {
+    const page = await chromium.newPage({ baseURL: bed.service.url });
+    await page.goto(path);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await accessibilityProblems(page)).toEqual([]);
+    }
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await overflow(page)).toBe(0);
+    }
+  });
+});
+
+describeInBrowser('the front page', () => {
+  it('shows the commands for a repository without JavaScript', async () => {
+    const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });
+    await page.goto('/');
+    expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
+    await page.getByLabel('Which repository?').fill('https://github.com/octo/hello');
+    await page.getByRole('button', { name: 'Show commands' }).click();
+    expect(await page.locator('code').allTextContents()).toEqual(commands('octo/hello'));
+  });
+
+  it('follows what is typed, and copies a command', async () => {
+    const page = await chromium.newPage({
+      baseURL: bed.service.url,
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
+    await page.goto('/');
+    const field = page.getByLabel('Which repository?');
+    await field.pressSequentially('octo/hello.git');
+    expect(await page.locator('code').allTextContents()).toEqual(commands('octo/hello'));
+    await page.getByRole('button', { name: 'Copy the command: Commit as always, then push' }).press('Enter');
+    await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor({ state: 'attached' });
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(commands('octo/hello')[1]);
+    await field.fill('<b>octo</b>');
+    expect(await page.locator('code').allTextContents()).toEqual(commands('<owner>/<repo>'));
+  });
+
+  it('ties a mistake to its field, and holds the longest names', async () => {
+    const page = await chromium.newPage({ baseURL: bed.service.url, viewport: { width: 390, height: 844 } });
+    await page.goto('/?repo=octo');
+    const field = page.getByRole('textbox', { description: /Write it as owner\/repo/ });
+    expect(await field.getAttribute('aria-invalid')).toBe('true');
+    await page.goto(`/?repo=${LONG_NAME}`);
+    expect(await overflow(page)).toBe(0);
+    await page.goto(`/v1/gh/${LONG_NAME}`);
+    expect(await overflow(page)).toBe(0);
+  });
+});
+
+function commands(path: string): string[] {
+  const remote = `${bed.service.url}/v1/gh/${path}`;
+  return [`git clone ${remote}`, `git push ${remote} HEAD:my-change`];
+}

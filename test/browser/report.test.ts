@@ -1,0 +1,52 @@
+/** Reporting a pseudonym, from the link below its comment to the thanks, in a real browser. */
+import { expect, it } from 'vitest';
+import { useTestBed } from '../e2e/support/test-bed.ts';
+import { describeInBrowser, useChromium } from './support/chromium.ts';
+
+const bed = useTestBed();
+const chromium = useChromium();
+
+const reporter = (address: string) => ({
+  baseURL: bed.service.url,
+  extraHTTPHeaders: { 'CF-Connecting-IP': address },
+  javaScriptEnabled: false,
+});
+
+describeInBrowser('reporting a pseudonym', () => {
+  it('goes from its comment to the thanks with the keyboard alone, and without JavaScript', async () => {
+    const upstream = await bed.createUpstream();
+    await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Does not start' });
+    const path = `/v1/gh/${upstream.fullName}/issues/1/comments/anonymous`;
+    const answer = await fetch(`${bed.service.url}${path}`, {
+      method: 'POST',
+      headers: { 'CF-Connecting-IP': '192.0.2.1' },
+      body: JSON.stringify({ body: 'Buy my pills.' }),
+    });
+    const { hash } = await answer.json<{ hash: string }>();
+    const link = `${bed.service.url}/v1/moderation/report?hash=${hash}`;
+
+    const page = await chromium.newPage(reporter('192.0.2.2'));
+    await page.goto(link);
+    expect(await page.title()).toBe(`Report anon-${hash} · gitveil`);
+    const focused = page.locator('button:focus');
+    for (let presses = 0; presses < 10 && (await focused.count()) === 0; presses++)
+      await page.keyboard.press('Tab');
+    expect(await focused.textContent()).toMatch(`Report anon-${hash}`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Report received' }).waitFor();
+    expect(await page.getByRole('main').textContent()).toMatch(/Reports\s+1\s+in the last 30 days/);
+
+    await page.goBack();
+    await page.getByRole('button').click();
+    await page.getByRole('heading', { name: 'You have reported this already' }).waitFor();
+  });
+
+  it('cannot be done by a page of someone else', async () => {
+    const page = await chromium.newPage(reporter('192.0.2.3'));
+    const form = `<form method="post" action="${bed.service.url}/v1/moderation/report">
+      <input name="hash" value="0badbeef"><button>Win a prize</button></form>`;
+    await page.goto(`data:text/html,${encodeURIComponent(form)}`);
+    await page.getByRole('button').click();
+    await page.getByRole('heading', { name: 'This report came from another site' }).waitFor();
+  });
+});

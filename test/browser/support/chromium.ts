@@ -1,0 +1,74 @@
+/**
+ * A real browser, and everything it noticed that no page of ours may cause: requests to elsewhere, errors, violations of
+ * the page's policy.
+ */
+import { existsSync } from 'node:fs';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+
+const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const executablePath = [process.env['CHROMIUM'] ?? '', ...PLACES].find((place) => existsSync(place));
+
+/** Where no browser is, its tests are skipped, but not where they decide about a change: there they fail. */
+export const describeInBrowser = describe.skipIf(
+  executablePath === undefined && process.env['CI'] === undefined,
+);
+
+export interface Chromium {
+  /** A page without any history: no cookies, no cache. */
+  newPage(options?: BrowserContextOptions): Promise<Page>;
+}
+
+/** One browser for the file. After each test it must have noticed nothing. */
+export function useChromium(): Chromium {
+  let browser: Browser | null = null;
+  let noticed: string[] = [];
+  beforeAll(async () => {
+    if (executablePath === undefined) {
+      console.warn('The tests in a browser need Chromium (apt-get install chromium, or set CHROMIUM).');
+      return;
+    }
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  afterEach(async () => {
+    await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+    const all = noticed;
+    noticed = [];
+    expect(all).toEqual([]);
+  });
+  afterAll(() => browser?.close());
+  return {
+    async newPage(options = {}) {
+      if (browser === null) throw new Error('there is no Chromium on this machine');
+      const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+      const page = await context.newPage();
+      const own = new URL(options.baseURL ?? 'about:blank').origin;
+      page.on('request', (request) => {
+        const { protocol, origin } = new URL(request.url());
+        if (protocol !== 'data:' && origin !== own) noticed.push(`request to ${request.url()}`);
+      });
+      page.on('console', (message) => {
+        // Pages that refuse something have a status that says so.
+        const isRefusal = /^Failed to load resource: .* status of 4\d\d/.test(message.text());
+        if (!isRefusal) noticed.push(`${message.type()}: ${message.text()}`);
+      });
+      page.on('pageerror', (error) => noticed.push(`error: ${error.message}`));
+      return page;
+    },
+  };
+}
+
+/** What axe finds wrong with the page for people who see, hear or move differently; empty: nothing. */
+export async function accessibilityProblems(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
+  return violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html).join(' ')}`,
+  );
+}
+
+/** How far the page is wider than the window; more than 0 means scrolling sideways. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+}

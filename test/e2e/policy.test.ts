@@ -1,0 +1,76 @@
+/** A repository's `.gitveil.yml` before pushes, comments and issues. */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { useTestBed } from './support/test-bed.ts';
+import type { Upstream } from './support/upstream.ts';
+
+const bed = useTestBed();
+
+const withPolicy = (upstream: Upstream, policy: string) =>
+  upstream.grow({ files: { '.gitveil.yml': policy } });
+
+/** Tries an issue, and a comment on it; answers what was said to each. */
+async function speak({ fullName }: { fullName: string }): Promise<Record<'issue' | 'comment', string>> {
+  const post = async (path: string) => {
+    const body = JSON.stringify({ title: 'A title', body: 'Some words' });
+    const response = await fetch(`${bed.service.url}/v1/gh/${fullName}${path}`, { method: 'POST', body });
+    const { error = 'accepted' } = await response.json<{ error?: string }>();
+    return `${response.status} ${error}`;
+  };
+  return { issue: await post('/issues/anonymous'), comment: await post('/issues/1/comments/anonymous') };
+}
+
+describe('a repository that accepts no pull requests', () => {
+  it('refuses a push in-band, names its policy, and gets no fork', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await withPolicy(upstream, 'accept: [issues, comments]\n');
+    await clone.commit();
+    const pushed = await clone.push();
+    const lines = await expectRefused(bed, upstream, pushed, 'not accepted by the repository');
+    expect(lines).toContain(
+      `${upstream.fullName} does not accept anonymous pull requests, only issues and comments: its .gitveil.yml says so.`,
+    );
+    expect(bed.host.forkPath(upstream)).toBeNull();
+    expect(await speak(upstream)).toEqual({ issue: '200 accepted', comment: '200 accepted' });
+  });
+});
+
+describe('a repository that accepts pull requests only', () => {
+  it('takes a push, and neither issues nor comments', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await withPolicy(upstream, 'accept:\n  - pull_requests\n');
+    const says = `${upstream.fullName} does not accept anonymous`;
+    expect(await speak(upstream)).toEqual({
+      issue: `403 ${says} issues, only pull requests: its .gitveil.yml says so.`,
+      comment: `403 ${says} comments, only pull requests: its .gitveil.yml says so.`,
+    });
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+  });
+});
+
+describe('a policy', () => {
+  it('that cannot be understood lets nothing through', async () => {
+    const upstream = await bed.createUpstream();
+    await withPolicy(upstream, 'acept: false\n');
+    const { comment } = await speak(upstream);
+    expect(comment).toMatch(/^403 .* accepts nothing until its maintainers mend its \.gitveil\.yml/);
+  });
+
+  it('that the host does not show lets nothing through', async () => {
+    const upstream = await bed.createUpstream();
+    const path = new RegExp(`/${upstream.fullName}/contents/`);
+    bed.sandbox.faults.inject({ path, times: 9, answer: { status: 502 } });
+    const refusal = `503 the policy of ${upstream.fullName} cannot be read now; try again later`;
+    expect(await speak(upstream)).toEqual({ issue: refusal, comment: refusal });
+  });
+
+  it('of a private repository that the bot may see is nobody else’s business', async () => {
+    const upstream = await bed.createUpstream({ owner: bed.sandbox.botLogin, private: true });
+    await withPolicy(upstream, 'accept: false\n');
+    expect(await speak(upstream)).toEqual({
+      issue: '400 failed to create issue: 404 Not Found',
+      comment: '400 failed to create comment: 404 Not Found',
+    });
+  });
+});
