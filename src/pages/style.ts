@@ -106,5 +106,26 @@ p code { white-space: nowrap; }
 .list { list-style: none; padding: 0; margin: 0; }
 .list li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; max-width: none; }
 .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
+.group { margin: 2.5rem 0 0.25rem; font-size: 1.35rem; }
+h3 { margin: 0 0 0.25rem; font-size: 1.0625rem; }
+h4 { margin: 1rem 0 0.375rem; font-size: 1rem; }
+article { scroll-margin-top: 1rem; }
+article p code { white-space: normal; }
+.contents { display: grid; gap: 1rem 2rem; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
+.contents ul { list-style: none; padding: 0; margin: 0; }
+.method { display: inline-block; min-width: 3rem; font: 700 0.75rem/1 var(--mono); color: var(--soft); }
+.scroll { overflow-x: auto; margin: 1rem 0; }
+table { width: 100%; border-collapse: collapse; font-size: 0.9375rem; }
+caption { text-align: left; font-weight: 600; padding-bottom: 0.375rem; }
+th, td { text-align: left; vertical-align: top; padding: 0.375rem 1rem 0.375rem 0; border-top: 1px solid var(--line); }
+thead th { color: var(--soft); font-weight: 400; }
+tbody th { font-weight: 400; white-space: nowrap; }
+.answers { display: grid; grid-template-columns: auto 1fr; gap: 0.375rem 1rem; margin: 0; }
+.answers dd { margin: 0; min-width: 0; }
+.answers ul { margin: 0.25rem 0 0; }
+pre {
+  margin: 0; padding: 0.625rem 0.75rem; overflow-x: auto; background: var(--ground);
+  border: 1px solid var(--line); border-radius: 8px;
+}
 @media print { button, nav { display: none; } }
 `;

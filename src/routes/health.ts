@@ -5,6 +5,7 @@
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '../env.ts';
+import type { HealthAnswer } from './schemas/health.ts';
 
 const NOTICE =
   'Every line that handles your push is in the source repository; deployedCommit names the revision that runs here.';
@@ -13,7 +14,7 @@ export const health = new Hono<AppEnv>();
 
 health.get('/health', (c) => {
   const { commitHash, sourceRepo, officialInstance } = c.var.config;
-  return c.json({
+  return c.json<HealthAnswer>({
     status: 'healthy',
     deployedCommit: commitHash,
     deployedAt: c.env.VERSION.timestamp || 'unknown',

@@ -1,0 +1,53 @@
+/** A command to try an operation with. */
+import { type ApiDocument, type ApiOperation, resolved, type Schema, type Value } from './document.ts';
+
+/** What a path or a field is filled in with, where its schema has no example. */
+const PLACEHOLDERS: Readonly<Record<string, Value>> = {
+  owner: 'octo',
+  repo: 'hello',
+  hash: '0123456789ab',
+  number: 1,
+  title: 'It does not start',
+  body: 'Thanks!',
+  active: true,
+  password: '<password>',
+};
+
+/** Null where a Git client or a form, and not a person, sends the request. */
+export function commandOf(
+  document: ApiDocument,
+  method: string,
+  path: string,
+  operation: ApiOperation,
+): string | null {
+  const { parameters = [], requestBody, security } = operation;
+  const content = requestBody?.content ?? {};
+  if (requestBody !== undefined && content['application/json'] === undefined) return null;
+  const filled = parameters.reduce(
+    (text, { name, example }) => text.replace(`{${name}}`, String(example ?? PLACEHOLDERS[name] ?? name)),
+    path,
+  );
+  const query = parameters
+    .filter((parameter) => parameter.in === 'query' && parameter.required === true)
+    .map(
+      ({ name, example, schema }) =>
+        `${name}=${String(example ?? schema.enum?.[0] ?? PLACEHOLDERS[name] ?? name)}`,
+    );
+  const url = `${document.servers?.[0]?.url ?? ''}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+  const key = security.length > 0 ? ` -H 'X-Service-Key: <key, if there is one>'` : '';
+  if (method === 'GET') return `curl '${url}'${key}`;
+  const sent = JSON.stringify(exampleOf(document, content['application/json']?.schema ?? {}));
+  return `curl '${url}'${key} -H 'Content-Type: application/json' \\\n  -d '${sent}'`;
+}
+
+/** The fields that must be sent, and the password of those who need one. */
+function exampleOf(document: ApiDocument, schema: Schema): Record<string, Value> {
+  const { properties = {}, required = [] } = resolved(document, schema);
+  const shown = Object.entries(properties).filter(([name]) => required.includes(name) || name === 'password');
+  return Object.fromEntries(
+    shown.map(([name, property]) => [
+      name,
+      resolved(document, property).examples?.[0] ?? PLACEHOLDERS[name] ?? name,
+    ]),
+  );
+}

@@ -1,0 +1,104 @@
+/** Describes the Git remote (contract, 4.5 to 4.7). */
+import type { Hono } from 'hono';
+import { describeRoute } from 'hono-openapi';
+import { discoveryQuery } from '../schemas/git.ts';
+import { answer, as, asError, error, FAULT, HTML, parameters, PUBLIC, repository, TEXT } from './parts.ts';
+
+const REMOTE = '/v1/gh/:owner/:repo';
+const COMMON = { tags: ['Git'], security: PUBLIC };
+const INVALID_NAME = 'The name of the repository is not valid.';
+const OUT_OF_REACH = error('The code host does not answer.', 'failed to reach github.com');
+const HOST_ANSWER = { description: 'What else the code host answers to a fetch, as it answers it.' };
+
+/** A body in one of Git's formats. */
+const gitBody = (type: string) => ({
+  required: true,
+  content: { [type]: { schema: { type: 'string' as const } } },
+});
+
+export function describeGit(app: Hono): void {
+  app.get(
+    REMOTE,
+    describeRoute({
+      ...COMMON,
+      operationId: 'explainRemote',
+      summary: 'How to use this remote',
+      description: 'For a person who opens the address of the remote.',
+      parameters: repository(),
+      responses: {
+        200: answer('Commands to clone and push; a page in a browser.', as(TEXT, HTML)),
+        400: answer(INVALID_NAME, as(TEXT)),
+        ...FAULT,
+      },
+    }),
+  );
+  app.get(
+    `${REMOTE}/info/refs`,
+    describeRoute({
+      ...COMMON,
+      operationId: 'discoverRefs',
+      summary: 'Discover references before a push or a fetch',
+      description: "What Git asks first. Before a fetch the answer is the code host's own.",
+      parameters: [...repository(), ...parameters('query', discoveryQuery)],
+      responses: {
+        200: answer(
+          'The references.',
+          as('application/x-git-receive-pack-advertisement', 'application/x-git-upload-pack-advertisement'),
+        ),
+        301: { description: 'The repository has moved. Git follows, and pushes to the new name.' },
+        400: answer(`The service is unknown. Or: ${INVALID_NAME}`, as(TEXT)),
+        404: answer(
+          'The repository does not exist, or is not public.',
+          as(TEXT, 'application/x-git-upload-pack-advertisement'),
+        ),
+        502: OUT_OF_REACH,
+        ...FAULT,
+        default: HOST_ANSWER,
+      },
+    }),
+  );
+  app.post(
+    `${REMOTE}/git-receive-pack`,
+    describeRoute({
+      ...COMMON,
+      operationId: 'push',
+      summary: 'Push: open or update a pull request',
+      description:
+        'Commands, push options and a pack, as `git push` sends them. Once the commands can be read, every outcome is told in-band, with status 200.',
+      parameters: repository(),
+      requestBody: gitBody('application/x-git-receive-pack-request'),
+      responses: {
+        200: answer('The report of the push, in side-bands.', as('application/x-git-receive-pack-result')),
+        400: answer(`The request cannot be read. Or: ${INVALID_NAME}`, as(TEXT)),
+        408: answer('The body came too slowly.', as(TEXT)),
+        413: answer('The push is over 100 MB.', as(TEXT)),
+        415: answer('The body is of another type, or compressed.', as(TEXT)),
+        ...FAULT,
+      },
+    }),
+  );
+  app.post(
+    `${REMOTE}/git-upload-pack`,
+    describeRoute({
+      ...COMMON,
+      operationId: 'fetch',
+      summary: 'Fetch or clone',
+      description: 'Relayed to the code host, with nothing of the client but the body.',
+      parameters: repository(),
+      requestBody: gitBody('application/x-git-upload-pack-request'),
+      responses: {
+        200: answer('What the code host answers.', as('application/x-git-upload-pack-result')),
+        400: answer(
+          `The body did not come whole. Or: ${INVALID_NAME}`,
+          asError('failed to read body'),
+          as(TEXT),
+        ),
+        413: error('The body is over 50 MB.', 'request body too large'),
+        415: answer('The body is of another type.', as(TEXT)),
+        502: OUT_OF_REACH,
+        ...FAULT,
+        default: HOST_ANSWER,
+      },
+    }),
+  );
+}

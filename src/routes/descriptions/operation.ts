@@ -1,0 +1,62 @@
+/** Describes what the operator uses (contract, 4.10, 4.16 and 4.17). */
+import type { Hono } from 'hono';
+import { describeRoute, resolver } from 'hono-openapi';
+import { panicAnswer, panicRequest, rollbackAnswer, rollbackRequest } from '../schemas/admin.ts';
+import { statusAnswer } from '../schemas/status.ts';
+import { answer, asJson, BODY_FAULTS, error, FAULT, PUBLIC } from './parts.ts';
+
+const COMMON = { tags: ['Operation'], security: PUBLIC };
+
+const INVALID = error('The request is not valid.', 'invalid payload');
+const UNAUTHORIZED = error('Neither the password nor the token is right.', 'invalid credentials');
+
+export function describeOperation(app: Hono): void {
+  app.get(
+    '/api/status',
+    describeRoute({
+      ...COMMON,
+      operationId: 'status',
+      summary: 'Whether pushes are accepted',
+      responses: { 200: answer('The state of the panic switch.', asJson(statusAnswer)), ...FAULT },
+    }),
+  );
+  app.post(
+    '/admin/panic',
+    describeRoute({
+      ...COMMON,
+      operationId: 'setPanicMode',
+      summary: 'Suspend pushes, or accept them again',
+      description: 'With the password of the operator, or with the token of an alert button.',
+      requestBody: { required: true, content: { 'application/json': { schema: resolver(panicRequest) } } },
+      responses: {
+        200: answer('The switch is set.', asJson(panicAnswer)),
+        400: INVALID,
+        401: UNAUTHORIZED,
+        429: error('The address has sent 10 requests within a minute.', 'rate limit exceeded'),
+        ...BODY_FAULTS,
+        ...FAULT,
+      },
+    }),
+  );
+  app.post(
+    '/admin/rollback',
+    describeRoute({
+      ...COMMON,
+      operationId: 'rollBack',
+      summary: 'Close the pull requests of a burst',
+      description: 'Those that bursts have opened within the last two hours.',
+      requestBody: { required: true, content: { 'application/json': { schema: resolver(rollbackRequest) } } },
+      responses: {
+        200: answer('What was closed, and what could not be.', asJson(rollbackAnswer)),
+        400: INVALID,
+        401: UNAUTHORIZED,
+        429: error(
+          'The address has sent 5 rollbacks, or 10 requests, within a minute.',
+          'rate limit exceeded',
+        ),
+        ...BODY_FAULTS,
+        ...FAULT,
+      },
+    }),
+  );
+}

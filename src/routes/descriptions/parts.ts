@@ -1,0 +1,76 @@
+/** What descriptions of endpoints are made of. Schemas are those by which the handlers check and answer. */
+import { type DescribeRouteOptions, resolver } from 'hono-openapi';
+import * as z from 'zod';
+import { repositoryParams } from '../schemas/badges.ts';
+import { errorAnswer } from '../schemas/errors.ts';
+
+export type Description = DescribeRouteOptions;
+type Answer = NonNullable<Description['responses']>[string];
+type Content = NonNullable<Extract<Answer, { content?: unknown }>['content']>;
+type Security = NonNullable<Description['security']>;
+type Parameter = NonNullable<Description['parameters']>[number];
+
+/** Open to everyone, also on a service with a key. */
+export const PUBLIC: Security = [];
+
+/** Open to everyone on a service without a key. */
+export const KEYED: Security = [{}, { ServiceKey: [] }];
+
+export const TEXT = 'text/plain';
+export const HTML = 'text/html';
+
+export function answer(description: string, ...contents: Content[]): Answer {
+  return { description, content: Object.assign({}, ...contents) as Content };
+}
+
+export function asJson(schema: z.ZodType): Content {
+  return { 'application/json': { schema: resolver(schema) } };
+}
+
+/** Text for terminals, pages, images, and Git's own formats. */
+export function as(...types: string[]): Content {
+  return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
+}
+
+/** @param messages that the error may hold. */
+export function asError(...messages: string[]): Content {
+  const schema = resolver(errorAnswer);
+  if (messages.length === 0) return { 'application/json': { schema } };
+  const examples = messages.map((message, index) => [`message-${index + 1}`, { value: { error: message } }]);
+  return { 'application/json': { schema, examples: Object.fromEntries(examples) as Record<string, object> } };
+}
+
+export function error(description: string, ...messages: string[]): Answer {
+  return answer(description, asError(...messages));
+}
+
+/** The fields of `schema` as parameters. */
+export function parameters(place: 'path' | 'query', schema: z.ZodType): Parameter[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
+  return Object.entries(properties).map(([name, property]) => {
+    const { description = '', examples = [], ...rest } = property as z.core.JSONSchema.JSONSchema;
+    const parameter = { in: place, name, description, required: required.includes(name), schema: rest };
+    return Object.assign(parameter, examples.length > 0 && { example: examples[0] }) as Parameter;
+  });
+}
+
+/** The repository in a path. */
+export const repository = (): Parameter[] => parameters('path', repositoryParams);
+
+export const INVALID_NAME =
+  'invalid owner or repository name: 1 to 100 letters, digits, "-", "_" and ".", without ".."';
+
+/** Of every endpoint. */
+export const FAULT = {
+  500: error('A fault of the service, or of its configuration.', 'internal server error'),
+};
+
+export const KEY_REQUIRED = {
+  401: error('The service has a key, and it was not sent.', 'API key required'),
+};
+
+/** Of those that take JSON. */
+export const BODY_FAULTS = {
+  408: error('The body came too slowly.', 'the request body did not arrive in time; send it again'),
+  413: error('The body is over 512 KiB.', 'request body too large'),
+};

@@ -1,0 +1,190 @@
+/** Describes what tells of the service itself (contract, 4.8 to 4.13), badges and pages. */
+import type { Hono } from 'hono';
+import { describeRoute } from 'hono-openapi';
+import { anonymousFriendlyQuery, deployedQuery } from '../schemas/badges.ts';
+import { healthAnswer } from '../schemas/health.ts';
+import { metricsAnswer } from '../schemas/metrics.ts';
+import { prStatusAnswer, prStatusParams } from '../schemas/pr-status.ts';
+import { recentPrsAnswer, statsAnswer } from '../schemas/stats.ts';
+import {
+  answer,
+  as,
+  asJson,
+  error,
+  FAULT,
+  HTML,
+  KEY_REQUIRED,
+  KEYED,
+  parameters,
+  PUBLIC,
+  repository,
+  TEXT,
+} from './parts.ts';
+
+const UNAVAILABLE = error(
+  'The ledger does not answer. Retry-After says when to try again.',
+  'statistics are unavailable; try again later',
+);
+
+export function describeService(app: Hono): void {
+  app.get(
+    '/health',
+    describeRoute({
+      operationId: 'health',
+      summary: 'Which code runs',
+      tags: ['Service'],
+      security: PUBLIC,
+      responses: { 200: answer('The service runs.', asJson(healthAnswer)), ...FAULT },
+    }),
+  );
+  app.get(
+    '/metrics',
+    describeRoute({
+      operationId: 'metrics',
+      summary: 'What an operator watches',
+      description:
+        'JSON tells of the isolate that answers. The text formats of Prometheus and OpenMetrics, for those who ask for them, add the counts of the whole service.',
+      tags: ['Service'],
+      security: KEYED,
+      responses: {
+        200: answer('The figures.', asJson(metricsAnswer), as(TEXT, 'application/openmetrics-text')),
+        ...KEY_REQUIRED,
+        ...FAULT,
+      },
+    }),
+  );
+}
+
+export function describeStatistics(app: Hono): void {
+  const COMMON = { tags: ['Statistics'], security: KEYED };
+  app.get(
+    '/api/stats',
+    describeRoute({
+      ...COMMON,
+      operationId: 'stats',
+      summary: 'How many pull requests there are',
+      responses: {
+        200: answer('The total.', asJson(statsAnswer)),
+        ...KEY_REQUIRED,
+        503: UNAVAILABLE,
+        ...FAULT,
+      },
+    }),
+  );
+  app.get(
+    '/api/recent-prs',
+    describeRoute({
+      ...COMMON,
+      operationId: 'recentPullRequests',
+      summary: 'The newest pull requests',
+      responses: {
+        200: answer('Up to ten, newest first.', asJson(recentPrsAnswer)),
+        ...KEY_REQUIRED,
+        503: UNAVAILABLE,
+        ...FAULT,
+      },
+    }),
+  );
+  app.get(
+    '/api/pr-status/:hash',
+    describeRoute({
+      ...COMMON,
+      operationId: 'pullRequestTopic',
+      summary: 'Where the events of a pull request appear',
+      description: 'Nothing is looked up: the answer does not tell whether there is such a pull request.',
+      parameters: parameters('path', prStatusParams),
+      responses: {
+        200: answer('The topic.', asJson(prStatusAnswer)),
+        400: error('The hash is not valid.'),
+        ...KEY_REQUIRED,
+        ...FAULT,
+      },
+    }),
+  );
+}
+
+export function describeBadges(app: Hono): void {
+  const COMMON = { tags: ['Badges'], security: PUBLIC };
+  const INVALID = error('The name of the repository is not valid.', 'Invalid owner or repo');
+  const BADGE = answer('The badge.', as('image/svg+xml'));
+  app.get(
+    '/badge/:owner/:repo',
+    describeRoute({
+      ...COMMON,
+      operationId: 'pullRequestCountBadge',
+      summary: 'How many anonymous pull requests a repository has received',
+      parameters: repository(),
+      responses: { 200: BADGE, 400: INVALID, ...FAULT },
+    }),
+  );
+  app.get(
+    '/badges/anonymous-friendly.svg',
+    describeRoute({
+      ...COMMON,
+      operationId: 'anonymousFriendlyBadge',
+      summary: 'Whether a repository welcomes anonymous contributions',
+      description: 'Green when the file `.gitveil.yml` at its root says `anonymous_friendly: true`.',
+      parameters: parameters('query', anonymousFriendlyQuery),
+      responses: { 200: BADGE, 400: INVALID, ...FAULT },
+    }),
+  );
+  app.get(
+    '/badges/deployed.svg',
+    describeRoute({
+      ...COMMON,
+      operationId: 'deployedBadge',
+      summary: 'Which commit runs',
+      description: 'Red while pushes are suspended.',
+      parameters: parameters('query', deployedQuery),
+      responses: { 200: BADGE, ...FAULT },
+    }),
+  );
+}
+
+export function describePages(app: Hono): void {
+  const COMMON = { tags: ['Service'], security: PUBLIC };
+  app.get(
+    '/',
+    describeRoute({
+      ...COMMON,
+      operationId: 'frontPage',
+      summary: 'What this is, and how to use it',
+      description: 'A page in a browser, a few lines in a terminal.',
+      parameters: [
+        {
+          in: 'query',
+          name: 'repo',
+          description: 'The repository to show commands for.',
+          schema: { type: 'string' },
+          example: 'octo/hello',
+        },
+      ],
+      responses: {
+        200: answer('The page.', as(HTML, TEXT)),
+        400: answer('The page, and what is wrong with the name of the repository.', as(HTML)),
+        ...FAULT,
+      },
+    }),
+  );
+  app.get(
+    '/openapi.json',
+    describeRoute({
+      ...COMMON,
+      operationId: 'description',
+      summary: 'This description',
+      responses: {
+        200: answer('An OpenAPI 3.1 document.', { 'application/json': { schema: { type: 'object' } } }),
+        ...FAULT,
+      },
+    }),
+  );
+  app.get(
+    '/docs',
+    describeRoute({
+      ...COMMON,
+      operationId: 'documentation',
+      summary: 'This description, to read',
+      responses: { 200: answer('A page.', as(HTML)), ...FAULT },
+    }),
+  );
+}
