@@ -85,11 +85,12 @@ const isHeard = (writing: Promise<void>): Promise<boolean> =>
     () => false,
   );
 
+/** What is written first after a line has broken seems to be taken; then the break is known. */
 async function conclude(push: Push | Withdrawal, writable: WritableStream<Uint8Array>): Promise<void> {
   const writer = writable.getWriter();
-  const isAnswered = await push.conclude((bytes) => isHeard(writer.write(bytes)));
+  const isWritten = await push.conclude((bytes) => isHeard(writer.write(bytes)));
   const isClosed = await isHeard(writer.close());
-  await push.end(isAnswered && isClosed);
+  await push.end(isWritten && isClosed);
 }
 
 function result(body: ReadableStream<Uint8Array> | Uint8Array | null): Response {

@@ -1,0 +1,90 @@
+/** A push that died before its answer was sent, and is simply pushed again. */
+import { describe, expect, it } from 'vitest';
+import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
+import { ALWAYS } from './support/failing-host.ts';
+import { statusTable } from './support/push-output.ts';
+import { RawConnection } from './support/raw-http.ts';
+import { useTestBed } from './support/test-bed.ts';
+import { packOf, pushBody, RECEIVE_PACK } from './support/wire.ts';
+
+const bed = useTestBed();
+
+async function withCommit(): Promise<Contribution> {
+  const contribution = await contribute(bed);
+  await contribution.clone.commit();
+  return contribution;
+}
+
+/** What Git would send for `git push origin HEAD:topic`, down a line that breaks. */
+async function pushByHand({ upstream, clone, person }: Contribution, share: number): Promise<RawConnection> {
+  const pack = await packOf(clone, ['HEAD', '^origin/main']);
+  const commands = [{ newId: await clone.idOf('HEAD'), ref: 'refs/heads/topic' }];
+  const body = pushBody({ commands, pack });
+  const connection = await RawConnection.open(bed.service.url);
+  connection.sendHead(`${new URL(upstream.url).pathname}/git-receive-pack`, person, {
+    'Content-Type': RECEIVE_PACK,
+    'Content-Length': String(body.length),
+  });
+  connection.send(body.subarray(0, Math.floor(body.length * share)));
+  return connection;
+}
+
+const again = ({ clone }: Contribution) => clone.push('origin', 'HEAD:topic');
+const receivePath = ({ upstream }: Contribution) => new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
+const pullsPath = ({ upstream }: Contribution) => new RegExp(`/repos/${upstream.fullName}/pulls$`);
+
+describe('the same push again', () => {
+  it('after a line that broke while the commits were sent finds the pull request, and is answered', async () => {
+    const contribution = await withCommit();
+    const { upstream } = contribution;
+    bed.sandbox.faults.inject({ method: 'POST', path: receivePath(contribution), delayMs: 500 });
+    const connection = await pushByHand(contribution, 1);
+    await expect.poll(() => bed.host.requestsFor(upstream, 'POST', /git-receive-pack$/)).toHaveLength(1);
+    connection.vanish();
+    await expect.poll(() => bed.logLines.at(-1)).toMatch(/push accepted/);
+    const { pull } = await expectAccepted(bed, contribution, await again(contribution));
+    expect((await bed.host.onlyPull(upstream)).url).toBe(pull.url);
+    expect(bed.host.requestsFor(upstream, 'POST', /git-receive-pack$/)).toHaveLength(1);
+  });
+
+  it('after a line that broke in the middle of the pack is not held up', async () => {
+    const contribution = await withCommit();
+    const connection = await pushByHand(contribution, 0.6);
+    const lookUp = new RegExp(`/repos/${contribution.upstream.fullName}$`);
+    await expect.poll(() => bed.host.requestsFor(contribution.upstream, 'GET', lookUp)).not.toHaveLength(0);
+    connection.vanish();
+    await expect.poll(async () => (await again(contribution)).code).toBe(0);
+    await bed.host.onlyPull(contribution.upstream);
+  });
+
+  it('while the first one is under way is told so, and nothing is done twice', async () => {
+    const contribution = await withCommit();
+    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), delayMs: 3_000 });
+    const first = again(contribution);
+    await expect.poll(() => bed.host.requestsFor(contribution.upstream, 'POST', /\/pulls$/)).toHaveLength(1);
+    const second = await again(contribution);
+    expect(statusTable(second), second.stderr).toEqual([
+      ' ! [remote rejected] HEAD -> topic (push rejected: this push is under way already)',
+    ]);
+    await expectAccepted(bed, contribution, await first);
+    await bed.host.onlyPull(contribution.upstream);
+  });
+
+  it('once it was answered opens another pull request', async () => {
+    const contribution = await withCommit();
+    const first = await expectAccepted(bed, contribution, await again(contribution));
+    const second = await expectAccepted(bed, contribution, await again(contribution));
+    expect(second.pull.number).not.toBe(first.pull.number);
+  });
+
+  it('once it was refused begins anew', async () => {
+    const contribution = await withCommit();
+    const answer = { status: 500 };
+    bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), times: ALWAYS, answer });
+    expect((await again(contribution)).code).toBe(1);
+    bed.sandbox.faults.clear();
+    expect(await bed.host.workBranches(contribution.upstream)).toEqual([]);
+    const { banner } = await expectAccepted(bed, contribution, await again(contribution));
+    expect(await bed.host.workBranches(contribution.upstream)).toEqual([banner.branch]);
+  });
+});
