@@ -14,6 +14,7 @@ import type { RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
 import { BodyError, drain } from '../streams.ts';
+import type { Place } from './admission.ts';
 import { bannerLines } from './banner.ts';
 import { Claims, type Claimed, wrongKey } from './claims.ts';
 import { type CommandPlan, planCommands } from './command-plan.ts';
@@ -77,6 +78,8 @@ export class Push {
   /** What the second half tells: how far it came, or why it failed; null: there was nothing to take. */
   #outcome: Received | Refusal | null = null;
   #branch: WorkBranch | null = null;
+  /** Among the pull requests that its address may open; null: it opens none, or none yet. */
+  #place: Place | null = null;
   /** Whether a repetition would find something left to do. */
   #isUnfinished = false;
 
@@ -107,7 +110,7 @@ export class Push {
       this.#outcome = await this.#receivePack(reader);
     } catch (error) {
       if (error instanceof BodyError && error.code === 'too-large') {
-        await this.end(true);
+        await Promise.all([this.#place?.release(), this.end(true)]);
         throw error;
       }
       this.#outcome = toRefusal(error);
@@ -123,7 +126,10 @@ export class Push {
       outcome = await this.#finish(outcome).catch((error: unknown) => toRefusal(error));
     }
     const refusal = outcome instanceof Refusal ? outcome : null;
-    if (refusal !== null) this.#branch?.forget();
+    if (refusal !== null) {
+      this.#branch?.forget();
+      await this.#place?.release();
+    }
     if (this.#commands.taken !== null) this.#log(refusal);
     if (refusal !== null) await this.#reply.progress('', ...refusal.lines, '');
     return this.#reply.finish(
@@ -148,11 +154,14 @@ export class Push {
     const { options } = parsed;
     await this.#reply.progress(...options.warnings);
 
+    const claiming = this.#claim(taken, options);
+    // Before any work at the host; with a pr-hash only the host can say whether there will be a new pull request.
+    if (options.prHash === null) await this.#takePlace((await claiming).intent.prHash);
     const [upstream, botLogin, policy, claimed] = await Promise.all([
       lookUpUpstream(this.#host, this.#target, this.#settings.maxRepositoryMb),
       hostStep('lookup', () => this.#host.botLogin()),
       this.#host.policy(this.#target),
-      this.#claim(taken, options),
+      claiming,
     ]);
     checkPolicy(policy, upstream);
     const { prHash } = options;
@@ -160,6 +169,7 @@ export class Push {
     if (continuation.prHash === prHash && this.#needsKey && claimed.update?.isRecorded === false) {
       throw wrongKey();
     }
+    if (prHash !== null && !continuation.isUpdate) await this.#takePlace(newPullRequestKey(continuation));
     if (continuation.notice !== null) await this.#reply.progress(continuation.notice);
 
     const base = chooseBase(taken.target, options.base, upstream);
@@ -194,6 +204,10 @@ export class Push {
       throw error;
     }
     return { options, relay, branch, upstream, base, botLogin, claimed, continuation };
+  }
+
+  async #takePlace(key: string): Promise<void> {
+    this.#place = await this.#host.admission.reserve(key);
   }
 
   get #needsKey(): boolean {
@@ -254,8 +268,9 @@ export class Push {
     const { owner, name: repo } = upstream.repository;
     const { prHash } = continuation;
     const lease = claimed.update?.lease ?? null;
+    const record = { prHash, owner, repo, number, url };
+    await this.#place?.opened(record);
     try {
-      const record = { prHash, owner, repo, number, url };
       await this.#host.pullRequest(prHash).record(record, { ...push, lease }, this.#host.clock.now());
     } catch (error) {
       this.#isUnfinished = true;
@@ -277,4 +292,9 @@ export class Push {
     if (refusal === null) this.#logger.info('push accepted', { durationMs });
     else this.#logger.warn('push refused', { durationMs, error: refusal.cause ?? refusal });
   }
+}
+
+/** Where one was closed, the next from its branch is another. */
+function newPullRequestKey({ prHash, pullRequest }: Continuation): string {
+  return pullRequest === null || pullRequest.isOpen ? prHash : `${prHash} after ${pullRequest.number}`;
 }
