@@ -9,6 +9,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { clone } from './rows/clone.ts';
+import { comments } from './rows/comments.ts';
 import { commits } from './rows/commits.ts';
 import { engine } from './rows/engine.ts';
 import { growth } from './rows/growth.ts';
@@ -29,6 +30,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   engine,
   commits,
   growth,
+  comments,
 };
 
 function chosen(only: readonly string[]): readonly string[] {

@@ -102,7 +102,7 @@ const refspec = (branch: string): string => `refs/heads/${branch}:refs/heads/${b
 
 /** Gives `use` a rig, and ends it whatever happens. */
 export async function withRig<T>(workspace: Workspace, use: (rig: Rig) => Promise<T>): Promise<T> {
-  const build = await workspace.once('the built Worker', buildWorker);
+  const build = await builtWorker(workspace);
   const rig = new Rig();
   try {
     await rig.start(build);
@@ -110,6 +110,10 @@ export async function withRig<T>(workspace: Workspace, use: (rig: Rig) => Promis
   } finally {
     await rig.close();
   }
+}
+
+export function builtWorker(workspace: Workspace): Promise<WorkerBuild> {
+  return workspace.once('the built Worker', buildWorker);
 }
 
 async function buildWorker(): Promise<WorkerBuild> {

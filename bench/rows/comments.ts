@@ -1,0 +1,99 @@
+/**
+ * Comments: through the service, and through a bare Hono handler in the same runtime that makes the same call to the
+ * host and keeps nothing. Comments of one identity are posted one after the other, so that its karma is exact; there
+ * the bare handler is asked one after the other, too.
+ */
+import { join } from 'node:path';
+import type { WorkerBuild } from '../../local/build.ts';
+import { bareCommentBuild } from '../support/bare-comment-build.ts';
+import { Commenters } from '../support/comment-load.ts';
+import { type Row, medians, row } from '../support/figures.ts';
+import { git } from '../support/git.ts';
+import { Helper } from '../support/helper.ts';
+import type { HostActions } from '../support/host-process.ts';
+import { builtWorker } from '../support/rig.ts';
+import type { ServiceActions } from '../support/service-process.ts';
+import type { Workspace } from '../support/workspace.ts';
+
+const ROUNDS = 7;
+const COMMENTS = 300;
+const IDENTITIES = 60;
+const AT_ONCE = 16;
+/** At least 0.8 of the bare handler's comments in a second. */
+const MOST_TIMES = 1 / 0.8;
+
+const helper = (name: string): string => join(import.meta.dirname, `../support/${name}-process.ts`);
+
+export async function comments(workspace: Workspace): Promise<Row[]> {
+  const build = await builtWorker(workspace);
+  const host = new Helper<HostActions>(helper('host'));
+  const helpers = [build, await bareCommentBuild(build)].map((started) => ({
+    started,
+    service: new Helper<ServiceActions>(helper('service')),
+  }));
+  try {
+    const thread = await openThread(host, workspace);
+    const [ours, bare] = await Promise.all(
+      helpers.map(
+        async ({ service, started }) => `${await start(service, started, thread.env)}${thread.path}`,
+      ),
+    );
+    return await measure(ours as string, bare as string);
+  } finally {
+    for (const { service } of helpers) await service.end();
+    await host.end();
+  }
+}
+
+async function measure(ours: string, bare: string): Promise<Row[]> {
+  const [oursOne, oursMany] = [new Commenters(ours, AT_ONCE), new Commenters(ours, AT_ONCE)];
+  const [bareOne, bareMany] = [new Commenters(bare, 1), new Commenters(bare, AT_ONCE)];
+  const tokens = Array.from({ length: IDENTITIES }, (_, index) => `IDENTITY${index}`);
+  const times = await medians(ROUNDS, {
+    one: () => oursOne.time(COMMENTS, ['ALONE']),
+    bareOne: () => bareOne.time(COMMENTS, ['ALONE']),
+    many: () => oursMany.time(COMMENTS, tokens),
+    bareMany: () => bareMany.time(COMMENTS, tokens),
+  });
+  for (const commenters of [oursOne, oursMany, bareOne, bareMany]) commenters.close();
+  return [
+    row({
+      name: `comment, ${IDENTITIES} identities`,
+      value: times.many,
+      reference: times.bareMany,
+      goal: MOST_TIMES,
+      unit: 'ms',
+    }),
+    row({
+      name: 'comment, one identity',
+      value: times.one,
+      reference: times.bareOne,
+      goal: null,
+      unit: 'ms',
+    }),
+  ];
+}
+
+async function openThread(host: Helper<HostActions>, workspace: Workspace) {
+  const { url, apiUrl, botToken, notifyUrl } = await host.ask('start', null);
+  const source = workspace.folder('comments');
+  await git(source, ['init', '--quiet', '--bare', '.']);
+  await host.ask('addRepository', { owner: 'octo', name: 'talk', source });
+  await fetch(`${apiUrl}/repos/octo/talk/issues`, {
+    method: 'POST',
+    headers: { Authorization: `token ${botToken}` },
+    body: JSON.stringify({ title: 'To talk on' }),
+  });
+  return {
+    path: '/v1/gh/octo/talk/issues/1/comments/anonymous',
+    env: { HOSTING_URL: url, HOSTING_API_URL: apiUrl, HOSTING_TOKEN: botToken, NOTIFY_BASE_URL: notifyUrl },
+  };
+}
+
+async function start(
+  service: Helper<ServiceActions>,
+  build: WorkerBuild,
+  env: Record<string, string>,
+): Promise<string> {
+  return (await service.ask('start', { build, env })).url;
+}

@@ -1,0 +1,27 @@
+/** The Worker of bench/support/bare-comment-worker.ts, to be started as the service is. */
+import { join } from 'node:path';
+import { build as bundle } from 'esbuild';
+import type { WorkerBuild } from '../../local/build.ts';
+
+/** @param service whose runtime it shares: the compatibility date and flags. */
+export async function bareCommentBuild(service: WorkerBuild): Promise<WorkerBuild> {
+  const { outputFiles } = await bundle({
+    entryPoints: [join(import.meta.dirname, 'bare-comment-worker.ts')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    target: 'es2024',
+  });
+  const { compatibilityDate, compatibilityFlags, d1Databases } = service.options;
+  return {
+    ...service,
+    script: outputFiles[0]?.text ?? '',
+    migrations: [],
+    options: {
+      ...(compatibilityDate !== undefined && { compatibilityDate }),
+      ...(compatibilityFlags !== undefined && { compatibilityFlags }),
+      // Whoever starts a service looks for its database.
+      ...(d1Databases !== undefined && { d1Databases }),
+    },
+  };
+}
