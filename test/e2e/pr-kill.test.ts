@@ -1,0 +1,128 @@
+/**
+ * `kill -9` at any moment of a push: workerd is killed when a random request of the push reaches the code host, started
+ * again on the same state, and the person pushes once more. `KILLS=50 npx vitest run test/e2e/pr-kill.test.ts` for
+ * more of them, `KILL_SEED` for the same ones again.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { randomFrom } from '../../bench/support/random.ts';
+import type { WorkerBuild } from '../../local/build.ts';
+import { type Service, startService } from '../../local/service.ts';
+import type { Clone, GitRun } from './support/person.ts';
+import { type Banner, bannerOf } from './support/push-output.ts';
+import { useTestBed } from './support/test-bed.ts';
+import { TEST_HEADER } from './support/tripwire.ts';
+import type { Upstream } from './support/upstream.ts';
+
+const KILLS = Number(process.env['KILLS'] ?? 8);
+const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 31));
+/** A push sends at most so many requests to the host; a later one never comes, and the push is answered. */
+const MOST_REQUESTS = 14;
+const PULLS_PER_ADDRESS = 4;
+
+const bed = useTestBed();
+const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-kill-'));
+let service: Service;
+
+async function start(port: number): Promise<Service> {
+  const { sandbox } = bed;
+  return startService({
+    build: JSON.parse(inject('workerBuild') as string) as WorkerBuild,
+    env: {
+      HOSTING_URL: sandbox.url,
+      HOSTING_API_URL: sandbox.apiUrl,
+      HOSTING_TOKEN: sandbox.botToken,
+      NOTIFY_BASE_URL: sandbox.notifyUrl,
+    },
+    port,
+    stateDir,
+    writeLog: () => {},
+  });
+}
+
+beforeAll(async () => {
+  service = await start(0);
+});
+
+afterAll(async () => {
+  await service.dispose();
+  rmSync(stateDir, { recursive: true, force: true });
+});
+
+/** Kills the service once so many requests have come from it, and starts it again. */
+async function killAfter(requests: number, isOver: () => boolean): Promise<void> {
+  const before = bed.host.requests.length;
+  while (bed.host.requests.length < before + requests && !isOver()) await delay(1);
+  process.kill(service.workerdPid as number, 'SIGKILL');
+  await service.dispose();
+  service = await start(Number(new URL(service.url).port));
+}
+
+/** Pushes through a service that dies meanwhile, and again until there is an answer. */
+async function pushDespite(requests: number, push: () => Promise<GitRun>): Promise<GitRun> {
+  let pushed: GitRun | null = null;
+  const pushing = push().then((run) => (pushed = run));
+  await killAfter(requests, () => pushed !== null);
+  const first = await pushing;
+  return first.code === 0 ? first : push();
+}
+
+interface Opened {
+  readonly banner: Banner;
+  readonly clone: Clone;
+  updates: number;
+}
+
+async function messages(prHash: string): Promise<string[]> {
+  const url = `${bed.sandbox.notifyUrl}/anon-pr-${prHash}/json?poll=1`;
+  const response = await fetch(url, { headers: { [TEST_HEADER]: '1' } });
+  const lines = (await response.text()).split('\n').filter(Boolean);
+  return lines.map((line) => (JSON.parse(line) as { message: string }).message);
+}
+
+async function newClone(upstream: Upstream): Promise<Clone> {
+  return bed.person().clone(`${service.url}/v1/gh/${upstream.fullName}`);
+}
+
+it(
+  `loses and doubles nothing, ${KILLS} times (seed ${SEED})`,
+  async () => {
+    const numbers = randomFrom(SEED);
+    const random = (below: number) => Math.floor(numbers() * below);
+    const upstream = await bed.createUpstream();
+    const opened: Opened[] = [];
+    for (let round = 0; round < KILLS; round++) {
+      const requests = random(MOST_REQUESTS);
+      const updated = random(4) === 0 ? opened.at(-1) : undefined;
+      const last = opened.at(-1)?.clone;
+      const clone =
+        updated?.clone ??
+        (last === undefined || opened.length % PULLS_PER_ADDRESS === 0 ? await newClone(upstream) : last);
+      await clone.commit({ message: `Round ${round}\n` });
+      const options = updated === undefined ? [] : ['-o', `pr-hash=${updated.banner.prHash}`];
+      const pushed = await pushDespite(requests, () => clone.push(...options, 'origin', 'HEAD:topic'));
+      expect(
+        pushed.code,
+        `round ${round} of seed ${SEED}, after ${requests} requests:\n${pushed.stderr}`,
+      ).toBe(0);
+      if (updated === undefined) opened.push({ banner: bannerOf(pushed), clone, updates: 0 });
+      else updated.updates += 1;
+    }
+
+    const pulls = await bed.host.pulls(upstream);
+    expect(pulls.map(({ url }) => url)).toEqual(opened.map(({ banner }) => banner.prUrl));
+    expect(await bed.host.workBranches(upstream)).toHaveLength(opened.length);
+    const stats = async () => (await (await fetch(`${service.url}/api/stats`)).json()) as unknown;
+    await expect.poll(stats).toMatchObject({ total_prs: opened.length });
+    for (const { banner, updates } of opened) {
+      const count = async (word: string) =>
+        (await messages(banner.prHash)).filter((message) => message.includes(` ${word}:`)).length;
+      await expect.poll(() => count('opened')).toBeGreaterThan(0);
+      await expect.poll(() => count('updated')).toBeGreaterThanOrEqual(updates);
+    }
+  },
+  KILLS * 30_000,
+);
