@@ -1,0 +1,104 @@
+/** How many pull requests one address may open, as a person with Git meets it; and the alert about it. */
+import { describe, expect, it } from 'vitest';
+import { contribute, type Contribution, expectAccepted, expectRefused } from './support/contribution.ts';
+import { Operator, OPERATOR } from './support/operator.ts';
+import { remoteLines } from './support/push-output.ts';
+import { useTestBed } from './support/test-bed.ts';
+import { packOf, pkt, pushBody, readPushAnswer, send, sendPush } from './support/wire.ts';
+
+const bed = useTestBed({ env: OPERATOR });
+const operator = new Operator(bed);
+
+/** The next pull request of a person, on a branch of its own. */
+async function pushAgain({ clone }: Contribution, ...options: string[]) {
+  await clone.commit();
+  return clone.push(...options, 'origin', `HEAD:refs/heads/${clone.person.branch}`);
+}
+
+/** Opens pull requests with less ado than Git: one small pack, one branch for each. */
+async function openMany({ clone, upstream }: Contribution, count: number) {
+  const pack = await packOf(clone, ['HEAD', '^origin/main']);
+  const newId = await clone.idOf('HEAD');
+  const answers = [];
+  for (let index = 0; index < count; index++) {
+    const ref = `refs/heads/${clone.person.word}-${index}`;
+    const body = pushBody({ commands: [{ newId, ref }], pack });
+    answers.push(readPushAnswer(await sendPush(upstream.url, clone.person, body)).report[1]);
+  }
+  return answers;
+}
+
+describe('the sixth pull request of an hour', () => {
+  it('is refused with the reason, and the operator is told once', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const first = await expectAccepted(bed, contribution, await clone.push());
+    await openMany(contribution, 4);
+    expect(await bed.host.pulls(upstream)).toHaveLength(5);
+    bed.tripwire.tolerate(
+      'the alert names the address',
+      ({ secret, where }) => secret.kind === 'address' && where.startsWith('POST /ntfy'),
+    );
+
+    const refused = await pushAgain(contribution);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('(push rejected: rate limit exceeded)');
+    expect(remoteLines(refused)).toEqual(
+      expect.arrayContaining([
+        'Rate limit exceeded: max 5 PRs per hour per IP.',
+        'Please try again later.',
+        'push rejected: rate limit exceeded',
+      ]),
+    );
+    await pushAgain(contribution, '-o', 'pr-hash=0123456789ab');
+    expect(await bed.host.pulls(upstream)).toHaveLength(5);
+
+    await expectAccepted(
+      bed,
+      { clone, upstream },
+      await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:refs/heads/update'),
+    );
+    await expect.poll(() => operator.alerts()).toHaveLength(1);
+    const [alert] = await operator.alerts();
+    expect(alert?.message).toContain(
+      `IP ${clone.person.address} is over the limit of 5 PRs per hour (attempt 6)`,
+    );
+    expect(JSON.stringify(alert)).not.toContain(OPERATOR.PANIC_PASSWORD);
+  });
+
+  it('is counted without pushes that failed', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await clone.commit();
+    for (const ref of ['one', 'two']) {
+      bed.sandbox.faults.inject({
+        method: 'POST',
+        path: /\/pulls$/,
+        answer: { status: 422, body: { message: 'Not now' } },
+      });
+      const failed = await clone.push('origin', `HEAD:refs/heads/${ref}`);
+      await expectRefused(bed, upstream, failed, 'the pull request could not be opened');
+    }
+    const report = await openMany(contribution, 6);
+    expect(report.slice(0, 5).every((line) => line?.startsWith('ok '))).toBe(true);
+    expect(report[5]).toMatch(/ng .* push rejected: rate limit exceeded$/);
+    bed.tripwire.tolerate('the alert names the address', ({ secret }) => secret.kind === 'address');
+    await expect.poll(() => operator.alerts()).toHaveLength(2);
+  });
+});
+
+describe('the request that Git sends ahead of a large push', () => {
+  it('counts nowhere', async () => {
+    const { upstream, clone } = await contribute(bed);
+    const before = (await operator.alerts()).length;
+    const headers = { 'Content-Type': 'application/x-git-receive-pack-request' };
+    for (let probe = 0; probe < 25; probe++) {
+      const url = `${upstream.url}/git-receive-pack`;
+      await send(url, { method: 'POST', person: clone.person, headers, body: pkt(null) });
+    }
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(await operator.alerts()).toHaveLength(before);
+  });
+});

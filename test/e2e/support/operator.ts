@@ -1,0 +1,66 @@
+/** The operator: reads the alerts, presses their buttons, and knows the password. */
+import type { NtfyMessage } from '../../../sandbox/records.ts';
+import type { TestBed } from './test-bed.ts';
+import { TEST_HEADER } from './tripwire.ts';
+
+export const OPERATOR = {
+  NOTIFY_ADMIN_TOPIC: 'operator-topic',
+  PANIC_PASSWORD: 'correct horse battery staple',
+} as const;
+
+export interface AdminAnswer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+}
+
+export class Operator {
+  readonly #bed: TestBed;
+  #calls = 0;
+
+  /** @param bed with the variables of `OPERATOR`. */
+  constructor(bed: TestBed) {
+    this.#bed = bed;
+  }
+
+  async alerts(): Promise<NtfyMessage[]> {
+    const url = `${this.#bed.sandbox.notifyUrl}/${OPERATOR.NOTIFY_ADMIN_TOPIC}/json?poll=1`;
+    const response = await fetch(url, { headers: { [TEST_HEADER]: '1' } });
+    const lines = (await response.text()).split('\n').filter(Boolean);
+    return lines.map((line) => JSON.parse(line) as NtfyMessage);
+  }
+
+  /** As the notification app does it. */
+  press({ actions = [] }: NtfyMessage, label: string): Promise<AdminAnswer> {
+    const button = actions.find((action) => action.label === label);
+    if (button === undefined) throw new Error(`there is no button "${label}"`);
+    const { url, method, headers, body } = button as unknown as Record<'url' | 'method' | 'body', string> & {
+      headers: Record<string, string>;
+    };
+    return this.#call(url, { method, headers, body });
+  }
+
+  setPanic(active: boolean): Promise<AdminAnswer> {
+    return this.#post('/admin/panic', { password: OPERATOR.PANIC_PASSWORD, active });
+  }
+
+  rollBack(): Promise<AdminAnswer> {
+    return this.#post('/admin/rollback', { password: OPERATOR.PANIC_PASSWORD });
+  }
+
+  #post(path: string, payload: object): Promise<AdminAnswer> {
+    const headers = { 'Content-Type': 'application/json' };
+    const body = JSON.stringify(payload);
+    return this.#call(`${this.#bed.service.url}${path}`, { method: 'POST', headers, body });
+  }
+
+  /** Always from another address: how often one may call is not what these tests are about. */
+  async #call(
+    url: string,
+    init: { method: string; headers: Record<string, string>; body: string },
+  ): Promise<AdminAnswer> {
+    this.#calls += 1;
+    const headers = { ...init.headers, 'CF-Connecting-IP': `192.0.2.${this.#calls}` };
+    const response = await fetch(url, { ...init, headers });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  }
+}
