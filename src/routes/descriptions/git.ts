@@ -47,10 +47,7 @@ export function describeGit(app: Hono): void {
         ),
         301: { description: 'The repository has moved. Git follows, and pushes to the new name.' },
         400: answer(`The service is unknown. Or: ${INVALID_NAME}`, as(TEXT)),
-        404: answer(
-          'The repository does not exist, or is not public.',
-          as(TEXT, 'application/x-git-upload-pack-advertisement'),
-        ),
+        404: answer('Before a push: the repository does not exist, or is not public.', as(TEXT)),
         502: OUT_OF_REACH,
         ...FAULT,
         default: HOST_ANSWER,
