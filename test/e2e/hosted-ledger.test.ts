@@ -1,9 +1,13 @@
 /** The ledger in a hosted database: what it answers, what its key may and may not do, and its failures. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { PostgrestClient } from '@supabase/postgrest-js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { HostedLedger } from '../../src/stats/hosted-ledger.ts';
 import { describeLedger, pullRequestEntry } from '../stats/support/ledger-behaviour.ts';
 import { HostedDatabase, PUBLIC_KEY, SECRET_KEY } from './support/postgrest.ts';
+
+const DOCUMENT = join(import.meta.dirname, '../../docs/hosted-database.md');
 
 let database: HostedDatabase;
 
@@ -86,8 +90,8 @@ describe('every question to the hosted database', () => {
     await database.pg.exec(`
       insert into public.pull_requests (owner, repo, pr_url, created_at)
         select 'octo', 'repo' || i % 500, 'https://host.test/' || i, '2026-01-01'::timestamptz + i * interval '1 second'
-        from generate_series(1, 5000) i;
-      insert into public.karma select lpad(to_hex(i), 8, '0'), 1 from generate_series(1, 5000) i;
+        from generate_series(1, 2000) i;
+      insert into public.karma select lpad(to_hex(i), 8, '0'), 1 from generate_series(1, 2000) i;
       analyze`);
     expect(await ledger.recentPullRequests(10)).toHaveLength(10);
     const plans = await Promise.all(
@@ -133,5 +137,20 @@ describe('a hosted database in trouble', () => {
     await expect(
       new HostedLedger({ url: `${database.url}/rest/v1/elsewhere`, key: PUBLIC_KEY }).totals(),
     ).rejects.toThrow();
+  });
+});
+
+describe('the stricter set-up of docs/hosted-database.md', () => {
+  it('takes the ledger from the public key, and leaves it to the secret one', async () => {
+    const [revocation = ''] = /revoke execute[^`]+/.exec(await readFile(DOCUMENT, 'utf8')) ?? [];
+    await database.pg.exec(revocation);
+    const open = new HostedLedger({ url: database.url, key: PUBLIC_KEY });
+    await expect(open.recordPullRequest(pullRequestEntry(7, '2026-11-01T10:00:00.000Z'))).rejects.toThrow();
+    await expect(open.setKarma('0123abcd', 7)).rejects.toThrow();
+    await expect(open.karma('0123abcd')).rejects.toThrow();
+    const closed = await openEmpty(SECRET_KEY);
+    await closed.recordPullRequest(pullRequestEntry(7, '2026-11-01T10:00:00.000Z'));
+    await closed.setKarma('0123abcd', 7);
+    expect(await closed.karma('0123abcd')).toBe(7);
   });
 });

@@ -30,7 +30,7 @@ export type Trouble = 'refuse' | 'stall' | 'html';
 export class HostedDatabase {
   readonly pg: PGlite;
   trouble: Trouble | null = null;
-  /** Method, path and query of every request. */
+  /** All that came in: method, address, headers and body of every request. */
   readonly requests: string[] = [];
   readonly #server: Server;
 
@@ -67,17 +67,18 @@ export class HostedDatabase {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.requests.push(`${request.method} ${request.url}`);
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks).toString();
+    this.requests.push([request.method, request.url, ...request.rawHeaders, body].join('\n'));
     if (this.trouble === 'refuse') return void response.destroy();
     if (this.trouble === 'html') return void response.writeHead(502).end('<h1>Bad gateway</h1>');
     if (this.trouble === 'stall') {
       response.writeHead(200, { 'Content-Type': 'application/json' }).write('[');
       return;
     }
-    const { status, body } = await this.#answer(request, Buffer.concat(chunks).toString());
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+    const answer = await this.#answer(request, body);
+    response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(answer.body);
   }
 
   async #answer(request: IncomingMessage, body: string): Promise<{ status: number; body?: string }> {
