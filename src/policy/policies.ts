@@ -11,7 +11,7 @@ import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { GitHub } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
-import type { RepositoryName } from '../host/repository-name.ts';
+import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
 import { LastKnown, type LastKnownPlaces } from '../stats/last-known.ts';
 import { OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
@@ -27,21 +27,26 @@ export type KnownPolicy = Policy | null | undefined;
 export class Policies {
   readonly #host: PolicyHost;
   readonly #lastKnown: LastKnown;
+  readonly #memory: LastKnownPlaces['memory'];
 
-  constructor(host: PolicyHost, lastKnown: LastKnown) {
+  constructor(host: PolicyHost, places: LastKnownPlaces) {
     this.#host = host;
-    this.#lastKnown = lastKnown;
+    this.#lastKnown = new LastKnown(places);
+    this.#memory = places.memory;
   }
 
   /** Never rejects. */
-  of(repository: RepositoryName): Promise<KnownPolicy> {
-    const { owner, name } = repository;
-    return this.#lastKnown.read<Policy | null>({
-      name: `policy/${owner.toLowerCase()}/${name.toLowerCase()}`,
+  async of(repository: RepositoryName): Promise<KnownPolicy> {
+    const name = `policy/${fullName(repository).toLowerCase()}`;
+    const policy = await this.#lastKnown.read<Policy | null>({
+      name,
       freshMs: POLICY_FRESH_MS,
       nothing: null,
       ask: () => this.#ask(repository),
     });
+    // Whoever is refused for that is told to try again, and may do so at once.
+    if (policy === undefined) this.#memory.delete(name);
+    return policy;
   }
 
   async #ask(repository: RepositoryName): Promise<Policy | null> {
@@ -64,7 +69,8 @@ const memory: LastKnownPlaces['memory'] = new Map();
 
 export function openPolicies(env: Pick<Env, 'LAST_KNOWN'>, config: Config, logger: Logger): Policies {
   const { hostingApiUrl, hostingToken, serviceUrl } = config;
-  const lastKnown = new LastKnown({
+  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock: systemClock });
+  return new Policies(github, {
     cache: caches.default,
     cacheBase: `${serviceUrl}/.last-known`,
     kv: env.LAST_KNOWN,
@@ -72,8 +78,4 @@ export function openPolicies(env: Pick<Env, 'LAST_KNOWN'>, config: Config, logge
     later: waitUntil,
     onFailure: (error) => logger.warn('a policy could not be read', { error }),
   });
-  return new Policies(
-    new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock: systemClock }),
-    lastKnown,
-  );
 }

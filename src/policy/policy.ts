@@ -45,23 +45,26 @@ const policySchema = z.strictObject(
 
 /** @param file the file's bytes; null if it is no file, or one that the host does not send whole. */
 export function parsePolicy(file: Uint8Array | null): Policy {
-  const problem = (text: string): Policy => ({ anonymousFriendly: false, accepted: [], problem: text });
-  if (file === null || file.byteLength > MAX_POLICY_BYTES) return problem('must be a file of at most 8 KB');
+  if (file === null || file.byteLength > MAX_POLICY_BYTES) return unusable('must be a file of at most 8 KB');
   let content: unknown;
   try {
     content = readYaml(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(file));
   } catch {
-    return problem('must be valid YAML without aliases');
+    return unusable('must be valid YAML without aliases');
   }
   // Nothing but comments: nothing is said.
   const parsed = policySchema.safeParse(content ?? {});
-  if (!parsed.success) return problem(parsed.error.issues[0]?.message ?? '');
+  if (!parsed.success) return unusable(parsed.error.issues[0]?.message ?? '');
   const { anonymous_friendly: anonymousFriendly, accept } = parsed.data;
   return {
     anonymousFriendly,
     accepted: CONTRIBUTIONS.filter((kind) => accept.includes(kind)),
     problem: null,
   };
+}
+
+function unusable(problem: string): Policy {
+  return { anonymousFriendly: false, accepted: [], problem };
 }
 
 /** @throws Error */

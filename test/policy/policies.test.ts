@@ -5,7 +5,6 @@ import { utf8 } from '../../src/git/bytes.ts';
 import { HostError } from '../../src/host/host-error.ts';
 import { Policies, type PolicyHost } from '../../src/policy/policies.ts';
 import { OPEN_POLICY } from '../../src/policy/policy.ts';
-import { LastKnown } from '../../src/stats/last-known.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -38,17 +37,14 @@ const pending: Promise<unknown>[] = [];
 
 /** An isolate, in the same data centre as the others or in another one. */
 function isolate(host: PolicyHost, cache: Pick<Cache, 'match' | 'put'> = caches.default): Policies {
-  return new Policies(
-    host,
-    new LastKnown({
-      cache,
-      cacheBase: 'https://gitveil.test/.last-known',
-      kv: LAST_KNOWN,
-      memory: new Map(),
-      later: (work) => void pending.push(work),
-      onFailure: () => {},
-    }),
-  );
+  return new Policies(host, {
+    cache,
+    cacheBase: 'https://gitveil.test/.last-known',
+    kv: LAST_KNOWN,
+    memory: new Map(),
+    later: (work) => void pending.push(work),
+    onFailure: () => {},
+  });
 }
 
 const elsewhere = { match: async () => undefined, put: async () => {} };
@@ -100,9 +96,13 @@ describe('the policy of a repository', () => {
     expect(await isolate(host, elsewhere).of(repository)).toEqual(NOTHING_ACCEPTED);
   });
 
-  it('is not known when the host does not answer and never has', async () => {
+  it('is not known when the host does not answer and never has, and is asked for again at once', async () => {
     const host = new FakeHost();
+    const repository = newRepository();
+    const policies = isolate(host);
     host.failure = new HostError('rate-limited', 'slow down');
-    expect(await isolate(host).of(newRepository())).toBeUndefined();
+    expect(await policies.of(repository)).toBeUndefined();
+    host.failure = null;
+    expect(await policies.of(repository)).toEqual(OPEN_POLICY);
   });
 });

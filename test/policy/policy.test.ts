@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { utf8 } from '../../src/git/bytes.ts';
 import { OPEN_POLICY, parsePolicy, policyRefusal } from '../../src/policy/policy.ts';
@@ -78,7 +78,9 @@ describe('a policy file', () => {
       '%',
       '\t',
       '<<',
-      ...'\0\u0085\uFFFF',
+      '\0',
+      '\u0085',
+      '\uFFFF',
     );
     fc.assert(
       fc.property(fc.array(words, { maxLength: 40 }), (parts) => {

@@ -191,10 +191,7 @@ describe('a report', () => {
     const broken = { ...bindings, RATE_WINDOWS: undefined };
     const headers = { Accept: 'text/html', 'CF-Connecting-IP': '203.0.113.77' };
     const init = { method: 'POST', body: new URLSearchParams({ hash: newHash() }), headers };
-    const answer = await worker.fetch(
-      new Request(URL_OF_REPORTS, init),
-      broken as unknown as typeof bindings,
-    );
+    const answer = await worker.fetch(new Request(URL_OF_REPORTS, init), broken);
     expect(answer.status).toBe(500);
     expect(await answer.text()).toContain('Something went wrong here');
     expect(lines).toEqual([expect.stringContaining('a report page failed')]);
