@@ -56,7 +56,12 @@ export class AlertOutbox {
       now,
       ALERTS_PER_RUN,
     );
-    return rows.toArray().map((row) => ({ ...row, alert: JSON.parse(row.alert) as Alert }));
+    return rows.toArray().map(({ id, alert, at, attempts }) => ({
+      id,
+      alert: JSON.parse(alert) as Alert,
+      at,
+      attempts,
+    }));
   }
 
   delivered({ id }: WaitingAlert): void {

@@ -61,6 +61,6 @@ export class Operator {
     this.#calls += 1;
     const headers = { ...init.headers, 'CF-Connecting-IP': `192.0.2.${this.#calls}` };
     const response = await fetch(url, { ...init, headers });
-    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    return { status: response.status, body: await response.json<AdminAnswer['body']>() };
   }
 }

@@ -1,0 +1,101 @@
+/** A push that is not let in: what it is told, what it costs, and what happens when nobody can say whether it is. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../src/env.ts';
+import worker from '../../src/worker.ts';
+import { FLUSH, pkt, readPushAnswer } from '../support/wire.ts';
+
+const bindings = env as unknown as Env;
+const MEBIBYTE = 1024 * 1024;
+const COMMANDS = `${pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`)}${FLUSH}`;
+const PASSWORD = { kind: 'password' } as const;
+
+const lost = () => Promise.reject(new Error('Network connection lost.'));
+const UNREACHABLE = { idFromName: () => 'id', get: () => ({ admit: lost, reservePlace: lost, read: lost }) };
+
+let hostWasAsked: ReturnType<typeof vi.spyOn>;
+
+beforeEach(() => {
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+  hostWasAsked = vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError('no network'));
+});
+
+afterEach(() => guard().setPanic(false, PASSWORD));
+
+function guard() {
+  return bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
+}
+
+async function push(body: BodyInit, variables: object = {}) {
+  const context = createExecutionContext();
+  const request = new Request('https://gitveil.test/v1/gh/octo/hello/git-receive-pack', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-git-receive-pack-request' },
+    body,
+  });
+  const response = await worker.fetch(
+    request,
+    { ...bindings, HOSTING_TOKEN: 'token', ...variables },
+    context,
+  );
+  const answer = new Uint8Array(await response.arrayBuffer());
+  await waitOnExecutionContext(context);
+  expect(response.status).toBe(200);
+  return readPushAnswer(answer);
+}
+
+/** A body that goes on for so many mebibytes after its commands, and how many of them were taken. */
+function longBody(mebibytes: number) {
+  const taken = { mebibytes: 0 };
+  const stream = new ReadableStream({
+    type: 'bytes',
+    start: (controller) => controller.enqueue(new TextEncoder().encode(COMMANDS)),
+    pull(controller) {
+      controller.enqueue(new Uint8Array(MEBIBYTE));
+      taken.mebibytes += 1;
+      if (taken.mebibytes >= mebibytes) controller.close();
+    },
+  });
+  return { stream, taken };
+}
+
+describe('a push in panic mode', () => {
+  beforeEach(() => guard().setPanic(true, PASSWORD));
+
+  it('gets the message, and the host is not asked', async () => {
+    const answer = await push(COMMANDS);
+    expect(answer).toMatchObject({
+      unpack: 'ok',
+      refs: { 'refs/heads/fix': 'push rejected: service temporarily suspended' },
+      error: 'push rejected: service temporarily suspended',
+    });
+    expect(answer.progress.split('\n')).toContain('SERVICE TEMPORARILY SUSPENDED');
+    expect(hostWasAsked).not.toHaveBeenCalled();
+  });
+
+  it('is read to its end, so that its client hears the answer', async () => {
+    const { stream, taken } = longBody(20);
+    await push(stream);
+    expect(taken.mebibytes).toBe(20);
+  });
+
+  it('is not read for ever', async () => {
+    const { stream, taken } = longBody(1000);
+    await push(stream);
+    expect(taken.mebibytes).toBeLessThan(140);
+  });
+});
+
+describe('a push is refused', () => {
+  it.each([
+    ['the guard', { GUARD: UNREACHABLE }],
+    ['the window of its address', { RATE_WINDOWS: UNREACHABLE }],
+    ['the key of the hashes', { SERVICE_SECRET: UNREACHABLE }],
+  ])('when %s cannot be asked', async (_what, variables) => {
+    const answer = await push(COMMANDS, variables);
+    expect(answer.error).toBe('push rejected: the service cannot check its limits');
+    expect(answer.progress).toContain('Nothing was changed. Push again in a few minutes.');
+    expect(hostWasAsked).not.toHaveBeenCalled();
+  });
+});
