@@ -76,6 +76,10 @@ interface Opened {
   updates: number;
 }
 
+async function statistics(): Promise<unknown> {
+  return (await fetch(`${service.url}/api/stats`)).json();
+}
+
 async function messages(prHash: string): Promise<string[]> {
   const url = `${bed.sandbox.notifyUrl}/anon-pr-${prHash}/json?poll=1`;
   const response = await fetch(url, { headers: { [TEST_HEADER]: '1' } });
@@ -115,8 +119,7 @@ it(
     const pulls = await bed.host.pulls(upstream);
     expect(pulls.map(({ url }) => url)).toEqual(opened.map(({ banner }) => banner.prUrl));
     expect(await bed.host.workBranches(upstream)).toHaveLength(opened.length);
-    const stats = async () => (await (await fetch(`${service.url}/api/stats`)).json()) as unknown;
-    await expect.poll(stats).toMatchObject({ total_prs: opened.length });
+    await expect.poll(statistics).toMatchObject({ total_prs: opened.length });
     for (const { banner, updates } of opened) {
       const count = async (word: string) =>
         (await messages(banner.prHash)).filter((message) => message.includes(` ${word}:`)).length;

@@ -7,9 +7,10 @@ import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
 
+const second = () => Math.floor(Date.now() / 1000);
+
 /** Commits have dates of whole seconds: after this, what is new would get another one. */
 async function nextSecond(): Promise<void> {
-  const second = () => Math.floor(Date.now() / 1000);
   const now = second();
   await expect.poll(second).toBeGreaterThan(now);
 }
