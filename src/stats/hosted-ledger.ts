@@ -27,8 +27,10 @@ export class HostedLedger implements Ledger {
   constructor({ url, key }: { readonly url: string; readonly key: string }) {
     this.#db = new PostgrestClient(restBase(url), {
       headers: { apikey: key, Authorization: `Bearer ${key}` },
-      // The client's own timeout ends when the headers are there, and would let a body stall.
-      fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
+      // The client's own timeout ends when the headers are there, and would let a body stall. A redirection would take
+      // the key elsewhere.
+      fetch: (input, init) =>
+        fetch(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'manual' }),
       retry: false,
     });
   }

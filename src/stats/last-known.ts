@@ -101,19 +101,28 @@ export class LastKnown {
   }
 
   async #kept(name: string): Promise<unknown> {
-    const text = await this.#places.kv.get(name).catch(() => null);
-    return text === null ? undefined : JSON.parse(text);
+    try {
+      const text = await this.#places.kv.get(name);
+      return text === null ? undefined : JSON.parse(text);
+    } catch {
+      return undefined;
+    }
   }
 
   /** A place that takes nothing costs another question later, and no more. */
-  async #keep<T>({ name, freshMs, nothing }: Question<T>, answer: Held): Promise<void> {
+  #keep<T>(question: Question<T>, answer: Held): Promise<unknown> {
+    return Promise.allSettled([this.#keepInCache(question, answer), this.#keepInKv(question, answer.value)]);
+  }
+
+  #keepInCache<T>({ name, freshMs }: Question<T>, answer: Held): Promise<void> {
     const headers = { 'Cache-Control': `max-age=${Math.ceil(freshMs / 1000)}` };
-    const toCache = this.#places.cache.put(this.#cacheKey(name), Response.json(answer, { headers }));
-    const text = JSON.stringify(answer.value);
+    return this.#places.cache.put(this.#cacheKey(name), Response.json(answer, { headers }));
+  }
+
+  async #keepInKv<T>({ name, nothing }: Question<T>, value: unknown): Promise<void> {
     const kept = await this.#kept(name);
-    const before = JSON.stringify(kept === undefined ? nothing : kept);
-    const toKv = text === before ? undefined : this.#places.kv.put(name, text);
-    await Promise.allSettled([toCache, toKv]);
+    const text = JSON.stringify(value);
+    if (text !== JSON.stringify(kept === undefined ? nothing : kept)) await this.#places.kv.put(name, text);
   }
 }
 

@@ -2,6 +2,9 @@
  * The ledger: pull requests (contract, 2.8), their number, and karma (2.3). One small interface; D1 keeps it, or a
  * hosted database when the operator gave one.
  *
+ * Cost: a question reads one row by its key, or as many as it answers, in the order of an index; nothing is counted or
+ * sorted when it is asked. An entry writes its row, two rows of totals, and their indexes.
+ *
  * Every method rejects with the database's error. Writes come from outboxes that deliver at least once: a pull
  * request's URL makes the second delivery do nothing, and karma is set, not added to.
  */

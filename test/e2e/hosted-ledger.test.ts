@@ -110,15 +110,20 @@ describe('every question to the hosted database', () => {
 });
 
 describe('a hosted database in trouble', () => {
-  it.each(['refuse', 'html'] as const)('makes every call reject, after one attempt: %s', async (trouble) => {
-    const ledger = new HostedLedger({ url: database.url, key: PUBLIC_KEY });
-    database.trouble = trouble;
-    database.requests.length = 0;
-    await expect(ledger.totals()).rejects.toThrow();
-    await expect(ledger.karma('0123abcd')).rejects.toThrow();
-    await expect(ledger.recordPullRequest(pullRequestEntry(1, '2026-11-01T10:00:00.000Z'))).rejects.toThrow();
-    expect(database.requests).toHaveLength(3);
-  });
+  it.each(['refuse', 'html', 'redirect'] as const)(
+    'makes every call reject, after one attempt: %s',
+    async (trouble) => {
+      const ledger = new HostedLedger({ url: database.url, key: PUBLIC_KEY });
+      database.trouble = trouble;
+      database.requests.length = 0;
+      await expect(ledger.totals()).rejects.toThrow();
+      await expect(ledger.karma('0123abcd')).rejects.toThrow();
+      await expect(
+        ledger.recordPullRequest(pullRequestEntry(1, '2026-11-01T10:00:00.000Z')),
+      ).rejects.toThrow();
+      expect(database.requests).toHaveLength(3);
+    },
+  );
 
   it('is waited for no longer than five seconds, also in the middle of an answer', async () => {
     database.trouble = 'stall';

@@ -3,6 +3,7 @@ import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { guardOf } from '../../src/routes/client.ts';
 import { D1Ledger } from '../../src/stats/d1-ledger.ts';
 import worker from '../../src/worker.ts';
 
@@ -159,12 +160,10 @@ describe('GET /badges/deployed.svg', () => {
   });
 
   it('is red while pushes are suspended', async () => {
-    const guard = { idFromName: () => null, get: () => ({ status: () => ({ panicMode: true }) }) };
-    const variables = { GUARD: guard } as unknown as Partial<Env>;
-    expect(await read(await get('/badges/deployed.svg', variables))).toEqual([
-      'deployed: suspended',
-      '#e05d44',
-    ]);
+    await guardOf(bindings).setPanic(true, { kind: 'password' });
+    expect(await read(await get('/badges/deployed.svg'))).toEqual(['deployed: suspended', '#e05d44']);
+    await guardOf(bindings).setPanic(false, { kind: 'password' });
+    expect((await read(await get('/badges/deployed.svg')))[1]).toBe('#0ea5e9');
   });
 });
 

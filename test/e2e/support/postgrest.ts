@@ -24,8 +24,11 @@ export const PUBLIC_KEY = 'sb_publishable_test';
 export const SECRET_KEY = 'sb_secret_test';
 const ROLES: Readonly<Record<string, string>> = { [PUBLIC_KEY]: 'anon', [SECRET_KEY]: 'service_role' };
 
-/** `refuse`: no connection; `stall`: headers, and then nothing; `html`: the answer of something else. */
-export type Trouble = 'refuse' | 'stall' | 'html';
+/**
+ * `refuse`: no connection; `stall`: headers, and then nothing; `html`: the answer of something else; `redirect`: to an
+ * address that answers.
+ */
+export type Trouble = 'refuse' | 'stall' | 'html' | 'redirect';
 
 export class HostedDatabase {
   readonly pg: PGlite;
@@ -73,6 +76,11 @@ export class HostedDatabase {
     this.requests.push([request.method, request.url, ...request.rawHeaders, body].join('\n'));
     if (this.trouble === 'refuse') return void response.destroy();
     if (this.trouble === 'html') return void response.writeHead(502).end('<h1>Bad gateway</h1>');
+    if (this.trouble === 'redirect' && !request.url?.includes('moved')) {
+      return void response
+        .writeHead(307, { Location: `${request.url}${request.url?.includes('?') ? '&' : '?'}moved=` })
+        .end();
+    }
     if (this.trouble === 'stall') {
       response.writeHead(200, { 'Content-Type': 'application/json' }).write('[');
       return;
