@@ -9,7 +9,7 @@ export function promises(beside: Html | null = null): Html {
       <h2 id="removed">What it removes</h2>
       <ul>
         <li>Your name, e-mail address and dates, from every new commit.</li>
-        <li>Signatures, and every other header of a commit.</li>
+        <li>Signatures, and whatever else a commit's headers tell.</li>
         <li>The ids of your commits: they never reach the code host.</li>
         <li>Your network address: the code host sees this service's.</li>
       </ul>

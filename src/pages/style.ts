@@ -52,6 +52,7 @@ ul, ol { padding-left: 1.2rem; }
 li { margin: 0.25rem 0; }
 li::marker { color: var(--accent); }
 .lead { font-size: 1.125rem; color: var(--soft); max-width: 46rem; }
+.lead + .card { margin-top: 1.25rem; }
 .status { display: flex; flex-wrap: wrap; gap: 0 1.25rem; margin-bottom: 1.25rem; }
 .soft { color: var(--soft); }
 .small { font-size: 0.875rem; }

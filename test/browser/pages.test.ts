@@ -11,6 +11,7 @@ const PAGES = [
   ['the front page with a mistake', '/?repo=hello'],
   ['the page of a remote', '/v1/gh/octo/hello'],
   ['the report page', '/v1/moderation/report?hash=0123abcd'],
+  ['the description of the API', '/docs'],
   ['the refusal of a report', '/v1/moderation/report?hash=none'],
 ] as const;
 

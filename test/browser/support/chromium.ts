@@ -9,10 +9,13 @@ import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const executablePath = [process.env['CHROMIUM'] ?? '', ...PLACES].find((place) => existsSync(place));
+if (executablePath === undefined) {
+  console.warn('The tests in a browser need Chromium (apt-get install chromium, or set CHROMIUM).');
+}
 
 /** Where no browser is, its tests are skipped, but not where they decide about a change: there they fail. */
 export const describeInBrowser = describe.skipIf(
-  executablePath === undefined && process.env['CI'] === undefined,
+  executablePath === undefined && !process.env['CI'],
 );
 
 export interface Chromium {
@@ -25,10 +28,7 @@ export function useChromium(): Chromium {
   let browser: Browser | null = null;
   let noticed: string[] = [];
   beforeAll(async () => {
-    if (executablePath === undefined) {
-      console.warn('The tests in a browser need Chromium (apt-get install chromium, or set CHROMIUM).');
-      return;
-    }
+    if (executablePath === undefined) return;
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
   });
   afterEach(async () => {

@@ -1,0 +1,41 @@
+/** A file of a repository, as GitHub's "Get repository content" answers for it. */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { GitHub } from '../../src/host/github.ts';
+
+const github = new GitHub({ apiUrl: 'https://api.host.test', token: 'secret', clock: systemClock });
+const repository = { owner: 'octo', name: 'hello' };
+
+function answer(status: number, body: unknown): void {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(body, { status }));
+}
+
+afterEach(() => void vi.restoreAllMocks());
+
+describe('a file on the host', () => {
+  it('is its bytes', async () => {
+    answer(200, { type: 'file', encoding: 'base64', content: 'YWNjZXB0\nOiBmYWxzZQ==\n' });
+    const file = await github.file(repository, '.gitveil.yml');
+    expect(file?.content && new TextDecoder().decode(file.content)).toBe('accept: false');
+  });
+
+  it.each([
+    ['a folder', [{ type: 'file', name: 'x' }]],
+    ['a submodule', { type: 'submodule', submodule_git_url: 'https://host.test/x.git' }],
+    ['a link that leads out of the repository', { type: 'symlink', target: '../../etc/passwd' }],
+    ['more than 1 MB', { type: 'file', encoding: 'none', content: '', size: 2_000_000 }],
+  ])('that is %s has no content', async (_, body) => {
+    answer(200, body);
+    expect(await github.file(repository, '.gitveil.yml')).toEqual({ content: null });
+  });
+
+  it('that is not there is null', async () => {
+    answer(404, { message: 'Not Found' });
+    expect(await github.file(repository, '.gitveil.yml')).toBeNull();
+  });
+
+  it('that the host does not show is an error', async () => {
+    answer(403, { message: 'Repository access blocked' });
+    await expect(github.file(repository, '.gitveil.yml')).rejects.toMatchObject({ code: 'refused' });
+  });
+});
