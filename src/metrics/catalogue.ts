@@ -34,7 +34,7 @@ export const CATALOGUE = {
   },
   gitveil_pushes_total: {
     type: 'counter',
-    help: 'Pushes by outcome: opened or updated a pull request, or refused for a reason.',
+    help: 'Pushes by outcome: accepted, suspended, rate-limited, refused by a rule, or failed by a fault.',
     labels: ['outcome'],
     isRare: true,
   },

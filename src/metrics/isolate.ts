@@ -57,6 +57,12 @@ export class Isolate {
     this.#requestsInFlight -= 1;
   }
 
+  /** For an answer that goes on when its request's handler has returned. */
+  async during<T>(answering: Promise<T>): Promise<T> {
+    this.#requestsInFlight += 1;
+    return answering.finally(() => this.requestEnded());
+  }
+
   figures(now: number): IsolateFigures {
     return {
       bufferedBytes: this.#bufferedBytes,

@@ -18,6 +18,7 @@ import type { Place } from './admission.ts';
 import { bannerLines } from './banner.ts';
 import { Claims, type Claimed, wrongKey } from './claims.ts';
 import { type CommandPlan, planCommands } from './command-plan.ts';
+import { countPush } from './outcome.ts';
 import { PackRelay } from './pack-relay.ts';
 import { squashedMessage } from './proposal.ts';
 import { propose } from './propose.ts';
@@ -289,6 +290,7 @@ export class Push {
 
   #log(refusal: Refusal | null): void {
     const durationMs = this.#host.clock.now() - this.#startedAt;
+    countPush(refusal, durationMs);
     if (refusal === null) this.#logger.info('push accepted', { durationMs });
     else this.#logger.warn('push refused', { durationMs, error: refusal.cause ?? refusal });
   }

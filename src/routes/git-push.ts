@@ -11,8 +11,10 @@ import { ProtocolError } from '../git/protocol-error.ts';
 import { readPushRequest } from '../git/push-request.ts';
 import { HostError, MovedError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { isolate } from '../metrics/isolate.ts';
 import { turnedAway } from '../push/admission.ts';
 import { discoverForPush } from '../push/discovery.ts';
+import { countPush } from '../push/outcome.ts';
 import { Push, type PushSettings } from '../push/push.ts';
 import { Withdrawal, withdrawalOf } from '../push/withdrawal.ts';
 import { BodyError, chunksOf, drain } from '../streams.ts';
@@ -57,6 +59,7 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
     // Before any other work; the window of the address follows when it is known that a pull request is wanted.
     const refusal = await host.admission.enter();
     if (refusal !== null) {
+      countPush(refusal, null);
       await drain(reader);
       return result(await turnedAway(request, refusal));
     }
@@ -72,7 +75,7 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
     await received;
     const { readable, writable } = new IdentityTransformStream();
     // Nor does one that leaves now: the push is half done on the host.
-    c.executionCtx.waitUntil(conclude(push, writable));
+    c.executionCtx.waitUntil(isolate.during(conclude(push, writable)));
     return result(readable);
   } catch (error) {
     return failedRequest(c, error, reader);

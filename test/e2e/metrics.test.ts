@@ -1,0 +1,45 @@
+/** What an operator sees of real pushes, comments and host calls. */
+import { expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
+import { speak } from './support/speak.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed();
+
+/** The sum of the series of a name whose labels match. */
+async function sum(name: string, labels = /./): Promise<number> {
+  const response = await fetch(`${bed.service.url}/metrics`, { headers: { Accept: 'text/plain' } });
+  const lines = (await response.text()).split('\n').filter((line) => line.startsWith(`${name}{`));
+  return lines
+    .filter((line) => labels.test(line))
+    .reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
+}
+
+it('counts pushes, issues and what they ask of the host, by outcome and status', async () => {
+  const { upstream, clone } = await contribute(bed);
+  await clone.commit();
+  await expectAccepted(bed, { upstream, clone }, await clone.push());
+  const issues = `/v1/gh/${upstream.fullName}/issues/anonymous`;
+  await speak(bed, bed.person(), issues, { title: 'Title', body: 'Words' });
+  await speak(bed, bed.person(), issues, { title: 'Title' });
+  expect(await sum('gitveil_pushes_total', /"accepted"/)).toBe(1);
+  expect(await sum('gitveil_push_duration_seconds_count', /"accepted"/)).toBe(1);
+  expect(await sum('gitveil_issues_total', /"accepted"/)).toBe(1);
+  expect(await sum('gitveil_issues_total', /"refused"/)).toBe(1);
+  expect(await sum('gitveil_outgoing_requests_total', /"git",status="200"/)).toBeGreaterThan(0);
+  expect(await sum('gitveil_outgoing_requests_total', /"rest",status="201"/)).toBeGreaterThan(0);
+  expect(await sum('gitveil_outgoing_requests_total', /"notifications",status="200"/)).toBeGreaterThan(0);
+
+  const response = await fetch(`${bed.service.url}/metrics`);
+  expect(await response.json()).toEqual({
+    memory: {
+      alloc: expect.any(Number) as number,
+      // A push and two issues were read.
+      total_alloc: expect.toSatisfy((bytes: number) => bytes >= 3 * 256 * 1024) as number,
+      sys: 128 * 1024 * 1024,
+      num_gc: expect.any(Number) as number,
+    },
+    goroutines: 1,
+    uptime: expect.stringMatching(/s$/) as string,
+  });
+});
