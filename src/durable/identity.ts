@@ -35,6 +35,7 @@ export interface ReportOutcome {
 export class Identity extends DurableObject<Env> {
   readonly #posts = new OneAtATime();
   #opened: Records | null = null;
+  #host: GitHubThreads | null = null;
   /** The attempt that is being made; all others ended without an answer. */
   #currentAttempt: number | null = null;
 
@@ -67,7 +68,7 @@ export class Identity extends DurableObject<Env> {
       if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
       const surroundings = {
         records: this.#records(),
-        host: this.#host(),
+        host: this.#openHost(),
         clock: systemClock,
         schedule: () => this.#schedule(),
         attempting: (id: number | null) => {
@@ -84,7 +85,7 @@ export class Identity extends DurableObject<Env> {
     const now = systemClock.now();
     await this.ctx.storage.setAlarm(now + SAFETY_ALARM_MS);
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
-    const supplies = { records, host: this.#host(), clock: systemClock };
+    const supplies = { records, host: this.#openHost(), clock: systemClock };
     await doChores(supplies, lost, (attempt, { id, text }) => {
       const chore = comments.settle(attempt, id, now);
       // The next comment's karma must be higher than any that is shown.
@@ -125,8 +126,10 @@ export class Identity extends DurableObject<Env> {
     return result.config;
   }
 
-  #host(): GitHubThreads {
+  #openHost(): GitHubThreads {
+    if (this.#host !== null) return this.#host;
     const { hostingApiUrl, hostingToken } = this.#config();
-    return new GitHubThreads({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock: systemClock });
+    const options = { apiUrl: hostingApiUrl, token: hostingToken ?? '', clock: systemClock };
+    return (this.#host = new GitHubThreads(options));
   }
 }

@@ -20,7 +20,17 @@ interface RequestFailure {
 /** Makes a call that may be repeated, and repeats it where that may help. Rejects with HostError. */
 export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
 
+/** Making one costs as much as a whole request besides, so that an isolate makes one for each host and token. */
+const known = new Map<string, Octokit>();
+
 export function openOctokit(options: { apiUrl: string; token: string }): Octokit {
+  const key = `${options.apiUrl} ${options.token}`;
+  const octokit = known.get(key) ?? makeOctokit(options);
+  known.set(key, octokit);
+  return octokit;
+}
+
+function makeOctokit(options: { apiUrl: string; token: string }): Octokit {
   const octokit = new Octokit({
     auth: options.token,
     baseUrl: options.apiUrl,

@@ -22,6 +22,7 @@ export async function readJsonObject(
   try {
     for (let chunk = await chunks.read(); chunk !== null; chunk = await chunks.read()) {
       json += text.decode(chunk, { stream: true });
+      chunks.recycle?.();
     }
     const value: unknown = JSON.parse(json + text.decode());
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'invalid' };

@@ -25,6 +25,8 @@ export class Karma {
   readonly #sql: SqlStorage;
   readonly #hash: string;
   readonly #ledger: () => Ledger;
+  /** Undefined until it has been read. */
+  #cached: KarmaRow | null | undefined;
 
   constructor(sql: SqlStorage, hash: string, ledger: () => Ledger) {
     this.#sql = sql;
@@ -64,8 +66,10 @@ export class Karma {
     const { karma } = this.#known();
     try {
       await inTime(this.#ledger().setKarma(this.#hash, karma));
+      const after = this.#known();
       // What has changed meanwhile is told next.
-      this.#sql.exec('UPDATE karma SET due_at = NULL, failures = 0 WHERE karma = ?', karma);
+      const due_at = after.karma === karma ? null : now + DELIVERY_DELAY_MS;
+      this.#store({ ...after, due_at, failures: 0 });
     } catch {
       this.#postpone(now);
     }
@@ -83,16 +87,17 @@ export class Karma {
       if (known.is_complete === 0) this.#store({ ...known, karma: known.karma + earlier, is_complete: 1 });
       return true;
     } catch {
-      if (this.#row() === null) this.#store(this.#known());
       this.#postpone(now);
       return false;
     }
   }
 
   #row(): KarmaRow | null {
-    return (
-      this.#sql.exec<KarmaRow>('SELECT karma, is_complete, due_at, failures FROM karma').toArray()[0] ?? null
-    );
+    if (this.#cached === undefined) {
+      const rows = this.#sql.exec<KarmaRow>('SELECT karma, is_complete, due_at, failures FROM karma');
+      this.#cached = rows.toArray()[0] ?? null;
+    }
+    return this.#cached;
   }
 
   #known(): KarmaRow {
@@ -103,7 +108,9 @@ export class Karma {
     this.#store({ ...row, due_at: row.due_at ?? now + DELIVERY_DELAY_MS });
   }
 
-  #store({ karma, is_complete, due_at, failures }: KarmaRow): void {
+  #store(row: KarmaRow): void {
+    this.#cached = row;
+    const { karma, is_complete, due_at, failures } = row;
     this.#sql.exec(
       'INSERT OR REPLACE INTO karma VALUES (1, ?, ?, ?, ?)',
       karma,
@@ -114,8 +121,8 @@ export class Karma {
   }
 
   #postpone(now: number): void {
-    const { failures } = this.#known();
-    this.#sql.exec('UPDATE karma SET due_at = ?, failures = failures + 1', now + backOffMs(failures));
+    const known = this.#known();
+    this.#store({ ...known, due_at: now + backOffMs(known.failures), failures: known.failures + 1 });
   }
 }
 

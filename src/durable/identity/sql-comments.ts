@@ -63,8 +63,9 @@ export class SqlComments {
       chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
       failures INTEGER NOT NULL DEFAULT 0
     )`);
+    sql.exec('CREATE INDEX IF NOT EXISTS chores ON comments (due_at) WHERE chore IS NOT NULL');
     sql.exec(`CREATE TABLE IF NOT EXISTS attempts (
-      id INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
+      id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
       started_at INTEGER NOT NULL, due_at INTEGER NOT NULL, chore TEXT, failures INTEGER NOT NULL DEFAULT 0
     )`);
   }

@@ -1,4 +1,4 @@
-/** The facts of src/identity/moderation.ts, in the database of a Durable Object. */
+/** The facts of src/identity/moderation.ts, in the database of a Durable Object and, once read, in its memory. */
 import { type ModerationFacts, NO_FACTS } from '../../identity/moderation.ts';
 
 interface ReportRow extends Record<string, SqlStorageValue> {
@@ -13,6 +13,7 @@ interface StateRow extends Record<string, SqlStorageValue> {
 
 export class SqlModeration {
   readonly #sql: SqlStorage;
+  #facts: ModerationFacts | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -23,18 +24,24 @@ export class SqlModeration {
   }
 
   read(): ModerationFacts {
+    return (this.#facts ??= this.#load());
+  }
+
+  /** Replaces the facts: what is not among the reports any more is forgotten. */
+  write(facts: ModerationFacts): void {
+    this.#facts = facts;
+    const { reports, cooldownUntil, isBlocked } = facts;
+    this.#sql.exec('INSERT OR REPLACE INTO moderation VALUES (1, ?, ?)', cooldownUntil, isBlocked ? 1 : 0);
+    this.#sql.exec('DELETE FROM reports');
+    for (const { reporter, at } of reports) this.#sql.exec('INSERT INTO reports VALUES (?, ?)', reporter, at);
+  }
+
+  #load(): ModerationFacts {
     const [state] = this.#sql.exec<StateRow>('SELECT cooldown_until, is_blocked FROM moderation');
     return {
       reports: this.#sql.exec<ReportRow>('SELECT reporter, at FROM reports ORDER BY at').toArray(),
       cooldownUntil: state?.cooldown_until ?? NO_FACTS.cooldownUntil,
       isBlocked: state?.is_blocked === 1,
     };
-  }
-
-  /** Replaces the facts: what is not among the reports any more is forgotten. */
-  write({ reports, cooldownUntil, isBlocked }: ModerationFacts): void {
-    this.#sql.exec('INSERT OR REPLACE INTO moderation VALUES (1, ?, ?)', cooldownUntil, isBlocked ? 1 : 0);
-    this.#sql.exec('DELETE FROM reports');
-    for (const { reporter, at } of reports) this.#sql.exec('INSERT INTO reports VALUES (?, ?)', reporter, at);
   }
 }
