@@ -6,7 +6,6 @@ import { Refusal } from '../push/refusal.ts';
 import { type Client, clientOf, guardOf, rateWindowOf } from './client.ts';
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
-  const guard = guardOf(c.env);
   let asked: Promise<Client> | null = null;
   const client = (): Promise<Client> => (asked ??= clientOf(c));
   /** When the push began, by the guard's clock. */
@@ -15,7 +14,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   return {
     async enter() {
       try {
-        const { panicMode, at } = await guard.admit((await client()).hash);
+        const { panicMode, at } = await guardOf(c.env).admit((await client()).hash);
         pushedAt = at;
         return panicMode ? suspended() : null;
       } catch (error) {
@@ -33,26 +32,33 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   };
 
   function placeOf(owner: Client, key: string): Place {
-    const window = rateWindowOf(c.env, owner);
     return {
       async opened(pullRequest) {
-        const steps = [window.confirmPlace(key), guard.opened({ ...pullRequest, pushedAt })];
-        for (const { status } of await Promise.allSettled(steps)) {
-          if (status === 'rejected') c.var.logger.error('an open pull request could not be counted');
-        }
+        const tracked = { ...pullRequest, pushedAt };
+        await Promise.all([
+          counted(() => rateWindowOf(c.env, owner).confirmPlace(key)),
+          counted(() => guardOf(c.env).opened(tracked)),
+        ]);
       },
       async release() {
         // A place that is not given back is free again after a while.
-        await window
+        await rateWindowOf(c.env, owner)
           .releasePlace(key)
           .catch((error: unknown) => c.var.logger.warn('a place could not be given back', { error }));
       },
     };
   }
 
+  /** Once more if an object is out of reach for a moment: the pull request is open, and its push is not to fail. */
+  async function counted(step: () => Promise<void>): Promise<void> {
+    await step()
+      .catch(step)
+      .catch((error: unknown) => c.var.logger.error('an open pull request could not be counted', { error }));
+  }
+
   async function alertOperator(offender: Client, attempts: number): Promise<void> {
-    await guard
-      .rateLimitExceeded({ ...offender }, attempts)
+    await guardOf(c.env)
+      .rateLimitExceeded(offender, attempts)
       .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
   }
 }

@@ -4,7 +4,8 @@ import { contribute, type Contribution, expectAccepted, expectRefused } from './
 import { Operator, OPERATOR } from './support/operator.ts';
 import { remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
-import { packOf, pkt, pushBody, readPushAnswer, send, sendPush } from './support/wire.ts';
+import { RawConnection } from './support/raw-http.ts';
+import { packOf, pkt, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from './support/wire.ts';
 
 const bed = useTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -26,6 +27,31 @@ async function openMany({ clone, upstream }: Contribution, count: number) {
     answers.push(readPushAnswer(await sendPush(upstream.url, clone.person, body)).report[1]);
   }
   return answers;
+}
+
+/** Pushes that send the first half of their bodies and are gone, one after the other. */
+async function beginAndVanish({ clone, upstream }: Contribution, count: number): Promise<void> {
+  const pack = await packOf(clone, ['HEAD', '^origin/main']);
+  const newId = await clone.idOf('HEAD');
+  const path = `/v1/gh/${upstream.fullName}/git-receive-pack`;
+  const refusals = () => bed.logLines.filter((line) => line.includes('push refused')).length;
+  for (let index = 0; index < count; index++) {
+    const before = refusals();
+    const lookUps = bed.host.requestsFor(upstream, 'GET', /\/repos\//).length;
+    const body = pushBody({ commands: [{ newId, ref: `refs/heads/gone-${index}` }], pack });
+    const connection = await RawConnection.open(bed.service.url);
+    connection.sendHead(path, clone.person, {
+      'Content-Type': RECEIVE_PACK,
+      'Content-Length': String(body.length),
+    });
+    connection.send(body.subarray(0, body.length - 10));
+    // It has its place once the host is asked about the repository.
+    await expect
+      .poll(() => bed.host.requestsFor(upstream, 'GET', /\/repos\//).length)
+      .toBeGreaterThan(lookUps);
+    connection.vanish();
+    await expect.poll(refusals).toBeGreaterThan(before);
+  }
 }
 
 describe('the sixth pull request of an hour', () => {
@@ -88,11 +114,24 @@ describe('the sixth pull request of an hour', () => {
   });
 });
 
+describe('a push that breaks off', () => {
+  it('gives its place back', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    await beginAndVanish(contribution, 6);
+    expect(await openMany(contribution, 5)).toEqual(
+      Array.from({ length: 5 }, (_, index) => `ok refs/heads/${clone.person.word}-${index}`),
+    );
+    expect(await bed.host.pulls(upstream)).toHaveLength(5);
+  });
+});
+
 describe('the request that Git sends ahead of a large push', () => {
   it('counts nowhere', async () => {
     const { upstream, clone } = await contribute(bed);
     const before = (await operator.alerts()).length;
-    const headers = { 'Content-Type': 'application/x-git-receive-pack-request' };
+    const headers = { 'Content-Type': RECEIVE_PACK };
     for (let probe = 0; probe < 25; probe++) {
       const url = `${upstream.url}/git-receive-pack`;
       await send(url, { method: 'POST', person: clone.person, headers, body: pkt(null) });
