@@ -7,7 +7,7 @@
  * so that a badge in a popular README costs no writes.
  *
  * Cost: nothing while the value is fresh in memory, one look into the cache after that. Then the ledger's own cost, one
- * entry in the cache, and one KV read behind the answer.
+ * entry in the cache, and behind the answer, when it is news to the isolate, one KV read.
  */
 
 /** One question to the ledger. Values and `nothing` are JSON. */
@@ -65,7 +65,7 @@ export class LastKnown {
       const value = await within(PATIENCE_MS, question.ask());
       const answer = { value, freshUntil: Date.now() + freshMs };
       this.#hold(name, answer);
-      this.#places.later(this.#keep(question, answer));
+      this.#places.later(this.#keep(question, answer, held));
       return value;
     } catch (error) {
       this.#places.onFailure(error);
@@ -109,9 +109,16 @@ export class LastKnown {
     }
   }
 
-  /** A place that takes nothing costs another question later, and no more. */
-  #keep<T>(question: Question<T>, answer: Held): Promise<unknown> {
-    return Promise.allSettled([this.#keepInCache(question, answer), this.#keepInKv(question, answer.value)]);
+  /**
+   * A place that takes nothing costs another question later, and no more.
+   * @param before what this isolate knew; if it is the same, KV has it.
+   */
+  #keep<T>(question: Question<T>, answer: Held, before: Held | undefined): Promise<unknown> {
+    const isNews = before === undefined || JSON.stringify(before.value) !== JSON.stringify(answer.value);
+    return Promise.allSettled([
+      this.#keepInCache(question, answer),
+      isNews ? this.#keepInKv(question, answer.value) : undefined,
+    ]);
   }
 
   #keepInCache<T>({ name, freshMs }: Question<T>, answer: Held): Promise<void> {

@@ -96,6 +96,19 @@ describe('while the ledger answers', () => {
     expect(put.mock.calls.map(([, text]) => text)).toEqual(['7', '8', '0']);
   });
 
+  it('leaves KV alone while nothing changes', async () => {
+    const known = isolate();
+    const asking = question();
+    await known.read(asking);
+    await settled();
+    const calls = [vi.spyOn(LAST_KNOWN, 'get'), vi.spyOn(LAST_KNOWN, 'put')];
+    pass(5_000);
+    await known.read(asking);
+    await settled();
+    expect(asked).toBe(2);
+    for (const call of calls) expect(call).not.toHaveBeenCalled();
+  });
+
   it('answers also when no place takes anything', async () => {
     const broken = { match: () => Promise.reject(new Error()), put: () => Promise.reject(new Error()) };
     const kv = { get: dead, put: dead } as unknown as KVNamespace;
