@@ -6,7 +6,7 @@
  * bear that, and does, as the host compares and swaps each branch.
  */
 
-/** Longer than a push takes that waits for everything it may wait for. */
+/** Longer than any but the slowest pushes: nobody is to wait for long for a holder that has died. */
 export const LEASE_MS = 5 * 60 * 1000;
 
 export class Lease {

@@ -114,3 +114,13 @@ describe('a warning', () => {
     expect(remoteLines(pushed).join('\n')).not.toContain('They name');
   });
 });
+
+describe('a fetch as docs/privacy.md advises it', () => {
+  it('tells the host of no commit that was not fetched', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    const tip = await upstream.grow();
+    await clone.git('fetch', '--quiet', '--negotiation-tip=refs/remotes/origin/main', 'origin');
+    expect(await clone.git('rev-parse', 'origin/main')).toBe(tip);
+  });
+});

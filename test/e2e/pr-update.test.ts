@@ -7,12 +7,12 @@ import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
 
-const second = () => Math.floor(Date.now() / 1000);
+const thisSecond = () => Math.floor(Date.now() / 1000);
 
 /** Commits have dates of whole seconds: after this, what is new would get another one. */
 async function nextSecond(): Promise<void> {
-  const now = second();
-  await expect.poll(second).toBeGreaterThan(now);
+  const now = thisSecond();
+  await expect.poll(thisSecond).toBeGreaterThan(now);
 }
 
 /** An open pull request of two commits, and what updates it. */
