@@ -36,6 +36,9 @@ export function frontPage(page: FrontPage): Page {
       ${status(page)}
       <section class="card" aria-label="Commands">
         ${repositoryForm(page)} ${commandList(page.remoteBase, page.path)}
+        <p class="soft small after-commands">
+          To comment or to open an issue without an account, use the <a href="/docs">API</a>.
+        </p>
       </section>
       ${promises(recentPullRequests(page))}
     </main>`,

@@ -14,7 +14,7 @@ export interface Page {
   readonly title: string;
   readonly description: string;
   readonly content: Html;
-  /** Stands on its own without it. Text of the source, never of a request. */
+  /** What the page can do without, too. Text of this code, never of a request. */
   readonly script?: string;
   /** Pages of the moment, such as a report, are not for search engines. */
   readonly isIndexed?: boolean;
@@ -29,7 +29,7 @@ export interface Links {
 }
 
 const MASK = 'M16 3C9 3 4 6 4 13c0 9 6 13 12 16 6-3 12-7 12-16 0-7-5-10-12-10Z';
-const EYES = 'M8 15q3.500-3 7 0-3.500 3-7 0Zm9 0q3.500-3 7 0-3.500 3-7 0Z';
+const EYES = 'M8 15q3.5-3 7 0-3.5 3-7 0Zm9 0q3.5-3 7 0-3.5 3-7 0Z';
 const ICON = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0b8577" d="${MASK}"/><path fill="#fff" d="${EYES}"/></svg>`,
 )}`;
@@ -78,11 +78,13 @@ export function renderPage(
     </html>`;
 }
 
+const STYLE_SOURCE = hashSource(STYLE);
+
 /** Headers of an answer that is a page; the policy allows what this very page holds. */
 export function pageHeaders({ script }: Pick<Page, 'script'>): Record<string, string> {
   const policy = [
     "default-src 'none'",
-    `style-src ${hashSource(STYLE)}`,
+    `style-src ${STYLE_SOURCE}`,
     ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
     'img-src data:',
     "form-action 'self'",
