@@ -12,6 +12,11 @@ export function anonymousFriendlyBadge(isVerified: boolean): string {
   return makeBadge({ label: 'anonymous-friendly', message, color: isVerified ? GREEN : GRAY });
 }
 
+/** As much of a commit's id as people read. What stands in no such name does not belong on a badge either. */
+export function shortCommit(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9._-]/g, '').slice(0, 7);
+}
+
 /** @param commit already short. */
 export function deployedBadge(commit: string, isSuspended: boolean): string {
   return isSuspended

@@ -5,7 +5,12 @@
  * ledger for one row, the host for a repository's policy. The panic switch is asked every time.
  */
 import { type Context, Hono } from 'hono';
-import { anonymousFriendlyBadge, deployedBadge, pullRequestCountBadge } from '../badges/badge.ts';
+import {
+  anonymousFriendlyBadge,
+  deployedBadge,
+  pullRequestCountBadge,
+  shortCommit,
+} from '../badges/badge.ts';
 import type { AppEnv } from '../env.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { openStatistics } from '../stats/statistics.ts';
@@ -31,10 +36,10 @@ badges.get('/badges/anonymous-friendly.svg', async (c) => {
 });
 
 badges.get('/badges/deployed.svg', async (c) => {
-  const { commit } = deployedQuery.parse(c.req.query());
+  const { commit = '' } = deployedQuery.parse(c.req.query());
   const { panicMode } = await guardOf(c.env).status();
-  const shown = commit || deployedQuery.parse({ commit: c.var.config.commitHash }).commit;
-  return image(c, deployedBadge(shown ?? '', panicMode), AN_HOUR);
+  const shown = shortCommit(commit) || shortCommit(c.var.config.commitHash);
+  return image(c, deployedBadge(shown, panicMode), AN_HOUR);
 });
 
 badges.get('/badges/:badge', (c) =>

@@ -1,22 +1,22 @@
 /**
- * What the ledger last said, for questions that are asked far more often than their answers change, and for the time
- * when it does not answer.
+ * What the ledger, or another slow source, last said: for questions that are asked far more often than their answers
+ * change, and for the time when the source does not answer.
  *
  * Three places, from near to far: the isolate's memory and the data centre's cache spare the question for a while; KV
- * has the last known value of every place, and is asked when the ledger fails. KV is written when a value has changed,
+ * has the last known value of every place, and is asked when the source fails. KV is written when a value has changed,
  * so that a badge in a popular README costs no writes.
  *
- * Cost: nothing while the value is fresh in memory, one look into the cache after that. Then the ledger's own cost, one
+ * Cost: nothing while the value is fresh in memory, one look into the cache after that. Then the source's own cost, one
  * entry in the cache, and behind the answer, when it is news to the isolate, one KV read.
  */
 
-/** One question to the ledger. Values and `nothing` are JSON. */
+/** One question to the source. Values and `nothing` are JSON. */
 export interface Question<T> {
   /** Names the question and its arguments, as part of a path; a value of another shape needs another name. */
   readonly name: string;
   /** How long an answer is not asked for again. */
   readonly freshMs: number;
-  /** The answer of an empty ledger. It is not worth writing down, else everyone could fill KV with made-up names. */
+  /** The answer of an empty source. It is not worth writing down, else everyone could fill KV with made-up names. */
   readonly nothing: T;
   ask(): Promise<T>;
 }
@@ -40,7 +40,7 @@ interface Held {
 
 /** An answer that takes longer is none: someone is waiting, and the last known value is good enough. */
 const PATIENCE_MS = 3_000;
-/** How long a ledger that failed is left alone. */
+/** How long a source that failed is left alone. */
 const RETRY_MS = 5_000;
 const MAX_HELD = 1_000;
 
@@ -51,7 +51,7 @@ export class LastKnown {
     this.#places = places;
   }
 
-  /** The ledger's answer, or the last known one when it fails; undefined when there is none either. */
+  /** The source's answer, or the last known one when it fails; undefined when there is none either. */
   async read<T>(question: Question<T>): Promise<T | undefined> {
     const { name, freshMs } = question;
     const held = this.#places.memory.get(name);

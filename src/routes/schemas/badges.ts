@@ -20,15 +20,11 @@ export const anonymousFriendlyQuery = z.object({
     .meta({ description: '`owner/repo`: whose policy file decides.' }),
 });
 
-const SHORT_COMMIT_LENGTH = 7;
-
 export const deployedQuery = z.object({
   commit: z
     .string()
     .optional()
-    .meta({ description: 'The commit to show, shortened to 7 characters. Default: the deployed one.' })
-    // What stands in no commit's name does not belong on a badge either.
-    .transform((text) => text?.replaceAll(/[^A-Za-z0-9._-]/g, '').slice(0, SHORT_COMMIT_LENGTH)),
+    .meta({ description: 'The commit to show, shortened to 7 characters. Default: the deployed one.' }),
 });
 
 function toRepositoryName({ owner, repo }: { owner: string; repo: string }, context: z.RefinementCtx) {
