@@ -10,7 +10,7 @@ export function promises(beside: Html | null = null): Html {
       <ul>
         <li>Your name, e-mail address and dates, from every new commit.</li>
         <li>Signatures, and whatever else a commit's headers tell.</li>
-        <li>The ids of your commits: they never reach the code host.</li>
+        <li>The ids of your commits: the push gives them new ones.</li>
         <li>Your network address: the code host sees this service's.</li>
       </ul>
     </section>

@@ -73,6 +73,17 @@ describe('the front page', () => {
     expect(await page.text()).toContain('It is not known whether pushes are accepted');
   });
 
+  it('says that pushes are suspended, and that they are accepted again', async () => {
+    const variables = { PANIC_PASSWORD: 'stop', IDENTITY_SECRET: 'x'.repeat(32) };
+    for (const active of [true, false]) {
+      const body = JSON.stringify({ password: 'stop', active });
+      const request = new Request('https://veil.test/admin/panic', { method: 'POST', body });
+      expect((await worker.fetch(request, { ...bindings, ...variables })).status).toBe(200);
+      const page = await (await get('/')).text();
+      expect(page).toContain(active ? 'Pushes are suspended for the moment' : 'Pushes are accepted');
+    }
+  });
+
   it('is a few lines for a terminal', async () => {
     const response = await get('/?repo=octo/hello', '*/*');
     expect(response.headers.get('Content-Type')).toMatch(/^text\/plain/);
