@@ -57,6 +57,22 @@ describe('the public key of the hosted database', () => {
     }
   });
 
+  it('finds rows closed also when someone grants it the tables by mistake', async () => {
+    const ledger = await openEmpty(PUBLIC_KEY);
+    await ledger.recordPullRequest(pullRequestEntry(1, '2026-11-01T10:00:00.000Z'));
+    await ledger.setKarma('0123abcd', 3);
+    await database.pg.transaction(async (transaction) => {
+      await transaction.exec('grant all on all tables in schema public to anon; set local role anon');
+      expect((await transaction.query('select * from pull_requests')).rows).toHaveLength(1);
+      expect((await transaction.query('select * from karma')).rows).toEqual([]);
+      expect((await transaction.query('update karma set karma = 9')).affectedRows).toBe(0);
+      expect((await transaction.query('delete from pull_requests')).affectedRows).toBe(0);
+      const insertion = transaction.query("insert into karma values ('89abcdef', 1)");
+      await expect(insertion).rejects.toThrow(/row-level security/);
+      await transaction.rollback();
+    });
+  });
+
   it.each([
     [{ owner: 'a b' }],
     [{ owner: '' }],
