@@ -1,16 +1,44 @@
 /**
- * `npm run deploy`: uploads the Worker together with the id of the commit it was built from, which /health reports, and
- * then applies the database's new migrations: the first upload is what creates the database. A working tree with changes
- * says so in the id (`…-dirty`). Arguments go to `wrangler deploy`.
+ * `npm run deploy`: brings the database up to date, and then uploads the Worker together with the id of the commit it was
+ * built from, which /health reports. Arguments go to `wrangler deploy`; with `--dry-run` it only builds.
+ *
+ * The database comes first, so that no code ever meets tables that are not there yet; the code of before meets the new
+ * ones for some seconds, and migrations must let it. On a fresh account the database is created here, as `wrangler deploy`
+ * would do it too late; it finds it by its name, and creates the namespaces itself.
  */
 import { spawnSync } from 'node:child_process';
 import { currentCommit } from './build.ts';
 
-function wrangler(...args: string[]): void {
-  const { status } = spawnSync('wrangler', args, { stdio: 'inherit' });
+/** Its name in wrangler.toml. */
+const DATABASE = 'gitveil';
+
+const args = process.argv.slice(2);
+
+/** Runs wrangler; ends this program when it fails. Questions that it asks can be answered. */
+function wrangler(...words: string[]): void {
+  const { status } = spawnSync('wrangler', words, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }
 
-const args = process.argv.slice(2);
+/** The names of the account's databases. */
+function databaseNames(): string[] {
+  const { status, stdout } = spawnSync('wrangler', ['d1', 'list', '--json'], {
+    stdio: ['inherit', 'pipe', 'inherit'],
+    encoding: 'utf8',
+  });
+  if (status !== 0) {
+    process.stderr.write(
+      `${stdout ?? ''}\nThe account cannot be reached: is wrangler logged in (npx wrangler login)?\n`,
+    );
+    process.exit(status ?? 1);
+  }
+  return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
+}
+
+function prepareDatabase(): void {
+  if (!databaseNames().includes(DATABASE)) wrangler('d1', 'create', DATABASE, '--update-config=false');
+  wrangler('d1', 'migrations', 'apply', DATABASE, '--remote');
+}
+
+if (!args.includes('--dry-run')) prepareDatabase();
 wrangler('deploy', '--var', `COMMIT_HASH:${await currentCommit()}`, ...args);
-if (!args.includes('--dry-run')) wrangler('d1', 'migrations', 'apply', 'DB', '--remote');
