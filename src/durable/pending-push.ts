@@ -3,14 +3,24 @@
  *
  * A push that died before its answer was sent is simply pushed again. It then finds here what it was working on: the
  * same pr_hash, so that no second pull request is opened, and the same date, so that the commits get the same ids. What
- * was answered is forgotten: the same commit pushed once more is a new pull request.
+ * was answered is forgotten: the same commit pushed once more is a new pull request. What nobody repeats within an hour
+ * is cleared up, and a pull request that it had opened is written down.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { systemClock } from '../clock.ts';
+import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
+import { GitHub } from '../host/github.ts';
+import type { RepositoryName } from '../host/repository-name.ts';
+import { findOrphan } from '../push/adoption.ts';
 import { Lease } from './lease.ts';
 
-/** After this long a push that nobody has repeated is forgotten. */
-const LIFE_MS = 60 * 60 * 1000;
+const HOUR_MS = 60 * 60 * 1000;
+/** After this long a push that nobody has repeated is over. */
+const LIFE_MS = HOUR_MS;
+/** How long, after that, to try to find out how far it came. */
+const CLEARING_MS = 24 * HOUR_MS;
+const RETRY_MS = 10 * 60 * 1000;
 
 /** What a push decides once, and keeps when it is repeated. */
 export interface PushIntent {
@@ -18,6 +28,12 @@ export interface PushIntent {
   readonly prHash: string;
   /** Seconds since 1970: the date of its commits. */
   readonly committedAt: number;
+}
+
+interface StoredIntent extends PushIntent {
+  readonly target: RepositoryName;
+  /** Milliseconds since 1970. */
+  readonly until: number;
 }
 
 export type BegunPush =
@@ -34,17 +50,17 @@ export class PendingPush extends DurableObject<Env> {
   readonly #lease = new Lease();
 
   /** @param proposed what the push decides, if it is not a repetition. @param at milliseconds since 1970. */
-  async begin(proposed: PushIntent, at: number): Promise<BegunPush> {
-    const { kv } = this.ctx.storage;
+  async begin(target: RepositoryName, proposed: PushIntent, at: number): Promise<BegunPush> {
     const lease = this.#lease.take(at);
     if (lease === null) return { kind: 'busy' };
-    const earlier = kv.get<PushIntent & { until: number }>('intent');
+    const earlier = this.#stored();
     if (earlier !== undefined && at < earlier.until) {
       const { prHash, committedAt } = earlier;
       return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: true };
     }
-    kv.put('intent', { ...proposed, until: at + LIFE_MS });
-    await this.ctx.storage.setAlarm(at + LIFE_MS);
+    const stored: StoredIntent = { ...proposed, target, until: at + LIFE_MS };
+    this.ctx.storage.kv.put('intent', stored);
+    await this.ctx.storage.setAlarm(stored.until);
     return { kind: 'begun', lease, intent: proposed, isRepeated: false };
   }
 
@@ -55,7 +71,35 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    await this.#forget();
+    const stored = this.#stored();
+    const now = Date.now();
+    if (stored === undefined || now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored, now))) {
+      await this.#forget();
+    } else await this.ctx.storage.setAlarm(now + RETRY_MS);
+  }
+
+  #stored(): StoredIntent | undefined {
+    return this.ctx.storage.kv.get<StoredIntent>('intent');
+  }
+
+  /** False if it has to be tried again. */
+  async #isClearedUp({ target, prHash }: StoredIntent, now: number): Promise<boolean> {
+    const result = parseConfig({ ...this.env });
+    if (result.kind === 'invalid' || result.config.hostingToken === null) return false;
+    const { hostingApiUrl, hostingToken } = result.config;
+    const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken, clock: systemClock });
+    try {
+      const orphan = await findOrphan(github, target, prHash);
+      if (orphan === null) return true;
+      const { owner, name: repo } = orphan.repository;
+      const { number, url } = orphan.pullRequest;
+      const object = this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash));
+      await object.adopt({ prHash, owner, repo, number, url }, now);
+      return true;
+    } catch {
+      // The host, or the object, is out of reach.
+      return false;
+    }
   }
 
   async #forget(): Promise<void> {

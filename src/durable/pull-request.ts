@@ -98,6 +98,13 @@ export class PullRequest extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at);
   }
 
+  /** Writes down what a push has opened that died before it could. @param at milliseconds since 1970. */
+  async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
+    if (this.#record.read() !== null) return;
+    const dates = { committedAt: 0, commitHashes: new Uint8Array() };
+    await this.record(pullRequest, { tip: '', dates, key: null, lease: null }, at);
+  }
+
   /**
    * Sees to it that the topic hears of what happened on the host; of each event once, by its key.
    * False if no push has written this pull request down.

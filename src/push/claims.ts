@@ -75,20 +75,27 @@ export class Claims {
     await Promise.allSettled(this.#ends.splice(0).map((end) => end(isAnswered)));
   }
 
-  async #begin({ target, tip, refName, options }: PushSubject, proposed: PushIntent) {
-    // A ref name holds no space.
-    const parts = [fullName(target).toLowerCase(), tip, refName, options.base ?? '', options.prHash ?? ''];
-    const object = this.#host.pendingPush(keyedHash(await this.#host.secret(), 'push', parts.join(' ')));
-    const beginning = object.begin(proposed, this.#host.clock.now());
-    this.#ends.push(async (isAnswered) => {
-      const begun = await beginning;
-      if (begun.kind === 'begun') await object.end(begun.lease, isAnswered);
+  async #begin(subject: PushSubject, proposed: PushIntent) {
+    const beginning = this.#hashOf(subject).then(async (hash) => {
+      const object = this.#host.pendingPush(hash);
+      const begun = await object.begin(subject.target, proposed, this.#host.clock.now());
+      const end = async (isAnswered: boolean) => {
+        if (begun.kind === 'begun') await object.end(begun.lease, isAnswered);
+      };
+      return { begun, end };
     });
-    const begun = await beginning;
+    this.#ends.push(async (isAnswered) => (await beginning).end(isAnswered));
+    const { begun } = await beginning;
     if (begun.kind === 'begun') return begun;
     throw new Refusal('this push is under way already', [
       'Wait for its answer. If it broke off, push again in a few minutes: it then goes on where it was.',
     ]);
+  }
+
+  async #hashOf({ target, tip, refName, options }: PushSubject): Promise<string> {
+    // A ref name holds no space.
+    const parts = [fullName(target).toLowerCase(), tip, refName, options.base ?? '', options.prHash ?? ''];
+    return keyedHash(await this.#host.secret(), 'push', parts.join(' '));
   }
 }
 

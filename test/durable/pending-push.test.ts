@@ -1,22 +1,33 @@
 /** One push until its answer has gone out. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import {
+  abortAllDurableObjects,
+  applyD1Migrations,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../src/durable/lease.ts';
 import type { PushIntent } from '../../src/durable/pending-push.ts';
 import type { Env } from '../../src/env.ts';
 
-const bindings = env as unknown as Env;
-const MINUTE_MS = 60_000;
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const TARGET = { owner: 'octo', name: 'hello' };
+const HOUR_MS = 60 * 60 * 1000;
 /** Ahead of the clock: by itself no alarm goes off within a test. */
-const NOW = Date.now() + 24 * 60 * MINUTE_MS;
+const NOW = Date.now() + 24 * HOUR_MS;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
 
 let count = 0;
 function newPush() {
   const id = bindings.PENDING_PUSHES.idFromName(`push ${++count}`);
   // A stub does not outlive the object's death.
   const object = () => bindings.PENDING_PUSHES.get(id);
-  return { object, begin: (intent: PushIntent, at = NOW) => object().begin(intent, at) };
+  return { object, begin: (intent: PushIntent, at = NOW) => object().begin(TARGET, intent, at) };
 }
 
 const intent = (prHash: string): PushIntent => ({ prHash, committedAt: count });
@@ -62,17 +73,95 @@ describe('a pending push', () => {
     expect(await begin(intent('c'), NOW + LEASE_MS + 1)).toEqual({ kind: 'busy' });
   });
 
-  it('is forgotten after an hour, and leaves nothing behind', async () => {
-    const { object, begin } = newPush();
+  it('that nobody repeats within an hour is another push when it comes', async () => {
+    const { begin } = newPush();
     await begin(intent('a'));
     await abortAllDurableObjects();
-    const late = await begin(intent('b'), NOW + 60 * MINUTE_MS);
+    const late = await begin(intent('b'), NOW + HOUR_MS);
     expect(late).toMatchObject({ intent: intent('b'), isRepeated: false });
+  });
+});
+
+describe('a push that died and is not repeated', () => {
+  const PR_HASH = 'feedfeedfeed';
+  const PULL = {
+    number: 7,
+    html_url: 'https://host.test/octo/hello/pull/7',
+    state: 'open',
+    base: { ref: 'main' },
+    head: { repo: { name: 'hello', owner: { login: 'bot' } } },
+  };
+
+  /** The host's answers, by method and path; and what it was asked. */
+  function answer(answers: Record<string, unknown>): string[] {
+    const asked: string[] = [];
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      const { method, url } = new Request(input, init);
+      const call = `${method} ${new URL(url).pathname}`;
+      asked.push(call);
+      const body = answers[call];
+      if (body === undefined) return Response.json({ message: 'Server Error' }, { status: 503 });
+      return body === null ? new Response(null, { status: 204 }) : Response.json(body);
+    });
+    return asked;
+  }
+
+  /** The hour is over. Answers whether anything is left to do. */
+  async function clearUp({ object }: ReturnType<typeof newPush>): Promise<boolean> {
+    await runInDurableObject(object(), (instance) => {
+      const variables = { HOSTING_TOKEN: 'secret', HOSTING_API_URL: 'https://api.test' };
+      Object.assign(instance, { env: { ...bindings, ...variables } });
+    });
     await runDurableObjectAlarm(object());
     const left = await runInDurableObject(object(), async (_, { storage }) => [
       ...(await storage.list()).keys(),
       await storage.getAlarm(),
     ]);
-    expect(left).toEqual([null]);
+    return left.length > 1 || left[0] !== null;
+  }
+
+  const REPOSITORY = {
+    'GET /user': { login: 'bot' },
+    'GET /repos/octo/hello': {
+      name: 'hello',
+      owner: { login: 'octo' },
+      private: false,
+      archived: false,
+      size: 1,
+    },
+  };
+
+  it('leaves its pull request in the ledger, once, and nothing of itself', async () => {
+    await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+    answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [PULL], 'POST /': {} });
+    for (let time = 0; time < 2; time++) {
+      const push = newPush();
+      await push.begin({ prHash: PR_HASH, committedAt: 1 });
+      expect(await clearUp(push)).toBe(false);
+    }
+    const pullRequest = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(PR_HASH));
+    await runDurableObjectAlarm(pullRequest);
+    const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all();
+    expect(results).toEqual([{ pr_url: PULL.html_url }]);
+    expect(await pullRequest.claim(null, NOW)).toMatchObject({ isRecorded: true });
+  });
+
+  it('leaves no branch without a pull request', async () => {
+    const deletion = `DELETE /repos/bot/hello/git/refs/heads%2Fanon-${PR_HASH}`;
+    const asked = answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [], [deletion]: null });
+    const push = newPush();
+    await push.begin({ prHash: PR_HASH, committedAt: 1 });
+    expect(await clearUp(push)).toBe(false);
+    expect(asked).toContain(deletion);
+  });
+
+  it('is looked after again when the host is out of reach', async () => {
+    vi.spyOn(scheduler, 'wait').mockResolvedValue();
+    answer({});
+    const push = newPush();
+    await push.begin({ prHash: PR_HASH, committedAt: 1 });
+    expect(await clearUp(push)).toBe(true);
+    vi.setSystemTime(NOW + 26 * HOUR_MS);
+    expect(await clearUp(push)).toBe(false);
   });
 });
