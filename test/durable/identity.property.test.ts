@@ -69,6 +69,22 @@ class Report implements fc.AsyncCommand<Model, Real> {
   toString = () => `report by ${this.by}`;
 }
 
+/** So many report one after the other. */
+class Crowd implements fc.AsyncCommand<Model, Real> {
+  readonly size: number;
+  constructor(size: number) {
+    this.size = size;
+  }
+
+  check = () => true;
+
+  async run(model: Model, real: Real): Promise<void> {
+    for (let by = 0; by < this.size; by++) await new Report(by).run(model, real);
+  }
+
+  toString = () => `reports by ${this.size}`;
+}
+
 class Comment implements fc.AsyncCommand<Model, Real> {
   check = () => true;
 
@@ -139,7 +155,7 @@ const times = [
 const commands = fc.commands(
   [
     fc.integer({ min: 0, max: 7 }).map((by) => new Report(by)),
-    fc.integer({ min: 0, max: 7 }).map((by) => new Report(by)),
+    fc.integer({ min: 2, max: 7 }).map((size) => new Crowd(size)),
     fc.constant(new Comment()),
     fc.constantFrom(...times).map((ms) => new Pass(ms)),
     fc.constant(new Settle()),

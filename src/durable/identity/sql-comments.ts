@@ -116,16 +116,10 @@ export class SqlComments {
     );
   }
 
-  /** Orders something for all comments, those on their way included; a comment to be deleted stays one. */
+  /** Orders something for all comments, those on their way included. */
   order(kind: ChoreKind, now: number): void {
-    const isOpen = "(chore IS NULL OR chore <> 'delete')";
-    this.#sql.exec(
-      `UPDATE comments SET chore = ?, ordered_at = ?, due_at = ?, failures = 0 WHERE ${isOpen}`,
-      kind,
-      now,
-      now,
-    );
-    this.#sql.exec(`UPDATE attempts SET chore = ? WHERE ${isOpen}`, kind);
+    this.#sql.exec('UPDATE comments SET chore = ?, ordered_at = ?, due_at = ?, failures = 0', kind, now, now);
+    this.#sql.exec('UPDATE attempts SET chore = ?', kind);
   }
 
   /** The oldest comments that have something due, in order. */
