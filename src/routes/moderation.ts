@@ -4,7 +4,6 @@
  * A person gets pages, a program JSON when its Accept asks for it. Errors follow the same rule.
  */
 import { type Context, Hono } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../env.ts';
 import { problemPage, receivedPage, REPORT_PATH, reportPage } from '../pages/report-page.ts';
 import { BodyError, chunksOf } from '../streams.ts';
@@ -18,11 +17,43 @@ const MAX_BODY_BYTES = 1024;
 
 const NOT_KEPT = { 'Cache-Control': 'no-store' };
 
+interface Refusal {
+  readonly status: 400 | 403 | 429 | 500;
+  readonly title: string;
+  readonly explanation: string;
+  /** For programs; default: title and explanation. */
+  readonly error?: string;
+  readonly headers?: Record<string, string>;
+}
+
+const INVALID_HASH: Refusal = {
+  status: 400,
+  title: 'No such pseudonym',
+  explanation: 'A pseudonym has 8 hexadecimal characters. Follow the “report” link below its comment.',
+  error: 'invalid hash',
+};
+const CROSS_SITE: Refusal = {
+  status: 403,
+  title: 'This report came from another site',
+  explanation: 'Open the report page, and report from there.',
+};
+const TOO_MANY: Refusal = {
+  status: 429,
+  title: 'Too many reports',
+  explanation: 'Your address has sent 10 reports within an hour. Try again later.',
+  headers: { 'Retry-After': '3600' },
+};
+const FAULT: Refusal = {
+  status: 500,
+  title: 'Something went wrong here',
+  explanation: 'It was logged. Try again later.',
+};
+
 export const moderation = new Hono<AppEnv>();
 
 moderation.get(REPORT_PATH, async (c) => {
   const query = reportQuery.safeParse(c.req.query());
-  if (!query.success) return invalidHash(c);
+  if (!query.success) return refuse(c, INVALID_HASH);
   const { hash } = query.data;
   const { reports, state } = await identityOf(c, hash).standing();
   return wantsJson(c)
@@ -31,27 +62,13 @@ moderation.get(REPORT_PATH, async (c) => {
 });
 
 moderation.post(REPORT_PATH, async (c) => {
-  if (isCrossSite(c.req.raw)) {
-    return refuse(
-      c,
-      403,
-      'This report came from another site',
-      'Open the report page, and report from there.',
-    );
-  }
+  if (isCrossSite(c.req.raw)) return refuse(c, CROSS_SITE);
   const request = reportRequest.safeParse(await readFields(c));
-  if (!request.success) return invalidHash(c);
+  if (!request.success) return refuse(c, INVALID_HASH);
   const { hash } = request.data;
   const client = await clientOf(c);
   const { allowed } = await rateWindowOf(c.env, client).hit('report');
-  if (!allowed) {
-    return refuse(
-      c,
-      429,
-      'Too many reports',
-      'Your address has sent 10 reports within an hour. Try again later.',
-    );
-  }
+  if (!allowed) return refuse(c, TOO_MANY);
   const { accepted, standing } = await identityOf(c, hash).report(client.hash);
   return wantsJson(c)
     ? c.json<ReportAnswer>({ hash, accepted, ...standing }, 200, NOT_KEPT)
@@ -60,7 +77,7 @@ moderation.post(REPORT_PATH, async (c) => {
 
 moderation.onError((error, c) => {
   c.var.logger.error('a report page failed', { error });
-  return refuse(c, 500, 'Something went wrong here', 'It was logged. Try again later.');
+  return refuse(c, FAULT);
 });
 
 function identityOf(c: Context<AppEnv>, hash: string) {
@@ -89,20 +106,9 @@ async function readFields(c: Context<AppEnv>): Promise<unknown> {
   }
 }
 
-function invalidHash(c: Context<AppEnv>): Response | Promise<Response> {
-  const explanation = 'A pseudonym has 8 hexadecimal characters. Follow the "report" link below its comment.';
-  return refuse(c, 400, 'No such pseudonym', explanation, 'invalid hash');
-}
-
-function refuse(
-  c: Context<AppEnv>,
-  status: ContentfulStatusCode,
-  title: string,
-  explanation: string,
-  error = `${title}. ${explanation}`,
-): Response | Promise<Response> {
-  const headers = { ...NOT_KEPT, ...(status === 429 && { 'Retry-After': '3600' }) };
+function refuse(c: Context<AppEnv>, refusal: Refusal): Response | Promise<Response> {
+  const { status, title, explanation, error = `${title}. ${explanation}`, headers } = refusal;
   return wantsJson(c)
-    ? c.json({ error }, status, headers)
-    : answerPage(c, problemPage(title, explanation), status, headers);
+    ? c.json({ error }, status, { ...NOT_KEPT, ...headers })
+    : answerPage(c, problemPage(title, explanation), status, { ...NOT_KEPT, ...headers });
 }
