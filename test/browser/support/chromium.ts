@@ -27,7 +27,7 @@ export function useChromium(): Chromium {
   let noticed: string[] = [];
   beforeAll(async () => {
     if (executablePath === undefined) return;
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
   });
   afterEach(async () => {
     await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
