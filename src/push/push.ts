@@ -16,55 +16,28 @@ import { pullRequestTopic } from '../notify/ntfy.ts';
 import { BodyError, drain } from '../streams.ts';
 import type { Place } from './admission.ts';
 import { bannerLines } from './banner.ts';
-import { Claims, type Claimed, wrongKey } from './claims.ts';
+import { Claims } from './claims.ts';
 import { type CommandPlan, planCommands } from './command-plan.ts';
 import { countPush } from './outcome.ts';
 import { PackRelay } from './pack-relay.ts';
+import { type Preparation, prepare, type PushSettings } from './preparation.ts';
 import { squashedMessage } from './proposal.ts';
 import { propose } from './propose.ts';
 import type { PushHost } from './push-host.ts';
 import { parsePushOptions, type PushOptions, workBranch } from './push-options.ts';
-import {
-  checkPolicy,
-  chooseBase,
-  type Continuation,
-  findContinuation,
-  lookUpUpstream,
-  type Upstream,
-} from './push-target.ts';
+import type { Upstream } from './push-target.ts';
 import { hostStep, Refusal, toRefusal } from './refusal.ts';
 import { Reply, type WriteBytes } from './reply.ts';
 import { rewriteHistory, type RewrittenHistory } from './rewriting.ts';
 import { UpstreamHistory } from './upstream-history.ts';
 import { WorkBranch } from './work-branch.ts';
 
-export interface PushSettings {
-  readonly anonEmail: string;
-  readonly maxRepositoryMb: number;
-  readonly writeTimeoutMs: number;
-  readonly notifyBaseUrl: string;
-  readonly prUpdatePolicy: 'hash' | 'key';
-  /** The address that was pushed to, as the person would type it. */
-  readonly remoteUrl: string;
-  /** A new pr_hash. */
-  newPrHash(): string;
-  /** A new pr-key: 32 hex characters. */
-  newPrKey(): string;
-}
-
 /** What `receive` has found out by the time the body is read. */
-interface Received {
+interface Received extends Preparation {
   readonly options: PushOptions;
   readonly relay: PackRelay;
   readonly branch: WorkBranch;
-  readonly upstream: Upstream;
-  readonly base: Ref;
-  readonly botLogin: string;
-  readonly claimed: Claimed;
-  readonly continuation: Continuation;
 }
-
-type Taken = NonNullable<CommandPlan['taken']>;
 
 export class Push {
   readonly #host: PushHost;
@@ -155,25 +128,17 @@ export class Push {
     const { options } = parsed;
     await this.#reply.progress(...options.warnings);
 
-    const claiming = this.#claim(taken, options);
-    // Before any work at the host; with a pr-hash only the host can say whether there will be a new pull request.
-    if (options.prHash === null) await this.#takePlace((await claiming).intent.prHash);
-    const [upstream, botLogin, policy, claimed] = await Promise.all([
-      lookUpUpstream(this.#host, this.#target, this.#settings.maxRepositoryMb),
-      hostStep('lookup', () => this.#host.botLogin()),
-      this.#host.policy(this.#target),
-      claiming,
-    ]);
-    checkPolicy(policy, upstream);
-    const { prHash } = options;
-    const continuation = await findContinuation(this.#host, upstream, botLogin, prHash, claimed);
-    if (continuation.prHash === prHash && this.#needsKey && claimed.update?.isRecorded === false) {
-      throw wrongKey();
-    }
-    if (prHash !== null && !continuation.isUpdate) await this.#takePlace(newPullRequestKey(continuation));
-    if (continuation.notice !== null) await this.#reply.progress(continuation.notice);
-
-    const base = chooseBase(taken.target, options.base, upstream);
+    const prepared = await prepare({
+      host: this.#host,
+      settings: this.#settings,
+      claims: this.#claims,
+      reply: this.#reply,
+      target: this.#target,
+      taken,
+      options,
+      onPlace: (place) => (this.#place = place),
+    });
+    const { upstream, base, botLogin, claimed, continuation } = prepared;
     const advertised = new Set(upstream.refs.map(({ oid }) => oid));
     const tips = [base.oid, upstream.defaultBranch.oid];
     const history = new UpstreamHistory(this.#host.lister, upstream.repository, tips, advertised);
@@ -181,7 +146,7 @@ export class Push {
     const rewritePlan = {
       identity: { name: botLogin, email: this.#settings.anonEmail },
       committedAt: claimed.intent.committedAt,
-      known: continuation.prHash === prHash ? (claimed.update?.dates ?? []) : [],
+      known: continuation.prHash === options.prHash ? (claimed.update?.dates ?? []) : [],
       secret,
       squash: options.squash ? squashedMessage.bind(null, options) : null,
     };
@@ -204,21 +169,7 @@ export class Push {
       await relay.abort();
       throw error;
     }
-    return { options, relay, branch, upstream, base, botLogin, claimed, continuation };
-  }
-
-  async #takePlace(key: string): Promise<void> {
-    this.#place = await this.#host.admission.reserve(key);
-  }
-
-  get #needsKey(): boolean {
-    return this.#settings.prUpdatePolicy === 'key';
-  }
-
-  #claim({ command }: Taken, options: PushOptions): Promise<Claimed> {
-    const subject = { target: this.#target, tip: command.newId, refName: command.refName, options };
-    const committedAt = Math.floor(this.#host.clock.now() / 1000);
-    return this.#claims.claim(subject, { prHash: this.#settings.newPrHash(), committedAt }, this.#needsKey);
+    return { ...prepared, options, relay, branch };
   }
 
   async #openUpload(upstream: Upstream, base: Ref, branch: WorkBranch, rewritten: RewrittenHistory) {
@@ -242,7 +193,8 @@ export class Push {
       tipCommit,
       branch,
     });
-    const newKey = this.#needsKey && prHash !== options.prHash ? this.#settings.newPrKey() : null;
+    const needsKey = this.#settings.prUpdatePolicy === 'key';
+    const newKey = needsKey && prHash !== options.prHash ? this.#settings.newPrKey() : null;
     await this.#record(received, pullRequest, { tip, dates: dates(), key: newKey });
     await this.#reply.progress(
       ...bannerLines({
@@ -251,7 +203,7 @@ export class Push {
         author: received.botLogin,
         branch: workBranch(prHash),
         prHash,
-        prKey: newKey ?? (this.#needsKey ? options.prKey : null),
+        prKey: newKey ?? (needsKey ? options.prKey : null),
         subscribeUrl: `${this.#settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
         remoteUrl: this.#settings.remoteUrl,
         refName: this.#commands.taken?.command.refName ?? '',
@@ -294,9 +246,4 @@ export class Push {
     if (refusal === null) this.#logger.info('push accepted', { durationMs });
     else this.#logger.warn('push refused', { durationMs, error: refusal.cause ?? refusal });
   }
-}
-
-/** Where one was closed, the next from its branch is another. */
-function newPullRequestKey({ prHash, pullRequest }: Continuation): string {
-  return pullRequest === null || pullRequest.isOpen ? prHash : `${prHash} after ${pullRequest.number}`;
 }

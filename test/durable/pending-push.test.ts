@@ -82,6 +82,34 @@ describe('a pending push', () => {
   });
 });
 
+/** The host's answers, by method and path; and what it was asked. */
+function answer(answers: Record<string, unknown>): string[] {
+  const asked: string[] = [];
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const { method, url } = new Request(input, init);
+    const call = `${method} ${new URL(url).pathname}`;
+    asked.push(call);
+    const body = answers[call];
+    if (body === undefined) return Response.json({ message: 'Server Error' }, { status: 503 });
+    return body === null ? new Response(null, { status: 204 }) : Response.json(body);
+  });
+  return asked;
+}
+
+/** The hour is over. Answers whether anything is left to do. */
+async function clearUp({ object }: ReturnType<typeof newPush>): Promise<boolean> {
+  await runInDurableObject(object(), (instance) => {
+    const variables = { HOSTING_TOKEN: 'secret', HOSTING_API_URL: 'https://api.test' };
+    Object.assign(instance, { env: { ...bindings, ...variables } });
+  });
+  await runDurableObjectAlarm(object());
+  const left = await runInDurableObject(object(), async (_, { storage }) => [
+    ...(await storage.list()).keys(),
+    await storage.getAlarm(),
+  ]);
+  return left.length > 1 || left[0] !== null;
+}
+
 describe('a push that died and is not repeated', () => {
   const PR_HASH = 'feedfeedfeed';
   const PULL = {
@@ -91,34 +119,6 @@ describe('a push that died and is not repeated', () => {
     base: { ref: 'main' },
     head: { repo: { name: 'hello', owner: { login: 'bot' } } },
   };
-
-  /** The host's answers, by method and path; and what it was asked. */
-  function answer(answers: Record<string, unknown>): string[] {
-    const asked: string[] = [];
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
-      const { method, url } = new Request(input, init);
-      const call = `${method} ${new URL(url).pathname}`;
-      asked.push(call);
-      const body = answers[call];
-      if (body === undefined) return Response.json({ message: 'Server Error' }, { status: 503 });
-      return body === null ? new Response(null, { status: 204 }) : Response.json(body);
-    });
-    return asked;
-  }
-
-  /** The hour is over. Answers whether anything is left to do. */
-  async function clearUp({ object }: ReturnType<typeof newPush>): Promise<boolean> {
-    await runInDurableObject(object(), (instance) => {
-      const variables = { HOSTING_TOKEN: 'secret', HOSTING_API_URL: 'https://api.test' };
-      Object.assign(instance, { env: { ...bindings, ...variables } });
-    });
-    await runDurableObjectAlarm(object());
-    const left = await runInDurableObject(object(), async (_, { storage }) => [
-      ...(await storage.list()).keys(),
-      await storage.getAlarm(),
-    ]);
-    return left.length > 1 || left[0] !== null;
-  }
 
   const REPOSITORY = {
     'GET /user': { login: 'bot' },

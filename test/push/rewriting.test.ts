@@ -69,10 +69,12 @@ describe('a pull request that is pushed again', () => {
   });
 });
 
-describe('squashing', () => {
-  const squash = (title: string | null, description: string | null) =>
-    rewrite(line('one', 'two\n\nText.\n'), { squash: squashedMessage.bind(null, { title, description }) });
+function squash(title: string | null, description: string | null) {
+  const plan = { squash: squashedMessage.bind(null, { title, description }) };
+  return rewrite(line('one', 'two\n\nText.\n'), plan);
+}
 
+describe('squashing', () => {
   it('leaves one commit: the tip, on upstream', () => {
     const { contents, commitCount, dates } = squash(null, null);
     expect(contents).toHaveLength(1);
