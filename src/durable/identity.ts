@@ -35,6 +35,8 @@ export interface ReportOutcome {
 export class Identity extends DurableObject<Env> {
   readonly #posts = new OneAtATime();
   #opened: Records | null = null;
+  /** When the alarm goes off, as far as that is known here. */
+  #alarmAt: number | null = null;
   #host: GitHubThreads | null = null;
   /** The attempt that is being made; all others ended without an answer. */
   #currentAttempt: number | null = null;
@@ -55,7 +57,7 @@ export class Identity extends DurableObject<Env> {
         karma.reset(now);
         comments.order(effect === 'flag' ? 'reset' : 'delete', now);
       }
-      await this.#schedule();
+      await this.#wakeBy(this.#nextDueAt());
     }
     return { accepted, standing: standingOf(facts, now) };
   }
@@ -70,7 +72,7 @@ export class Identity extends DurableObject<Env> {
         records: this.#records(),
         host: this.#openHost(),
         clock: systemClock,
-        schedule: () => this.#schedule(),
+        wakeBy: (at: number | null) => this.#wakeBy(at),
         attempting: (id: number | null) => {
           this.#currentAttempt = id;
         },
@@ -83,7 +85,8 @@ export class Identity extends DurableObject<Env> {
     const records = this.#records();
     const { hash, moderation, comments, karma } = records;
     const now = systemClock.now();
-    await this.ctx.storage.setAlarm(now + SAFETY_ALARM_MS);
+    this.#alarmAt = now + SAFETY_ALARM_MS;
+    await this.ctx.storage.setAlarm(this.#alarmAt);
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { records, host: this.#openHost(), clock: systemClock };
     await doChores(supplies, lost, (attempt, { id, text }) => {
@@ -95,11 +98,13 @@ export class Identity extends DurableObject<Env> {
     const facts = moderation.read();
     const left = pruned(facts, now);
     if (left.reports.length < facts.reports.length) moderation.write(left);
-    await this.#schedule();
+    this.#alarmAt = null;
+    await this.ctx.storage.deleteAlarm();
+    await this.#wakeBy(this.#nextDueAt());
   }
 
-  /** Sets the alarm to when something is due next. */
-  async #schedule(): Promise<void> {
+  /** When something is due next; null if nothing is. */
+  #nextDueAt(): number | null {
     const { moderation, comments, karma } = this.#records();
     const [oldest] = moderation.read().reports;
     const dueAts = [
@@ -107,9 +112,19 @@ export class Identity extends DurableObject<Env> {
       karma.nextDueAt(),
       oldest === undefined ? null : oldest.at + REPORT_LIFE_MS + 1,
     ].filter((at) => at !== null);
-    if (dueAts.length === 0) return this.ctx.storage.deleteAlarm();
-    const dueAt = Math.min(...dueAts);
-    if ((await this.ctx.storage.getAlarm()) !== dueAt) await this.ctx.storage.setAlarm(dueAt);
+    return dueAts.length === 0 ? null : Math.min(...dueAts);
+  }
+
+  /** An alarm that goes off earlier finds nothing to do and sets the next one. */
+  async #wakeBy(at: number | null): Promise<void> {
+    if (this.#alarmAt === null) {
+      const stored = await this.ctx.storage.getAlarm();
+      // Someone else may have set it meanwhile.
+      this.#alarmAt ??= stored;
+    }
+    if (at === null || (this.#alarmAt !== null && this.#alarmAt <= at)) return;
+    this.#alarmAt = at;
+    await this.ctx.storage.setAlarm(at);
   }
 
   #records(): Records {

@@ -33,8 +33,8 @@ export interface Surroundings {
   readonly records: Records;
   readonly host: GitHubThreads;
   readonly clock: Clock;
-  /** Sets the alarm to what is due. */
-  schedule(): Promise<void>;
+  /** Sees to it that the alarm goes off then, or earlier; null: it need not. */
+  wakeBy(at: number | null): Promise<void>;
   /** Told which attempt is being made; null when it is over. */
   attempting(id: number | null): void;
 }
@@ -59,11 +59,12 @@ export async function postComment(
 
   const attempt = comments.begin({ repository: { owner, name: repo }, number }, clock.now());
   surroundings.attempting(attempt.id);
-  await surroundings.schedule();
+  await surroundings.wakeBy(attempt.dueAt);
   try {
     const posted = await makeComment(surroundings, attempt, text);
     if ('kind' in posted) return { kind: 'failed', failure: posted };
     const ordered = comments.settle(attempt, posted.id, clock.now());
+    if (ordered !== null) await surroundings.wakeBy(clock.now());
     // Blocked while it was on its way: it is deleted as the others are.
     if (ordered === 'delete') return { kind: 'blocked' };
     // Flagged while it was on its way: its footer is edited as the others' are.
@@ -75,7 +76,7 @@ export async function postComment(
     return { kind: 'posted', url: posted.url, karma: newKarma };
   } finally {
     surroundings.attempting(null);
-    await surroundings.schedule();
+    await surroundings.wakeBy(karma.nextDueAt());
   }
 }
 

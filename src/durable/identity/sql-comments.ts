@@ -20,6 +20,8 @@ export interface Thread {
 export interface Attempt extends Thread {
   readonly id: number;
   readonly startedAt: number;
+  /** When to look for its comment, should it not have ended by then. */
+  readonly dueAt: number;
   /** How often the thread was looked through in vain. */
   readonly failures: number;
 }
@@ -33,7 +35,7 @@ export interface Chore {
 }
 
 /** A comment that may exist is looked for when the host has surely finished with it. */
-export const SETTLING_MS = 2 * 60 * 1000;
+const SETTLING_MS = 2 * 60 * 1000;
 
 interface AttemptRow extends Record<string, SqlStorageValue> {
   id: number;
@@ -41,6 +43,7 @@ interface AttemptRow extends Record<string, SqlStorageValue> {
   repo: string;
   number: number;
   started_at: number;
+  due_at: number;
   failures: number;
 }
 
@@ -71,6 +74,7 @@ export class SqlComments {
   }
 
   begin({ repository, number }: Thread, now: number): Attempt {
+    const dueAt = now + SETTLING_MS;
     const { id } = this.#sql
       .exec<{ id: number }>(
         'INSERT INTO attempts (owner, repo, number, started_at, due_at) VALUES (?, ?, ?, ?, ?) RETURNING id',
@@ -78,10 +82,10 @@ export class SqlComments {
         repository.name,
         number,
         now,
-        now + SETTLING_MS,
+        dueAt,
       )
       .one();
-    return { id, repository, number, startedAt: now, failures: 0 };
+    return { id, repository, number, startedAt: now, dueAt, failures: 0 };
   }
 
   /** Ends an attempt that made no comment. */
@@ -92,7 +96,7 @@ export class SqlComments {
   /** Ends an attempt that made a comment. Answers what moderation has decided about it meanwhile. */
   settle(attempt: Attempt, commentId: number, now: number): ChoreKind | null {
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>(
-      'SELECT chore FROM attempts WHERE id = ?',
+      'DELETE FROM attempts WHERE id = ? RETURNING chore',
       attempt.id,
     );
     const chore = row?.chore ?? null;
@@ -106,7 +110,6 @@ export class SqlComments {
       now,
       now,
     );
-    this.forget(attempt);
     return chore;
   }
 
@@ -159,11 +162,12 @@ export class SqlComments {
   /** Attempts of long ago that have not ended. */
   dueAttempts(now: number): Attempt[] {
     const rows = this.#sql.exec<AttemptRow>('SELECT * FROM attempts WHERE due_at <= ? ORDER BY id', now);
-    return rows.toArray().map(({ id, owner, repo, number, started_at, failures }) => ({
+    return rows.toArray().map(({ id, owner, repo, number, started_at, due_at, failures }) => ({
       id,
       repository: { owner, name: repo },
       number,
       startedAt: started_at,
+      dueAt: due_at,
       failures,
     }));
   }

@@ -26,7 +26,7 @@ export async function speak(
     },
     body: JSON.stringify(payload),
   });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  return { status: response.status, body: await response.json<Record<string, unknown>>() };
 }
 
 export function comment(
