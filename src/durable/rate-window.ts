@@ -2,8 +2,8 @@
  * How often one client has done what is limited (contract, section 8). One object for each client network, named by its
  * keyed hash; the address itself never gets here.
  *
- * Cost: one row is read and one written for each call, and about once an hour an alarm. An object that has been quiet
- * forgets everything, at most two hours after the last call.
+ * Cost: one row is read and one written for each call, and while there are calls an alarm an hour. What counts no more is
+ * forgotten within another hour.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
@@ -46,7 +46,7 @@ export class RateWindow extends DurableObject<Env> {
     return after.hit;
   }
 
-  /** A push wants to open the pull request `key`: takes a place for it, if one is left. */
+  /** A push wants to open a pull request: takes a place, if one is left. @param key a keyed hash of which it is. */
   async reservePlace(key: string): Promise<Reservation> {
     const { places, reservation } = reserve(this.#places(), key, Date.now());
     await this.#keepPlaces(places);
@@ -63,13 +63,16 @@ export class RateWindow extends DurableObject<Env> {
     await this.#keepPlaces(release(this.#places(), key, Date.now()));
   }
 
+  /** Forgets what does not count any more. */
   override async alarm(): Promise<void> {
+    const { kv } = this.ctx.storage;
     const now = Date.now();
-    const isForgotten =
-      hasForgotten(this.#places(), now) &&
-      ACTIONS.every((action) => isQuiet(this.#window(action), LIMITS[action], now));
-    if (isForgotten) await this.ctx.storage.deleteAll();
-    else await this.ctx.storage.setAlarm(now + HOUR_MS);
+    const quiet = ACTIONS.filter((action) => isQuiet(this.#window(action), LIMITS[action], now));
+    for (const action of quiet) kv.delete(action);
+    const hasPlaces = !hasForgotten(this.#places(), now);
+    if (!hasPlaces) kv.delete('places');
+    if (hasPlaces || quiet.length < ACTIONS.length) await this.ctx.storage.setAlarm(now + HOUR_MS);
+    else await this.ctx.storage.deleteAll();
   }
 
   #window(action: LimitedAction): SlidingWindow {

@@ -18,6 +18,7 @@ export const RESERVATION_MS = 20 * 60 * 1000;
 const ALERT_PAUSE_MS = 60 * 60 * 1000;
 
 interface HeldPlace {
+  /** A hash: it tells whose place this is to those only who know. */
   readonly key: string;
   /** Since when; of an open pull request: since when it is open. Milliseconds since 1970. */
   readonly at: number;

@@ -6,8 +6,11 @@
  */
 import { createHmac } from 'node:crypto';
 
-/** `address`: a client's network. `commit`: the original id of a commit. `push`: a repository and an original tip. */
-export type HashUse = 'address' | 'commit' | 'push';
+/**
+ * `address`: a client's network. `commit`: the original id of a commit. `push`: a repository and an original tip.
+ * `place`: a pull request that is to be opened, where its address is known by its hash.
+ */
+export type HashUse = 'address' | 'commit' | 'push' | 'place';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {

@@ -1,6 +1,8 @@
 /** Wires the admission of one push: the guard and the window of its address. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
+import { keyedHash } from '../identity/keyed-hash.ts';
+import { serviceSecret } from '../identity/service-secret.ts';
 import { type Admission, type Place, rateLimited, suspended, unguarded } from '../push/admission.ts';
 import { Refusal } from '../push/refusal.ts';
 import { type Client, clientOf, guardOf, rateWindowOf } from './client.ts';
@@ -23,9 +25,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     },
 
     async reserve(key) {
-      const owner = await client();
-      const { isReserved, attempts, isAlertDue } = await reservePlace(c, owner, key);
-      if (isReserved) return placeOf(owner, key);
+      const [owner, placeKey] = [await client(), await hiddenKey(c, key)];
+      const { isReserved, attempts, isAlertDue } = await reservePlace(c, owner, placeKey);
+      if (isReserved) return placeOf(owner, placeKey);
       if (isAlertDue) c.executionCtx.waitUntil(alertOperator(owner, attempts));
       throw rateLimited();
     },
@@ -61,6 +63,11 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       .rateLimitExceeded(offender, attempts)
       .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
   }
+}
+
+/** What is kept with an address, if only as hashes, must not tell which pull requests came from it. */
+async function hiddenKey(c: Context<AppEnv>, key: string): Promise<string> {
+  return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'place', key);
 }
 
 async function reservePlace(c: Context<AppEnv>, client: Client, key: string) {

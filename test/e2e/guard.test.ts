@@ -67,7 +67,14 @@ describe('the sixth pull request of an hour', () => {
       ({ secret, where }) => secret.kind === 'address' && where.startsWith('POST /ntfy'),
     );
 
+    const before = bed.host.requests.length;
     const refused = await pushAgain(contribution);
+    // Nothing but the discovery.
+    expect(
+      bed.host.requests
+        .slice(before)
+        .filter(({ path }) => path.startsWith('/api/') || path.includes('receive')),
+    ).toEqual([]);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('(push rejected: rate limit exceeded)');
     expect(remoteLines(refused)).toEqual(

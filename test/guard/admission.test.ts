@@ -27,11 +27,13 @@ function guard() {
   return bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
 }
 
+const ADDRESS = '192.0.2.99';
+
 async function push(body: BodyInit, variables: object = {}) {
   const context = createExecutionContext();
   const request = new Request('https://gitveil.test/v1/gh/octo/hello/git-receive-pack', {
     method: 'POST',
-    headers: { 'Content-Type': 'application/x-git-receive-pack-request' },
+    headers: { 'Content-Type': 'application/x-git-receive-pack-request', 'CF-Connecting-IP': ADDRESS },
     body,
   });
   const response = await worker.fetch(
@@ -84,6 +86,26 @@ describe('a push in panic mode', () => {
     const { stream, taken } = longBody(1000);
     await push(stream);
     expect(taken.mebibytes).toBeLessThan(140);
+  });
+});
+
+describe('the window of an address', () => {
+  it('learns neither the address nor which pull request is to be opened', async () => {
+    const told: string[] = [];
+    const answer = await push(COMMANDS, {
+      RATE_WINDOWS: {
+        idFromName: (name: string) => void told.push(name),
+        get: () => ({
+          async reservePlace(key: string) {
+            told.push(key);
+            return { isReserved: false, attempts: 6, isAlertDue: false };
+          },
+        }),
+      },
+    });
+    expect(answer.error).toBe('push rejected: rate limit exceeded');
+    expect(told).toHaveLength(2);
+    for (const text of told) expect(text).toMatch(/^[0-9a-f]{64}$/);
   });
 });
 
