@@ -29,12 +29,13 @@ async function openMany({ clone, upstream }: Contribution, count: number) {
   return answers;
 }
 
+const refusals = () => bed.logLines.filter((line) => line.includes('push refused')).length;
+
 /** Pushes that send the first half of their bodies and are gone, one after the other. */
 async function beginAndVanish({ clone, upstream }: Contribution, count: number): Promise<void> {
   const pack = await packOf(clone, ['HEAD', '^origin/main']);
   const newId = await clone.idOf('HEAD');
   const path = `/v1/gh/${upstream.fullName}/git-receive-pack`;
-  const refusals = () => bed.logLines.filter((line) => line.includes('push refused')).length;
   for (let index = 0; index < count; index++) {
     const before = refusals();
     const lookUps = bed.host.requestsFor(upstream, 'GET', /\/repos\//).length;
