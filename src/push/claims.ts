@@ -67,7 +67,9 @@ export class Claims {
     const claimed = await claiming;
     if (claimed.kind === 'wrong-key') throw wrongKey();
     if (claimed.kind === 'claimed') return claimed;
-    throw new Refusal('another push to this pull request is under way', ['Push again when it has ended.']);
+    throw new Refusal('another push to this pull request is under way', [
+      'Push again when it has ended; if it broke off, in a few minutes.',
+    ]);
   }
 
   /** @param isAnswered false: the push may be repeated, and goes on then. Never rejects. */

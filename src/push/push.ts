@@ -222,9 +222,11 @@ export class Push {
     const { prHash } = continuation;
     const lease = claimed.update?.lease ?? null;
     const record = { prHash, owner, repo, number, url };
-    await this.#place?.opened(record);
+    const recording = this.#host
+      .pullRequest(prHash)
+      .record(record, { ...push, lease }, this.#host.clock.now());
     try {
-      await this.#host.pullRequest(prHash).record(record, { ...push, lease }, this.#host.clock.now());
+      await Promise.all([recording, this.#place?.opened(record)]);
     } catch (error) {
       this.#isUnfinished = true;
       this.#logger.error('a pull request could not be recorded', { error });

@@ -21,6 +21,8 @@ const KILLS = Number(process.env['KILLS'] ?? 8);
 const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 31));
 /** A push sends at most so many requests to the host; a later one never comes, and the push is answered. */
 const MOST_REQUESTS = 14;
+/** Between two requests. */
+const MOST_MS = 25;
 const PULLS_PER_ADDRESS = 4;
 
 const bed = useTestBed();
@@ -52,20 +54,27 @@ afterAll(async () => {
   rmSync(stateDir, { recursive: true, force: true });
 });
 
-/** Kills the service once so many requests have come from it, and starts it again. */
-async function killAfter(requests: number, isOver: () => boolean): Promise<void> {
+/** When to kill it: after so many requests have come from it, and so many milliseconds more. */
+interface Moment {
+  readonly requests: number;
+  readonly ms: number;
+}
+
+/** Kills the service, and starts it again. */
+async function killAfter({ requests, ms }: Moment, isOver: () => boolean): Promise<void> {
   const before = bed.host.requests.length;
   while (bed.host.requests.length < before + requests && !isOver()) await delay(1);
+  await delay(ms);
   process.kill(service.workerdPid as number, 'SIGKILL');
   await service.dispose();
   service = await start(Number(new URL(service.url).port));
 }
 
 /** Pushes through a service that dies meanwhile, and again until there is an answer. */
-async function pushDespite(requests: number, push: () => Promise<GitRun>): Promise<GitRun> {
+async function pushDespite(moment: Moment, push: () => Promise<GitRun>): Promise<GitRun> {
   let pushed: GitRun | null = null;
   const pushing = push().then((run) => (pushed = run));
-  await killAfter(requests, () => pushed !== null);
+  await killAfter(moment, () => pushed !== null);
   const first = await pushing;
   return first.code === 0 ? first : push();
 }
@@ -99,7 +108,7 @@ it(
     const upstream = await bed.createUpstream();
     const opened: Opened[] = [];
     for (let round = 0; round < KILLS; round++) {
-      const requests = random(MOST_REQUESTS);
+      const moment = { requests: random(MOST_REQUESTS), ms: random(MOST_MS) };
       const updated = random(4) === 0 ? opened.at(-1) : undefined;
       const last = opened.at(-1)?.clone;
       const clone =
@@ -107,10 +116,10 @@ it(
         (last === undefined || opened.length % PULLS_PER_ADDRESS === 0 ? await newClone(upstream) : last);
       await clone.commit({ message: `Round ${round}\n` });
       const options = updated === undefined ? [] : ['-o', `pr-hash=${updated.banner.prHash}`];
-      const pushed = await pushDespite(requests, () => clone.push(...options, 'origin', 'HEAD:topic'));
+      const pushed = await pushDespite(moment, () => clone.push(...options, 'origin', 'HEAD:topic'));
       expect(
         pushed.code,
-        `round ${round} of seed ${SEED}, after ${requests} requests:\n${pushed.stderr}`,
+        `round ${round} of seed ${SEED}, ${JSON.stringify(moment)}:\n${pushed.stderr}`,
       ).toBe(0);
       if (updated === undefined) opened.push({ banner: bannerOf(pushed), clone, updates: 0 });
       else updated.updates += 1;
