@@ -34,6 +34,12 @@ const actions = {
     copyIntoFork(source, sandbox.createRepository({ owner, name }), null);
     return null;
   },
+
+  /** From now on the host takes so long to take a comment. */
+  async takeTime({ delayMs }: { delayMs: number }): Promise<null> {
+    sandbox?.faults.inject({ method: 'POST', path: /\/comments$/, delayMs, times: Number.MAX_SAFE_INTEGER });
+    return null;
+  },
 };
 
 export type HostActions = typeof actions;
