@@ -146,6 +146,7 @@ describe('a rollback', () => {
     pass(MINUTE_MS + 1);
     await push(10);
     await guard().opened(pullRequest(2));
+    pass(MINUTE_MS / 2);
     await push(10);
     await guard().opened(pullRequest(3));
     pass(MINUTE_MS);
@@ -255,6 +256,19 @@ describe('an alert', () => {
     expect(await storedText()).not.toContain(CLIENT.network);
     await deliver();
     expect(published[0]?.message).toContain(`IP ${CLIENT.network} is over the limit`);
+  });
+
+  it('names it in the first attempt only', async () => {
+    await configured();
+    serviceIsDown = true;
+    await guard().rateLimitExceeded(CLIENT, 6);
+    await deliver();
+    serviceIsDown = false;
+    pass(MINUTE_MS);
+    await deliver();
+    expect(published.map(({ message }) => message)).toEqual([
+      expect.stringContaining('IP client-0123abcd is over the limit'),
+    ]);
   });
 
   it('names a pseudonym when the address is to be hidden', async () => {

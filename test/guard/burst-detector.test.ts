@@ -69,6 +69,24 @@ describe('the burst detector', () => {
     expect(fired.filter(Boolean)).toEqual([{ pushes: 10, addresses: 10 }]);
   });
 
+  it.each([
+    [6, 0],
+    [5, 1],
+  ])('is armed again when addresses have fallen to half: with %i left it tells %i more', (left, alerts) => {
+    const detector = new BurstDetector();
+    recordAll(
+      detector,
+      pushesOf(10, (index) => `${index}`),
+    );
+    // The first ones leave the window, so many are left; then there are ten again.
+    const later = START + 60_000 + (10 - left) - 1;
+    const again = recordAll(
+      detector,
+      pushesOf(10 - left, (index) => `new-${index}`, later).map((push) => ({ ...push, at: later })),
+    );
+    expect(again.filter(Boolean)).toHaveLength(alerts);
+  });
+
   it('says once that a burst is over, and fires again at the next', () => {
     const detector = new BurstDetector();
     recordAll(
