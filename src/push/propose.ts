@@ -2,6 +2,7 @@
 import type { Commit } from '../git/commit.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { headOf, type PullRequest } from '../host/github.ts';
+import { HostError } from '../host/host-error.ts';
 import type { Logger } from '../log.ts';
 import { proposedText } from './proposal.ts';
 import type { PushHost } from './push-host.ts';
@@ -29,7 +30,7 @@ export async function propose(
   proposal: Proposal,
 ): Promise<PullRequest> {
   const { pullRequest, isUpdate } = proposal.continuation;
-  if (isUpdate && pullRequest !== null) return edit(host, proposal, pullRequest);
+  if (isUpdate && pullRequest !== null) return edit(host, reply, proposal, pullRequest);
   if (pullRequest?.isOpen) return pullRequest;
   await reply.progress('Opening the pull request ...');
   return open(host, proposal).catch(async (error: unknown) => {
@@ -65,9 +66,10 @@ async function findOpen(
   return found?.isOpen ? found : null;
 }
 
-/** An open pull request keeps its text and base unless the push names others. */
+/** An open pull request keeps its text and base unless the push names others. The commits are there in any case. */
 async function edit(
   host: PushHost,
+  reply: Reply,
   { upstream, base, options }: Proposal,
   pullRequest: PullRequest,
 ): Promise<PullRequest> {
@@ -77,9 +79,12 @@ async function edit(
     ...(options.base !== null && options.base !== pullRequest.base && { base: branchName(base) }),
   };
   if (Object.keys(changes).length === 0) return pullRequest;
-  await hostStep('pull-request-edit', () =>
-    host.github.editPullRequest(upstream.repository, pullRequest.number, changes),
-  );
+  try {
+    await host.github.editPullRequest(upstream.repository, pullRequest.number, changes);
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    await reply.progress(`Title, description or base could not be changed. ${error.publicMessage}`);
+  }
   return pullRequest;
 }
 

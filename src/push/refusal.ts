@@ -42,7 +42,6 @@ export const HOST_STEPS = {
   push: 'the commits could not be sent to the fork',
   'pull-request': 'the pull request could not be opened',
   withdrawal: 'the pull request could not be withdrawn completely',
-  'pull-request-edit': 'the commits were taken, but title, description or base could not be changed',
 } as const;
 export type HostStep = keyof typeof HOST_STEPS;
 

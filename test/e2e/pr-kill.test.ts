@@ -19,8 +19,8 @@ import type { Upstream } from './support/upstream.ts';
 
 const KILLS = Number(process.env['KILLS'] ?? 8);
 const SEED = Number(process.env['KILL_SEED'] ?? 1 + Math.floor(Math.random() * 2 ** 31));
-/** A push sends at most so many requests to the host; a later one never comes, and the push is answered. */
-const MOST_REQUESTS = 14;
+/** A push sends some six to nine requests to the host; one that is not among them is answered before. */
+const MOST_REQUESTS = 9;
 /** Between two requests. */
 const MOST_MS = 25;
 const PULLS_PER_ADDRESS = 4;

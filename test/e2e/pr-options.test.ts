@@ -42,6 +42,21 @@ describe('title, description and base', () => {
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'New', body: '', base: 'next' });
   });
 
+  it('that the host refuses to change leave the update as it is, and are named', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit({ message: 'One\n' });
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    await clone.commit();
+    const answer = { status: 422, body: { message: 'Validation Failed' } };
+    bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, answer });
+    const options = ['-o', `pr-hash=${banner.prHash}`, '-o', 'title=New'];
+    const pushed = await clone.push(...options, 'origin', 'HEAD:topic');
+    const { pull } = await expectAccepted(bed, { upstream, clone }, pushed);
+    expect(pull.title).toBe('One');
+    expect(remoteLines(pushed).join('\n')).toMatch(/could not be changed\. .* says: Validation Failed/);
+  });
+
   it('must name a base that upstream has', async () => {
     const { clone, upstream } = await contribute(bed);
     await clone.commit();

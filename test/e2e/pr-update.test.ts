@@ -50,18 +50,6 @@ describe('an update', () => {
     expect(remoteLines(pushed)).toContain('The fork has these commits already.');
     expect(await bed.host.pushes(upstream)).toHaveLength(1);
   });
-
-  it('of many commits keeps their ids, too', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    await clone.commitMany(1_200, (index) => `Commit ${index}\n`);
-    const { banner, commits } = await expectAccepted(bed, contribution, await clone.push());
-    await nextSecond();
-    await clone.commit();
-    const pushed = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
-    const second = await expectAccepted(bed, { upstream, clone }, pushed);
-    expect(ids(second.commits).slice(0, -1)).toEqual(ids(commits));
-  });
 });
 
 describe('two updates at once', () => {
