@@ -40,7 +40,7 @@ export class Guard extends DurableObject<Env> {
     this.#bursts = new BurstRecord(sql);
     this.#tokens = new ActionTokens(sql);
     this.#outbox = new AlertOutbox(sql);
-    // A burst that this object no longer remembers is over a minute from now, or the detector fires again.
+    // A burst that was cut off by a restart is over a minute from now, or the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
 
@@ -58,7 +58,7 @@ export class Guard extends DurableObject<Env> {
     const figures = this.#detector.record(address, at);
     if (figures !== null) {
       this.#bursts.burstBegan(at);
-      await this.#wakeAt(at + TRACKED_MS);
+      await this.#wakeAt(at + BURST_WINDOW_MS);
       await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
     return { panicMode: this.#panicMode, at };
@@ -112,7 +112,9 @@ export class Guard extends DurableObject<Env> {
     this.#endBurst(now);
     const expiry = [this.#tokens.forgetExpired(now), this.#bursts.forgetOld(now)].filter((at) => at !== null);
     const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];
-    const next = Math.min(...cleaning, retryAt ?? Infinity);
+    // That a burst is over must be noticed before this object is forgotten by its machine, and with it the pushes.
+    const burstCheck = this.#detector.isOn ? [now + BURST_WINDOW_MS] : [];
+    const next = Math.min(...cleaning, ...burstCheck, retryAt ?? Infinity);
     if (next < Infinity) await this.#wakeAt(next);
   }
 
@@ -120,7 +122,7 @@ export class Guard extends DurableObject<Env> {
     return credential.kind === 'password' || this.#tokens.use(credential.hash, action, Date.now());
   }
 
-  /** A burst is over when the detector is armed again: asked whenever something happens, as that is when it matters. */
+  /** A burst is over when the detector is armed again: asked whenever something happens, and once a minute. */
   #endBurst(now: number): void {
     if (this.#detector.rearm(now)) this.#bursts.burstEnded(now);
   }

@@ -36,6 +36,11 @@ export class BurstDetector {
     return figures;
   }
 
+  /** From when it fires until it is armed again. */
+  get isOn(): boolean {
+    return this.#isOn;
+  }
+
   /** Arms it again if it has become quiet enough. True if that ends a burst. */
   rearm(now: number): boolean {
     this.#forget(now);

@@ -82,7 +82,7 @@ describe('the burst detector', () => {
     const later = START + 60_000 + (10 - left) - 1;
     const again = recordAll(
       detector,
-      pushesOf(10 - left, (index) => `new-${index}`, later).map((push) => ({ ...push, at: later })),
+      Array.from({ length: 10 - left }, (_, index) => ({ address: `new-${index}`, at: later })),
     );
     expect(again.filter(Boolean)).toHaveLength(alerts);
   });
