@@ -1,7 +1,7 @@
 /** Which of a push's commands is taken, and what the others are told. */
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../src/git/push-request.ts';
-import { planCommands } from '../../src/push/command-plan.ts';
+import { deletedBranch, planCommands } from '../../src/push/command-plan.ts';
 import { oidNumber } from '../support/objects.ts';
 
 const ZERO = '0'.repeat(40);
@@ -64,5 +64,25 @@ describe('planCommands', () => {
 
   it('gives reasons that fit into one line of the status table', () => {
     for (const reason of [DELETION, TAG, SECOND, OTHER, INVALID]) expect(reason).toMatch(/^[^\n]{1,80}$/);
+  });
+});
+
+describe('deletedBranch', () => {
+  it.each(['refs/heads/main', 'refs/heads/a/b', 'refs/for/main'])(
+    'is %s where a push deletes that alone',
+    (name) => {
+      expect(deletedBranch([deletion(name)])).toBe(name);
+    },
+  );
+
+  it.each([
+    [[]],
+    [[update('refs/heads/x')]],
+    [[deletion('refs/tags/v1')]],
+    [[deletion('refs/heads/a..b')]],
+    [[deletion('refs/heads/x'), deletion('refs/heads/y')]],
+    [[deletion('refs/heads/x'), update('refs/heads/y')]],
+  ])('is null for %j', (commands) => {
+    expect(deletedBranch(commands)).toBeNull();
   });
 });
