@@ -103,6 +103,23 @@ describe('comments', () => {
     expect(await commentsOn(bed, thread)).toHaveLength(2);
   });
 
+  it('whose answer is lost are found among many', async () => {
+    const { upstream, author, thread } = await withIssue();
+    const on = { owner: upstream.owner, repo: upstream.name, number: 1 };
+    for (let index = 0; index < 120; index++) bed.sandbox.maintainer.comment(on, `${index}`, 'mona');
+    bed.sandbox.faults.inject({
+      method: 'POST',
+      path: /\/comments$/,
+      cut: { during: 'answer', afterBytes: 0 },
+    });
+    const { body } = await comment(bed, author, thread, 'Once', 'TOKEN');
+    expect(body).toMatchObject({
+      karma: 1,
+      comment_url: expect.stringContaining('#issuecomment-') as string,
+    });
+    expect(bed.host.requestsFor(upstream, 'POST', /\/comments$/)).toHaveLength(1);
+  });
+
   it.each([
     ['a fault of its own', { answer: { status: 500, body: { message: 'boom' } } }, 502],
     ['a closed connection', { cut: { during: 'request', afterBytes: 0 } }, 502],
