@@ -20,7 +20,7 @@ describe('a hundred pushes at once from thirty addresses', () => {
     const { upstream, clone } = contribution;
     await clone.commit();
     // Before the flood, but within its minute: it is closed with the others.
-    const { pull: early } = await expectAccepted(bed, contribution, await clone.push());
+    const { pull: early, banner } = await expectAccepted(bed, contribution, await clone.push());
     const pack = await packOf(clone, ['HEAD', '^origin/main']);
     const newId = await clone.idOf('HEAD');
     const persons: Person[] = Array.from({ length: ADDRESSES }, () => bed.person());
@@ -64,5 +64,8 @@ describe('a hundred pushes at once from thirty addresses', () => {
     });
     expect((await bed.host.pulls(upstream)).every(({ state }) => state === 'closed')).toBe(true);
     expect((await operator.press(burst!, 'Close burst PRs')).status).toBe(401);
+    await expect
+      .poll(async () => (await operator.read(`anon-pr-${banner.prHash}`)).map(({ message }) => message))
+      .toContain(`Your anonymous pull request was closed: ${early.url}`);
   });
 });

@@ -65,8 +65,8 @@ function longBody(mebibytes: number) {
 describe('a push in panic mode', () => {
   beforeEach(() => guard().setPanic(true, PASSWORD));
 
-  it('gets the message, and the host is not asked', async () => {
-    const answer = await push(COMMANDS);
+  it('gets the message, and neither its window nor the host is asked', async () => {
+    const answer = await push(COMMANDS, { RATE_WINDOWS: UNREACHABLE });
     expect(answer).toMatchObject({
       unpack: 'ok',
       refs: { 'refs/heads/fix': 'push rejected: service temporarily suspended' },

@@ -22,8 +22,13 @@ export class Operator {
     this.#bed = bed;
   }
 
-  async alerts(): Promise<NtfyMessage[]> {
-    const url = `${this.#bed.sandbox.notifyUrl}/${OPERATOR.NOTIFY_ADMIN_TOPIC}/json?poll=1`;
+  alerts(): Promise<NtfyMessage[]> {
+    return this.read(OPERATOR.NOTIFY_ADMIN_TOPIC);
+  }
+
+  /** What was published to a topic. */
+  async read(topic: string): Promise<NtfyMessage[]> {
+    const url = `${this.#bed.sandbox.notifyUrl}/${topic}/json?poll=1`;
     const response = await fetch(url, { headers: { [TEST_HEADER]: '1' } });
     const lines = (await response.text()).split('\n').filter(Boolean);
     return lines.map((line) => JSON.parse(line) as NtfyMessage);
