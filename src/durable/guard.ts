@@ -7,15 +7,13 @@
  * switch above all.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { type Config, parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { Action } from '../guard/action-token.ts';
-import { type Alert, alertNotification, pseudonymOf } from '../guard/alert.ts';
+import { type Alert, pseudonymOf } from '../guard/alert.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
-import { publish } from '../notify/ntfy.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
-import { AlertOutbox, type WaitingAlert } from './guard/alert-outbox.ts';
+import { Alerts } from './guard/alerts.ts';
 import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
 
 /** What has expired is useless at once, and is deleted within this time. */
@@ -28,10 +26,8 @@ export class Guard extends DurableObject<Env> {
   readonly #detector = new BurstDetector();
   readonly #bursts: BurstRecord;
   readonly #tokens: ActionTokens;
-  readonly #outbox: AlertOutbox;
+  readonly #alerts: Alerts;
   #panicMode: boolean;
-  /** Addresses that the first delivery of an alert may show, by the alert's id; they are in no storage. */
-  readonly #addresses = new Map<number, string>();
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -39,7 +35,7 @@ export class Guard extends DurableObject<Env> {
     this.#panicMode = kv.get<boolean>('panic') ?? false;
     this.#bursts = new BurstRecord(sql);
     this.#tokens = new ActionTokens(sql);
-    this.#outbox = new AlertOutbox(sql);
+    this.#alerts = new Alerts(sql, this.#tokens);
     // A burst that was cut off by a restart is over a minute from now, or the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
@@ -107,7 +103,7 @@ export class Guard extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    const retryAt = await this.#deliverAlerts();
+    const retryAt = await this.#alerts.deliver(this.env);
     const now = Date.now();
     this.#endBurst(now);
     const expiry = [this.#tokens.forgetExpired(now), this.#bursts.forgetOld(now)].filter((at) => at !== null);
@@ -128,50 +124,7 @@ export class Guard extends DurableObject<Env> {
   }
 
   async #raise(alert: Alert, address: string | null, now: number): Promise<void> {
-    const config = this.#config();
-    if (config === null || config.notifyAdminTopic === null) return;
-    const id = this.#outbox.add(alert, now);
-    if (address !== null && config.alertAddress === 'shown') this.#addresses.set(id, address);
-    await this.#wakeAt(now);
-  }
-
-  /** Answers when to try again; null: not at all. Without a topic there is nobody to tell. */
-  async #deliverAlerts(): Promise<number | null> {
-    const config = this.#config();
-    const topic = config?.notifyAdminTopic ?? null;
-    if (config === null || topic === null) {
-      this.#outbox.clear();
-      return null;
-    }
-    for (const waiting of this.#outbox.due(Date.now())) {
-      try {
-        await this.#publish(waiting, config, topic);
-        this.#outbox.delivered(waiting);
-      } catch {
-        // Whatever went wrong, it stays and is tried again.
-        this.#outbox.failed(waiting, Date.now());
-      } finally {
-        this.#addresses.delete(waiting.id);
-      }
-    }
-    return this.#outbox.nextDueAt();
-  }
-
-  /** Each attempt has tokens of its own: an attempt may come long after the last, and may have arrived in spite of all. */
-  async #publish({ id, alert, at }: WaitingAlert, config: Config, topic: string): Promise<void> {
-    const notification = alertNotification(alert, {
-      topic,
-      serviceUrl: config.serviceUrl,
-      at,
-      address: this.#addresses.get(id) ?? null,
-      tokens: this.#tokens.make(Date.now()),
-    });
-    await publish(config.notifyBaseUrl, notification);
-  }
-
-  #config(): Config | null {
-    const result = parseConfig({ ...this.env });
-    return result.kind === 'valid' ? result.config : null;
+    if (this.#alerts.raise(this.env, alert, address, now)) await this.#wakeAt(now);
   }
 
   async #wakeAt(at: number): Promise<void> {
