@@ -118,7 +118,7 @@ export class GitHubThreads {
     try {
       await this.#retried(call);
     } catch (error) {
-      if (!(error instanceof HostError && GONE.has(failureStatus(error.cause)))) throw error;
+      if (!isGone(error)) throw error;
     }
   }
 
@@ -134,6 +134,11 @@ export class GitHubThreads {
       }
     });
   }
+}
+
+/** Whether the host failed because the comment, the thread or the repository is not there, or not any more. */
+export function isGone(error: unknown): boolean {
+  return error instanceof HostError && GONE.has(failureStatus(error.cause));
 }
 
 function limited(): { signal: AbortSignal } {

@@ -131,6 +131,24 @@ describe('a comment whose answer is lost', () => {
     expect(host.comments).toEqual([]);
   });
 
+  it.each([
+    ['is looked for until the host lets us look', 401, ['lost']],
+    ['is given up with its thread', 404, []],
+  ])('%s', async (_, status, found) => {
+    host.loseAnswer = ({ method }) => (method === 'POST' ? Response.json({}, { status: 502 }) : undefined);
+    host.disturb = ({ method }) => (method === 'GET' ? Response.json({}, { status }) : undefined);
+    await someone.say('lost');
+    pass(3 * MINUTE_MS);
+    await someone.runDueAlarms();
+    host.disturb = () => undefined;
+    pass(3 * MINUTE_MS);
+    await someone.runDueAlarms();
+    const requests = host.asked.length;
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.asked.slice(requests)).toHaveLength(found.length);
+  });
+
   it('because the machine went away is found, and what was decided meanwhile befalls it', async () => {
     host.loseAnswer = () => new Promise(() => {});
     void someone.say('orphan').catch(() => {});

@@ -60,6 +60,15 @@ describe('an issue', () => {
 });
 
 describe('comments', () => {
+  it('of some megabytes are read to their end and refused', async () => {
+    const { upstream, author, thread } = await withIssue();
+    expect(await comment(bed, author, thread, 'x'.repeat(3_000_000))).toEqual({
+      status: 413,
+      body: { error: 'request body too large' },
+    });
+    expect(bed.host.requestsFor(upstream, 'POST', /\/comments$/)).toEqual([]);
+  });
+
   it('of two persons and many at once have pseudonyms and karma of their own', async () => {
     const { thread } = await withIssue();
     const [one, other] = [bed.person(), bed.person()];

@@ -3,7 +3,7 @@
  * which nobody knows whether they exist. One run does what is due; what fails is due again later. Never rejects.
  */
 import type { Clock } from '../../clock.ts';
-import type { CommentWithText, GitHubThreads } from '../../host/github-threads.ts';
+import { type CommentWithText, type GitHubThreads, isGone } from '../../host/github-threads.ts';
 import { HostError } from '../../host/host-error.ts';
 import { writeFailure } from '../../host/write-failure.ts';
 import { shownKarma, withKarmaZero } from '../../identity/footer.ts';
@@ -65,12 +65,11 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
     return true;
   } catch (error) {
     const failure = failureOf(error, clock);
-    // The thread is gone, and with it whatever was written there.
-    if (failure.kind === 'refused') comments.forget(attempt);
-    else {
-      comments.lookAgain(attempt, clock.now() + backOffMs(attempt.failures));
-      if (failure.kind === 'rate-limited') comments.postponeAll(clock.now() + (failure.pauseMs ?? 0));
-    }
+    const now = clock.now();
+    // With the thread, whatever was written there is gone, too.
+    if (isGone(error) || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
+    else comments.lookAgain(attempt, now + backOffMs(attempt.failures));
+    if (failure.kind === 'rate-limited') comments.postponeAll(now + (failure.pauseMs ?? 0));
     return failure.kind === 'refused';
   }
 }
