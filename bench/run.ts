@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { clone } from './rows/clone.ts';
 import { comments } from './rows/comments.ts';
 import { commits } from './rows/commits.ts';
+import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
 import { growth } from './rows/growth.ts';
 import { largePack } from './rows/large-pack.ts';
@@ -31,6 +32,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   commits,
   growth,
   comments,
+  endpoints,
 };
 
 function chosen(only: readonly string[]): readonly string[] {

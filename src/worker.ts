@@ -5,9 +5,9 @@
  * the operator asked for could cost a contributor their anonymity.
  */
 import { Hono } from 'hono';
-import { type ConfigResult, parseConfig } from './config.ts';
+import { type Config, type ConfigResult, parseConfig } from './config.ts';
 import type { AppEnv, Env } from './env.ts';
-import { createLogger } from './log.ts';
+import { createLogger, type Logger } from './log.ts';
 import { crossOrigin } from './middleware/cross-origin.ts';
 import { measure } from './middleware/measure.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
@@ -43,10 +43,18 @@ function configOf(env: Env): ConfigResult {
     const logger = createLogger('json', writeLine);
     for (const { variable } of result.problems) logger.error('configuration is invalid', { variable });
   } else {
-    const logger = createLogger(result.config.logFormat, writeLine);
+    const logger = loggerOf(result.config);
     for (const { variable } of result.warnings) logger.warn('configuration is incomplete', { variable });
   }
   return result;
+}
+
+const loggers = new WeakMap<Config, Logger>();
+
+function loggerOf(config: Config): Logger {
+  const logger = loggers.get(config) ?? createLogger(config.logFormat, writeLine);
+  loggers.set(config, logger);
+  return logger;
 }
 
 const app = new Hono<AppEnv>();
@@ -61,7 +69,7 @@ app.use(async (c, next) => {
     return c.json({ error: `the service is not configured: ${problems.join('; ')}` }, 500);
   }
   c.set('config', result.config);
-  c.set('logger', createLogger(result.config.logFormat, writeLine));
+  c.set('logger', loggerOf(result.config));
   return next();
 });
 

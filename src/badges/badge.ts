@@ -9,7 +9,7 @@ const RED = '#e05d44';
 /** @param isVerified whether the repository says so itself. */
 export function anonymousFriendlyBadge(isVerified: boolean): string {
   const message = isVerified ? 'verified' : 'not verified';
-  return makeBadge({ label: 'anonymous-friendly', message, color: isVerified ? GREEN : GRAY });
+  return draw({ label: 'anonymous-friendly', message, color: isVerified ? GREEN : GRAY });
 }
 
 /** As much of a commit's id as people read. What stands in no such name does not belong on a badge either. */
@@ -20,14 +20,28 @@ export function shortCommit(text: string): string {
 /** @param commit already short. */
 export function deployedBadge(commit: string, isSuspended: boolean): string {
   return isSuspended
-    ? makeBadge({ label: 'deployed', message: 'suspended', color: RED })
-    : makeBadge({ label: 'deployed', message: commit, color: BLUE });
+    ? draw({ label: 'deployed', message: 'suspended', color: RED })
+    : draw({ label: 'deployed', message: commit, color: BLUE });
 }
 
 /** @param count undefined: nobody knows. */
 export function pullRequestCountBadge(count: number | undefined): string {
   const label = 'Anonymous PRs';
   return count === undefined
-    ? makeBadge({ label, message: 'unknown', color: GRAY })
-    : makeBadge({ label, message: String(count), color: GREEN });
+    ? draw({ label, message: 'unknown', color: GRAY })
+    : draw({ label, message: String(count), color: GREEN });
+}
+
+const MAX_DRAWN = 200;
+const drawn = new Map<string, string>();
+
+/** The same few badges are asked for all the time, and drawing one takes longer than the rest of the answer. */
+function draw(badge: { label: string; message: string; color: string }): string {
+  const key = `${badge.label}\n${badge.message}\n${badge.color}`;
+  const known = drawn.get(key);
+  if (known !== undefined) return known;
+  if (drawn.size >= MAX_DRAWN) drawn.clear();
+  const svg = makeBadge(badge);
+  drawn.set(key, svg);
+  return svg;
 }

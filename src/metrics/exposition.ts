@@ -15,14 +15,40 @@ interface Format {
 
 /** @param counts of the whole service; `isolate` of the one isolate that answers. */
 export function expose(counts: Counts, isolate: IsolateFigures, format: Format): string {
-  const series = Object.entries(counts).toSorted(([a], [b]) => bySeries(a, b));
   const lines = Object.entries(CATALOGUE).flatMap(([name, family]) =>
     head(name, family, format).concat(
-      series.filter(([key]) => isOf(name, family, key)).map(([key, value]) => `${key} ${value}`),
+      family.type === 'counter' ? counterLines(name, counts) : histogramLines(name, family, counts),
     ),
   );
   const end = format.isOpenMetrics ? ['# EOF'] : [];
   return [...lines, ...isolateLines(isolate, format), ...end, ''].join('\n');
+}
+
+function counterLines(name: string, counts: Counts): string[] {
+  return labelTexts(name, counts).map((text) => `${name}{${text}} ${counts[`${name}{${text}}`]}`);
+}
+
+/** Each bucket holds what the smaller ones hold, too: so the formats want it. */
+function histogramLines(name: string, { buckets = [] }: Family, counts: Counts): string[] {
+  return labelTexts(`${name}_count`, counts).flatMap((text) => {
+    let held = 0;
+    const lines = [...buckets, '+Inf'].map((bound) => {
+      const series = `${name}_bucket{${text},le="${bound}"}`;
+      held += counts[series] ?? 0;
+      return `${series} ${held}`;
+    });
+    return lines.concat(
+      ['sum', 'count'].map((part) => `${name}_${part}{${text}} ${counts[`${name}_${part}{${text}}`]}`),
+    );
+  });
+}
+
+/** What stands between the braces of the series of one name. */
+function labelTexts(name: string, counts: Counts): string[] {
+  return Object.keys(counts)
+    .filter((series) => series.startsWith(`${name}{`))
+    .map((series) => series.slice(name.length + 1, -1))
+    .toSorted();
 }
 
 function isolateLines(figures: IsolateFigures, format: Format): string[] {
@@ -65,24 +91,4 @@ function head(
 ): string[] {
   const family = isOpenMetrics && type === 'counter' ? name.replace(/_total$/, '') : name;
   return [`# HELP ${family} ${help}`, `# TYPE ${family} ${type}`];
-}
-
-function isOf(name: string, { type }: Family, series: string): boolean {
-  const [seriesName = ''] = series.split('{', 1);
-  return type === 'counter'
-    ? seriesName === name
-    : [`${name}_bucket`, `${name}_sum`, `${name}_count`].includes(seriesName);
-}
-
-/** Buckets of one histogram in rising order, which is how they were first counted: numbers, not texts, are compared. */
-function bySeries(a: string, b: string): number {
-  const [left, right] = [withoutBound(a), withoutBound(b)];
-  if (left.text !== right.text) return left.text < right.text ? -1 : 1;
-  return left.bound - right.bound;
-}
-
-function withoutBound(series: string): { text: string; bound: number } {
-  const [match, bound = ''] = /,le="([^"]+)"/.exec(series) ?? [];
-  if (match === undefined) return { text: series, bound: 0 };
-  return { text: series.replace(match, ''), bound: bound === '+Inf' ? Infinity : Number(bound) };
 }

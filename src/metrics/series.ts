@@ -1,6 +1,7 @@
 /**
  * Counts as plain data: a series, spelled as Prometheus does (`name{label="value"}`), and its value. Sums of such records
- * are sums of their series, so that records of many isolates become one. Pure.
+ * are sums of their series, so that records of many isolates become one. Of a histogram, only the smallest bucket that a
+ * value fits into is counted: a request costs three additions. Pure.
  */
 import { CATALOGUE, type CounterName, type Family, type HistogramName, type LabelsOf } from './catalogue.ts';
 
@@ -21,11 +22,8 @@ export class CountSheet {
   observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, value: number): void {
     const family: Family = CATALOGUE[name];
     const text = labelText(family, labels);
-    for (const bound of family.buckets ?? []) {
-      // Each bucket counts what the smaller ones count, too: so the format wants it.
-      this.#add(`${name}_bucket{${text},le="${bound}"}`, value <= bound ? 1 : 0);
-    }
-    this.#add(`${name}_bucket{${text},le="+Inf"}`, 1);
+    const bound = family.buckets?.find((most) => value <= most) ?? '+Inf';
+    this.#add(`${name}_bucket{${text},le="${bound}"}`, 1);
     this.#add(`${name}_sum{${text}}`, value);
     this.#add(`${name}_count{${text}}`, 1);
   }
@@ -47,10 +45,13 @@ export class CountSheet {
   }
 }
 
-function labelText(family: Family, labels: Readonly<Record<string, string>>): string {
-  return family.labels.map((label) => `${label}="${escaped(labels[label] ?? '')}"`).join(',');
+function labelText({ labels: names }: Family, labels: Readonly<Record<string, string>>): string {
+  let text = '';
+  for (const name of names) text += `${text === '' ? '' : ','}${name}="${escaped(labels[name] ?? '')}"`;
+  return text;
 }
 
 function escaped(value: string): string {
+  if (!/[\\"\n]/.test(value)) return value;
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

@@ -17,6 +17,12 @@ const NOTHING = {
 const careful = {
   overwrite: false,
   removePoweredBy: false,
+  // Each header costs a request a microsecond. These do nothing in today's browsers, or nothing for what is served here.
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
   contentSecurityPolicy: NOTHING,
   // Not `no-referrer`: forms would lose their origin, by which a page of ours knows its own.
   referrerPolicy: 'same-origin',

@@ -56,7 +56,12 @@ export class Statistics {
 /** One for the isolate. */
 const memory: LastKnownPlaces['memory'] = new Map();
 
+/** One for each configuration, of which an isolate has one: opening them costs more than an answer from memory. */
+const opened = new WeakMap<Config, Statistics>();
+
 export function openStatistics(env: Env, config: Config, logger: Logger): Statistics {
+  const known = opened.get(config);
+  if (known) return known;
   const lastKnown = new LastKnown({
     cache: caches.default,
     cacheBase: `${config.serviceUrl}/.last-known`,
@@ -65,5 +70,7 @@ export function openStatistics(env: Env, config: Config, logger: Logger): Statis
     later: waitUntil,
     onFailure: (error) => logger.warn('the ledger does not answer', { error }),
   });
-  return new Statistics(openLedger(env, config), lastKnown);
+  const statistics = new Statistics(openLedger(env, config), lastKnown);
+  opened.set(config, statistics);
+  return statistics;
 }

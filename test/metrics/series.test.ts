@@ -41,8 +41,8 @@ describe('counts of several isolates', () => {
         (bound) => `gitveil_push_duration_seconds_bucket{outcome="opened",le="${bound}"} 1`,
       ),
       'gitveil_push_duration_seconds_bucket{outcome="opened",le="+Inf"} 2',
-      'gitveil_push_duration_seconds_count{outcome="opened"} 2',
       'gitveil_push_duration_seconds_sum{outcome="opened"} 502',
+      'gitveil_push_duration_seconds_count{outcome="opened"} 2',
     ]);
   });
 

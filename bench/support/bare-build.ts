@@ -1,12 +1,12 @@
-/** The Worker of bench/support/bare-comment-worker.ts, to be started as the service is. */
+/** A small Worker of bench/support, to be started as the service is. */
 import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
 import type { WorkerBuild } from '../../local/build.ts';
 
-/** @param service whose runtime it shares: the compatibility date and flags. */
-export async function bareCommentBuild(service: WorkerBuild): Promise<WorkerBuild> {
+/** @param service whose runtime it shares: the compatibility date and flags. @param entry its file. */
+export async function bareBuild(service: WorkerBuild, entry: string): Promise<WorkerBuild> {
   const { outputFiles } = await bundle({
-    entryPoints: [join(import.meta.dirname, 'bare-comment-worker.ts')],
+    entryPoints: [join(import.meta.dirname, entry)],
     bundle: true,
     write: false,
     format: 'esm',

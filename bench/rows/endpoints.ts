@@ -1,0 +1,75 @@
+/**
+ * What is asked most, beside a Hono route in the same runtime that does nothing: once a bare one, and once one with
+ * Hono's own headers for browsers, which every answer here carries. Each header costs a microsecond, whoever sets it.
+ */
+import { join } from 'node:path';
+import type { WorkerBuild } from '../../local/build.ts';
+import { bareBuild } from '../support/bare-build.ts';
+import { medians, type Row, row } from '../support/figures.ts';
+import { Helper } from '../support/helper.ts';
+import { Pipeline } from '../support/pipeline.ts';
+import { builtWorker } from '../support/rig.ts';
+import type { ServiceActions } from '../support/service-process.ts';
+import type { Workspace } from '../support/workspace.ts';
+
+const ROUNDS = 11;
+const REQUESTS = 2000;
+/** At least 0.9 of the route's requests a second. */
+const MOST_TIMES = 1.11;
+
+/** `isCached`: answered from memory; a goal is set for these. */
+const ENDPOINTS = [
+  { path: '/health', isCached: true },
+  { path: '/api/stats', isCached: true },
+  { path: '/badge/octo/hello', isCached: true },
+  { path: '/api/status', isCached: false },
+];
+
+const REFERENCES = [
+  { path: '/bare', name: 'a bare route' },
+  { path: '/with-headers', name: 'one with headers' },
+];
+
+export async function endpoints(workspace: Workspace): Promise<Row[]> {
+  const build = await builtWorker(workspace);
+  const builds = [build, await bareBuild(build, 'bare-route-worker.ts')];
+  const services = builds.map(() => new Helper<ServiceActions>(SERVICE));
+  try {
+    const urls = await Promise.all(
+      services.map((service, index) => start(service, builds[index] as WorkerBuild)),
+    );
+    return await measure(urls[0] as string, urls[1] as string);
+  } finally {
+    for (const service of services) await service.end();
+  }
+}
+
+const SERVICE = join(import.meta.dirname, '../support/service-process.ts');
+
+async function start(service: Helper<ServiceActions>, build: WorkerBuild): Promise<string> {
+  return (await service.ask('start', { build, env: {} })).url;
+}
+
+async function measure(service: string, bare: string): Promise<Row[]> {
+  const urls = [
+    ...ENDPOINTS.map(({ path }) => ({ path, url: `${service}${path}` })),
+    ...REFERENCES.map(({ path }) => ({ path, url: `${bare}${path}` })),
+  ];
+  const pipelines = await Promise.all(
+    urls.map(async ({ path, url }) => ({ path, pipeline: await Pipeline.open(url) })),
+  );
+  const asked = pipelines.map(({ path, pipeline }) => [path, () => pipeline.time(REQUESTS)] as const);
+  const times: Record<string, number> = await medians(ROUNDS, Object.fromEntries(asked));
+  for (const { pipeline } of pipelines) pipeline.close();
+  return ENDPOINTS.flatMap(({ path, isCached }) =>
+    REFERENCES.map((reference) =>
+      row({
+        name: `${path} beside ${reference.name}`,
+        value: times[path] as number,
+        reference: times[reference.path] as number,
+        goal: isCached ? MOST_TIMES : null,
+        unit: 'ms',
+      }),
+    ),
+  );
+}
