@@ -17,6 +17,8 @@ import { LastKnown, type LastKnownPlaces } from '../stats/last-known.ts';
 import { OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
+/** A host that is slow is no reason to refuse a contribution; the client waits for the host anyway. */
+const PATIENCE_MS = 20_000;
 
 /** What is asked of the host. */
 export type PolicyHost = Pick<GitHub, 'repository' | 'file'>;
@@ -42,6 +44,7 @@ export class Policies {
       name,
       freshMs: POLICY_FRESH_MS,
       nothing: null,
+      patienceMs: PATIENCE_MS,
       ask: () => this.#ask(repository),
     });
     // Whoever is refused for that is told to try again, and may do so at once.

@@ -18,6 +18,8 @@ export interface Question<T> {
   readonly freshMs: number;
   /** The answer of an empty source. It is not worth writing down, else everyone could fill KV with made-up names. */
   readonly nothing: T;
+  /** An answer that takes longer is none: someone is waiting, and the last known value is good enough. Default: 3 s. */
+  readonly patienceMs?: number;
   ask(): Promise<T>;
 }
 
@@ -38,8 +40,7 @@ interface Held {
   readonly freshUntil: number;
 }
 
-/** An answer that takes longer is none: someone is waiting, and the last known value is good enough. */
-const PATIENCE_MS = 3_000;
+const USUAL_PATIENCE_MS = 3_000;
 /** How long a source that failed is left alone. */
 const RETRY_MS = 5_000;
 const MAX_HELD = 1_000;
@@ -53,7 +54,7 @@ export class LastKnown {
 
   /** The source's answer, or the last known one when it fails; undefined when there is none either. */
   async read<T>(question: Question<T>): Promise<T | undefined> {
-    const { name, freshMs } = question;
+    const { name, freshMs, patienceMs = USUAL_PATIENCE_MS } = question;
     const held = this.#places.memory.get(name);
     if (held !== undefined && Date.now() < held.freshUntil) return held.value as T | undefined;
     const cached = await this.#cached(name);
@@ -62,7 +63,7 @@ export class LastKnown {
       return cached.value as T;
     }
     try {
-      const value = await within(PATIENCE_MS, question.ask());
+      const value = await within(patienceMs, question.ask());
       const answer = { value, freshUntil: Date.now() + freshMs };
       this.#hold(name, answer);
       this.#places.later(this.#keep(question, answer, held));

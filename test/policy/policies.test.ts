@@ -50,9 +50,18 @@ function isolate(host: PolicyHost, cache: Pick<Cache, 'match' | 'put'> = caches.
 const elsewhere = { match: async () => undefined, put: async () => {} };
 
 beforeEach(() => void vi.setSystemTime('2026-11-21T12:00:00Z'));
-afterEach(() => void vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 describe('the policy of a repository', () => {
+  it('is waited for longer than statistics are: a slow host is no reason to refuse', async () => {
+    const wait = vi.spyOn(scheduler, 'wait');
+    await isolate(new FakeHost()).of(newRepository());
+    expect(wait.mock.calls[0]?.[0]).toBe(20_000);
+  });
+
   it('is asked for once in five minutes, by whatever spelling of the name', async () => {
     const host = new FakeHost();
     host.text = 'accept: false';

@@ -158,7 +158,7 @@ describe('while the ledger is dead', () => {
     expect(await isolate().read(question())).toBeUndefined();
   });
 
-  it('waits three seconds for it, and no longer', async () => {
+  it('waits three seconds for it, or as long as the question says, and no longer', async () => {
     vi.useRealTimers();
     const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
     const asking = question();
@@ -167,5 +167,7 @@ describe('while the ledger is dead', () => {
     expect(await isolate().read(asking)).toBe(5);
     expect(wait.mock.calls[0]?.[0]).toBe(3_000);
     expect(failures).toMatchObject([{ name: 'TimeoutError' }]);
+    expect(await isolate().read({ ...asking, patienceMs: 9_000 })).toBe(5);
+    expect(wait.mock.calls[1]?.[0]).toBe(9_000);
   });
 });
