@@ -6,14 +6,15 @@ import type { HostEvent } from '../events/host-event.ts';
 
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60 * 1000;
-/** After this long an undelivered entry is of no use to anyone. */
-const ENTRY_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** How long to try. News is of no use after a week; a count that lacks a pull request is wrong for ever. */
+const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS } as const;
 
 export type OutboxEvent = 'opened' | 'updated' | HostEvent['kind'];
 
 export interface OutboxEntry extends Record<string, SqlStorageValue> {
   id: number;
-  kind: 'notification' | 'ledger';
+  kind: keyof typeof LIFE_MS;
   event: OutboxEvent;
   /** The page that shows the event: the pull request's, or the comment's. */
   url: string;
@@ -49,7 +50,7 @@ export class Outbox {
   async empty(now: number, deliver: (entry: OutboxEntry) => Promise<boolean>): Promise<number | null> {
     let retryMs = Infinity;
     for (const entry of this.#sql.exec<OutboxEntry>('SELECT * FROM outbox ORDER BY id').toArray()) {
-      if (now - entry.at > ENTRY_LIFE_MS || (await deliver(entry))) {
+      if (now - entry.at > LIFE_MS[entry.kind] || (await deliver(entry))) {
         this.#sql.exec('DELETE FROM outbox WHERE id = ?', entry.id);
         continue;
       }

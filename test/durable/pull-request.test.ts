@@ -145,7 +145,19 @@ describe('the outbox of a pull request', () => {
     expect(published).toHaveLength(1);
   });
 
-  it('gives up on an entry after a week', async () => {
+  it('still writes into a ledger that was dead for weeks', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    vi.setSystemTime(Date.now() + 60 * DAY_MS);
+    await bindings.DB.exec('ALTER TABLE pull_requests RENAME TO out_of_reach');
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(await nextAlarm(pullRequest)).not.toBeNull();
+    await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO pull_requests');
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(await ledgerUrls()).toContain(pullRequest.url);
+  });
+
+  it('gives up on a notification after a week', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
     await objectOf(pullRequest).record(pullRequest, push('b'), later());
