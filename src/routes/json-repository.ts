@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
 
-const INVALID_NAME =
+export const INVALID_NAME =
   'invalid owner or repository name: 1 to 100 letters, digits, "-", "_" and ".", without ".."';
 
 /** No handler sees a name that is not valid. */

@@ -96,6 +96,13 @@ describe('CORS', () => {
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
   });
 
+  it('lets front ends read how long they have to wait', async () => {
+    const answers = await Promise.all(Array.from({ length: 11 }, () => ask('POST', '/admin/panic')));
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers.get('Retry-After')).toBe('60');
+    expect(refused?.headers.get('Access-Control-Expose-Headers')).toBe('Retry-After');
+  });
+
   it.each(OTHERS)('%s %s has none', async (method, path) => {
     const answer = await ask(method, path, { Origin: 'https://front.example' });
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBeNull();

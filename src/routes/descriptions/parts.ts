@@ -57,9 +57,6 @@ export function parameters(place: 'path' | 'query', schema: z.ZodType): Paramete
 /** The repository in a path. */
 export const repository = (): Parameter[] => parameters('path', repositoryParams);
 
-export const INVALID_NAME =
-  'invalid owner or repository name: 1 to 100 letters, digits, "-", "_" and ".", without ".."';
-
 /** Of every endpoint. */
 export const FAULT = {
   500: error('A fault of the service, or of its configuration.', 'internal server error'),

@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import { describeRoute, resolver } from 'hono-openapi';
 import * as z from 'zod';
+import { INVALID_NAME } from '../json-repository.ts';
 import { commentAnswer, commentRequest } from '../schemas/comments.ts';
 import { issueAnswer, issueRequest } from '../schemas/issues.ts';
 import { reportAnswer, reportQuery, reportRequest, standingAnswer } from '../schemas/moderation.ts';
@@ -15,7 +16,6 @@ import {
   error,
   FAULT,
   HTML,
-  INVALID_NAME,
   parameters,
   PUBLIC,
   repository,
