@@ -23,8 +23,8 @@ export type { CommentOutcome, CommentRequest } from './identity/post-comment.ts'
 /** More than that at once, or a longer wait than that, is not worth waiting for. */
 const MAX_QUEUE = 100;
 const LONGEST_WAIT_MS = 30_000;
-/** The platform gives up on an alarm that fails or crashes a few times; this one goes off again after so long. */
-const SAFETY_ALARM_MS = 15 * 60_000;
+/** How long to wait for a configuration that is valid again: the platform runs an alarm that fails six times only. */
+const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 
 export interface ReportOutcome {
   /** False: this address has reported the hash within the last 30 days. */
@@ -81,12 +81,15 @@ export class Identity extends DurableObject<Env> {
     });
   }
 
+  /** Does what is due. The platform runs it again when it did not come to its end. */
   override async alarm(): Promise<void> {
+    const now = systemClock.now();
+    this.#alarmAt = null;
+    if (parseConfig({ ...this.env }).kind === 'invalid') {
+      return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
+    }
     const records = this.#records();
     const { hash, moderation, comments, karma } = records;
-    const now = systemClock.now();
-    this.#alarmAt = now + SAFETY_ALARM_MS;
-    await this.ctx.storage.setAlarm(this.#alarmAt);
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { records, host: this.#openHost(), clock: systemClock };
     await doChores(supplies, lost, (attempt, { id, text }) => {
@@ -98,9 +101,9 @@ export class Identity extends DurableObject<Env> {
     const facts = moderation.read();
     const left = pruned(facts, now);
     if (left.reports.length < facts.reports.length) moderation.write(left);
-    this.#alarmAt = null;
-    await this.ctx.storage.deleteAlarm();
-    await this.#wakeBy(this.#nextDueAt());
+    this.#alarmAt = this.#nextDueAt();
+    if (this.#alarmAt === null) await this.ctx.storage.deleteAlarm();
+    else await this.ctx.storage.setAlarm(this.#alarmAt);
   }
 
   /** When something is due next; null if nothing is. */
@@ -134,7 +137,7 @@ export class Identity extends DurableObject<Env> {
     ));
   }
 
-  /** No request comes here with a bad configuration; an alarm fails, and the platform tries it again. */
+  /** Neither a request nor an alarm comes here with a bad configuration. */
   #config(): Config {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid') throw new Error('the configuration is invalid');

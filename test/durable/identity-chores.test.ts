@@ -1,5 +1,5 @@
 /** What reports lead to on the host: footers edited, comments deleted, until it is done. */
-import { abortAllDurableObjects, applyD1Migrations } from 'cloudflare:test';
+import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
@@ -153,7 +153,24 @@ describe('when the host', () => {
     await vi.waitFor(() => expect(writes()).toHaveLength(1));
     await abortAllDurableObjects();
     host.loseAnswer = () => undefined;
+    // The platform keeps the alarm of a run that did not come to its end; `runDurableObjectAlarm` does not.
+    await runInDurableObject(someone.stub, (_, { storage }) => storage.setAlarm(Date.now()));
     await someone.runAlarm();
     expect(host.textsOn(THREAD)).toEqual([0, 1, 2].map((index) => `${index}${someone.footer(0)}`));
+  });
+});
+
+describe('with a bad configuration', () => {
+  it('the alarm waits for a better one', async () => {
+    await sayTimes(1);
+    await someone.reportedBy(6);
+    await runInDurableObject(someone.stub, async (identity) => {
+      Object.assign(identity, { env: { ...bindings, HOSTING_URL: 'no address' } });
+      await identity.alarm();
+    });
+    expect(await someone.nextAlarm()).toBe(Date.now() + 15 * MINUTE_MS);
+    await abortAllDurableObjects();
+    await someone.runAlarm();
+    expect(host.comments).toEqual([]);
   });
 });

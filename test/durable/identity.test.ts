@@ -123,7 +123,7 @@ describe('a comment whose answer is lost', () => {
     expect(await someone.say('lost')).toEqual({ kind: 'failed', failure: { kind: 'unreachable' } });
     isAway = false;
     host.loseAnswer = () => undefined;
-    pass(3 * MINUTE_MS);
+    pass(6 * MINUTE_MS);
     await someone.runDueAlarms();
     expect(await someone.say('next')).toMatchObject({ karma: 2 });
     await someone.reportedBy(6);
@@ -138,10 +138,10 @@ describe('a comment whose answer is lost', () => {
     host.loseAnswer = ({ method }) => (method === 'POST' ? Response.json({}, { status: 502 }) : undefined);
     host.disturb = ({ method }) => (method === 'GET' ? Response.json({}, { status }) : undefined);
     await someone.say('lost');
-    pass(3 * MINUTE_MS);
+    pass(6 * MINUTE_MS);
     await someone.runDueAlarms();
     host.disturb = () => undefined;
-    pass(3 * MINUTE_MS);
+    pass(6 * MINUTE_MS);
     await someone.runDueAlarms();
     const requests = host.asked.length;
     await someone.reportedBy(6);
@@ -156,7 +156,7 @@ describe('a comment whose answer is lost', () => {
     await abortAllDurableObjects();
     host.loseAnswer = () => undefined;
     await someone.reportedBy(3);
-    pass(3 * MINUTE_MS);
+    pass(6 * MINUTE_MS);
     await someone.runDueAlarms();
     await someone.runDueAlarms();
     expect(host.textsOn(THREAD)).toEqual([`orphan${someone.footer(0)}`]);

@@ -34,8 +34,8 @@ export interface Chore {
   readonly failures: number;
 }
 
-/** A comment that may exist is looked for when the host has surely finished with it. */
-const SETTLING_MS = 2 * 60 * 1000;
+/** A comment that may exist is looked for when the host, and whoever made the attempt, have surely finished with it. */
+const SETTLING_MS = 5 * 60 * 1000;
 
 interface AttemptRow extends Record<string, SqlStorageValue> {
   id: number;
