@@ -27,6 +27,7 @@ import { openapi } from './routes/openapi.ts';
 import { prStatus } from './routes/pr-status.ts';
 import { stats } from './routes/stats.ts';
 import { status } from './routes/status.ts';
+import { unmatched } from './routes/unmatched.ts';
 import { BodyError } from './streams.ts';
 
 const results = new WeakMap<Env, ConfigResult>();
@@ -90,7 +91,7 @@ app.route('/', moderation);
 app.route('/', frontPage);
 app.route('/', git);
 
-app.notFound((c) => c.json({ error: 'not found' }, 404));
+app.notFound(unmatched(app));
 
 app.onError((error, c) => {
   if (error instanceof BodyError) return bodyRefusal(c, error);

@@ -200,10 +200,6 @@ describe('a name that no repository has', () => {
 
 describe('a path or method that is none', () => {
   it.each([
-    ['GET', '/git-receive-pack'],
-    ['PUT', '/git-receive-pack'],
-    ['DELETE', ''],
-    ['POST', '/info/refs?service=git-receive-pack'],
     ['GET', '/objects/info/packs'],
     ['GET', '/HEAD'],
     ['GET', '/info/lfs'],
@@ -212,6 +208,16 @@ describe('a path or method that is none', () => {
     const { status, body } = await raw(method, `/v1/gh/${sound.upstream.fullName}${path}`);
     expect(status).toBe(404);
     expect(JSON.parse(body.toString())).toEqual({ error: 'not found' });
+  });
+
+  it.each([
+    ['GET', '/git-receive-pack'],
+    ['PUT', '/git-receive-pack'],
+    ['DELETE', ''],
+    ['POST', '/info/refs?service=git-receive-pack'],
+  ])('%s %s is not allowed', async (method, path) => {
+    const { status } = await raw(method, `/v1/gh/${sound.upstream.fullName}${path}`);
+    expect(status).toBe(405);
   });
 
   it.each(['', '?service=', '?service=git-upload-archive', '?service=git-receive-pack%0a'])(
