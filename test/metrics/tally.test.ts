@@ -2,6 +2,7 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
 import type { Env } from '../../src/env.ts';
 import { countedFetch } from '../../src/metrics/counted-fetch.ts';
 import { allCounts, count } from '../../src/metrics/tally.ts';
@@ -30,9 +31,27 @@ describe('counts', () => {
     expect(await delivered(REPORTS)).toBe(before + 2);
   });
 
+  it('of rare events that come in crowds go together, a second after the last ones', async () => {
+    const add = vi.spyOn(TALLY, 'get');
+    const pauses = vi.spyOn(systemClock, 'sleep');
+    let wake = () => {};
+    pauses.mockReturnValue(new Promise((resolve) => (wake = resolve)));
+    vi.setSystemTime(Date.now() + 60_000);
+    report();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(add).toHaveBeenCalledTimes(1);
+    vi.setSystemTime(Date.now() + 400);
+    for (let i = 0; i < 5; i++) report();
+    expect(pauses.mock.calls).toEqual([[600]]);
+    expect(add).toHaveBeenCalledTimes(1);
+    wake();
+    await vi.waitFor(() => expect(add).toHaveBeenCalledTimes(2));
+  });
+
   it('of frequent events go together, every ten seconds', async () => {
     const add = vi.spyOn(TALLY, 'get');
-    vi.setSystemTime(Date.now() + 60_000);
+    vi.setSystemTime(Date.now() + 120_000);
     request();
     for (let i = 0; i < 5; i++) request();
     await Promise.resolve();
