@@ -2,12 +2,11 @@
 import { createExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
-import type { Env } from '../../src/env.ts';
 import worker from '../../src/worker.ts';
 
 async function ask(method: string, path: string): Promise<Response> {
   const request = new Request(`https://gitveil.test${path}`, { method });
-  return worker.fetch(request, env as unknown as Env, createExecutionContext());
+  return worker.fetch(request, env, createExecutionContext());
 }
 
 const REMOTE = '/v1/gh/octo/hello';
