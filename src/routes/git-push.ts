@@ -20,6 +20,7 @@ import { Push } from '../push/push.ts';
 import { Withdrawal, withdrawalOf } from '../push/withdrawal.ts';
 import { BodyError, chunksOf, drain } from '../streams.ts';
 import { announcedBytes, NO_CACHE, redirectToMoved, tooLarge, wrongContentType } from './git-http.ts';
+import { publicOrigin } from './public-origin.ts';
 import { pushHost } from './push-host.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
@@ -122,14 +123,15 @@ function pushTooLarge(c: Context<AppEnv>, reader: ByteReader): Response {
 }
 
 function pushSettings(c: Context<AppEnv>, target: RepositoryName): PushSettings {
-  const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy } = c.var.config;
+  const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, serviceUrl } =
+    c.var.config;
   return {
     anonEmail,
     maxRepositoryMb,
     writeTimeoutMs,
     notifyBaseUrl,
     prUpdatePolicy,
-    remoteUrl: `${new URL(c.req.url).origin}/v1/gh/${fullName(target)}`,
+    remoteUrl: `${publicOrigin(c.req.raw, serviceUrl)}/v1/gh/${fullName(target)}`,
     newPrHash: () => randomHex(PR_HASH_BYTES),
     newPrKey: () => randomHex(PR_KEY_BYTES),
   };

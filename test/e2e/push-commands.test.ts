@@ -6,7 +6,7 @@ import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPkts, readPushAnswer, readReport, sendPush, ZERO_ID } from './support/wire.ts';
 
-const bed = useTestBed();
+const bed = useTestBed({ env: { SERVICE_URL: 'https://veil.example' } });
 
 const TAG_REASON = 'tags are not accepted: they carry a name. Push a branch';
 
@@ -287,5 +287,20 @@ describe('a client', () => {
     const { report } = readPushAnswer(await sendPush(upstream.url, person, pushBody({ commands, pack })));
     expect(report.slice(0, 2)).toEqual(['unpack ok', 'ok refs/heads/main']);
     expect(report[2]).toMatch(/^ng refs\/heads\/other nothing to delete/);
+  });
+});
+
+describe('the command of the banner', () => {
+  it('has the public address of a service whose proxy ends TLS', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.tryGit(
+      '-c',
+      'http.extraHeader=Host: veil.example',
+      'push',
+      'origin',
+      'HEAD:fix',
+    );
+    expect(bannerOf(pushed).command).toContain(` https://veil.example/v1/gh/${upstream.fullName} `);
   });
 });
