@@ -9,6 +9,10 @@ export interface RepositoryName {
   readonly name: string;
 }
 
+/** The rule for people. */
+export const INVALID_NAME =
+  'invalid owner or repository name: 1 to 100 letters, digits, "-", "_" and ".", without ".."';
+
 const NAME_PATTERN = /^[A-Za-z0-9._-]{1,100}$/;
 
 function isValidPart(part: string): boolean {

@@ -6,21 +6,19 @@
  */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../env.ts';
-import { fullName, parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
+import { fullName, INVALID_NAME, parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
 import { remotePage } from '../pages/remote-page.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { discoverPush, receivePack } from './git-push.ts';
 import { answerPage, preferredType } from './page.ts';
 import { publicOrigin } from './public-origin.ts';
 
-const INVALID_NAME = 'Invalid owner or repository name: letters, digits, "-", "_" and "." only.\n';
-
 type GitHandler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
 
 /** No handler sees a name that is not valid. */
 const onRepository = (handle: GitHandler) => async (c: Context<AppEnv>) => {
   const target = parseRepositoryName(c.req.param('owner') ?? '', c.req.param('repo') ?? '');
-  return target === null ? c.text(INVALID_NAME, 400) : handle(c, target);
+  return target === null ? c.text(`${INVALID_NAME}\n`, 400) : handle(c, target);
 };
 
 export const git = new Hono<AppEnv>().basePath('/v1/gh/:owner/:repo');

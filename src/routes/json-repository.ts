@@ -1,10 +1,7 @@
 /** The repository in the path of a JSON endpoint. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
-import { parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
-
-export const INVALID_NAME =
-  'invalid owner or repository name: 1 to 100 letters, digits, "-", "_" and ".", without ".."';
+import { INVALID_NAME, parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
 
 /** No handler sees a name that is not valid. */
 export const onRepository =

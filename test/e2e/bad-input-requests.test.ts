@@ -176,7 +176,7 @@ const about = ({ path }: { path: string }) =>
 describe('a name that no repository has', () => {
   it.each([
     ...BAD_NAMES.map((path) => [path, [400]] as const),
-    ...NO_PATHS.map((path) => [path, [400, 404]] as const),
+    ...NO_PATHS.map((path) => [path, [400, 404, 405]] as const),
   ])('%s is rejected wherever it is used, and never asked for', async (path, statuses) => {
     const before = bed.host.requests.length;
     const answers = [
@@ -193,6 +193,7 @@ describe('a name that no repository has', () => {
     for (const { status, body } of answers) {
       expect(statuses).toContain(status);
       expect(body.length).toBeGreaterThan(0);
+      if (status === 400) expect(body.toString()).toMatch(/1 to 100 letters, digits, .* without "\.\."/);
     }
     expect(bed.host.requests.slice(before).filter(about)).toEqual([]);
   });

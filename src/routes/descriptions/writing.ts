@@ -2,7 +2,7 @@
 import type { Hono } from 'hono';
 import { describeRoute, resolver } from 'hono-openapi';
 import * as z from 'zod';
-import { INVALID_NAME } from '../json-repository.ts';
+import { INVALID_NAME } from '../../host/repository-name.ts';
 import { commentAnswer, commentRequest } from '../schemas/comments.ts';
 import { issueAnswer, issueRequest } from '../schemas/issues.ts';
 import { reportAnswer, reportQuery, reportRequest, standingAnswer } from '../schemas/moderation.ts';
