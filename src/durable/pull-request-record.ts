@@ -25,7 +25,7 @@ export interface PullRequestRecord {
 export interface DatedCommits {
   /** Seconds since 1970. */
   readonly committedAt: number;
-  /** Hashes of the original ids, one behind the other. */
+  /** Hashes of what is public of them, one behind the other. */
   readonly commitHashes: Uint8Array;
 }
 

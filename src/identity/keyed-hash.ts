@@ -7,10 +7,10 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * `address`: a client's network. `commit`: the original id of a commit. `push`: a repository and an original tip.
+ * `address`: a client's network. `push`: a repository and an original tip.
  * `place`: a pull request that is to be opened, where its address is known by its hash.
  */
-export type HashUse = 'address' | 'commit' | 'push' | 'place';
+export type HashUse = 'address' | 'push' | 'place';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {

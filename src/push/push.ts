@@ -142,12 +142,11 @@ export class Push {
     const advertised = new Set(upstream.refs.map(({ oid }) => oid));
     const tips = [base.oid, upstream.defaultBranch.oid];
     const history = new UpstreamHistory(this.#host.lister, upstream.repository, tips, advertised);
-    const [secret] = await Promise.all([this.#host.secret(), hostStep('history', () => history.reachBack())]);
+    await hostStep('history', () => history.reachBack());
     const rewritePlan = {
       identity: { name: botLogin, email: this.#settings.anonEmail },
       committedAt: claimed.intent.committedAt,
       known: continuation.prHash === options.prHash ? (claimed.update?.dates ?? []) : [],
-      secret,
       squash: options.squash ? squashedMessage.bind(null, options) : null,
     };
     const branch = new WorkBranch(this.#host, this.#reply, {

@@ -2,15 +2,16 @@
  * What one push makes of its new commits: whose name they get, which date, and whether they become one.
  *
  * A commit that was rewritten for this pull request before keeps the date of that time, and with it its id, provided
- * that its parents are the same: reviewers see only what is new. It is recognised by a keyed hash of its original id,
- * which leaves this room in no other form.
+ * that its parents are the same: reviewers see only what is new. It is recognised by what is public of it. Its original
+ * id would do, too, but an id is a hash over name and dates: whoever knows the pr_hash could push guesses at them, many
+ * at once, and see which one keeps its date.
  */
+import { createHash } from 'node:crypto';
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../durable/pull-request-record.ts';
 import { anonymizeCommits } from '../git/anonymize.ts';
 import type { Commit, Identity } from '../git/commit.ts';
 import type { NewCommit } from '../git/new-commits.ts';
 import type { Oid } from '../git/oid.ts';
-import { keyedHash } from '../identity/keyed-hash.ts';
 import { warningOfNames } from './message-names.ts';
 import { Refusal } from './refusal.ts';
 
@@ -19,8 +20,6 @@ export interface RewritePlan {
   /** Seconds since 1970: the date of all commits that have none yet. */
   readonly committedAt: number;
   readonly known: readonly DatedCommits[];
-  /** Key of the hashes. */
-  readonly secret: string;
   /** The message of the one commit that takes the place of all; null: they stay apart. */
   readonly squash: ((tip: Commit) => Pick<Commit, 'message' | 'encoding'>) | null;
 }
@@ -55,14 +54,13 @@ export function rewriteHistory(
   commits: readonly NewCommit[],
   ground: ReadonlySet<Oid>,
 ): Rewritten {
-  const { identity, committedAt, secret } = plan;
+  const { identity, committedAt } = plan;
   const last = commits.at(-1) as NewCommit;
   const sent = plan.squash === null ? commits : [squashed(last, ground, plan.squash(last.commit))];
-  const hashOf = (oid: Oid): string => keyedHash(secret, 'commit', oid).slice(0, HASH_HEX_LENGTH);
+  const hashes = publicHashes(sent);
   const known = datesByHash(plan.known);
-  const dateOf = (oid: Oid): number => (known.size === 0 ? undefined : known.get(hashOf(oid))) ?? committedAt;
+  const dateOf = (oid: Oid): number => known.get(hashes.get(oid) ?? '') ?? committedAt;
   const { tip, contents } = anonymizeCommits(sent, identity, dateOf);
-  const oids = sent.map(({ oid }) => oid);
   const history: RewrittenHistory = {
     tip,
     tipCommit: last.commit,
@@ -70,11 +68,25 @@ export function rewriteHistory(
     ground,
     warning: warningOfNames(sent.map(({ commit }) => commit.message)),
     dates: () => {
-      const hashes = oids.map(hashOf).filter((hash) => !known.has(hash));
-      return { committedAt, commitHashes: new Uint8Array(Buffer.from(hashes.join(''), 'hex')) };
+      const added = [...new Set(hashes.values())].filter((hash) => !known.has(hash));
+      return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
     },
   };
   return { history, contents };
+}
+
+/** Of each commit by its original id: a hash of its files, its message, and what it stands on. */
+function publicHashes(commits: readonly NewCommit[]): ReadonlyMap<Oid, string> {
+  const hashes = new Map<Oid, string>();
+  for (const { oid, commit } of commits) {
+    const parents = commit.parents.map((parent) => hashes.get(parent) ?? parent);
+    const hash = createHash('sha256')
+      .update(JSON.stringify([commit.tree, parents, commit.encoding]))
+      .update(commit.message)
+      .digest('hex');
+    hashes.set(oid, hash.slice(0, HASH_HEX_LENGTH));
+  }
+  return hashes;
 }
 
 /** The earliest date of each: that is the one it was published with. */
