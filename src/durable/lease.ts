@@ -21,8 +21,10 @@ export class Lease {
     return (this.#holder = ++this.#last);
   }
 
-  /** A token that has run out gives back nothing. */
-  release(token: number): void {
-    if (this.#holder === token) this.#holder = null;
+  /** A token that has run out gives back nothing. False if someone else holds it now. */
+  release(token: number): boolean {
+    if (this.#holder !== null && this.#holder !== token) return false;
+    this.#holder = null;
+    return true;
   }
 }

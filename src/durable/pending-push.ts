@@ -66,16 +66,20 @@ export class PendingPush extends DurableObject<Env> {
 
   /** @param isAnswered the answer has gone out, and the push is over; if not, it may be repeated. */
   async end(lease: number, isAnswered: boolean): Promise<void> {
-    this.#lease.release(lease);
-    if (isAnswered) await this.#forget();
+    const isLast = this.#lease.release(lease);
+    if (isAnswered && isLast) await this.#forget();
   }
 
   override async alarm(): Promise<void> {
-    const stored = this.#stored();
     const now = Date.now();
-    if (stored === undefined || now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored, now))) {
-      await this.#forget();
-    } else await this.ctx.storage.setAlarm(now + RETRY_MS);
+    // A repetition that is under way would lose its branch; one that begins meanwhile, what it has decided.
+    const lease = this.#lease.take(now);
+    if (lease === null) return this.ctx.storage.setAlarm(now + RETRY_MS);
+    const stored = this.#stored();
+    const isOver =
+      stored === undefined || now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored, now));
+    await this.end(lease, isOver);
+    if (!isOver) await this.ctx.storage.setAlarm(now + RETRY_MS);
   }
 
   #stored(): StoredIntent | undefined {

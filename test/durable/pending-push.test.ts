@@ -73,6 +73,16 @@ describe('a pending push', () => {
     expect(await begin(intent('c'), NOW + LEASE_MS + 1)).toEqual({ kind: 'busy' });
   });
 
+  it('is not forgotten by an answer that comes after another has taken it over', async () => {
+    const { object, begin } = newPush();
+    const first = await begin(intent('a'));
+    const second = await begin(intent('b'), NOW + LEASE_MS);
+    if (first.kind !== 'begun' || second.kind !== 'begun') throw new Error('it is busy');
+    await object().end(first.lease, true);
+    await object().end(second.lease, false);
+    expect(await begin(intent('c'))).toMatchObject({ intent: intent('a'), isRepeated: true });
+  });
+
   it('that nobody repeats within an hour is another push when it comes', async () => {
     const { begin } = newPush();
     await begin(intent('a'));
@@ -97,7 +107,8 @@ function answer(answers: Record<string, unknown>): string[] {
 }
 
 /** The hour is over. Answers whether anything is left to do. */
-async function clearUp({ object }: ReturnType<typeof newPush>): Promise<boolean> {
+async function clearUp({ object }: ReturnType<typeof newPush>, now = NOW + HOUR_MS): Promise<boolean> {
+  vi.setSystemTime(now);
   await runInDurableObject(object(), (instance) => {
     const variables = { HOSTING_TOKEN: 'secret', HOSTING_API_URL: 'https://api.test' };
     Object.assign(instance, { env: { ...bindings, ...variables } });
@@ -161,7 +172,28 @@ describe('a push that died and is not repeated', () => {
     const push = newPush();
     await push.begin({ prHash: PR_HASH, committedAt: 1 });
     expect(await clearUp(push)).toBe(true);
-    vi.setSystemTime(NOW + 26 * HOUR_MS);
+    expect(await clearUp(push, NOW + 26 * HOUR_MS)).toBe(false);
+  });
+
+  it('is left alone while someone repeats it in the last minute', async () => {
+    const asked = answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [] });
+    const push = newPush();
+    await push.begin(intent('a'));
+    await push.begin(intent('b'), NOW + HOUR_MS - 1);
+    expect(await clearUp(push)).toBe(true);
+    expect(asked).toEqual([]);
+  });
+
+  it('cannot be begun anew while it is cleared up, and can afterwards', async () => {
+    const push = newPush();
+    await push.begin(intent('a'));
+    const meanwhile: unknown[] = [];
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+      meanwhile.push(await push.begin(intent('b'), NOW + HOUR_MS));
+      return Response.json({ message: 'Not Found' }, { status: 404 });
+    });
     expect(await clearUp(push)).toBe(false);
+    expect(meanwhile[0]).toEqual({ kind: 'busy' });
+    expect(await push.begin(intent('c'), NOW + HOUR_MS)).toMatchObject({ isRepeated: false });
   });
 });
