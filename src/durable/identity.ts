@@ -90,10 +90,12 @@ export class Identity extends DurableObject<Env> {
     }
     const records = this.#records();
     const { hash, moderation, comments, karma } = records;
+    comments.forgetKept();
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { records, host: this.#openHost(), clock: systemClock };
     await doChores(supplies, lost, (attempt, { id, text }) => {
       const chore = comments.settle(attempt, id, now);
+      comments.forget(attempt);
       // The next comment's karma must be higher than any that is shown.
       if (chore === null) karma.raise(shownKarma(text, hash) ?? 0, now);
     });

@@ -34,8 +34,8 @@ describe('counts', () => {
   it('of rare events that come in crowds go together, a second after the last ones', async () => {
     const add = vi.spyOn(TALLY, 'get');
     const pauses = vi.spyOn(systemClock, 'sleep');
-    let wake = () => {};
-    pauses.mockReturnValue(new Promise((resolve) => (wake = resolve)));
+    const pause = Promise.withResolvers<void>();
+    pauses.mockReturnValue(pause.promise);
     vi.setSystemTime(Date.now() + 60_000);
     report();
     await Promise.resolve();
@@ -45,7 +45,7 @@ describe('counts', () => {
     for (let i = 0; i < 5; i++) report();
     expect(pauses.mock.calls).toEqual([[600]]);
     expect(add).toHaveBeenCalledTimes(1);
-    wake();
+    pause.resolve();
     await vi.waitFor(() => expect(add).toHaveBeenCalledTimes(2));
   });
 

@@ -75,6 +75,11 @@ export class Karma {
     }
   }
 
+  /** When the ledger is told of a change that is made now. */
+  dueAfter(now: number): number {
+    return this.nextDueAt() ?? now + DELIVERY_DELAY_MS;
+  }
+
   nextDueAt(): number | null {
     return this.#row()?.due_at ?? null;
   }
@@ -105,7 +110,7 @@ export class Karma {
   }
 
   #write(row: KarmaRow, now: number): void {
-    this.#store({ ...row, due_at: row.due_at ?? now + DELIVERY_DELAY_MS });
+    this.#store({ ...row, due_at: this.dueAfter(now) });
   }
 
   #store(row: KarmaRow): void {

@@ -59,12 +59,17 @@ export async function postComment(
 
   const attempt = comments.begin({ repository: { owner, name: repo }, number }, clock.now());
   surroundings.attempting(attempt.id);
-  await surroundings.wakeBy(attempt.dueAt);
+  // The alarm that a success needs finds nothing to do if there is none: one setting of it is saved.
+  await surroundings.wakeBy(Math.min(attempt.dueAt, karma.dueAfter(clock.now())));
   try {
     const posted = await makeComment(surroundings, attempt, text);
     if ('kind' in posted) return { kind: 'failed', failure: posted };
     const ordered = comments.settle(attempt, posted.id, clock.now());
-    if (ordered !== null) await surroundings.wakeBy(clock.now());
+    if (ordered === null) comments.keep(attempt);
+    else {
+      comments.forget(attempt);
+      await surroundings.wakeBy(clock.now());
+    }
     // Blocked while it was on its way: it is deleted as the others are.
     if (ordered === 'delete') return { kind: 'blocked' };
     // Flagged while it was on its way: its footer is edited as the others' are.

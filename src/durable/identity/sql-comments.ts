@@ -5,6 +5,9 @@
  * An attempt is written down before the host is asked. One that is still there later ended without an answer, by a
  * crash or a lost connection, and its comment may exist: the thread is looked through for it. What moderation decides
  * meanwhile is noted at the attempt, and so befalls the comment too.
+ *
+ * Each write waits for the disk. So an attempt that has ended well is kept for the next comments of the same seconds,
+ * which then need not be announced. After a crash the thread is looked through for it too, and nothing is found.
  */
 import type { CommentWithText } from '../../host/github-threads.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
@@ -36,6 +39,8 @@ export interface Chore {
 
 /** A comment that may exist is looked for when the host, and whoever made the attempt, have surely finished with it. */
 const SETTLING_MS = 5 * 60 * 1000;
+/** For so long an attempt serves further comments; the object's alarm takes it away earlier. */
+const KEPT_MS = 30_000;
 
 interface AttemptRow extends Record<string, SqlStorageValue> {
   id: number;
@@ -58,6 +63,8 @@ interface ChoreRow extends Record<string, SqlStorageValue> {
 
 export class SqlComments {
   readonly #sql: SqlStorage;
+  /** It has ended, and is still written down. */
+  #kept: Attempt | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -73,8 +80,15 @@ export class SqlComments {
     )`);
   }
 
+  /** Only when the one before it has ended. */
   begin({ repository, number }: Thread, now: number): Attempt {
-    const dueAt = now + SETTLING_MS;
+    const kept = this.#kept;
+    if (kept !== null && now - kept.startedAt <= KEPT_MS) {
+      this.#kept = null;
+      return kept;
+    }
+    this.forgetKept();
+    const dueAt = now + KEPT_MS + SETTLING_MS;
     const { id } = this.#sql
       .exec<{ id: number }>(
         'INSERT INTO attempts (owner, repo, number, started_at, due_at) VALUES (?, ?, ?, ?, ?) RETURNING id',
@@ -93,19 +107,25 @@ export class SqlComments {
     this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
   }
 
-  /** Ends an attempt that made a comment. Answers what moderation has decided about it meanwhile. */
-  settle(attempt: Attempt, commentId: number, now: number): ChoreKind | null {
-    const [row] = this.#sql.exec<{ chore: ChoreKind | null }>(
-      'DELETE FROM attempts WHERE id = ? RETURNING chore',
-      attempt.id,
-    );
+  /** Ends one that is to serve the next comment: nothing was decided about its own meanwhile. */
+  keep(attempt: Attempt): void {
+    this.#kept = attempt;
+  }
+
+  forgetKept(): void {
+    if (this.#kept !== null) this.forget(this.#kept);
+    this.#kept = null;
+  }
+
+  /** Writes down the comment that an attempt has made. Answers what moderation has decided about it meanwhile. */
+  settle({ id, repository }: Attempt, commentId: number, now: number): ChoreKind | null {
+    const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
     const chore = row?.chore ?? null;
-    const { owner, name } = attempt.repository;
     this.#sql.exec(
       'INSERT OR IGNORE INTO comments (id, owner, repo, chore, ordered_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
       commentId,
-      owner,
-      name,
+      repository.owner,
+      repository.name,
       chore,
       now,
       now,
@@ -121,6 +141,8 @@ export class SqlComments {
 
   /** Orders something for all comments, those on their way included. */
   order(kind: ChoreKind, now: number): void {
+    // The comments after this one are not meant.
+    this.forgetKept();
     this.#sql.exec('UPDATE comments SET chore = ?, ordered_at = ?, due_at = ?, failures = 0', kind, now, now);
     this.#sql.exec('UPDATE attempts SET chore = ?', kind);
   }
