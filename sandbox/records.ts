@@ -98,6 +98,10 @@ export interface NtfyAction {
   readonly id: string;
   readonly action: string;
   readonly label: string;
+  readonly url?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
   readonly [field: string]: unknown;
 }
 

@@ -1,7 +1,7 @@
 /** The front page: everything that happened on this host, newest first; an account's page and the topics' pages. */
 import type { Host } from '../host.ts';
 import type { Ntfy } from '../ntfy.ts';
-import type { NtfyMessage, Repository } from '../records.ts';
+import type { NtfyAction, NtfyMessage, Repository } from '../records.ts';
 import { timestamp } from '../records.ts';
 import type { Answer } from '../rest/api-call.ts';
 import { fullName } from '../rest/render-repository.ts';
@@ -93,7 +93,11 @@ function topicEntries(host: Host): Html[] {
 
 function messageEntry(message: NtfyMessage): Html {
   const actions = (message.actions ?? []).map(
-    (action) => html`<li>${action.label}: <code>${JSON.stringify(action)}</code></li>`,
+    (action) =>
+      html`<li>
+        ${action.label}
+        <pre>${actionText(action)}</pre>
+      </li>`,
   );
   return html`<strong>${message.title ?? message.topic}</strong>
     <span class="dim">${moment(timestamp(new Date(message.time * 1000)))}</span>
@@ -107,6 +111,25 @@ function messageEntry(message: NtfyMessage): Html {
           </ul>`
     }
     <div class="dim">Priority ${message.priority ?? 3} ${(message.tags ?? []).join(', ')}</div>`;
+}
+
+/** What a button sends, as a command to paste: these pages run no scripts. */
+function actionText(action: NtfyAction): string {
+  if (action.action !== 'http') return JSON.stringify(action);
+  const { method = 'POST', url = '', headers = {}, body } = action;
+  const words = [
+    'curl',
+    '-X',
+    method,
+    url,
+    ...Object.entries(headers).flatMap(([name, value]) => ['-H', `${name}: ${value}`]),
+    ...(body === undefined ? [] : ['-d', body]),
+  ];
+  return words.map(shellWord).join(' ');
+}
+
+function shellWord(text: string): string {
+  return /^[\w:/.-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 /** Only web addresses become links: a published `javascript:` one must not run. */

@@ -24,7 +24,21 @@ beforeAll(async () => {
   host.maintainer.comment({ owner: 'octocat', repo: 'hello', number: pull }, EVIL, 'hubot');
   await fetch(`${host.notifyUrl}/`, {
     method: 'POST',
-    body: JSON.stringify({ topic: 'anon-pr-1', title: EVIL, message: EVIL, click: 'javascript:alert(1)' }),
+    body: JSON.stringify({
+      topic: 'anon-pr-1',
+      title: EVIL,
+      message: EVIL,
+      click: 'javascript:alert(1)',
+      actions: [
+        {
+          action: 'http',
+          label: 'Stop',
+          url: 'http://stop.test/now?a&b',
+          headers: { 'Content-Type': 'text/plain' },
+          body: "it's",
+        },
+      ],
+    }),
   });
   await git(workTree, 'push', '--quiet', host.repositoryPath('octocat', 'hello'), 'HEAD:refs/heads/copy');
 });
@@ -55,6 +69,13 @@ describe('every page', () => {
     ['/octocat/hello/issues/2', 'bug'],
     ['/octocat/hello/blob/copy/evil.html', 'bytes'],
     ['/ntfy/anon-pr-1', 'javascript:alert(1)'],
+    [
+      '/ntfy/anon-pr-1',
+      `curl -X POST 'http://stop.test/now?a&amp;b' -H 'Content-Type: text/plain' -d 'it'\\''s'`.replaceAll(
+        "'",
+        '&#39;',
+      ),
+    ],
   ])('%s is there, and escaped', async (path, shown) => {
     const { status, text, type } = await visit(path);
     expect([status, type]).toEqual([200, 'text/html; charset=utf-8']);
