@@ -17,8 +17,8 @@ export function remotePage(repository: RepositoryName, remoteBase: string): Page
     content: html`<main>
       <h1>Contribute to ${name} without an account</h1>
       <p class="lead">
-        This is a Git remote. Push a branch to it, and a bot opens the pull request, with nothing of you in
-        it.
+        This is a Git remote. Push a branch to it, and a bot opens the pull request. Your name, your e-mail
+        address and your dates stay out of it.
       </p>
       <section class="card" aria-label="Commands">
         ${commandList(remoteBase, name)}

@@ -24,7 +24,7 @@ const DOCUMENTATION = {
     title: 'gitveil',
     version: '1',
     description:
-      'An anonymising Git remote and its JSON API: pull requests, comments and issues without an account. No key is needed for them; nothing of the sender reaches the code host.',
+      'An anonymising Git remote and its JSON API: pull requests, comments and issues without an account. No key is needed for them; the code host learns neither your name nor your address.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
   tags: [

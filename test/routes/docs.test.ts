@@ -49,7 +49,10 @@ describe('the page', () => {
     expect(text).toContain(
       `curl 'https://gitveil.test/v1/gh/octo/hello/issues/1/comments/anonymous' -H 'Content-Type: application/json' \\ -d '{"body":"Thanks!"}'`,
     );
-    expect(text).toContain(`curl 'https://gitveil.test/v1/moderation/report?hash=1a2b3c4d'`);
+    // Without it a terminal would show a page.
+    expect(text).toContain(
+      `curl 'https://gitveil.test/v1/moderation/report?hash=1a2b3c4d' -H 'Accept: application/json'`,
+    );
     expect(text).toContain(
       `-d '{"password":"<password>","active":true}'`.replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
     );

@@ -35,9 +35,16 @@ export function commandOf(
     );
   const url = `${document.servers?.[0]?.url ?? ''}${filled}${query.length > 0 ? `?${query.join('&')}` : ''}`;
   const key = security.length > 0 ? ` -H 'X-Service-Key: <key, if there is one>'` : '';
-  if (method === 'GET') return `curl '${url}'${key}`;
+  const command = `curl '${url}'${key}${isPageOrJson(operation) ? ` -H 'Accept: application/json'` : ''}`;
+  if (method === 'GET') return command;
   const sent = JSON.stringify(exampleOf(document, content['application/json']?.schema ?? {}));
-  return `curl '${url}'${key} -H 'Content-Type: application/json' \\\n  -d '${sent}'`;
+  return `${command} -H 'Content-Type: application/json' \\\n  -d '${sent}'`;
+}
+
+/** A page for whoever does not ask for JSON: no sight for a terminal. */
+function isPageOrJson({ responses }: ApiOperation): boolean {
+  const content = responses['200']?.content ?? {};
+  return 'text/html' in content && 'application/json' in content;
 }
 
 /** The fields that must be sent, and the password of those who need one. */

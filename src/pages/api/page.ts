@@ -15,8 +15,8 @@ export function apiPage(document: ApiDocument): Page {
       <h1>API</h1>
       <p class="lead">${description}</p>
       <p>
-        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>; those of the Git remote are
-        text. Any web page may call the JSON endpoints (CORS). For tools:
+        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>; most of the Git remote's are
+        text. Any web page may call the JSON endpoints (CORS), reports excepted. For tools:
         <a href="/openapi.json">openapi.json</a>.
       </p>
       <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>
