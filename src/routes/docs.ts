@@ -5,13 +5,17 @@ import type { ApiDocument } from '../pages/api/document.ts';
 import { apiPage } from '../pages/api/page.ts';
 import { apiDescription } from './openapi.ts';
 import { answerPage } from './page.ts';
-import { publicOrigin } from './public-origin.ts';
+import { keptFor, publicOrigin } from './public-origin.ts';
+
+const KEPT_SECONDS = 300;
 
 export const docs = new Hono<AppEnv>();
 
 docs.get('/docs', async (c) => {
-  const document = await apiDescription(publicOrigin(c.req.raw, c.var.config.serviceUrl));
+  const { serviceUrl } = c.var.config;
+  const origin = publicOrigin(c.req.raw, serviceUrl);
+  const document = await apiDescription(origin);
   return answerPage(c, apiPage(document as unknown as ApiDocument), 200, {
-    'Cache-Control': 'public, max-age=300',
+    'Cache-Control': keptFor(KEPT_SECONDS, origin, serviceUrl),
   });
 });

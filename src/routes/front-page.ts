@@ -8,11 +8,11 @@ import { frontPage as renderFrontPage, frontText } from '../pages/front-page.ts'
 import { openStatistics } from '../stats/statistics.ts';
 import { guardOf } from './client.ts';
 import { answerPage, preferredType } from './page.ts';
-import { publicOrigin } from './public-origin.ts';
+import { keptFor, publicOrigin } from './public-origin.ts';
 
 const PLACEHOLDER = '<owner>/<repo>';
 /** The numbers on it are that old themselves. */
-const SHORTLY_KEPT = { 'Cache-Control': 'public, max-age=5', Vary: 'Accept' };
+const KEPT_SECONDS = 5;
 
 export const frontPage = new Hono<AppEnv>();
 
@@ -20,13 +20,15 @@ frontPage.get('/', async (c) => {
   const { config, logger } = c.var;
   const text = c.req.query('repo') ?? '';
   const repository = parseRepositoryText(text);
+  const origin = publicOrigin(c.req.raw, config.serviceUrl);
   const page = {
     text,
     path: repository === null ? PLACEHOLDER : fullName(repository),
-    remoteBase: `${publicOrigin(c.req.raw, config.serviceUrl)}/v1/gh/`,
+    remoteBase: `${origin}/v1/gh/`,
   };
+  const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, origin, config.serviceUrl), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
-    return c.text(frontText(page, config), 200, SHORTLY_KEPT);
+    return c.text(frontText(page, config), 200, headers);
   }
   const statistics = openStatistics(c.env, config, logger);
   const [isSuspended, totals, recent] = await Promise.all([
@@ -46,7 +48,7 @@ frontPage.get('/', async (c) => {
       now: systemClock.now(),
     }),
     isInvalid ? 400 : 200,
-    SHORTLY_KEPT,
+    headers,
   );
 });
 

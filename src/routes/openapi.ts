@@ -15,7 +15,7 @@ import {
   describeStatistics,
 } from './descriptions/service.ts';
 import { describeWriting } from './descriptions/writing.ts';
-import { publicOrigin } from './public-origin.ts';
+import { keptFor, publicOrigin } from './public-origin.ts';
 
 export type ApiDescription = Awaited<ReturnType<typeof generateSpecs>>;
 
@@ -68,9 +68,13 @@ function describedApp(): Hono {
   return app;
 }
 
+const KEPT_SECONDS = 300;
+
 export const openapi = new Hono<AppEnv>();
 
 openapi.get('/openapi.json', async (c) => {
-  c.header('Cache-Control', 'public, max-age=300');
-  return c.json(await apiDescription(publicOrigin(c.req.raw, c.var.config.serviceUrl)));
+  const { serviceUrl } = c.var.config;
+  const origin = publicOrigin(c.req.raw, serviceUrl);
+  c.header('Cache-Control', keptFor(KEPT_SECONDS, origin, serviceUrl));
+  return c.json(await apiDescription(origin));
 });

@@ -17,3 +17,11 @@ export function publicOrigin(request: Request, serviceUrl: string): string {
   const named = [asked.host, request.headers.get('X-Forwarded-Host')?.toLowerCase()];
   return named.includes(service.host) || !ORIGIN_PATTERN.test(asked.origin) ? service.origin : asked.origin;
 }
+
+/**
+ * `Cache-Control` of an answer that names `origin`. A cache that others share may not look at the request's host, by which
+ * a client could have any address named; only the operator's own is for everybody.
+ */
+export function keptFor(seconds: number, origin: string, serviceUrl: string): string {
+  return `${origin === new URL(serviceUrl).origin ? 'public' : 'private'}, max-age=${seconds}`;
+}
