@@ -20,7 +20,8 @@ export interface FrontPage {
   /** What is undefined is not known at the moment. */
   readonly isSuspended: boolean | undefined;
   readonly total: number | undefined;
-  readonly recent: readonly RecordedPullRequest[] | undefined;
+  /** Null: it is not for everyone. */
+  readonly recent: readonly RecordedPullRequest[] | null | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
 }
@@ -40,7 +41,7 @@ export function frontPage(page: FrontPage): Page {
           To comment or to open an issue without an account, use the <a href="/docs">API</a>.
         </p>
       </section>
-      ${promises(recentPullRequests(page))}
+      ${promises(page.recent === null ? null : recentPullRequests(page.recent, page.now))}
     </main>`,
   };
 }
@@ -93,14 +94,14 @@ function countInWords(total: number): string {
 
 const SHOWN = 5;
 
-function recentPullRequests(page: FrontPage): Html {
+function recentPullRequests(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
   return html`<section class="card" aria-labelledby="recent">
     <h2 id="recent">Recent pull requests</h2>
-    ${recentList(page)}
+    ${recentList(recent, now)}
   </section>`;
 }
 
-function recentList({ recent, now }: FrontPage): Html {
+function recentList(recent: readonly RecordedPullRequest[] | undefined, now: number): Html {
   if (recent === undefined) return html`<p class="soft">The list cannot be read at the moment.</p>`;
   if (recent.length === 0) return html`<p class="soft">None yet.</p>`;
   const items = recent.slice(0, SHOWN).map(

@@ -30,11 +30,12 @@ frontPage.get('/', async (c) => {
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
     return c.text(frontText(page, config), 200, headers);
   }
-  const statistics = openStatistics(c.env, config, logger);
+  // What the service asks a key for is not shown here either.
+  const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger) : null;
   const [isSuspended, totals, recent] = await Promise.all([
     isPanicMode(c),
-    statistics.totals(),
-    statistics.recentPullRequests(),
+    statistics?.totals(),
+    statistics === null ? null : statistics.recentPullRequests(),
   ]);
   const isInvalid = text.trim() !== '' && repository === null;
   return answerPage(

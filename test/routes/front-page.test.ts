@@ -48,6 +48,12 @@ describe('the front page', () => {
     expect(policy).not.toContain('unsafe');
   });
 
+  it('shows no statistics where the service asks a key for them', async () => {
+    const page = await (await get('/', HTML, { SERVICE_API_KEY: 'key' })).text();
+    expect(page).toContain('Pushes are accepted');
+    expect(page).not.toMatch(/so far|Recent pull requests/);
+  });
+
   it('shows the newest pull requests, and links to nothing but web pages', async () => {
     const config = parseConfig({ ...bindings });
     if (config.kind === 'invalid') throw new Error('bad configuration');
