@@ -46,11 +46,11 @@ export const unguarded = (cause: unknown): Refusal =>
   });
 
 /** The whole answer to a push that is not let in: every ref that was pushed gets the same reason. */
-export async function turnedAway(request: PushRequest, { lines, finalLine }: Refusal): Promise<Uint8Array> {
+export async function turnedAway(request: PushRequest, { paragraph, finalLine }: Refusal): Promise<Uint8Array> {
   const answer: Uint8Array[] = [];
   const reply = new Reply(request.capabilities);
   await reply.open(async (bytes) => answer.push(bytes) > 0);
-  await reply.progress('', ...lines, '');
+  await reply.progress(...paragraph);
   const commandStatuses = request.commandList.map(({ refName }) => ({ refName, reason: finalLine }));
   await reply.finish({ unpackStatus: 'ok', commandStatuses }, finalLine);
   return concatBytes(answer);

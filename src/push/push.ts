@@ -105,7 +105,7 @@ export class Push {
       await this.#place?.release();
     }
     if (this.#commands.taken !== null) this.#log(refusal);
-    if (refusal !== null) await this.#reply.progress('', ...refusal.lines, '');
+    if (refusal !== null) await this.#reply.progress(...refusal.paragraph);
     return this.#reply.finish(
       { unpackStatus: refusal?.unpackStatus ?? 'ok', commandStatuses: this.#commandStatuses(refusal) },
       refusal?.finalLine ?? null,

@@ -28,6 +28,11 @@ export class Refusal extends Error {
     this.unpackStatus = options.unpackStatus ?? 'ok';
   }
 
+  /** The lines as they are shown: set apart from what was said before. */
+  get paragraph(): readonly string[] {
+    return this.lines.length === 0 ? [] : ['', ...this.lines, ''];
+  }
+
   get finalLine(): string {
     return `push rejected: ${this.reason}`;
   }

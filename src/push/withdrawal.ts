@@ -79,7 +79,7 @@ export class Withdrawal {
     if (refusal === null) this.#logger.info('pull request withdrawn');
     else {
       this.#logger.warn('withdrawal refused', { error: refusal.cause ?? refusal });
-      await this.#reply.progress('', ...refusal.lines, '');
+      await this.#reply.progress(...refusal.paragraph);
     }
     const reason = refusal?.finalLine ?? null;
     const commandStatuses = [{ refName: this.#request.refName, reason }];

@@ -8,6 +8,11 @@ import { BodyError } from '../../src/streams.ts';
 const SECRET = new Error('secret: token at 192.0.2.1 of Ada Lovelace');
 const shown = ({ finalLine, lines, unpackStatus }: Refusal) => [finalLine, ...lines, unpackStatus].join('\n');
 
+it('a refusal sets its explanation apart from what was said before, if it has one', () => {
+  expect(new Refusal('no', ['Why.', 'And what now.']).paragraph).toEqual(['', 'Why.', 'And what now.', '']);
+  expect(new Refusal('no', []).paragraph).toEqual([]);
+});
+
 describe('toRefusal', () => {
   it.each<[ProtocolErrorCode, string, string]>([
     ['bad-request', 'the pack is invalid', 'invalid pack'],
