@@ -8,6 +8,8 @@ const MAX_SHOWN = 10;
 const MAX_SHOWN_LENGTH = 120;
 /** What is told apart before counting ends. */
 const MAX_FOUND = 1_000;
+/** So much is read of all messages together: a few kilobytes on the line may be megabytes of `a@b.a@b.`, made to last. */
+const MAX_READ_BYTES = 2 * 1024 * 1024;
 /** `Signed-off-by`, `Co-authored-by`, `Reported-by` and whatever else people end in `-by`. */
 const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S/i;
 const MAX_LOCAL_LENGTH = 64;
@@ -24,10 +26,11 @@ function* namesIn(text: string): Generator<string> {
 /** Looks around each `@` and no further: one pattern over a line of megabytes would take for ever. */
 function* addressesIn(line: string): Generator<string> {
   for (let at = line.indexOf('@'); at >= 0; at = line.indexOf('@', at + 1)) {
-    const [local] = /[^\s@<>()[\]",;:]+$/.exec(line.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at)) ?? [];
     const [domain] =
       /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/u.exec(line.slice(at + 1, at + 1 + MAX_DOMAIN_LENGTH)) ?? [];
-    if (local !== undefined && domain !== undefined) yield `${local}@${domain}`;
+    if (domain === undefined) continue;
+    const [local] = /[^\s@<>()[\]",;:]+$/.exec(line.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at)) ?? [];
+    if (local !== undefined) yield `${local}@${domain}`;
   }
 }
 
@@ -37,13 +40,15 @@ function shown(text: string): string {
   return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;
 }
 
-/** Lines for the person; none if nobody is named. Cost: linear in the messages. */
+/** Lines for the person; none if nobody is named. Cost: linear in the messages, and bounded. */
 export function warningOfNames(messages: Iterable<Uint8Array>): string[] {
   const found = new Set<string>();
   const decoder = new TextDecoder();
+  let bytesLeft = MAX_READ_BYTES;
   for (const message of messages) {
-    for (const name of namesIn(decoder.decode(message))) found.add(shown(name));
-    if (found.size >= MAX_FOUND) break;
+    for (const name of namesIn(decoder.decode(message.subarray(0, bytesLeft)))) found.add(shown(name));
+    bytesLeft -= message.byteLength;
+    if (found.size >= MAX_FOUND || bytesLeft <= 0) break;
   }
   if (found.size === 0) return [];
   const lines = [...found].slice(0, MAX_SHOWN).map((name) => `  ${name}`);

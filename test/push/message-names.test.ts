@@ -59,6 +59,16 @@ describe('warningOfNames', () => {
     ]);
   });
 
+  it('reads two megabytes of all messages together, and no more', () => {
+    const most = 2 * 2 ** 20;
+    const line = 'Acked-by: Z\n';
+    const filler = ' '.repeat(most - 2 * line.length - 1);
+    expect(named(line, `${filler}\n`, line.replace('Z', 'Y'), line.replace('Z', 'X'))).toEqual([
+      '  Acked-by: Z',
+      '  Acked-by: Y',
+    ]);
+  });
+
   it('does not get slow at lines of megabytes', () => {
     for (const part of ['a', '@', 'a@', 'a@b.', 'x-by', '.@-']) {
       warning(part.repeat(2 ** 21 / part.length));
