@@ -28,11 +28,12 @@ import {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Failed attempts count. `report`: over all pseudonyms. */
+/** Failed attempts count. `report`: over all pseudonyms. `badge`: look-ups at the host, of all clients together. */
 const LIMITS = {
   admin: { most: 10, withinMs: MINUTE_MS },
   rollback: { most: 5, withinMs: MINUTE_MS },
   report: { most: 10, withinMs: HOUR_MS },
+  badge: { most: 20, withinMs: MINUTE_MS },
 } as const satisfies Record<string, Limit>;
 export type LimitedAction = keyof typeof LIMITS;
 const ACTIONS = Object.keys(LIMITS) as LimitedAction[];

@@ -37,15 +37,18 @@ export class Policies {
     this.#memory = places.memory;
   }
 
-  /** Never rejects. */
-  async of(repository: RepositoryName): Promise<KnownPolicy> {
+  /** @param mayAsk whether the host may be asked, if that is needed; else it counts as silent. Never rejects. */
+  async of(repository: RepositoryName, mayAsk = async () => true): Promise<KnownPolicy> {
     const name = `policy/${fullName(repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
       name,
       freshMs: POLICY_FRESH_MS,
       nothing: null,
       patienceMs: PATIENCE_MS,
-      ask: () => this.#ask(repository),
+      ask: async () => {
+        if (await mayAsk()) return this.#ask(repository);
+        throw new HostError('rate-limited', 'Too many policies were asked for.');
+      },
     });
     // Whoever is refused for that is told to try again, and may do so at once.
     if (policy === undefined) this.#memory.delete(name);

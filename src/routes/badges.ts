@@ -2,7 +2,9 @@
  * Badges for READMEs (contract, 4.14 and 4.15). Public also when the service asks for a key.
  *
  * Cost: drawing one takes microseconds. What it shows is at most five minutes old, and is asked for again no sooner: the
- * ledger for one row, the host for a repository's policy. The panic switch is asked every time.
+ * ledger for one row, the host for a repository's policy, which costs it two requests: not more than twenty times a
+ * minute over all badges, so that those of made-up repositories leave enough of the bot's 5,000 an hour to pushes and
+ * comments. The panic switch is asked every time.
  */
 import { type Context, Hono } from 'hono';
 import {
@@ -14,7 +16,7 @@ import {
 import type { AppEnv } from '../env.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { openStatistics } from '../stats/statistics.ts';
-import { guardOf } from './client.ts';
+import { badgeWindowOf, guardOf } from './client.ts';
 import { anonymousFriendlyQuery, deployedQuery, repositoryParams } from './schemas/badges.ts';
 
 /** Contract, section 8. */
@@ -30,7 +32,8 @@ badges.get('/badges/anonymous-friendly.svg', async (c) => {
   if (!query.success) return invalidName(c);
   const { repo } = query.data;
   if (repo === undefined) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
-  const policy = await openPolicies(c.env, c.var.config, c.var.logger).of(repo);
+  const mayAsk = async () => (await badgeWindowOf(c.env).hit('badge')).allowed;
+  const policy = await openPolicies(c.env, c.var.config, c.var.logger).of(repo, mayAsk);
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 });

@@ -25,6 +25,11 @@ export function rateWindowOf(env: Env, { hash }: Pick<Client, 'hash'>): DurableO
   return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(hash));
 }
 
+/** There is one: whoever shows a badge in a page has all of the page's readers ask for it. */
+export function badgeWindowOf(env: Env): DurableObjectStub<RateWindow> {
+  return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName('badges'));
+}
+
 /** There is one. */
 export function guardOf(env: Env): DurableObjectStub<Guard> {
   return env.GUARD.get(env.GUARD.idFromName('guard'));

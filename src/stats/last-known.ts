@@ -44,6 +44,8 @@ const USUAL_PATIENCE_MS = 3_000;
 /** How long a source that failed is left alone. */
 const RETRY_MS = 5_000;
 const MAX_HELD = 1_000;
+/** So that KV does not fill up for ever with what someone has asked for once; who asks again has it written again. */
+const KV_LIFE_SECONDS = 30 * 24 * 60 * 60;
 
 export class LastKnown {
   readonly #places: LastKnownPlaces;
@@ -130,7 +132,8 @@ export class LastKnown {
   async #keepInKv<T>({ name, nothing }: Question<T>, value: unknown): Promise<void> {
     const kept = await this.#kept(name);
     const text = JSON.stringify(value);
-    if (text !== JSON.stringify(kept === undefined ? nothing : kept)) await this.#places.kv.put(name, text);
+    if (text === JSON.stringify(kept === undefined ? nothing : kept)) return;
+    await this.#places.kv.put(name, text, { expirationTtl: KV_LIFE_SECONDS });
   }
 }
 

@@ -188,6 +188,29 @@ describe('GET /badges/anonymous-friendly.svg', () => {
   });
 });
 
+const badge = (repo: string) => get(`/badges/anonymous-friendly.svg?repo=octo/${repo}`);
+
+/** How often the host may be asked is limited, and comments and pushes need that, too. */
+describe('badges of more and more repositories', () => {
+  it('have the host asked for twenty within a minute, and show what is known of the others', async () => {
+    host('welcoming', 'anonymous_friendly: true\n');
+    await badge('welcoming');
+    vi.setSystemTime((now += 10 * 60_000));
+    for (let made = 0; made < 20; made++) await badge(`made-up-${made}`);
+    const asked = vi.mocked(globalThis.fetch).mock.calls.length;
+
+    const refused = await badge('made-up-20');
+    expect(refused.headers.get('cache-control')).toBe('no-store');
+    expect(await read(refused)).toEqual(['anonymous-friendly: not verified', '#9e9e9e']);
+    expect((await read(await badge('welcoming')))[0]).toBe('anonymous-friendly: verified');
+    expect(globalThis.fetch).toHaveBeenCalledTimes(asked);
+
+    vi.setSystemTime((now += 60_000));
+    await badge('made-up-20');
+    expect(vi.mocked(globalThis.fetch).mock.calls.length).toBeGreaterThan(asked);
+  });
+});
+
 describe('an unknown badge', () => {
   it('is answered with JSON', async () => {
     const response = await get('/badges/other.svg');
