@@ -25,6 +25,8 @@ export interface Config {
   readonly port: number;
   readonly stateDir: string;
   readonly serviceUrl: string;
+  /** If not, `serviceUrl` leads to this machine, which others do not reach, and which on the edge is none. */
+  readonly isServiceUrlGiven: boolean;
   readonly readTimeoutMs: number;
   readonly writeTimeoutMs: number;
   readonly logFormat: 'text' | 'json';
@@ -136,6 +138,12 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
   const reader = new EnvironmentReader(env);
   const host = reader.read('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1');
   const port = reader.read('PORT', wholeNumber(1, 65_535), 8080);
+  const serviceUrl = reader.read('SERVICE_URL', webAddress, null);
+  const notifyAdminTopic = reader.read(
+    'NOTIFY_ADMIN_TOPIC',
+    matching('1 to 64 letters, digits, - or _', /^[A-Za-z0-9_-]{1,64}$/),
+    null,
+  );
   const dbUrl = reader.read('DB_URL', webAddress, null);
   const dbKey = reader.read('DB_KEY', headerSecret, null);
   const config: Config = {
@@ -145,7 +153,8 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     host,
     port,
     stateDir: reader.read('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),
-    serviceUrl: reader.read('SERVICE_URL', webAddress, localUrl(host, port)),
+    serviceUrl: serviceUrl ?? localUrl(host, port),
+    isServiceUrlGiven: serviceUrl !== null,
     readTimeoutMs: reader.read('READ_TIMEOUT', duration, 30_000),
     writeTimeoutMs: reader.read('WRITE_TIMEOUT', duration, 30_000),
     logFormat: reader.read('LOG_FORMAT', oneOf('text', 'json'), 'text'),
@@ -163,11 +172,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     ),
     hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
     notifyBaseUrl: reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
-    notifyAdminTopic: reader.read(
-      'NOTIFY_ADMIN_TOPIC',
-      matching('1 to 64 letters, digits, - or _', /^[A-Za-z0-9_-]{1,64}$/),
-      null,
-    ),
+    notifyAdminTopic,
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
@@ -184,7 +189,10 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
   return {
     kind: 'valid',
     config: Object.freeze(config),
-    warnings: (dbUrl === null) === (dbKey === null) ? [] : [halfDatabase(dbUrl === null)],
+    warnings: [
+      ...((dbUrl === null) === (dbKey === null) ? [] : [halfDatabase(dbUrl === null)]),
+      ...(notifyAdminTopic === null || serviceUrl !== null ? [] : [deadButtons(config.serviceUrl)]),
+    ],
   };
 }
 
@@ -192,6 +200,11 @@ function halfDatabase(isUrlMissing: boolean): ConfigWarning {
   const [set, variable] = isUrlMissing ? (['DB_KEY', 'DB_URL'] as const) : (['DB_URL', 'DB_KEY'] as const);
   const consequence = "statistics and karma stay in the service's own database";
   return { variable, message: `${set} is set, but ${variable} is not: ${consequence}; set both, or none` };
+}
+
+function deadButtons(url: string): ConfigWarning {
+  const message = `SERVICE_URL is not set: the buttons of alerts call ${url}, which works on this machine only`;
+  return { variable: 'SERVICE_URL', message };
 }
 
 /** The address of a service on this machine; one that listens on all interfaces is reached by the loopback one. */

@@ -23,6 +23,7 @@ describe('parseConfig', () => {
       port: 8080,
       stateDir: '.state',
       serviceUrl: 'http://127.0.0.1:8080',
+      isServiceUrlGiven: false,
       readTimeoutMs: 30_000,
       writeTimeoutMs: 30_000,
       logFormat: 'text',
@@ -189,5 +190,19 @@ describe('the hosted database', () => {
   it('is not warned of with both or none', () => {
     expect(parseConfig({})).toMatchObject({ warnings: [] });
     expect(parseConfig({ DB_URL: 'https://db.example.org', DB_KEY: 'k' })).toMatchObject({ warnings: [] });
+  });
+
+  it('warns of alerts whose buttons lead nowhere', () => {
+    const topic = { NOTIFY_ADMIN_TOPIC: 'ops' };
+    expect(parseConfig(topic)).toMatchObject({
+      warnings: [
+        {
+          variable: 'SERVICE_URL',
+          message:
+            'SERVICE_URL is not set: the buttons of alerts call http://127.0.0.1:8080, which works on this machine only',
+        },
+      ],
+    });
+    expect(parseConfig({ ...topic, SERVICE_URL: 'https://veil.test' })).toMatchObject({ warnings: [] });
   });
 });

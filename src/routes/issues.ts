@@ -16,6 +16,7 @@ import { newUserToken } from '../identity/user-token.ts';
 import { readJsonObject } from './json-body.ts';
 import { onRepository } from './json-repository.ts';
 import { refuseByPolicy } from './policy.ts';
+import { serviceAddress } from './public-origin.ts';
 import { type IssueAnswer, issueRequest } from './schemas/issues.ts';
 import { isBlank, payloadProblem } from './schemas/text.ts';
 import { refuseWithoutBot, writeRefusal } from './write-refusal.ts';
@@ -33,7 +34,7 @@ async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<
   const parsed = issueRequest.safeParse(payload.value);
   if (!parsed.success) return c.json({ error: payloadProblem(parsed.error) }, 400);
   const { title, body, labels } = parsed.data;
-  const text = issueText(body, c.var.config.serviceUrl);
+  const text = issueText(body, serviceAddress(c.req.raw, c.var.config));
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
   if (excess > 0) {
     return c.json({ error: `body must have at most ${characters(body) - excess} characters` }, 400);

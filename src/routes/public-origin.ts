@@ -6,6 +6,7 @@
  * says in `X-Forwarded-Host` a client may say as well; so it is believed only when it names the host of `SERVICE_URL`,
  * and then that address counts, whose scheme the operator has set.
  */
+import type { Config } from '../config.ts';
 
 /** What a link in Markdown can hold as it is. */
 const ORIGIN_PATTERN = /^https?:\/\/[A-Za-z0-9.:[\]-]+$/;
@@ -16,6 +17,12 @@ export function publicOrigin(request: Request, serviceUrl: string): string {
   const service = new URL(serviceUrl);
   const named = [asked.host, request.headers.get('X-Forwarded-Host')?.toLowerCase()];
   return named.includes(service.host) || !ORIGIN_PATTERN.test(asked.origin) ? service.origin : asked.origin;
+}
+
+/** The service's address for a link that is the same for everyone: the operator's, or else where it was called. */
+export function serviceAddress(request: Request, config: Config): string {
+  const { serviceUrl, isServiceUrlGiven } = config;
+  return isServiceUrlGiven ? serviceUrl : publicOrigin(request, serviceUrl);
 }
 
 /**

@@ -53,6 +53,11 @@ describe('an issue', () => {
     ]);
   });
 
+  it('has a link to where it was called, if the service knows no other address of its own', async () => {
+    await open({ title: 'It breaks', body: 'Words' }, { origin: 'https://edge.test' });
+    expect(host.issues[0]?.body).toContain('(https://edge.test)');
+  });
+
   it('is a thread on which its token comments under its pseudonym', async () => {
     const { body: issue } = await open({ title: 'It breaks', body: 'Words' });
     const path = `/v1/gh/octo/hello/issues/${issue['number'] as number}/comments/anonymous`;
