@@ -16,7 +16,7 @@ import { openLedger } from '../stats/open-ledger.ts';
 import { doChores } from './identity/chores.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './identity/post-comment.ts';
-import { type Records, hasRecords, openRecords } from './identity/records.ts';
+import { type Records, hasRecords, isNobody, openRecords } from './identity/records.ts';
 
 export type { CommentOutcome, CommentRequest } from './identity/post-comment.ts';
 
@@ -85,6 +85,7 @@ export class Identity extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = systemClock.now();
     this.#alarmAt = null;
+    if (!hasRecords(this.ctx.storage.sql)) return;
     if (parseConfig({ ...this.env }).kind === 'invalid') {
       return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
     }
@@ -104,8 +105,12 @@ export class Identity extends DurableObject<Env> {
     const left = pruned(facts, now);
     if (left.reports.length < facts.reports.length) moderation.write(left);
     this.#alarmAt = this.#nextDueAt();
-    if (this.#alarmAt === null) await this.ctx.storage.deleteAlarm();
-    else await this.ctx.storage.setAlarm(this.#alarmAt);
+    if (this.#alarmAt !== null) return this.ctx.storage.setAlarm(this.#alarmAt);
+    await this.ctx.storage.deleteAlarm();
+    if (this.#posts.length === 0 && isNobody(records)) {
+      this.#opened = null;
+      await this.ctx.storage.deleteAll();
+    }
   }
 
   /** When something is due next; null if nothing is. */

@@ -252,24 +252,56 @@ describe('the ledger', () => {
   });
 });
 
+const tables = () =>
+  runInDurableObject(someone.stub, (_, { storage }) =>
+    storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
+  );
+
+/** Until nothing is due any more, with every alarm on the way. */
+async function passAll(): Promise<void> {
+  for (let left = 20; left > 0; left--) {
+    const dueAt = await someone.nextAlarm();
+    if (dueAt === null) return;
+    pass(Math.max(0, dueAt - Date.now()));
+    await someone.runDueAlarms();
+  }
+}
+
 describe('where a pseudonym stands', () => {
   it('can be asked about any hash, and leaves nothing behind', async () => {
     expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
-    const tables = await runInDurableObject(someone.stub, (_, { storage }) =>
-      storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
-    );
-    expect(tables).toEqual([]);
+    expect(await tables()).toEqual([]);
   });
 
-  it('names no reporter after thirty days, also when nobody asks', async () => {
+  it.each([1, 3])('leaves nothing behind of %i reports about a hash that nobody has', async (count) => {
+    await someone.reportedBy(count);
+    await passAll();
+    expect([await tables(), await someone.nextAlarm()]).toEqual([[], null]);
+    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
+    expect(await someone.report('another')).toMatchObject({ accepted: true, standing: { reports: 1 } });
+  });
+
+  it('leaves nothing behind of a comment that was not posted', async () => {
+    await someone.say('x'.repeat(70_000));
+    await passAll();
+    expect(await tables()).toEqual([]);
+    host.disturb = () => Response.json({ message: 'no' }, { status: 404 });
+    await someone.say();
+    await passAll();
+    expect(await tables()).toEqual([]);
+  });
+
+  it('names no reporter after thirty days, and remembers who has commented, or is blocked', async () => {
+    await someone.say();
     await someone.report('someone');
-    const dueAt = (await someone.nextAlarm()) ?? 0;
-    pass(dueAt - Date.now());
-    await someone.runDueAlarms();
-    const rows = await runInDurableObject(someone.stub, (_, { storage }) =>
+    await passAll();
+    const reports = await runInDurableObject(someone.stub, (_, { storage }) =>
       storage.sql.exec('SELECT * FROM reports').toArray(),
     );
-    expect(rows).toEqual([]);
-    expect(await someone.nextAlarm()).toBeNull();
+    expect([reports, await someone.nextAlarm()]).toEqual([[], null]);
+    expect(await someone.say()).toMatchObject({ karma: 2 });
+    await someone.reportedBy(6);
+    await passAll();
+    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'blocked' });
   });
 });

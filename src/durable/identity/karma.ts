@@ -80,6 +80,11 @@ export class Karma {
     return this.nextDueAt() ?? now + DELIVERY_DELAY_MS;
   }
 
+  /** There is none, and nothing to tell of it. */
+  isNothing(): boolean {
+    return (this.#row()?.karma ?? 0) === 0 && this.nextDueAt() === null;
+  }
+
   nextDueAt(): number | null {
     return this.#row()?.due_at ?? null;
   }

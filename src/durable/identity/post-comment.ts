@@ -9,6 +9,9 @@ import { findComment } from './chores.ts';
 import type { Records } from './records.ts';
 import type { Attempt } from './sql-comments.ts';
 
+/** Who has never posted anything is forgotten again: after this, when the object is at rest. */
+const FORGETTING_DELAY_MS = 60_000;
+
 export interface CommentRequest {
   readonly owner: string;
   readonly repo: string;
@@ -55,7 +58,10 @@ export async function postComment(
   const newKarma = decision === 'zero' ? 0 : karmaBefore + 1;
   const text = commentText(body, { hash, karma: newKarma, origin });
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
-  if (excess > 0) return { kind: 'too-long', maxCharacters: characters(body) - excess };
+  if (excess > 0) {
+    await surroundings.wakeBy(clock.now() + FORGETTING_DELAY_MS);
+    return { kind: 'too-long', maxCharacters: characters(body) - excess };
+  }
 
   const attempt = comments.begin({ repository: { owner, name: repo }, number }, clock.now());
   surroundings.attempting(attempt.id);

@@ -17,6 +17,15 @@ export function hasRecords(sql: SqlStorage): boolean {
 }
 
 /**
+ * Whether all of it is worth no more than no records at all: anyone can report any hash, and whoever did must not leave a
+ * database behind for ever either.
+ */
+export function isNobody({ moderation, comments, karma }: Records): boolean {
+  const { reports, isBlocked } = moderation.read();
+  return reports.length === 0 && !isBlocked && comments.isEmpty() && karma.isNothing();
+}
+
+/**
  * Makes the tables if there are none.
  * @param name the object's, if the platform tells it: not every platform does when an alarm goes off.
  */

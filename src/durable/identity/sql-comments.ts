@@ -198,6 +198,14 @@ export class SqlComments {
     this.#sql.exec('UPDATE attempts SET due_at = ?, failures = failures + 1 WHERE id = ?', at, id);
   }
 
+  /** No comment, and none that may exist. */
+  isEmpty(): boolean {
+    return (
+      this.#sql.exec('SELECT id FROM comments UNION ALL SELECT id FROM attempts LIMIT 1').toArray().length ===
+      0
+    );
+  }
+
   /** When something is due next; null if nothing is. */
   nextDueAt(): number | null {
     return this.#sql
