@@ -22,6 +22,7 @@ health.get('/health', (c) => {
     platform: officialInstance,
     // The contract's name for "what runs the code"; here that is workerd, versioned by its compatibility date.
     goVersion: `workerd ${c.env.COMPATIBILITY_DATE}`,
-    verify: { github: `${sourceRepo}/commit/${commitHash}`, source: NOTICE },
+    // There is no page for what was changed and not committed; the nearest is that of its parent.
+    verify: { github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`, source: NOTICE },
   });
 });

@@ -37,6 +37,17 @@ describe('GET /health', () => {
     expect(await response.json()).toMatchObject({ deployedCommit: 'main', deployedAt: 'unknown' });
   });
 
+  it('links to the commit itself where the tree had changes', async () => {
+    const response = await get('/health', {
+      COMMIT_HASH: 'c0ffee-dirty',
+      SOURCE_REPO: 'https://example.org/o/r',
+    });
+    expect(await response.json()).toMatchObject({
+      deployedCommit: 'c0ffee-dirty',
+      verify: { github: 'https://example.org/o/r/commit/c0ffee' },
+    });
+  });
+
   it('is true for platform on the official instance only', async () => {
     const response = await get('/health', { OFFICIAL_INSTANCE: 'true' });
     expect(await response.json()).toMatchObject({ platform: true });
