@@ -19,8 +19,9 @@ export function keyedHash(secret: string, use: HashUse, text: string): string {
 
 /**
  * The identity hash of a person on a thread: 8 lower-case hex characters (contract, 2.2).
- * @param thread `owner/repo#number`.
+ * @param thread `owner/repo#number`, in any case: to the host it is one thread, and who is blocked there stays so.
  */
 export function identityHash(secret: string, thread: string, userToken: string): string {
-  return createHmac('sha256', secret).update(`${thread}|${userToken}`).digest('hex').slice(0, 8);
+  const text = `${thread.toLowerCase()}|${userToken}`;
+  return createHmac('sha256', secret).update(text).digest('hex').slice(0, 8);
 }

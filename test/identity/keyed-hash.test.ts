@@ -12,6 +12,13 @@ describe('the identity hash', () => {
     expect(identityHash(SECRET, 'octo/hello#7', 'TOKEN')).toBe(hmac.slice(0, 8));
   });
 
+  it('is the same on a thread whose repository is written in another case: the host tells no difference', () => {
+    expect(identityHash(SECRET, 'Octo/Hello#7', 'TOKEN')).toBe(identityHash(SECRET, 'octo/hello#7', 'TOKEN'));
+    expect(identityHash(SECRET, 'octo/hello#7', 'token')).not.toBe(
+      identityHash(SECRET, 'octo/hello#7', 'TOKEN'),
+    );
+  });
+
   it('is 8 lower-case hex characters, the same each time, and another on another thread or with another key', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (token) => {
