@@ -43,6 +43,8 @@ export async function publish(notifyBaseUrl: string, notification: Notification)
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'User-Agent': 'gitveil' },
     body: JSON.stringify(notification),
+    // Followed, a redirection would become a GET: of a page, which says nothing of the message that it does not take.
+    redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   await response.body?.cancel();
