@@ -144,6 +144,11 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     matching('1 to 64 letters, digits, - or _', /^[A-Za-z0-9_-]{1,64}$/),
     null,
   );
+  const clientIpHeader = reader.read(
+    'CLIENT_IP_HEADER',
+    matching('the name of a header', /^[A-Za-z0-9-]{1,64}$/),
+    null,
+  );
   const dbUrl = reader.read('DB_URL', webAddress, null);
   const dbKey = reader.read('DB_KEY', headerSecret, null);
   const config: Config = {
@@ -158,11 +163,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     readTimeoutMs: reader.read('READ_TIMEOUT', duration, 30_000),
     writeTimeoutMs: reader.read('WRITE_TIMEOUT', duration, 30_000),
     logFormat: reader.read('LOG_FORMAT', oneOf('text', 'json'), 'text'),
-    clientIpHeader: reader.read(
-      'CLIENT_IP_HEADER',
-      matching('the name of a header', /^[A-Za-z0-9-]{1,64}$/),
-      'CF-Connecting-IP',
-    ),
+    clientIpHeader: clientIpHeader ?? 'CF-Connecting-IP',
     serviceApiKey: reader.read('SERVICE_API_KEY', headerSecret, null),
     panicPassword: reader.read('PANIC_PASSWORD', matching('one line of text', /^[^\0\r\n]+$/), null),
     identitySecret: reader.read(
@@ -192,6 +193,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     warnings: [
       ...((dbUrl === null) === (dbKey === null) ? [] : [halfDatabase(dbUrl === null)]),
       ...(notifyAdminTopic === null || serviceUrl !== null ? [] : [deadButtons(config.serviceUrl)]),
+      ...(clientIpHeader !== null || isLoopback(host) ? [] : [evadedLimits(host, config.clientIpHeader)]),
     ],
   };
 }
@@ -205,6 +207,17 @@ function halfDatabase(isUrlMissing: boolean): ConfigWarning {
 function deadButtons(url: string): ConfigWarning {
   const message = `SERVICE_URL is not set: the buttons of alerts call ${url}, which works on this machine only`;
   return { variable: 'SERVICE_URL', message };
+}
+
+/** The edge sets this header, and a client cannot; elsewhere whoever connects may write what they like. */
+function evadedLimits(host: string, header: string): ConfigWarning {
+  const danger = `whoever connects to ${host} may write any address into ${header}, and then meets no limit`;
+  const remedy = 'set it to the header in which your proxy writes the address';
+  return { variable: 'CLIENT_IP_HEADER', message: `CLIENT_IP_HEADER is not set: ${danger}; ${remedy}` };
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host);
 }
 
 /** The address of a service on this machine; one that listens on all interfaces is reached by the loopback one. */

@@ -205,4 +205,16 @@ describe('the hosted database', () => {
     });
     expect(parseConfig({ ...topic, SERVICE_URL: 'https://veil.test' })).toMatchObject({ warnings: [] });
   });
+
+  it('warns of limits that a client can evade, where others than this machine may connect', () => {
+    expect(parseConfig({ HOST: '0.0.0.0' })).toMatchObject({
+      warnings: [
+        { variable: 'CLIENT_IP_HEADER', message: expect.stringMatching(/CF-Connecting-IP/) as string },
+      ],
+    });
+    expect(parseConfig({ HOST: '0.0.0.0', CLIENT_IP_HEADER: 'X-Real-IP' })).toMatchObject({ warnings: [] });
+    for (const HOST of ['127.0.0.1', 'localhost', '::1']) {
+      expect(parseConfig({ HOST })).toMatchObject({ warnings: [] });
+    }
+  });
 });
