@@ -46,7 +46,10 @@ export const unguarded = (cause: unknown): Refusal =>
   });
 
 /** The whole answer to a push that is not let in: every ref that was pushed gets the same reason. */
-export async function turnedAway(request: PushRequest, { paragraph, finalLine }: Refusal): Promise<Uint8Array> {
+export async function turnedAway(
+  request: PushRequest,
+  { paragraph, finalLine }: Refusal,
+): Promise<Uint8Array> {
   const answer: Uint8Array[] = [];
   const reply = new Reply(request.capabilities);
   await reply.open(async (bytes) => answer.push(bytes) > 0);
