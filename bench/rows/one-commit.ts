@@ -1,4 +1,10 @@
-/** A push of one commit, as most are: through the service, and straight to the fork by someone who owns it. */
+/**
+ * A push of one commit, as most are: through the service, and straight to the fork by someone who owns it.
+ *
+ * Of the time on top, about a third is the host's: it opens the pull request. Most of the rest are the three objects that
+ * are new with each push here (the push, its address, its pull request): on one machine each makes a database of its own,
+ * which takes 5 ms on a disk and less than one in memory. With TMPDIR on a tmpfs the ratio is about 1.47.
+ */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';
 import { medians, type Row, row } from '../support/figures.ts';
