@@ -91,7 +91,6 @@ export class Identity extends DurableObject<Env> {
     }
     const records = this.#records();
     const { hash, moderation, comments, karma } = records;
-    comments.forgetKept();
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { records, host: this.#openHost(), clock: systemClock };
     await doChores(supplies, lost, (attempt, { id, text }) => {
@@ -104,6 +103,8 @@ export class Identity extends DurableObject<Env> {
     const facts = moderation.read();
     const left = pruned(facts, now);
     if (left.reports.length < facts.reports.length) moderation.write(left);
+    // In one write with what goes before and after.
+    comments.forgetKept();
     this.#alarmAt = this.#nextDueAt();
     if (this.#alarmAt !== null) return this.ctx.storage.setAlarm(this.#alarmAt);
     await this.ctx.storage.deleteAlarm();
