@@ -73,9 +73,6 @@ export class PullRequest extends DurableObject<Env> {
     return { kind: 'claimed', lease, isRecorded, dates: this.#record.dates(at) };
   }
 
-  /** Does nothing: whoever is about to `record` may let this object start meanwhile. */
-  async wake(): Promise<void> {}
-
   async release(lease: number): Promise<void> {
     this.#lease.release(lease);
   }

@@ -24,7 +24,7 @@ export interface PushHost {
   /** The object of a push, by its hash. */
   pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'end'>;
   /** The object of a pull request. */
-  pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'wake' | 'release' | 'record' | 'tell'>;
+  pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell'>;
 }
 
 /** A Durable Object as its stub offers it. Calls reject if it is out of reach. */

@@ -32,9 +32,6 @@ import { rewriteHistory, type RewrittenHistory } from './rewriting.ts';
 import { UpstreamHistory } from './upstream-history.ts';
 import { WorkBranch } from './work-branch.ts';
 
-/** The pack goes first: on one machine, all objects start in the thread that sends it. */
-const PACK_HEAD_START_MS = 2;
-
 /** What `receive` has found out by the time the body is read. */
 interface Received extends Preparation {
   readonly options: PushOptions;
@@ -188,9 +185,7 @@ export class Push {
   async #finish(received: Received): Promise<null> {
     const { relay, branch, continuation, options } = received;
     const { prHash, isUpdate } = continuation;
-    const completing = branch.complete(relay);
-    if (!isUpdate) void this.#wakeRecord(prHash);
-    await completing;
+    await branch.complete(relay);
     const { tip, tipCommit, dates } = relay.rewritten as RewrittenHistory;
     const pullRequest = await propose(this.#host, this.#reply, this.#logger, {
       ...received,
@@ -214,15 +209,6 @@ export class Push {
       }),
     );
     return null;
-  }
-
-  /** A new object needs some time to start: it has it while the host takes the pack. Never rejects. */
-  async #wakeRecord(prHash: string): Promise<void> {
-    await this.#host.clock.sleep(PACK_HEAD_START_MS);
-    await this.#host
-      .pullRequest(prHash)
-      .wake()
-      .catch(() => {});
   }
 
   /** The pull request stands, whether or not it can be written down; if not, pushing again will do it. */

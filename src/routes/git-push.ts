@@ -5,7 +5,6 @@
  * else is answered in-band, where Git shows it.
  */
 import type { Context } from 'hono';
-import { systemClock } from '../clock.ts';
 import type { AppEnv } from '../env.ts';
 import { ByteReader } from '../git/byte-reader.ts';
 import { ProtocolError } from '../git/protocol-error.ts';
@@ -30,8 +29,6 @@ const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_HASH_BYTES = 6;
 const PR_KEY_BYTES = 16;
-/** What is written leaves when this thread has nothing else to do; giving back what a push holds can wait that long. */
-const ANSWER_HEAD_START_MS = 5;
 
 export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
@@ -98,7 +95,6 @@ async function conclude(push: Push | Withdrawal, writable: WritableStream<Uint8A
   const writer = writable.getWriter();
   const isWritten = await push.conclude((bytes) => isHeard(writer.write(bytes)));
   const isClosed = await isHeard(writer.close());
-  await systemClock.sleep(ANSWER_HEAD_START_MS);
   await push.end(isWritten && isClosed);
 }
 
