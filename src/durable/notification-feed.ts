@@ -9,7 +9,7 @@ import type { Env } from '../env.ts';
 import { followPullRequests } from '../events/follow.ts';
 import { GitHubActivity, failureStatus } from '../host/github-activity.ts';
 import { createLogger } from '../log.ts';
-import { SqlFeedMemory } from './feed-memory.ts';
+import { SqlFeedMemory } from './notification-feed/feed-memory.ts';
 
 export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;

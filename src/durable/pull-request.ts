@@ -12,8 +12,8 @@ import type { HostEvent } from '../events/host-event.ts';
 import { publish, pullRequestTopic } from '../notify/ntfy.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { Lease } from './lease.ts';
-import { Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
-import { type DatedCommits, type PullRequestRecord, RecordStore } from './pull-request-record.ts';
+import { Outbox, type OutboxEntry, type OutboxEvent } from './pull-request/outbox.ts';
+import { type DatedCommits, type PullRequestRecord, RecordStore } from './pull-request/record.ts';
 
 /** What a push has made of the pull request. */
 export interface RecordedPush {

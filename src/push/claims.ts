@@ -4,7 +4,7 @@
  *
  * Both are asked for beside the look-ups at the host, and given back when the answer has gone out.
  */
-import type { DatedCommits } from '../durable/pull-request-record.ts';
+import type { DatedCommits } from '../durable/pull-request/record.ts';
 import type { PushIntent } from '../durable/pending-push.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { keyedHash } from '../identity/keyed-hash.ts';

@@ -7,7 +7,7 @@
  * at once, and see which one keeps its date.
  */
 import { createHash } from 'node:crypto';
-import { COMMIT_HASH_BYTES, type DatedCommits } from '../durable/pull-request-record.ts';
+import { COMMIT_HASH_BYTES, type DatedCommits } from '../durable/pull-request/record.ts';
 import { anonymizeCommits } from '../git/anonymize.ts';
 import type { Commit, Identity } from '../git/commit.ts';
 import type { NewCommit } from '../git/new-commits.ts';

@@ -13,7 +13,7 @@ import {
   COMMIT_HASH_BYTES,
   type DatedCommits,
   MAX_DATED_COMMITS,
-} from '../../src/durable/pull-request-record.ts';
+} from '../../src/durable/pull-request/record.ts';
 import type { Env } from '../../src/env.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };

@@ -7,7 +7,7 @@ import {
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RecordedPush } from '../../src/durable/pull-request.ts';
-import type { PullRequestRecord } from '../../src/durable/pull-request-record.ts';
+import type { PullRequestRecord } from '../../src/durable/pull-request/record.ts';
 import type { Env } from '../../src/env.ts';
 import type { HostEvent } from '../../src/events/host-event.ts';
 

@@ -1,6 +1,6 @@
 /** Dates, and so ids, that commits keep; and many commits that become one. */
 import { describe, expect, it } from 'vitest';
-import { COMMIT_HASH_BYTES, type DatedCommits } from '../../src/durable/pull-request-record.ts';
+import { COMMIT_HASH_BYTES, type DatedCommits } from '../../src/durable/pull-request/record.ts';
 import { parseCommit } from '../../src/git/commit.ts';
 import { squashedMessage } from '../../src/push/proposal.ts';
 import { type RewritePlan, rewriteHistory } from '../../src/push/rewriting.ts';

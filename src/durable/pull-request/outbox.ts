@@ -2,7 +2,7 @@
  * What the world has still to be told about a pull request: an entry stays until it was taken, across crashes, and may
  * in rare cases arrive twice. What takes it must bear that.
  */
-import type { HostEvent } from '../events/host-event.ts';
+import type { HostEvent } from '../../events/host-event.ts';
 
 const FIRST_RETRY_MS = 5_000;
 const LONGEST_RETRY_MS = 60 * 60 * 1000;

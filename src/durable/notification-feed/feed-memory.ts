@@ -1,7 +1,7 @@
 /** What is remembered of the notifications feed, in the database of a Durable Object. */
-import { type FeedCursor, SETTLED_MS } from '../events/feed-cursor.ts';
-import type { FeedMemory, NotedThread } from '../events/follow.ts';
-import type { FeedThread } from '../host/github-activity.ts';
+import { type FeedCursor, SETTLED_MS } from '../../events/feed-cursor.ts';
+import type { FeedMemory, NotedThread } from '../../events/follow.ts';
+import type { FeedThread } from '../../host/github-activity.ts';
 
 /** What could not be examined for so long is given up; what was examined need not be known for longer. */
 const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
