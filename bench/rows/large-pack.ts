@@ -5,7 +5,7 @@ import { withRig } from '../support/rig.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 5;
-const MOST_TIMES = 1.2;
+const MOST_TIMES = 1.1;
 
 export async function largePack(workspace: Workspace): Promise<Row[]> {
   const { source, client, pack } = await codeRepository(workspace);
