@@ -13,7 +13,7 @@ import { GitHub } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
-import { LastKnown, type LastKnownPlaces } from '../stats/last-known.ts';
+import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
 import { OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;

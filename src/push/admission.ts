@@ -28,17 +28,22 @@ export interface Place {
 }
 
 export const suspended = (): Refusal =>
-  new Refusal('service temporarily suspended', [
-    'SERVICE TEMPORARILY SUSPENDED',
-    'The service is suspended due to detected bot activity sending mass PRs.',
-    'Please retry in 15 minutes.',
-  ]);
+  new Refusal(
+    'service temporarily suspended',
+    [
+      'SERVICE TEMPORARILY SUSPENDED',
+      'The service is suspended due to detected bot activity sending mass PRs.',
+      'Please retry in 15 minutes.',
+    ],
+    { outcome: 'suspended' },
+  );
 
 export const rateLimited = (): Refusal =>
-  new Refusal('rate limit exceeded', [
-    'Rate limit exceeded: max 5 PRs per hour per IP.',
-    'Please try again later.',
-  ]);
+  new Refusal(
+    'rate limit exceeded',
+    ['Rate limit exceeded: max 5 PRs per hour per IP.', 'Please try again later.'],
+    { outcome: 'rate-limited' },
+  );
 
 export const unguarded = (cause: unknown): Refusal =>
   new Refusal('the service cannot check its limits', ['Nothing was changed. Push again in a few minutes.'], {

@@ -14,7 +14,7 @@ export interface CommandPlan {
 
 function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
   if (!isValidRefName(command.refName)) return 'invalid ref name';
-  if (isDeletion(command)) return 'nothing to delete: branches live in the pull request only';
+  if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
   if (target.kind === 'tag') return 'tags are not accepted: they carry a name. Push a branch';
   if (target.kind === 'other') return 'only branches are accepted';
   return isTaken ? 'one branch per push: push this one separately' : null;

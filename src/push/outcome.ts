@@ -1,7 +1,6 @@
 /** How a push ended, in one word: what operators count. */
 import { HostError } from '../host/host-error.ts';
 import { count, observe } from '../metrics/tally.ts';
-import { rateLimited, suspended } from './admission.ts';
 import type { Refusal } from './refusal.ts';
 
 /** `refused`: by a rule, ours or the host's, and pushing the same again will not help. `failed`: by a fault. */
@@ -10,16 +9,15 @@ export type PushOutcome = 'accepted' | 'suspended' | 'rate-limited' | 'refused' 
 /** @param refusal null: the push was accepted. */
 export function pushOutcome(refusal: Refusal | null): PushOutcome {
   if (refusal === null) return 'accepted';
-  if (refusal.reason === suspended().reason) return 'suspended';
-  if (refusal.reason === rateLimited().reason) return 'rate-limited';
-  const { cause } = refusal;
+  const { outcome, cause } = refusal;
+  if (outcome !== null) return outcome;
   if (cause === undefined) return 'refused';
   const isHostsNo =
     cause instanceof HostError && cause.code !== 'unreachable' && cause.code !== 'rate-limited';
   return isHostsNo ? 'refused' : 'failed';
 }
 
-/** Counts a push that has ended. @param durationMs null: it was turned away before any work. */
+/** Counts a push that has ended. @param durationMs null: there was no pack to read. */
 export function countPush(refusal: Refusal | null, durationMs: number | null): void {
   const outcome = pushOutcome(refusal);
   count('gitveil_pushes_total', { outcome });

@@ -6,8 +6,9 @@ const PR_KEY_PATTERN = /^[0-9a-f]{32}$/;
 /** What the host takes, on one line: no control characters. */
 const TITLE_PATTERN = /^\P{Cc}{1,256}$/u;
 const DESCRIPTION_PATTERN = /^\P{Cc}{0,4000}$/u;
+/** Said once: a push may carry any number of them. */
 const WARNING =
-  'A push option is unknown here and was ignored. ' +
+  'A push option is unknown here and is ignored. ' +
   'Known options: title=, description=, base=, squash, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
@@ -74,16 +75,16 @@ function split(option: string): [name: string, value: string | null] {
 
 export function parsePushOptions(pushOptions: readonly string[]): PushOptionsResult {
   const given = new Map<Name, string>();
-  const warnings: string[] = [];
+  let isUnknownGiven = false;
   for (const option of pushOptions) {
     const [name, value] = split(option);
     if (!isKnown(name)) {
-      warnings.push(WARNING);
+      isUnknownGiven = true;
       continue;
     }
     if (value === null || !KNOWN[name].isValid(value)) return { kind: 'invalid', message: KNOWN[name].rule };
     if ((given.get(name) ?? value) !== value) {
-      return { kind: 'invalid', message: `a push is for one pull request: give one ${name}` };
+      return { kind: 'invalid', message: `${name} is given twice, and not alike: give it once` };
     }
     given.set(name, value);
   }
@@ -96,7 +97,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       description: given.get('description') ?? null,
       base: given.get('base') ?? null,
       squash: given.has('squash'),
-      warnings,
+      warnings: isUnknownGiven ? [WARNING] : [],
     },
   };
 }

@@ -16,16 +16,19 @@ export class Refusal extends Error {
   readonly lines: readonly string[];
   /** `ok`, or what is wrong with the pack. */
   readonly unpackStatus: string;
+  /** Of a push that was not let in: why, as it is counted. */
+  readonly outcome: 'suspended' | 'rate-limited' | null;
 
   constructor(
     reason: string,
     lines: readonly string[],
-    options: { unpackStatus?: string; cause?: unknown } = {},
+    options: { unpackStatus?: string; outcome?: 'suspended' | 'rate-limited'; cause?: unknown } = {},
   ) {
     super(reason, { cause: options.cause });
     this.reason = reason;
     this.lines = lines;
     this.unpackStatus = options.unpackStatus ?? 'ok';
+    this.outcome = options.outcome ?? null;
   }
 
   /** The lines as they are shown: set apart from what was said before. */

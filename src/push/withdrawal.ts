@@ -5,6 +5,7 @@
  * Each step can be repeated, so a withdrawal that failed half-way is simply pushed again.
  */
 import type { ByteReader } from '../git/byte-reader.ts';
+import { closedEvent } from '../events/host-event.ts';
 import type { PushRequest } from '../git/push-request.ts';
 import type { ClosedPullRequest, PullRequest } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
@@ -13,6 +14,7 @@ import type { Logger } from '../log.ts';
 import { drain } from '../streams.ts';
 import { Claims, wrongKey } from './claims.ts';
 import { deletedBranch } from './command-plan.ts';
+import { countPush } from './outcome.ts';
 import type { PushHost } from './push-host.ts';
 import { parsePushOptions, type PushOptions, workBranch } from './push-options.ts';
 import { findPullRequest, publicRepository } from './push-target.ts';
@@ -32,11 +34,12 @@ export function withdrawalOf({
   pushOptions,
   capabilities,
 }: PushRequest): WithdrawalRequest | null {
+  const refName = deletedBranch(commandList);
+  if (refName === null) return null;
   const parsed = parsePushOptions(pushOptions);
   if (parsed.kind === 'invalid' || parsed.options.prHash === null) return null;
   const { options } = parsed;
-  const refName = deletedBranch(commandList);
-  return refName === null ? null : { refName, prHash: parsed.options.prHash, options, capabilities };
+  return { refName, prHash: parsed.options.prHash, options, capabilities };
 }
 
 export class Withdrawal {
@@ -76,6 +79,7 @@ export class Withdrawal {
       () => null,
       (error: unknown) => toRefusal(error),
     );
+    countPush(refusal, null);
     if (refusal === null) this.#logger.info('pull request withdrawn');
     else {
       this.#logger.warn('withdrawal refused', { error: refusal.cause ?? refusal });
@@ -125,10 +129,9 @@ export class Withdrawal {
   /** As the feed would tell it if someone else had closed it, and by the same key: it is told once. */
   async #tell({ number, url }: PullRequest, { closedAt, isMerged }: ClosedPullRequest): Promise<void> {
     if (isMerged || closedAt === null) return;
-    const event = { key: `closed:${number}:${closedAt}`, kind: 'closed', url } as const;
     await this.#host
       .pullRequest(this.#request.prHash)
-      .tell([event], this.#host.clock.now())
+      .tell([closedEvent(number, closedAt, url)], this.#host.clock.now())
       .catch((error: unknown) => this.#logger.error('a withdrawal could not be told', { error }));
   }
 }

@@ -49,7 +49,7 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
     repo: target.name,
     number,
     body: parsed.data.body,
-    origin: publicOrigin(c.req.raw, c.var.config.serviceUrl),
+    origin: publicOrigin(c.req.raw, c.var.config),
   });
   if (outcome.kind !== 'posted') return refused(c, outcome);
   const { url, karma } = outcome;

@@ -12,10 +12,9 @@ const KEPT_SECONDS = 300;
 export const docs = new Hono<AppEnv>();
 
 docs.get('/docs', async (c) => {
-  const { serviceUrl } = c.var.config;
-  const origin = publicOrigin(c.req.raw, serviceUrl);
+  const origin = publicOrigin(c.req.raw, c.var.config);
   const document = await apiDescription(origin);
   return answerPage(c, apiPage(document as unknown as ApiDocument), 200, {
-    'Cache-Control': keptFor(KEPT_SECONDS, origin, serviceUrl),
+    'Cache-Control': keptFor(KEPT_SECONDS, origin, c.var.config),
   });
 });

@@ -20,13 +20,13 @@ frontPage.get('/', async (c) => {
   const { config, logger } = c.var;
   const text = c.req.query('repo') ?? '';
   const repository = parseRepositoryText(text);
-  const origin = publicOrigin(c.req.raw, config.serviceUrl);
+  const origin = publicOrigin(c.req.raw, config);
   const page = {
     text,
     path: repository === null ? PLACEHOLDER : fullName(repository),
     remoteBase: `${origin}/v1/gh/`,
   };
-  const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, origin, config.serviceUrl), Vary: 'Accept' };
+  const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, origin, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
     return c.text(frontText(page, config), 200, headers);
   }

@@ -123,15 +123,14 @@ function pushTooLarge(c: Context<AppEnv>, reader: ByteReader): Response {
 }
 
 function pushSettings(c: Context<AppEnv>, target: RepositoryName): PushSettings {
-  const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, serviceUrl } =
-    c.var.config;
+  const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy } = c.var.config;
   return {
     anonEmail,
     maxRepositoryMb,
     writeTimeoutMs,
     notifyBaseUrl,
     prUpdatePolicy,
-    remoteUrl: `${publicOrigin(c.req.raw, serviceUrl)}/v1/gh/${fullName(target)}`,
+    remoteUrl: `${publicOrigin(c.req.raw, c.var.config)}/v1/gh/${fullName(target)}`,
     newPrHash: () => randomHex(PR_HASH_BYTES),
     newPrKey: () => randomHex(PR_KEY_BYTES),
   };

@@ -43,7 +43,7 @@ git.post('/git-upload-pack', onRepository(uploadPack));
 git.get(
   '/',
   onRepository((c, target) => {
-    const remoteBase = `${publicOrigin(c.req.raw, c.var.config.serviceUrl)}/v1/gh/`;
+    const remoteBase = `${publicOrigin(c.req.raw, c.var.config)}/v1/gh/`;
     if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html') {
       return answerPage(c, remotePage(target, remoteBase));
     }

@@ -18,7 +18,7 @@ const MAX_BODY_BYTES = 1024;
 const NOT_KEPT = { 'Cache-Control': 'no-store' };
 
 interface Refusal {
-  readonly status: 400 | 403 | 429 | 500;
+  readonly status: 400 | 403 | 408 | 429 | 500;
   readonly title: string;
   readonly explanation: string;
   /** For programs; default: title and explanation. */
@@ -36,6 +36,11 @@ const CROSS_SITE: Refusal = {
   status: 403,
   title: 'This report came from another site',
   explanation: 'Open the report page, and report from there.',
+};
+const INCOMPLETE: Refusal = {
+  status: 408,
+  title: 'The report did not arrive completely',
+  explanation: 'Send it again.',
 };
 const TOO_MANY: Refusal = {
   status: 429,
@@ -76,6 +81,7 @@ moderation.post(REPORT_PATH, async (c) => {
 });
 
 moderation.onError((error, c) => {
+  if (error instanceof BodyError) return refuse(c, INCOMPLETE);
   c.var.logger.error('a report page failed', { error });
   return refuse(c, FAULT);
 });
@@ -88,7 +94,7 @@ function wantsJson(c: Context<AppEnv>): boolean {
   return preferredType(c, ['text/html', 'application/json'], 'text/html') === 'application/json';
 }
 
-/** The fields of a form or of a JSON object; none if the body is neither, or too long, or does not come whole. */
+/** The fields of a form or of a JSON object; none if the body is neither, or too long. @throws BodyError if it does not come whole. */
 async function readFields(c: Context<AppEnv>): Promise<unknown> {
   const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs };
   const chunks = chunksOf(c.req.raw.body, limits);
@@ -101,7 +107,9 @@ async function readFields(c: Context<AppEnv>): Promise<unknown> {
     const isJson = /^application\/json\b/i.test(c.req.header('Content-Type') ?? '');
     return isJson ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
   } catch (error) {
-    if (error instanceof BodyError || error instanceof SyntaxError) return null;
+    const isNoReport =
+      error instanceof SyntaxError || (error instanceof BodyError && error.code === 'too-large');
+    if (isNoReport) return null;
     throw error;
   }
 }

@@ -73,8 +73,7 @@ const KEPT_SECONDS = 300;
 export const openapi = new Hono<AppEnv>();
 
 openapi.get('/openapi.json', async (c) => {
-  const { serviceUrl } = c.var.config;
-  const origin = publicOrigin(c.req.raw, serviceUrl);
-  c.header('Cache-Control', keptFor(KEPT_SECONDS, origin, serviceUrl));
+  const origin = publicOrigin(c.req.raw, c.var.config);
+  c.header('Cache-Control', keptFor(KEPT_SECONDS, origin, c.var.config));
   return c.json(await apiDescription(origin));
 });

@@ -3,7 +3,7 @@ import { waitUntil } from 'cloudflare:workers';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { Logger } from '../log.ts';
-import { LastKnown, type LastKnownPlaces } from './last-known.ts';
+import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
 import type { Ledger, RecordedPullRequest, Totals } from './ledger.ts';
 import { openLedger } from './open-ledger.ts';
 

@@ -91,7 +91,7 @@ describe('a withdrawal', () => {
       ' ! [remote rejected] main (push rejected: there is no such pull request)',
     ]);
     expect(statusTable(await clone.push('origin', ':main'))).toEqual([
-      ' ! [remote rejected] main (nothing to delete: branches live in the pull request only)',
+      ' ! [remote rejected] main (nothing to delete: to withdraw a pull request add -o pr-hash=<hash>)',
     ]);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
   });

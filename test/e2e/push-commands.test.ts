@@ -106,7 +106,7 @@ describe('deletions', () => {
     const pushed = await clone.push('origin', '--delete', 'main');
     expect(pushed.code).toBe(1);
     expect(statusTable(pushed)).toEqual([
-      ' ! [remote rejected] main (nothing to delete: branches live in the pull request only)',
+      ' ! [remote rejected] main (nothing to delete: to withdraw a pull request add -o pr-hash=<hash>)',
     ]);
     expect(await upstream.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
     expect(bed.host.requestsFor(upstream, 'POST', /forks|receive-pack/)).toEqual([]);
@@ -118,7 +118,7 @@ describe('deletions', () => {
     await clone.commit();
     const pushed = await clone.push('origin', ':refs/heads/main', 'HEAD:refs/heads/topic');
     expect(statusTable(pushed).toSorted()).toEqual([
-      ' ! [remote rejected] main (nothing to delete: branches live in the pull request only)',
+      ' ! [remote rejected] main (nothing to delete: to withdraw a pull request add -o pr-hash=<hash>)',
       ' * [new branch]      HEAD -> topic',
     ]);
     await expectAccepted(bed, contribution, { ...pushed, code: 0 });
@@ -175,7 +175,7 @@ describe('push options', () => {
     const pushed = await contribution.clone.push('-o', 'ci.skip', '-o', 'draft=1', 'origin', 'HEAD:topic');
     await expectAccepted(bed, contribution, pushed);
     const told = remoteLines(pushed).filter((line) =>
-      line.includes('A push option is unknown here and was ignored'),
+      line.includes('A push option is unknown here and is ignored'),
     );
     expect(told.length).toBeGreaterThan(0);
     expect(told.join()).toContain('pr-hash=<hash>');

@@ -12,7 +12,7 @@ const takenRef = (...commands: Command[]) => planCommands(commands).taken?.comma
 const reasons = (...commands: Command[]) =>
   planCommands(commands).refused.map(({ refName, reason }) => [refName, reason]);
 
-const DELETION = 'nothing to delete: branches live in the pull request only';
+const DELETION = 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
 const TAG = 'tags are not accepted: they carry a name. Push a branch';
 const SECOND = 'one branch per push: push this one separately';
 const INVALID = 'invalid ref name';

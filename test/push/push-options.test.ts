@@ -62,7 +62,7 @@ describe('parsePushOptions', () => {
     [[`pr-hash=${HASH}`, 'pr-hash=ffffffff'], 'pr-hash'],
     [['title=One', 'title=Two'], 'title'],
   ])('refuses two answers to one question: %j', (options, name) => {
-    const message = `a push is for one pull request: give one ${name}`;
+    const message = `${name} is given twice, and not alike: give it once`;
     expect(parsePushOptions(options)).toEqual({ kind: 'invalid', message });
   });
 

@@ -146,6 +146,11 @@ describe('the link in the footer', () => {
     const headers = forwarded('evil.test');
     expect(await linkOf({ origin: 'https://veil.test', headers, variables })).toBe('https://veil.test');
   });
+
+  it('cannot be led to this machine by a header where the operator has named no address', async () => {
+    const headers = forwarded('127.0.0.1:8080');
+    expect(await linkOf({ origin: 'https://veil.test', headers })).toBe('https://veil.test');
+  });
 });
 
 describe('a bad request', () => {

@@ -60,6 +60,11 @@ describe('an answer that names the address it was asked at', () => {
         'https://veil.test',
         'public',
       ]);
+      const forged = new Request(`https://other.test${path}`, {
+        headers: { 'X-Forwarded-Host': '127.0.0.1:8080' },
+      });
+      const unset = await worker.fetch(forged, bindings, createExecutionContext());
+      expect(unset.headers.get('Cache-Control')).toMatch(/^private,/);
     },
   );
 });

@@ -15,12 +15,18 @@ let count = 0;
 const newHash = (): string => (++count).toString(16).padStart(8, '0');
 const newAddress = (): string => `192.0.2.${++count}`;
 
-function request(init: RequestInit & { search?: string; address?: string }): Promise<Response> {
+function request(
+  init: RequestInit & { search?: string; address?: string },
+  variables: Partial<Env> = {},
+): Promise<Response> {
   const { search = '', address = newAddress(), ...rest } = init;
   const headers = new Headers(rest.headers);
   headers.set('CF-Connecting-IP', address);
   return Promise.resolve(
-    worker.fetch(new Request(`${URL_OF_REPORTS}${search}`, { ...rest, headers }), bindings),
+    worker.fetch(new Request(`${URL_OF_REPORTS}${search}`, { ...rest, headers }), {
+      ...bindings,
+      ...variables,
+    }),
   );
 }
 
@@ -38,6 +44,18 @@ const report = (hash: string, options: { address?: string; headers?: Record<stri
 afterEach(() => {
   vi.restoreAllMocks();
   vi.useRealTimers();
+});
+
+describe('a report that stalls', () => {
+  it('is told so, and not that its hash is wrong', async () => {
+    const body = new ReadableStream({ type: 'bytes', start: () => {} });
+    const response = await request(
+      { method: 'POST', body, headers: { Accept: JSON_TYPE } },
+      { READ_TIMEOUT: '50ms' },
+    );
+    expect(response.status).toBe(408);
+    expect(await response.json()).toEqual({ error: 'The report did not arrive completely. Send it again.' });
+  });
 });
 
 describe('the report page', () => {

@@ -3,8 +3,8 @@
  * loses no alert; one whose answer was lost may arrive twice.
  */
 import type { Alert } from '../../guard/alert.ts';
+import { backOffMs } from '../back-off.ts';
 
-const FIRST_RETRY_MS = 5_000;
 /** An operator is to hear of it soon after the notification service is back. */
 const LONGEST_RETRY_MS = 5 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
@@ -69,7 +69,7 @@ export class AlertOutbox {
   }
 
   failed({ id, attempts }: WaitingAlert, now: number): void {
-    const dueAt = now + Math.min(FIRST_RETRY_MS * 2 ** attempts, LONGEST_RETRY_MS);
+    const dueAt = now + backOffMs(attempts, LONGEST_RETRY_MS);
     this.#sql.exec('UPDATE alerts SET attempts = attempts + 1, due_at = ? WHERE id = ?', dueAt, id);
   }
 

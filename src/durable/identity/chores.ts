@@ -7,7 +7,7 @@ import { type CommentWithText, type GitHubThreads, isGone } from '../../host/git
 import { HostError } from '../../host/host-error.ts';
 import { writeFailure } from '../../host/write-failure.ts';
 import { shownKarma, withKarmaZero } from '../../identity/footer.ts';
-import { backOffMs } from './back-off.ts';
+import { backOffMs } from '../back-off.ts';
 import type { Records } from './records.ts';
 import type { Attempt, Chore } from './sql-comments.ts';
 

@@ -5,7 +5,7 @@
  * several at once. While it cannot be reached comments go on; what it knew is added when it is back.
  */
 import type { Ledger } from '../../stats/ledger.ts';
-import { backOffMs } from './back-off.ts';
+import { backOffMs } from '../back-off.ts';
 
 /** Changes that come close together are told as one. */
 const DELIVERY_DELAY_MS = 5_000;

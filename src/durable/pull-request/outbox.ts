@@ -3,9 +3,8 @@
  * in rare cases arrive twice. What takes it must bear that.
  */
 import type { HostEvent } from '../../events/host-event.ts';
+import { backOffMs } from '../back-off.ts';
 
-const FIRST_RETRY_MS = 5_000;
-const LONGEST_RETRY_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long to try. News is of no use after a week; a count that lacks a pull request is wrong for ever. */
 const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS } as const;
@@ -55,7 +54,7 @@ export class Outbox {
         continue;
       }
       this.#sql.exec('UPDATE outbox SET attempts = attempts + 1 WHERE id = ?', entry.id);
-      retryMs = Math.min(retryMs, LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** entry.attempts);
+      retryMs = Math.min(retryMs, backOffMs(entry.attempts));
     }
     return retryMs === Infinity ? null : now + retryMs;
   }

@@ -141,6 +141,7 @@ function report(): Description {
       200: answer('The report was received.', as(HTML), asJson(reportAnswer)),
       400: answer('The hash is not valid.', as(HTML), asError('invalid hash')),
       403: answer('A page of another site has sent this.', as(HTML), asError()),
+      408: answer('The body did not come whole.', as(HTML), asError()),
       429: answer('The address has sent 10 reports within an hour.', as(HTML), asError()),
       500: answer('A fault of the service.', as(HTML), asError()),
     },

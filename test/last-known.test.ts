@@ -1,8 +1,8 @@
 /** Answers of a ledger that is slow, dead, or back again; and which place is asked for them. */
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Env } from '../../src/env.ts';
-import { LastKnown, type LastKnownPlaces, type Question } from '../../src/stats/last-known.ts';
+import type { Env } from '../src/env.ts';
+import { LastKnown, type LastKnownPlaces, type Question } from '../src/last-known.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
 
