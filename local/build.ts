@@ -9,23 +9,20 @@ import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { SourcelessWorkerOptions } from 'wrangler';
+import { bundleFile } from './esbuild.ts';
+import type { Migration } from './migrations.ts';
 
 const run = promisify(execFile);
 
 /** The project's folder. */
 const ROOT = join(import.meta.dirname, '..');
 
-export interface Migration {
-  readonly name: string;
-  readonly statements: readonly string[];
-}
-
 export interface WorkerBuild {
   /** The bundled Worker, one ES module. */
   readonly script: string;
-  /** The bindings of wrangler.toml, as miniflare wants them. */
-  readonly options: Omit<SourcelessWorkerOptions, 'modulesRules'>;
+  readonly settings: WorkerSettings;
+  /** The Workers of local/workers, bundled, by their names. */
+  readonly helpers: { readonly migrate: string; readonly schedule: string };
   readonly migrations: readonly Migration[];
   /** The commit that was built, as `currentCommit` tells it. */
   readonly commitHash: string;
@@ -33,13 +30,34 @@ export interface WorkerBuild {
   readonly builtAt: string;
 }
 
-/** Bundles src/worker.ts. Rejects with the bundler's own words when the code does not build. */
-export async function buildWorker(): Promise<WorkerBuild> {
-  const [script, commitHash, wrangler] = await Promise.all([bundle(), currentCommit(), import('wrangler')]);
-  const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(join(ROOT, 'wrangler.toml'));
-  const { modulesRules: _, ...options } = workerOptions;
-  const migrations = await readMigrations(wrangler.unstable_splitSqlQuery);
-  return { script, options, migrations, commitHash, builtAt: new Date().toISOString() };
+/** What wrangler.toml says about the Worker; other kinds of bindings are not used. */
+export interface WorkerSettings {
+  readonly compatibilityDate: string;
+  readonly compatibilityFlags: readonly string[];
+  readonly vars: Readonly<Record<string, string>>;
+  /** Names of the bindings of each kind. */
+  readonly versionMetadata: string | null;
+  readonly databases: readonly string[];
+  readonly kvNamespaces: readonly string[];
+  /** Class names of the Durable Objects, by the names of their bindings. */
+  readonly durableObjects: Readonly<Record<string, string>>;
+}
+
+/**
+ * Bundles src/worker.ts. Rejects with the bundler's own words when the code does not build.
+ *
+ * @param signal breaks it off
+ */
+export async function buildWorker(signal?: AbortSignal): Promise<WorkerBuild> {
+  const [script, migrate, schedule, commitHash, { settings, migrations }] = await Promise.all([
+    bundle(signal),
+    bundleFile('workers/migrate.ts', 'workerd'),
+    bundleFile('workers/schedule.ts', 'workerd'),
+    currentCommit(),
+    readProject(),
+  ]);
+  const builtAt = new Date().toISOString();
+  return { script, settings, helpers: { migrate, schedule }, migrations, commitHash, builtAt };
 }
 
 /**
@@ -61,17 +79,54 @@ export async function currentCommit(): Promise<string> {
   }
 }
 
-async function bundle(): Promise<string> {
+async function bundle(signal?: AbortSignal): Promise<string> {
   const outdir = await mkdtemp(join(tmpdir(), 'gitveil-build-'));
   try {
-    const wrangler = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
-    // The banner looks for newer versions on the internet; a build must not.
-    const env = { ...process.env, WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' };
-    await run(process.execPath, [wrangler, 'deploy', '--dry-run', '--outdir', outdir], { cwd: ROOT, env });
+    await runWrangler(['deploy', '--dry-run', '--outdir', outdir], signal);
     return await readFile(join(outdir, 'worker.js'), 'utf8');
   } finally {
     await rm(outdir, { recursive: true, force: true });
   }
+}
+
+async function runWrangler(args: readonly string[], signal?: AbortSignal): Promise<void> {
+  const program = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
+  // The banner looks for newer versions on the internet; a build must not.
+  const env = { ...process.env, WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' };
+  const running = run(process.execPath, [program, ...args], { cwd: ROOT, env, ...(signal && { signal }) });
+  const ended = new Promise((resolve) => {
+    running.child.once('close', resolve);
+  });
+  // When it is broken off, it still writes for a moment.
+  await Promise.allSettled([running, ended]);
+  await running;
+}
+
+/** The part of wrangler.toml that is read here. */
+interface WranglerConfig {
+  readonly compatibility_date: string;
+  readonly compatibility_flags: readonly string[];
+  readonly vars: Readonly<Record<string, string>>;
+  readonly version_metadata?: { readonly binding: string };
+  readonly d1_databases: readonly { readonly binding: string }[];
+  readonly kv_namespaces: readonly { readonly binding: string }[];
+  readonly durable_objects: { readonly bindings: readonly { name: string; class_name: string }[] };
+}
+
+async function readProject(): Promise<Pick<WorkerBuild, 'settings' | 'migrations'>> {
+  const { unstable_readConfig: readConfig, unstable_splitSqlQuery: split } = await import('wrangler');
+  const config = readConfig({ config: join(ROOT, 'wrangler.toml') }) as WranglerConfig;
+  const objects = config.durable_objects.bindings.map(({ name, class_name }) => [name, class_name] as const);
+  const settings = {
+    compatibilityDate: config.compatibility_date,
+    compatibilityFlags: config.compatibility_flags,
+    vars: config.vars,
+    versionMetadata: config.version_metadata?.binding ?? null,
+    databases: config.d1_databases.map(({ binding }) => binding),
+    kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
+    durableObjects: Object.fromEntries(objects),
+  };
+  return { settings, migrations: await readMigrations(split) };
 }
 
 async function readMigrations(split: (sql: string) => string[]): Promise<Migration[]> {

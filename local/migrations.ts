@@ -5,7 +5,11 @@
  * other stopped. A migration and its entry are one transaction: after a crash it is there as a whole or not at all.
  */
 import type { D1Database } from '@cloudflare/workers-types';
-import type { Migration } from './build.ts';
+
+export interface Migration {
+  readonly name: string;
+  readonly statements: readonly string[];
+}
 
 const BOOK = `CREATE TABLE IF NOT EXISTS d1_migrations(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -15,7 +19,6 @@ const BOOK = `CREATE TABLE IF NOT EXISTS d1_migrations(
 
 /** Applies, in order, the migrations that the database has not seen. Rejects with the database's error. */
 export async function applyMigrations(db: D1Database, migrations: readonly Migration[]): Promise<void> {
-  if (migrations.length === 0) return;
   await db.prepare(BOOK).run();
   const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>();
   const applied = new Set(results.map(({ name }) => name));

@@ -2,121 +2,82 @@
  * `npm start`: the whole service on this machine.
  *
  * Every variable is taken from the process environment and checked before anything starts; a bad one ends the program
- * with exit code 1 and a sentence for each. Without HOSTING_TOKEN there is no bot account to act with, so the embedded
- * code host is started too and the service is pointed at it. Ctrl-C ends everything; the state stays.
+ * with exit code 1 and a sentence for each. Then the Worker is bundled, and the database brought up to date.
+ *
+ * What does this (wrangler, esbuild, Node.js reading TypeScript) holds hundreds of megabytes that the running service
+ * has no use for. So this program ends by becoming another one: local/run.ts, bundled into one file. execve(2) keeps the
+ * process and drops its memory.
  */
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import { type Config, VARIABLES, parseConfig } from '../src/config.ts';
+import { type Config, parseConfig } from '../src/config.ts';
 import { buildWorker } from './build.ts';
-import { everyMinute } from './every-minute.ts';
-import { SEED, seedRepository } from './seed.ts';
-import { claimPort, startService } from './service.ts';
-import { sandboxWelcome, welcome } from './welcome.ts';
+import { HOST_VARIABLES } from './embedded-host.ts';
+import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
+import { bundleFile } from './esbuild.ts';
+import { tryPort, whyNotListening } from './ports.ts';
+import { type PreparedService, prepareService } from './prepare-service.ts';
+import { stateDirProblem } from './state-dir.ts';
 
-/** What has been started and must be ended, in this order. */
-const running: (() => Promise<void>)[] = [];
+/** Aborted when someone asks this program to end. */
+const ending = new AbortController();
 
 async function start(): Promise<void> {
   const env = variables();
   const result = parseConfig(env);
-  if (result.kind === 'invalid') return fail(...result.problems.map(({ message }) => message));
+  if (result.kind === 'invalid') return fail(result.problems);
   const { config, warnings } = result;
-  for (const { message } of warnings) process.stderr.write(`gitveil: warning: ${message}\n`);
-  const { host, port } = config;
-  // First of all: two programs must never work on the same state.
-  await claimPort(host, port).catch((error: NodeJS.ErrnoException) => fail(whyNotListening(config, error)));
+  for (const { message } of warnings) say(`warning: ${message}`);
+  const isHostEmbedded = config.hostingToken === null;
+  await checkPort(config);
+  checkStateDir(config, isHostEmbedded ? ['service', 'sandbox'] : ['service']);
 
-  const [build, sandbox] = await Promise.all([
-    buildWorker(),
-    config.hostingToken === null ? startEmbeddedHost(config) : null,
-  ]);
-  const service = await startService({
-    build,
-    env: { ...env, ...(sandbox && addressesOf(sandbox)) },
-    host,
-    port,
+  const prepared = await prepareService({
+    build: await buildWorker(ending.signal),
+    variables: [...Object.keys(env), ...(isHostEmbedded ? HOST_VARIABLES : [])],
     stateDir: join(config.stateDir, 'service'),
   });
-  const endRuns = everyMinute(() => service.runScheduled());
-  running.unshift(() => {
-    endRuns();
-    return service.dispose();
-  });
-  takeSignals();
-
-  const text = sandbox
-    ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
-    : welcome(service.url, config.hostingUrl, config.stateDir);
-  // Standard output is the log's: a program that reads JSON lines there must not meet prose.
-  (config.logFormat === 'json' ? process.stderr : process.stdout).write(text);
-}
-
-/** The service's variables as the environment sets them; an empty one counts as absent. */
-function variables(): Record<string, string> {
-  const entries = VARIABLES.map((name) => [name, process.env[name] ?? ''] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
-}
-
-async function startEmbeddedHost(config: Config): Promise<Sandbox> {
-  const dir = join(config.stateDir, 'sandbox');
-  // Beside the service, and the same each time: the state holds addresses of pull requests.
-  const nextPort = config.port < 65_535 ? config.port + 1 : 0;
-  const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
-  const sandbox = await startSandbox({ port, dir });
-  running.push(() => sandbox.close());
-  const known = await fetch(`${sandbox.apiUrl}/repos/${SEED.owner}/${SEED.name}`);
-  if (known.status === 404) await seedRepository(sandbox.createRepository(SEED), new Date());
-  return sandbox;
-}
-
-function addressesOf(sandbox: Sandbox): Record<string, string> {
-  return {
-    HOSTING_URL: sandbox.url,
-    HOSTING_API_URL: sandbox.apiUrl,
-    HOSTING_TOKEN: sandbox.botToken,
-    NOTIFY_BASE_URL: sandbox.notifyUrl,
-  };
-}
-
-function whyNotListening({ host, port }: Config, error: NodeJS.ErrnoException): string {
-  if (error.code === 'EADDRINUSE') {
-    return `PORT is "${port}": that port is in use; stop what listens there, or set PORT to a free one`;
+  try {
+    await becomeRunning(prepared);
+  } finally {
+    await rm(prepared.folder, { recursive: true, force: true });
   }
-  if (error.code === 'EACCES') {
-    return `PORT is "${port}": ports below 1024 need privileges; set PORT to a higher one`;
-  }
-  return `HOST is "${host}": this machine cannot listen there; set HOST to one of its addresses`;
 }
 
-function fail(...messages: string[]): never {
-  for (const message of messages) process.stderr.write(`gitveil: ${message}\n`);
+/** First of all: two programs must never work on the same state. */
+async function checkPort({ host, port }: Config): Promise<void> {
+  try {
+    await tryPort(host, port);
+  } catch (error) {
+    fail([{ message: whyNotListening(host, port, (error as NodeJS.ErrnoException).code) }]);
+  }
+}
+
+function checkStateDir({ stateDir }: Config, subfolders: readonly string[]): void {
+  const problem = stateDirProblem(stateDir, subfolders);
+  if (problem !== null) fail([{ message: problem }]);
+}
+
+function fail(problems: readonly { readonly message: string }[]): never {
+  for (const { message } of problems) say(message);
   process.exit(1);
 }
 
-async function stop(): Promise<void> {
-  // What is still starting must be there before it can be ended.
-  await starting.catch(() => undefined);
-  for (const end of running) await end();
-  process.exit(0);
+/**
+ * Returns only if it fails. A CommonJS bundle, as an ES module's import of node:http loads undici, 14 MB; and without
+ * the JIT compilers, 12 MB: the program has little to do.
+ */
+async function becomeRunning(prepared: PreparedService): Promise<void> {
+  const program = join(prepared.folder, 'run.cjs');
+  await writeFile(program, await bundleFile('run.ts', 'node'));
+  ending.signal.throwIfAborted();
+  if (!process.execve) throw new Error('this system has no execve(2), as Linux and macOS have');
+  const args = ['--jitless', program, JSON.stringify(prepared)];
+  process.execve(process.execPath, [process.execPath, ...args], process.env);
 }
 
-let stopping = false;
-
-function onSignal(): void {
-  if (!stopping) void stop();
-  stopping = true;
-}
-
-/** Ours must be the only listeners: miniflare's end the program at once, before the code host has saved its records. */
-function takeSignals(): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.removeAllListeners(signal).on(signal, onSignal);
-}
-
-takeSignals();
-const starting = start();
-starting.catch((error: unknown) => {
-  // Ctrl-C in a terminal reaches the children as well; that they break off is then no news.
-  if (!stopping) fail(`could not start: ${error instanceof Error ? error.message : String(error)}`);
+for (const signal of END_SIGNALS) process.on(signal, () => ending.abort());
+start().catch((error: unknown) => {
+  // What was broken off clears up behind itself, and then this program has nothing left to do.
+  if (!ending.signal.aborted) fail([{ message: couldNotStart(error) }]);
 });

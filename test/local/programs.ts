@@ -2,29 +2,67 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { claimPort } from '../../local/service.ts';
+import { claimPort } from '../../local/ports.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
+export const ROOT = join(import.meta.dirname, '../..');
 
 export interface Program {
   readonly child: ChildProcess;
-  /** Everything written so far. */
+  /** Everything written so far. In a terminal, both go to `stdout`. */
   readonly output: { stdout: string; stderr: string };
   /** Resolves with the exit code once the program has ended and its output is complete. */
   readonly ended: Promise<number | null>;
 }
 
+export interface Place {
+  /** Default: the project's folder. */
+  readonly cwd?: string;
+  /** The only variables besides PATH and HOME. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** Runs `npm start` with these variables, and none of the service's own that this process may have. */
-export function npmStart(env: Readonly<Record<string, string>>): Program {
-  const { PATH, HOME } = process.env;
+export function npmStart({ cwd = ROOT, env }: Place): Program {
   const child = spawn('npm', ['start', '--silent'], {
-    cwd: ROOT,
-    env: { PATH, HOME, ...env },
+    cwd,
+    env: { ...ownEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  return observed(child);
+}
+
+/** Runs a command line in the foreground of a terminal: what is written to its standard input is typed there. */
+export function inTerminal(commandLine: string, { cwd = ROOT, env }: Place): Program {
+  const child = spawn('script', ['--quiet', '--return', '--flush', '--command', commandLine, '/dev/null'], {
+    cwd,
+    env: { ...ownEnvironment(), SHELL: '/bin/sh', ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  return observed(child);
+}
+
+/** Presses Ctrl-C in the program's terminal, which asks all that runs in its foreground to end. */
+export function pressCtrlC({ child }: Program): void {
+  child.stdin?.write('\x03');
+}
+
+/** What a terminal has shown, without npm's spinner: one character that is written, and erased with its line. */
+export function shownBy({ output }: Program): string {
+  // eslint-disable-next-line no-control-regex
+  return output.stdout.replaceAll('\r\n', '\n').replace(/[|/\\-]?(\x1b\[[\d;]*[A-Za-z])+/g, '');
+}
+
+/** As in a person's shell: the npm that runs these tests adds programs of the project, among them its own Node.js. */
+export function ownEnvironment(): { PATH: string; HOME: string } {
+  const { PATH = '', HOME = '' } = process.env;
+  const folders = PATH.split(':').filter((folder) => !folder.includes('node_modules'));
+  return { PATH: folders.join(':'), HOME };
+}
+
+function observed(child: ChildProcess): Program {
   const output = { stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  child.stdout?.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
   const ended = new Promise<number | null>((resolve) => {
     child.once('close', resolve);
   });
@@ -34,7 +72,7 @@ export function npmStart(env: Readonly<Record<string, string>>): Program {
 /** Waits until the program has written `text` to standard output; fails when it ends before. */
 export async function untilPrinted(program: Program, text: string): Promise<void> {
   const over = program.ended.then((code) => {
-    throw new Error(`ended with ${code}: ${program.output.stderr}`);
+    throw new Error(`ended with ${code}: ${program.output.stdout}${program.output.stderr}`);
   });
   const printed = new Promise<void>((resolve) => {
     const look = (): void => {
@@ -68,15 +106,30 @@ export function isRunning(pid: number): boolean {
   return !['', 'Z', 'X'].includes(statOf(String(pid))[0] ?? '');
 }
 
+/** Its command line, arguments separated by spaces; empty when it has ended. */
+export function commandLineOf(pid: number): string {
+  return readProc(pid, 'cmdline').replaceAll('\0', ' ').trim();
+}
+
+/** Memory of the processes that is in RAM, in MiB; what two of them share counts twice. */
+export function residentMiB(pids: readonly number[]): number {
+  const sizes = pids.map((pid) => Number(/^VmRSS:\s+(\d+) kB$/m.exec(readProc(pid, 'status'))?.[1] ?? 0));
+  return sizes.reduce((sum, kib) => sum + kib, 0) / 1024;
+}
+
 const parentOf = (pid: string): number => Number(statOf(pid)[1]);
 
 /** The fields of /proc/<pid>/stat after the command: state, parent, … */
 function statOf(pid: string): string[] {
+  return readProc(pid, 'stat')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+}
+
+function readProc(pid: number | string, file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ');
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return [''];
+    return '';
   }
 }

@@ -32,7 +32,7 @@ async function start(options: Partial<ServiceOptions> = {}): Promise<Service> {
 /** A build whose Worker is this handler instead of the service; but for the Durable Objects, the bindings are its. */
 const withHandler = (body: string): WorkerBuild => ({
   ...build,
-  options: { ...build.options, durableObjects: {} },
+  settings: { ...build.settings, durableObjects: {} },
   script: `export default { async fetch(request, env) { ${body} } };`,
 });
 
@@ -50,7 +50,15 @@ describe('startService', () => {
   it('tells the compatibility date that wrangler.toml sets', async () => {
     const { url } = await start();
     const { goVersion } = await (await fetch(`${url}/health`)).json<{ goVersion: string }>();
-    expect(goVersion).toBe(`workerd ${String(build.options.compatibilityDate)}`);
+    expect(goVersion).toBe(`workerd ${build.settings.compatibilityDate}`);
+  });
+
+  it('takes facts about a connection from no client', async () => {
+    const echo = withHandler('return Response.json(request.cf ?? {});');
+    const { url } = await start({ build: echo });
+    const headers = { 'MF-CF-Blob': JSON.stringify({ clientIp: '192.0.2.1', country: 'XX' }) };
+    const facts = await (await fetch(url, { headers })).text();
+    expect(facts).not.toMatch(/192\.0\.2\.1|XX/);
   });
 
   it('hands variables to the Worker, and its own address as SERVICE_URL', async () => {

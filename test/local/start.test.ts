@@ -1,12 +1,18 @@
-/** `npm start`, run as a person runs it: bad configuration, a port in use, the first minute, and Ctrl-C. */
-import { execFile } from 'node:child_process';
+/** `npm start`, run as a person runs it: bad configuration, a port in use, and what it keeps. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Program, descendantsOf, freePorts, isRunning, npmStart, untilPrinted } from './programs.ts';
+import {
+  type Program,
+  commandLineOf,
+  descendantsOf,
+  freePorts,
+  isRunning,
+  npmStart,
+  untilPrinted,
+} from './programs.ts';
 
 let stateDir: string;
 let programs: Program[];
@@ -23,7 +29,7 @@ afterEach(async () => {
 });
 
 function start(env: Record<string, string>): Program {
-  const program = npmStart({ STATE_DIR: stateDir, ...env });
+  const program = npmStart({ env: { STATE_DIR: stateDir, ...env } });
   programs.push(program);
   return program;
 }
@@ -58,6 +64,16 @@ describe('npm start on a port in use', () => {
   });
 });
 
+describe('npm start on an address of another machine', () => {
+  it('exits with 1 and says what to do', async () => {
+    const program = start({ PORT: String(await freePorts()), HOST: '192.0.2.1' });
+    expect(await program.ended).toBe(1);
+    expect(program.output.stderr).toMatch(
+      /^gitveil: HOST is "192\.0\.2\.1": this machine cannot listen there; [^\n]+\n$/m,
+    );
+  });
+});
+
 describe('npm start with half of the hosted database', () => {
   it('warns, and names the other variable', async () => {
     const port = await freePorts();
@@ -74,29 +90,6 @@ describe('npm start with half of the hosted database', () => {
 });
 
 describe('npm start', () => {
-  it('prints commands that open a pull request when pasted, and ends with all its children on Ctrl-C', async () => {
-    const port = await freePorts();
-    const program = start({ PORT: String(port) });
-    await untilPrinted(program, 'Press Ctrl-C to stop.');
-    const commands = program.output.stdout.split('\n').filter((line) => /^ {2}(git|cd|echo) /.test(line));
-    expect(commands).toHaveLength(6);
-    await promisify(execFile)('bash', ['-e', '-c', commands.join('\n')], {
-      cwd: stateDir,
-      env: { PATH: process.env['PATH'], HOME: stateDir },
-    });
-    const page = /open (http:\S+)\n/.exec(program.output.stdout)?.[1];
-    const html = await (await fetch(page!)).text();
-    expect(html).toContain('Greet from nobody');
-    expect(html).not.toContain('Ada');
-
-    const family = descendantsOf(program.child.pid!);
-    expect(family.filter(isRunning).length).toBeGreaterThanOrEqual(2);
-    program.child.kill('SIGINT');
-    expect(await program.ended).toBe(0);
-    expect(family.filter(isRunning)).toEqual([]);
-    expect(program.output.stderr).toBe('');
-  });
-
   it('keeps its state, and does not seed twice', async () => {
     const port = await freePorts();
     const branch = `http://127.0.0.1:${port + 1}/api/v3/repos/octo/hello/branches/main`;
@@ -110,6 +103,16 @@ describe('npm start', () => {
     }
     expect(tips[0]).toHaveProperty('commit.sha');
     expect(tips[1]).toEqual(tips[0]);
+  });
+
+  it('ends with 1 and a word about it when workerd dies', async () => {
+    const program = start({ PORT: String(await freePorts()) });
+    await untilPrinted(program, 'Press Ctrl-C to stop.');
+    const family = descendantsOf(program.child.pid as number);
+    process.kill(family.find((pid) => commandLineOf(pid).includes('workerd serve')) as number, 'SIGKILL');
+    expect(await program.ended).toBe(1);
+    expect(program.output.stderr).toBe('gitveil: workerd has ended unexpectedly: SIGKILL\n');
+    expect(family.filter(isRunning)).toEqual([]);
   });
 
   it('starts no code host when there is a token, and keeps prose out of a JSON log', async () => {

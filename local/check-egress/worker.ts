@@ -1,0 +1,36 @@
+/**
+ * Asks one address, as the service asks the code host, and tells what that has answered. The address is fixed when the
+ * Worker is deployed: whoever finds it cannot send it anywhere else.
+ */
+import { HttpClient } from '../../src/outgoing/http-client.ts';
+import { wholeResponse } from '../../src/outgoing/whole-response.ts';
+
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 64 * 1024;
+
+export interface EgressReport {
+  /** What the echo address has answered; or why it did not. */
+  readonly echo: { readonly status: number; readonly text: string } | { readonly error: string };
+  /** The address of whoever has asked for this report, and has to be missing in the echo. */
+  readonly clientAddress: string | null;
+}
+
+export default {
+  async fetch(request, { ECHO_URL }) {
+    const clientAddress = request.headers.get('CF-Connecting-IP');
+    return Response.json({ echo: await ask(ECHO_URL), clientAddress } satisfies EgressReport);
+  },
+} satisfies ExportedHandler<{ readonly ECHO_URL: string }>;
+
+async function ask(url: string): Promise<EgressReport['echo']> {
+  try {
+    const response = await new HttpClient([]).fetch(url, {
+      headers: { 'User-Agent': 'gitveil' },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const whole = await wholeResponse(response, MAX_BYTES);
+    return { status: whole.status, text: await whole.text() };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}

@@ -1,0 +1,54 @@
+/** Whether this machine can listen somewhere: tried before workerd does, because its own complaint is hard to read. */
+import { lookup } from 'node:dns/promises';
+import { connect, createServer } from 'node:net';
+
+/** On this port of this machine nobody listens, or it does not matter. */
+const ANY_PORT = 1;
+const TIMEOUT_MS = 1_000;
+
+/**
+ * Rejects with the system's error when nobody can listen there now.
+ *
+ * The port is bound, but as a client's own: it never opens, so that no client takes the trial for the service.
+ */
+export async function tryPort(host: string, port: number): Promise<void> {
+  const { address } = await lookup(host);
+  const options = { host: address, port: ANY_PORT, localAddress: address, localPort: port };
+  await new Promise<void>((done, fail) => {
+    const socket = connect({ ...options, timeout: TIMEOUT_MS });
+    const isBound = (): void => {
+      socket.destroy();
+      done();
+    };
+    socket.once('connect', isBound).once('timeout', isBound);
+    socket.once('error', (error: NodeJS.ErrnoException) =>
+      error.syscall === 'bind' ? fail(error) : isBound(),
+    );
+  });
+}
+
+/**
+ * Listens on the port for a moment; 0 finds a free one. Answers the port, which is free again.
+ * Rejects with the system's error.
+ */
+export function claimPort(host: string, port: number): Promise<number> {
+  return new Promise((done, fail) => {
+    const server = createServer();
+    server.once('error', fail);
+    server.listen({ host, port, exclusive: true }, () => {
+      const address = server.address();
+      server.close(() => done(typeof address === 'object' && address !== null ? address.port : port));
+    });
+  });
+}
+
+/** What to change when a service cannot listen; by the system's error code. */
+export function whyNotListening(host: string, port: number, code: string | undefined): string {
+  if (code === 'EADDRINUSE') {
+    return `PORT is "${port}": that port is in use; stop what listens there, or set PORT to a free one`;
+  }
+  if (code === 'EACCES') {
+    return `PORT is "${port}": ports below 1024 need privileges; set PORT to a higher one`;
+  }
+  return `HOST is "${host}": this machine cannot listen there; set HOST to one of its addresses`;
+}

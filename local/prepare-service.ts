@@ -1,0 +1,88 @@
+/**
+ * What comes before the service runs: writes workerd's configuration and its modules into a folder, and brings the
+ * database up to date.
+ *
+ * A workerd with the database alone does that, and ends. workerd opens all its sockets at once, so the one that runs the
+ * service would take requests before its tables are there.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { WorkerBuild } from './build.ts';
+import type { Migration } from './migrations.ts';
+import { OWN_VARIABLES } from './run-service.ts';
+import { STAND_INS_PATH } from './stand-ins.ts';
+import { post } from './unix-request.ts';
+import { STATE_FOLDERS, databaseConfig, modulesOf, serviceConfig } from './workerd-config.ts';
+import { type WorkerdCommand, startWorkerd } from './workerd.ts';
+
+/** All that is needed to run the service, as plain data. */
+export interface PreparedService {
+  readonly workerd: WorkerdCommand;
+  /** A temporary folder, to be removed when the service has ended. */
+  readonly folder: string;
+  /** The configuration in it. */
+  readonly config: string;
+  readonly commitHash: string;
+}
+
+export interface PrepareOptions {
+  readonly build: WorkerBuild;
+  /** Names of the variables that will be set, besides the service's own. */
+  readonly variables: readonly string[];
+  /** Where Durable Objects, D1 and KV are kept; `null`: in the temporary folder. */
+  readonly stateDir: string | null;
+  /** Whether the runtime's `fetch` fails in the service. Default: no. */
+  readonly refusesFetch?: boolean;
+}
+
+export async function prepareService(options: PrepareOptions): Promise<PreparedService> {
+  const { build, refusesFetch = false } = options;
+  const variables = [...new Set([...OWN_VARIABLES, ...options.variables])];
+  const folder = await mkdtemp(join(tmpdir(), 'gitveil-'));
+  try {
+    const stateDir = resolve(options.stateDir ?? join(folder, 'state'));
+    for (const name of STATE_FOLDERS) await mkdir(join(stateDir, name), { recursive: true });
+    const config = join(folder, 'service.capnp');
+    const database = join(folder, 'database.capnp');
+    await Promise.all([
+      writeFile(config, serviceConfig(build, { stateDir, variables, refusesFetch })),
+      writeFile(database, databaseConfig(build, stateDir)),
+      ...Object.entries(modulesOf(build)).map(([name, text]) => writeFile(join(folder, name), text)),
+    ]);
+    const workerd = { program: workerdProgram(), importPath: STAND_INS_PATH };
+    await migrate(workerd, database, build.migrations);
+    return { workerd, folder, config, commitHash: build.commitHash };
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function migrate(
+  command: WorkerdCommand,
+  config: string,
+  migrations: readonly Migration[],
+): Promise<void> {
+  if (migrations.length === 0) return;
+  const socket = join(dirname(config), 'migrate.socket');
+  const workerd = await startWorkerd({
+    ...command,
+    config,
+    sockets: { migrate: `unix:${socket}` },
+    onLog: ({ message }) => process.stderr.write(`${message}\n`),
+  });
+  try {
+    const { status, body } = await post(socket, JSON.stringify(migrations));
+    if (status !== 204) throw new Error(`the database could not be brought up to date: ${body}`);
+  } finally {
+    await workerd.kill();
+  }
+}
+
+/** As the package says, which has no types. */
+function workerdProgram(): string {
+  const { default: program } = createRequire(import.meta.url)('workerd') as { default: string };
+  return program;
+}

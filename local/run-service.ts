@@ -1,0 +1,97 @@
+/**
+ * Runs a prepared service: one workerd, whose socket is the service's port, so that nothing stands in the way of a
+ * request, and what is measured here is the service.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { localUrl } from '../src/config.ts';
+import type { PreparedService } from './prepare-service.ts';
+import { post } from './unix-request.ts';
+import { type Ending, type LogEntry, startWorkerd } from './workerd.ts';
+
+export interface RunOptions {
+  /** Variables of the service, by name; what is not given has wrangler.toml's or the configuration's default. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly host: string;
+  readonly port: number;
+  /** Receives each line that the service logs. Default: standard output. */
+  readonly writeLog?: (line: string) => void;
+  /** Told of each use of the runtime's `fetch`, if the service was prepared to refuse it. */
+  readonly onFetch?: (request: string) => void;
+}
+
+export interface Service {
+  /** Without a trailing slash. */
+  readonly url: string;
+  /** To measure its memory by, or to kill it. */
+  readonly workerdPid: number;
+  /** Resolves when workerd has ended, by `dispose` or by itself. */
+  readonly ended: Promise<Ending>;
+  /**
+   * Runs the Worker's scheduled handler, as the cron trigger does. Each run counts as a minute later than the last one,
+   * as the handler heeds how often the code host may be asked. Rejects if the handler does.
+   */
+  runScheduled(): Promise<void>;
+  /** Ends workerd and keeps the state. */
+  dispose(): Promise<void>;
+}
+
+/** Variables that are always set, as this machine knows their values. */
+export const OWN_VARIABLES = ['SERVICE_URL', 'COMMIT_HASH'] as const;
+
+/** Begins the line that the runtime's `fetch` leaves in the log where it is refused. */
+export const REFUSED_FETCH = 'the runtime may not fetch: ';
+
+const MINUTE_MS = 60_000;
+
+/** Returns once the service answers. Rejects with a `WorkerdFailure` when it does not start. */
+export async function runService(prepared: PreparedService, options: RunOptions): Promise<Service> {
+  const { folder, config, commitHash } = prepared;
+  const { host, port } = options;
+  const url = localUrl(host, port);
+  const schedule = join(folder, 'schedule.socket');
+  // An attempt that failed leaves it behind.
+  await rm(schedule, { force: true });
+  const workerd = await startWorkerd({
+    ...prepared.workerd,
+    config,
+    sockets: { service: `${bracketed(host)}:${port}`, schedule: `unix:${schedule}` },
+    env: { SERVICE_URL: url, COMMIT_HASH: commitHash, ...options.env },
+    onLog: (entry) => writeEntry(options, entry),
+  });
+  return {
+    url,
+    workerdPid: workerd.pid,
+    ended: workerd.ended,
+    runScheduled: scheduledRuns(schedule),
+    dispose: async () => {
+      await workerd.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function scheduledRuns(socket: string): () => Promise<void> {
+  let lastTime = 0;
+  return async () => {
+    lastTime = Math.max(Date.now(), lastTime + MINUTE_MS);
+    const { body: outcome } = await post(socket, String(lastTime));
+    if (outcome !== 'ok') throw new Error(`the scheduled handler ended with: ${outcome}`);
+  };
+}
+
+/**
+ * The service logs with `console.log` only; all else is workerd itself, and belongs on standard error. What it marks with
+ * NOSENTRY it has dealt with, and tells its own developers.
+ */
+function writeEntry({ writeLog, onFetch }: RunOptions, { level, message }: LogEntry): void {
+  if (message.startsWith(REFUSED_FETCH)) onFetch?.(message.slice(REFUSED_FETCH.length));
+  else if (level === 'log') (writeLog ?? writeToStdout)(message);
+  else if (!message.startsWith('NOSENTRY')) process.stderr.write(`${message}\n`);
+}
+
+function writeToStdout(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host);

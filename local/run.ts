@@ -1,0 +1,84 @@
+/**
+ * The service while it runs: workerd, the scheduled handler's minutes, and the embedded code host where there is no bot
+ * account. local/start.ts has checked and prepared everything, and hands it over as the only argument.
+ *
+ * Ctrl-C ends it all; the state stays.
+ */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Config, parseConfig } from '../src/config.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { hostVariables, startEmbeddedHost } from './embedded-host.ts';
+import { END_SIGNALS, couldNotStart, isEndSignal, say, variables } from './environment.ts';
+import { everyMinute } from './every-minute.ts';
+import { whyNotListening } from './ports.ts';
+import type { PreparedService } from './prepare-service.ts';
+import { type Service, runService } from './run-service.ts';
+import { sandboxWelcome, welcome } from './welcome.ts';
+import { type Ending, WorkerdFailure } from './workerd.ts';
+
+process.title = 'gitveil';
+const prepared = JSON.parse(process.argv[2] as string) as PreparedService;
+
+/** What must be ended, in this order. */
+const running: (() => Promise<void>)[] = [() => rm(prepared.folder, { recursive: true, force: true })];
+
+async function start(): Promise<void> {
+  const env = variables();
+  const result = parseConfig(env);
+  if (result.kind === 'invalid') throw new Error('the environment is not the one that was checked');
+  const { config } = result;
+  const sandbox = config.hostingToken === null ? await startSandbox(config) : null;
+  const service = await startService(config, { ...env, ...(sandbox && hostVariables(sandbox)) });
+  const text = sandbox
+    ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
+    : welcome(service.url, config.hostingUrl, config.stateDir);
+  // Standard output is the log's: a program that reads JSON lines there must not meet prose.
+  (config.logFormat === 'json' ? process.stderr : process.stdout).write(text);
+}
+
+async function startSandbox({ port, stateDir }: Config): Promise<Sandbox> {
+  const sandbox = await startEmbeddedHost(port, join(stateDir, 'sandbox'));
+  running.unshift(() => sandbox.close());
+  return sandbox;
+}
+
+async function startService({ host, port }: Config, env: Record<string, string>): Promise<Service> {
+  const service = await runService(prepared, { env, host, port }).catch((error: unknown) => {
+    const isTaken = error instanceof WorkerdFailure && error.isAddressTaken;
+    throw isTaken ? new Error(whyNotListening(host, port, 'EADDRINUSE'), { cause: error }) : error;
+  });
+  const endRuns = everyMinute(() => service.runScheduled());
+  running.unshift(() => {
+    endRuns();
+    return service.dispose();
+  });
+  void service.ended.then(onWorkerdEnd);
+  return service;
+}
+
+/** Ctrl-C in a terminal reaches workerd, too, and may do so first. */
+function onWorkerdEnd({ code, signal }: Ending): void {
+  if (isEndSignal(signal)) void stop(0);
+  else void stop(1, `workerd has ended unexpectedly: ${signal ?? `exit code ${code}`}`);
+}
+
+let isStopping = false;
+
+/** @param message says why, unless someone has asked for it */
+async function stop(exitCode: number, message?: string): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  if (message !== undefined) say(message);
+  // What is still starting must be there before it can be ended.
+  await starting.catch(() => undefined);
+  for (const end of running) await end();
+  process.exit(exitCode);
+}
+
+for (const signal of END_SIGNALS) process.on(signal, () => void stop(0));
+const starting = start();
+starting.catch((error: unknown) => {
+  const isAsked = error instanceof WorkerdFailure && isEndSignal(error.ending.signal);
+  void (isAsked ? stop(0) : stop(1, couldNotStart(error)));
+});

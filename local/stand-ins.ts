@@ -1,0 +1,89 @@
+/**
+ * What stands in on this machine for the platform's D1, KV and cache: miniflare's Workers, read from its package as
+ * files. miniflare itself, which would hold 300 MB for as long as the service runs, is not started.
+ *
+ * miniflare has two Workers for each: one takes the requests, and passes them on to Durable Objects of the other, which
+ * keep the data. Here they are one, which spares an isolate. Names, keys and folders of what is kept are miniflare's:
+ * what it has kept once stays readable.
+ */
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { type CapnpValue, Embed } from './capnp.ts';
+
+/** The folder in which workerd looks for the files. */
+export const STAND_INS_PATH = join(dirname(createRequire(import.meta.url).resolve('miniflare')), 'workers');
+
+/** What the stand-ins import. */
+export const SHARED_MODULES: readonly CapnpValue[] = [
+  { name: 'miniflare:shared', esModule: new Embed('/shared/index.worker.js') },
+  { name: 'miniflare:zod', esModule: new Embed('/shared/zod.worker.js') },
+];
+
+export const D1 = standIn({
+  kind: 'd1',
+  entry: '/d1/entry.worker.js',
+  object: '/d1/database.worker.js',
+  className: 'D1DatabaseObject',
+});
+
+export const KV = standIn({
+  kind: 'kv',
+  entry: '/shared/object-entry.worker.js',
+  object: '/kv/namespace.worker.js',
+  className: 'KVNamespaceObject',
+});
+
+export const CACHE = standIn({
+  kind: 'cache',
+  entry: '/cache/cache-entry.worker.js',
+  object: '/cache/cache.worker.js',
+  className: 'CacheObject',
+});
+
+/** The service to be named as `cacheApiOutbound`. */
+export const CACHE_SERVICE = 'cache';
+
+export function d1Binding(name: string): CapnpValue {
+  const fetcher = { name: 'fetcher', service: entryFor('d1', name) };
+  return { name, wrapped: { moduleName: 'cloudflare-internal:d1-api', innerBindings: [fetcher] } };
+}
+
+export function kvBinding(name: string): CapnpValue {
+  return { name, kvNamespace: entryFor('kv', name) };
+}
+
+/** The stand-in, speaking for one database or namespace. */
+function entryFor(kind: string, id: string): CapnpValue {
+  return { name: kind, props: { json: JSON.stringify({ MINIFLARE_NAMESPACE: id }) } };
+}
+
+interface StandIn {
+  readonly kind: string;
+  /** The file of the Worker that takes the requests. */
+  readonly entry: string;
+  /** The file of the Durable Object's class. */
+  readonly object: string;
+  readonly className: string;
+}
+
+function standIn({ kind, entry, object, className }: StandIn): CapnpValue {
+  const both = `export { default } from "entry.js"; export { ${className} } from "object.js";`;
+  return {
+    name: kind,
+    worker: {
+      compatibilityDate: '2023-07-24',
+      compatibilityFlags: ['nodejs_compat', 'experimental', 'enhanced_error_serialization'],
+      modules: [
+        { name: 'main.js', esModule: both },
+        { name: 'entry.js', esModule: new Embed(entry) },
+        { name: 'object.js', esModule: new Embed(object) },
+      ],
+      bindings: [
+        { name: 'MINIFLARE_OBJECT', durableObjectNamespace: { className } },
+        { name: 'MINIFLARE_BLOBS', service: `${kind}:disk` },
+      ],
+      durableObjectNamespaces: [{ className, uniqueKey: `miniflare-${className}` }],
+      durableObjectStorage: { localDisk: `${kind}:disk` },
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * One workerd process: started with a configuration, ready once all its sockets are open, and ended at once.
+ *
+ * What its Workers log, and its own messages, come as lines of JSON on its standard output.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+export interface WorkerdCommand {
+  /** The program's path. */
+  readonly program: string;
+  /** Where files are that the configuration embeds by an absolute path. */
+  readonly importPath: string;
+}
+
+export interface WorkerdOptions extends WorkerdCommand {
+  /** The configuration's path. */
+  readonly config: string;
+  /** Where to listen, by the names of the configuration's sockets: `127.0.0.1:8080` or `unix:<path>`. */
+  readonly sockets: Readonly<Record<string, string>>;
+  /** Added to this process's own environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly onLog: (entry: LogEntry) => void;
+}
+
+export interface LogEntry {
+  /** `log` is console.log's. */
+  readonly level: string;
+  readonly message: string;
+}
+
+export interface Workerd {
+  readonly pid: number;
+  /** Resolves when the process has ended, by `kill` or by itself. */
+  readonly ended: Promise<Ending>;
+  /** Ends the process. What its Workers have answered for is on the disk by then. */
+  kill(): Promise<void>;
+}
+
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** The process has ended before it was ready. */
+export class WorkerdFailure extends Error {
+  readonly ending: Ending;
+  /** A socket's address was taken by someone else. */
+  readonly isAddressTaken: boolean;
+
+  constructor(ending: Ending, log: readonly LogEntry[]) {
+    const messages = log.map(({ message }) => message).join('\n');
+    super(`workerd ended with ${ending.signal ?? ending.code}: ${messages}`);
+    this.ending = ending;
+    this.isAddressTaken = messages.includes('Address already in use');
+  }
+}
+
+/** Starts workerd, and returns once it listens. Rejects with a `WorkerdFailure` when it ends before. */
+export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
+  const { program, importPath, config, sockets } = options;
+  const addresses = Object.entries(sockets).map(([name, address]) => `--socket-addr=${name}=${address}`);
+  // The stand-ins for D1, KV and the cache use what is still experimental.
+  const args = ['serve', '--experimental', `--import-path=${importPath}`, '--control-fd=3', ...addresses];
+  const child = spawn(program, [...args, config], {
+    env: { ...process.env, TZ: 'UTC', ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
+  const ended = new Promise<Ending>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  // Why it could not start belongs into the error.
+  const early: LogEntry[] = [];
+  let onLog = (entry: LogEntry): unknown => early.push(entry);
+  readLog(child, (entry) => onLog(entry));
+  await Promise.race([
+    allListening(child.stdio[3] as Readable, Object.keys(sockets).length),
+    ended.then((ending) => {
+      throw new WorkerdFailure(ending, early);
+    }),
+  ]);
+  onLog = options.onLog;
+  for (const entry of early) onLog(entry);
+  return {
+    pid: child.pid as number,
+    ended,
+    kill: async () => {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/** One line of JSON for each socket that has been opened. */
+async function allListening(control: Readable, count: number): Promise<void> {
+  let left = count;
+  for await (const line of createInterface(control)) {
+    if ((JSON.parse(line) as { event: string }).event === 'listen') left -= 1;
+    if (left === 0) return;
+  }
+  // It ends without having listened, which its end tells.
+  await new Promise<never>(() => {});
+}
+
+function readLog(child: ChildProcess, onLog: (entry: LogEntry) => void): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream as Readable).on('line', (line) => onLog(parseLine(line)));
+  }
+}
+
+function parseLine(line: string): LogEntry {
+  try {
+    const { level, message } = JSON.parse(line) as Partial<LogEntry>;
+    if (typeof level === 'string' && typeof message === 'string') return { level, message };
+  } catch {
+    // The last words of a crash are plain text.
+  }
+  return { level: 'error', message: line };
+}

@@ -1,0 +1,15 @@
+/** A Worker that brings the database up to date: POST the migrations as JSON. */
+import type { D1Database } from '@cloudflare/workers-types';
+import type { Migration } from '../migrations.ts';
+import { applyMigrations } from '../migrations.ts';
+
+export default {
+  async fetch(request: Request, { DB }: { DB: D1Database }): Promise<Response> {
+    try {
+      await applyMigrations(DB, await request.json<Migration[]>());
+      return new Response(null, { status: 204 });
+    } catch (error) {
+      return new Response(String(error), { status: 500 });
+    }
+  },
+};

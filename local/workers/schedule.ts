@@ -1,0 +1,16 @@
+/**
+ * A Worker that runs the service's scheduled handler: POST the scheduled time in milliseconds; the answer is the outcome,
+ * `ok` or another. workerd itself has no cron triggers.
+ */
+interface Env {
+  /** Has this method by the compatibility flag `service_binding_extra_handlers`. */
+  readonly SERVICE: { scheduled(controller: object): Promise<{ outcome: string }> };
+}
+
+export default {
+  async fetch(request: Request, { SERVICE }: Env): Promise<Response> {
+    const scheduledTime = new Date(Number(await request.text()));
+    const { outcome } = await SERVICE.scheduled({ scheduledTime, cron: '* * * * *' });
+    return new Response(outcome);
+  },
+};

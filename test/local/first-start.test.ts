@@ -1,0 +1,148 @@
+/**
+ * The first `npm start` in a checkout: nothing is set but PORT, and nothing has been kept. The checkout is a copy without
+ * Git, whose packages are a link.
+ */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readPullRequestPage, runPrintedCommands } from './printed-commands.ts';
+import {
+  type Program,
+  ROOT,
+  commandLineOf,
+  descendantsOf,
+  freePorts,
+  inTerminal,
+  isRunning,
+  npmStart,
+  pressCtrlC,
+  residentMiB,
+  shownBy,
+  untilPrinted,
+} from './programs.ts';
+
+const WELCOME_END = 'Press Ctrl-C to stop.';
+/** What is not copied: packages, Git's own folder, and what programs keep in a checkout. */
+const LEFT_OUT = /^(node_modules|\.git|\.state|\.wrangler|\.build)$/;
+
+let folder: string;
+let checkout: string;
+/** For what programs keep only while they run. */
+let temporary: string;
+let program: Program | null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gitveil-test-'));
+  checkout = join(folder, 'checkout');
+  mkdirSync(checkout);
+  temporary = join(folder, 'temporary');
+  mkdirSync(temporary);
+  for (const name of readdirSync(ROOT).filter((entry) => !LEFT_OUT.test(entry))) {
+    cpSync(join(ROOT, name), join(checkout, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+  program = null;
+});
+
+afterEach(async () => {
+  program?.child.kill('SIGTERM');
+  await program?.ended;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+it('opens its port when all behind it is ready, and before it says so', async () => {
+  const port = await freePorts();
+  program = npmStart({ cwd: checkout, env: { PORT: String(port) } });
+  await untilOpen(port);
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    request({ port, path: '/api/stats' }, (response) => resolve(response.resume().statusCode))
+      .once('error', reject)
+      .end();
+  });
+  expect(status).toBe(200);
+  await untilPrinted(program, WELCOME_END);
+  expect(program.output.stderr).toBe('');
+});
+
+it('holds less than 220 MiB when idle, and prints commands that open a pull request', async () => {
+  const port = await freePorts();
+  program = npmStart({ cwd: checkout, env: { PORT: String(port) } });
+  const pid = program.child.pid as number;
+  await untilPrinted(program, WELCOME_END);
+  const family = [pid, ...descendantsOf(pid)];
+  await expect.poll(() => residentMiB(family)).toBeLessThan(220);
+  // npm, the program and workerd: what has built it all is gone.
+  expect(family).toHaveLength(3);
+
+  const repositoryPage = await runPrintedCommands(program.output.stdout, makeDesk());
+  const page = await readPullRequestPage(repositoryPage);
+  expect(page).toContain('Greet from nobody');
+  expect(page).not.toContain('Ada');
+
+  expect(readdirSync(join(checkout, '.state'))).toEqual(['sandbox', 'service']);
+  expect(program.output.stderr).toBe('');
+});
+
+it('ends quietly at Ctrl-C, with all its processes, and has kept its state', async () => {
+  const port = await freePorts();
+  const page = `http://127.0.0.1:${port + 1}/octo/hello`;
+  for (const run of ['first', 'second']) {
+    program = inTerminal('npm start', { cwd: checkout, env: { PORT: String(port), TMPDIR: temporary } });
+    await untilPrinted(program, WELCOME_END);
+    if (run === 'first') await runPrintedCommands(shownBy(program), makeDesk());
+    expect(await readPullRequestPage(page)).toContain('Greet from nobody');
+
+    const family = descendantsOf(program.child.pid as number);
+    expect(family.map(commandLineOf).join('\n')).toContain('workerd');
+    pressCtrlC(program);
+    await program.ended;
+    expect(shownBy(program)).toMatch(/\^C$/);
+    expect(family.filter(isRunning)).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
+  }
+});
+
+it('ends quietly at Ctrl-C while it still builds', async () => {
+  const port = await freePorts();
+  const env = { PORT: String(port), TMPDIR: temporary };
+  program = inTerminal('npm start --silent', { cwd: checkout, env });
+  const pid = program.child.pid as number;
+  const isBuilding = (): boolean =>
+    descendantsOf(pid)
+      .map(commandLineOf)
+      .some((line) => line.includes('wrangler'));
+  await expect.poll(isBuilding).toBe(true);
+  const family = descendantsOf(pid);
+  pressCtrlC(program);
+  await program.ended;
+  expect(shownBy(program)).toBe('^C');
+  expect(family.filter(isRunning)).toEqual([]);
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+/** An empty folder to work in. */
+function makeDesk(): string {
+  const desk = join(folder, 'desk');
+  mkdirSync(desk);
+  return desk;
+}
+
+/** Waits until something accepts connections there. */
+async function untilOpen(port: number): Promise<void> {
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1');
+      socket.once('error', () => resolve(false));
+      socket.once('connect', () => {
+        socket.destroy();
+        resolve(true);
+      });
+    });
+    if (isOpen) return;
+    await delay(1);
+  }
+}

@@ -1,0 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { engines?: unknown }>>;
+}
+
+it('no package in the lock asks for a Node.js; if one does, npm run lock helps', () => {
+  const { packages } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../package-lock.json'), 'utf8'),
+  ) as Lock;
+  const asking = Object.entries(packages).filter(
+    ([path, { engines }]) => path !== '' && engines !== undefined,
+  );
+  expect(asking.map(([path]) => path)).toEqual([]);
+});

@@ -1,0 +1,86 @@
+/** STATE_DIR: what is wrong with a bad one is said in one line, by `npm start` too. */
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { stateDirProblem } from '../../local/state-dir.ts';
+import { freePorts, npmStart } from './programs.ts';
+
+const IS_ROOT = process.getuid?.() === 0;
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gitveil-test-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const inFolder = (...names: string[]): string => join(folder, ...names);
+const problemOf = (path: string): string | null => stateDirProblem(path, ['service', 'sandbox']);
+
+describe('STATE_DIR', () => {
+  it('is made with what belongs into it, and nothing else is left there', () => {
+    expect(problemOf(inFolder('state'))).toBeNull();
+    expect(readdirSync(inFolder('state'))).toEqual(['sandbox', 'service']);
+    expect(readdirSync(inFolder('state', 'service'))).toEqual([]);
+    expect(problemOf(inFolder('state'))).toBeNull();
+  });
+
+  it('may be a link to a folder', () => {
+    mkdirSync(inFolder('real'));
+    symlinkSync(inFolder('real'), inFolder('link'));
+    expect(problemOf(inFolder('link'))).toBeNull();
+  });
+
+  it.each([
+    ['a file', 'file', 'file is not a folder; '],
+    ['below a file', 'file/state', 'file is not a folder; '],
+    ['a link to nowhere', 'broken', 'broken '],
+    ['below a missing folder', 'missing/state', 'missing does not exist; create it'],
+    ['a folder with a file in the way', 'half', 'half/service is not a folder; '],
+  ])('is not %s', (_, path, reason) => {
+    writeFileSync(inFolder('file'), '');
+    symlinkSync(inFolder('nowhere', 'at', 'all'), inFolder('broken'));
+    mkdirSync(inFolder('half'));
+    writeFileSync(inFolder('half', 'service'), '');
+    const problem = problemOf(inFolder(path));
+    expect(problem).toContain(`STATE_DIR is "${inFolder(path)}": `);
+    expect(problem).toContain(inFolder(reason));
+    expect(existsSync(inFolder('missing'))).toBe(false);
+  });
+
+  // Where not even root can make files.
+  it.each(['/proc', '/proc/gitveil', '/proc/1/gitveil', '/sys/gitveil'])('is not %s', (path) => {
+    expect(problemOf(path)).toMatch(
+      /^STATE_DIR is "[^"]+": \S+ cannot be written \(E[A-Z]+\); set it to a folder/,
+    );
+  });
+
+  it.skipIf(IS_ROOT)('is not a folder of someone else', () => {
+    mkdirSync(inFolder('state'));
+    chmodSync(inFolder('state'), 0o555);
+    expect(problemOf(inFolder('state'))).toContain(`${inFolder('state')} cannot be written (EACCES); `);
+  });
+});
+
+describe('npm start with a bad STATE_DIR', () => {
+  it.each(['file', 'missing/state', '/proc/gitveil'])('exits with 1 and one line: %s', async (path) => {
+    writeFileSync(inFolder('file'), '');
+    const stateDir = path.startsWith('/') ? path : inFolder(path);
+    const program = npmStart({ env: { PORT: String(await freePorts()), STATE_DIR: stateDir } });
+    expect(await program.ended).toBe(1);
+    expect(program.output.stdout).toBe('');
+    expect(program.output.stderr).toMatch(/^gitveil: [^\n]+\n$/);
+    expect(program.output.stderr).toContain(`STATE_DIR is "${stateDir}": `);
+  });
+});
