@@ -1,18 +1,20 @@
 /**
  * Between the platform's streams and the Git rooms, which know none.
  *
- * Reads are BYOB reads of 256 KiB: the default reader delivers chunks of 4 KiB, ten times slower. Writes go to an
- * `IdentityTransformStream` and are awaited, so that the slower side sets the pace and nothing piles up.
+ * Reads are BYOB reads into buffers of 256 KiB: the default reader delivers chunks of 4 KiB, ten times slower. Writes go
+ * to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and nothing piles up.
  */
 import type { ByteReader, ChunkSource } from './git/byte-reader.ts';
 import { isolate } from './metrics/isolate.ts';
+import { Pace } from './streams/pace.ts';
 
 const READ_BYTES = 256 * 1024;
 
-/** A limit of the body that is being read: which one, for the caller to answer. */
+/** Why a body could not be read, for the caller to answer. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
-  readonly code: 'too-large' | 'timeout' | 'aborted';
+  /** `timeout`: nothing came for too long, or too little. `damaged`: it is compressed, and cannot be inflated. */
+  readonly code: 'too-large' | 'timeout' | 'aborted' | 'damaged';
 
   constructor(code: BodyError['code'], cause?: unknown) {
     super(`body: ${code}`, { cause });
@@ -22,46 +24,109 @@ export class BodyError extends Error {
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** How long to wait for bytes, in all; time in which nobody reads does not count. */
+  /** How long to wait for the next bytes; time in which nobody reads does not count. */
   readonly timeoutMs: number;
+  /** `any`: a body that is silence for the most part, such as the report of a push. Default: `steady`, see pace.ts. */
+  readonly pace?: 'steady' | 'any';
 }
 
-const EMPTY_SOURCE: ChunkSource = { read: async () => null, cancel: async () => {} };
+export interface LimitedSource extends ChunkSource {
+  /** Whether the body has passed its limit. */
+  readonly isOverLimit: boolean;
+}
+
+/**
+ * What `source` gives, up to a limit; `read` rejects with BodyError `too-large` when it is passed. A limit that the
+ * source has passed itself counts, too.
+ */
+export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
+  let bytesLeft = maxBytes;
+  let isOverLimit = false;
+  return {
+    ...source,
+    get isOverLimit() {
+      return isOverLimit;
+    },
+    async read() {
+      try {
+        const chunk = await source.read();
+        bytesLeft -= chunk?.byteLength ?? 0;
+        // Said once: whoever reads on does so to throw the rest away.
+        if (bytesLeft >= 0 || isOverLimit) return chunk;
+        throw new BodyError('too-large');
+      } catch (error) {
+        isOverLimit ||= error instanceof BodyError && error.code === 'too-large';
+        throw error;
+      }
+    },
+  };
+}
 
 /**
  * The chunks of a request's or an answer's body. A chunk that was given back is read into again: V8 is slow to notice
  * that buffers outside its own heap are garbage, and tens of megabytes of them would pile up in a long body.
  * `read` rejects with BodyError: `too-large`, `timeout`, or `aborted` when the sender is gone.
  */
-export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): ChunkSource {
-  if (body === null) return EMPTY_SOURCE;
+export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): LimitedSource {
+  return limited(body === null ? EMPTY_SOURCE : patientSource(body, limits), limits.maxBytes);
+}
+
+const EMPTY_SOURCE: ChunkSource = { read: async () => null, cancel: async () => {} };
+
+function patientSource(
+  body: ReadableStream<Uint8Array>,
+  { timeoutMs, pace = 'steady' }: BodyLimits,
+): ChunkSource {
   const reader = body.getReader({ mode: 'byob' });
+  const steadyPace = pace === 'steady' ? new Pace(timeoutMs) : null;
   let lastBuffer: ArrayBuffer | null = null;
   let freeBuffer: ArrayBuffer | null = null;
-  let bytesLeft = limits.maxBytes;
-  let waitLeftMs = limits.timeoutMs;
   // What a body begins with (commands, sections) is worth reading before there is more of it.
   let atLeastBytes = 1;
+  let hasEnded = false;
+  /** A body that was given up stays so: one read is still waiting for its bytes. */
+  let failure: BodyError | null = null;
+
+  /** Reads into `buffer` from `filled` on; answers the bytes read, 0 at the end, and the memory, which has moved. */
+  async function readMore(buffer: ArrayBuffer, filled: number) {
+    const startedAt = Date.now();
+    const { value } = await within(timeoutMs, reader.read(new Uint8Array(buffer, filled)));
+    const bytes = value?.byteLength ?? 0;
+    const isTooSlow = bytes > 0 && steadyPace?.keepsUp(Date.now() - startedAt, bytes) === false;
+    if (isTooSlow) throw new BodyError('timeout');
+    return { bytes, moved: value?.buffer };
+  }
+
+  /** As much as a chunk should hold, and less only at the end; null if there is nothing. */
+  async function readChunk(): Promise<Uint8Array<ArrayBuffer> | null> {
+    let buffer = freeBuffer ?? new ArrayBuffer(READ_BYTES);
+    freeBuffer = null;
+    let filled = 0;
+    // Read by read, and not by one that waits for all of it: the time limit is for each of them.
+    while (filled < atLeastBytes && !hasEnded) {
+      const { bytes, moved } = await readMore(buffer, filled);
+      // A body that was cancelled keeps the memory.
+      if (moved === undefined) return null;
+      buffer = moved;
+      filled += bytes;
+      hasEnded = bytes === 0;
+    }
+    return filled === 0 ? null : new Uint8Array(buffer, 0, filled);
+  }
+
   return {
     async read() {
-      const startedAt = Date.now();
-      const buffer = freeBuffer ?? new ArrayBuffer(READ_BYTES);
-      freeBuffer = null;
-      const { done, value } = await within(
-        waitLeftMs,
-        reader.readAtLeast(atLeastBytes, new Uint8Array(buffer)),
-      );
+      if (failure !== null) throw failure;
+      if (hasEnded) return null;
+      const chunk = await readChunk().catch((error: BodyError) => {
+        failure = error;
+        throw error;
+      });
+      if (chunk === null) return null;
       atLeastBytes = READ_BYTES;
-      waitLeftMs -= Date.now() - startedAt;
-      if (done || value === undefined || value.byteLength === 0) return null;
-      // The memory of `buffer`, which itself is detached now.
-      lastBuffer = value.buffer;
-      isolate.buffered(value.buffer);
-      const wasWithin = bytesLeft >= 0;
-      bytesLeft -= value.byteLength;
-      // Said once: whoever reads on does so to throw the rest away.
-      if (wasWithin && bytesLeft < 0) throw new BodyError('too-large');
-      return value;
+      lastBuffer = chunk.buffer;
+      isolate.buffered(lastBuffer);
+      return chunk;
     },
     recycle() {
       if (lastBuffer !== null) isolate.reusing(lastBuffer);
@@ -77,7 +142,7 @@ export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLi
 async function within<T>(timeoutMs: number, reading: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new BodyError('timeout')), Math.max(0, timeoutMs));
+    timer = setTimeout(() => reject(new BodyError('timeout')), timeoutMs);
   });
   try {
     return await Promise.race([reading, timeout]);
@@ -93,9 +158,10 @@ const MAX_DRAINED_BYTES = 128 * 1024 * 1024;
 
 /**
  * Reads what the client still sends and throws it away, so that it comes to read our answer; a client whose pipe
- * breaks shows its own error instead. Ends quietly, also when the time for the body is up.
+ * breaks shows its own error instead. Ends quietly, also when the bytes come too slowly.
+ * @param until `limit`: stops where the body passes its limit, as the caller can then say so at once.
  */
-export async function drain(reader: ByteReader): Promise<void> {
+export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'): Promise<void> {
   for (let left = MAX_DRAINED_BYTES; left > 0;) {
     try {
       const chunk = await reader.nextChunk();
@@ -104,6 +170,7 @@ export async function drain(reader: ByteReader): Promise<void> {
       reader.recycle();
     } catch (error) {
       if (!(error instanceof BodyError && error.code === 'too-large')) break;
+      if (until === 'limit') return;
     }
   }
   await reader.cancel();

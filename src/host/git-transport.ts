@@ -72,7 +72,7 @@ export class GitTransport {
   async listRefs(repository: RepositoryName, prefixes: readonly string[], caller: Caller): Promise<RefList> {
     return this.#retried(async () => {
       const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeLsRefs(prefixes));
-      return this.#http.read(response, MAX_REF_LIST_BYTES, (reader) => readLsRefs(reader));
+      return this.#http.read(response, { maxBytes: MAX_REF_LIST_BYTES }, (reader) => readLsRefs(reader));
     });
   }
 
@@ -99,20 +99,21 @@ export class GitTransport {
    */
   async push(fork: RepositoryName, body: ReadableStream<Uint8Array>): Promise<PushReport> {
     const response = await this.#http.post(fork, 'git-receive-pack', 'bot', body);
-    return this.#http.read(response, MAX_REPORT_BYTES, readPushReport);
+    // While the host checks the objects it sends five bytes now and then, to keep the connection.
+    return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
   }
 
   async #readHistory(response: Response, maxBytes: number): Promise<HistoryAnswer> {
     const commits: ListedCommit[] = [];
     const scanner = new PackScanner(
       {
-        kept: ({ type, oid, content }) => {
+        onKept: ({ type, oid, content }) => {
           if (type !== 'commit') return;
           const { parents, committedAt } = parseCommit(content);
           commits.push({ oid, parents, committedAt });
         },
-        passed: () => {},
-        refDelta: () => {},
+        onPassed: () => {},
+        onRefDelta: () => {},
       },
       MAX_LISTED_BYTES,
     );

@@ -5,7 +5,8 @@
  * Nothing is written, and no notification is marked as read: the operator may use the same account in a browser, so
  * the feed is asked for read and unread ones alike. Nothing is tried again either: the caller comes back in a minute.
  */
-import { Octokit } from '@octokit/rest';
+import type { Octokit } from '@octokit/rest';
+import { openOctokit, type RestAccess } from './octokit.ts';
 import type { RepositoryName } from './repository-name.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -62,18 +63,8 @@ interface RequestFailure extends Error {
 export class GitHubActivity {
   readonly #octokit: Octokit;
 
-  constructor(options: { apiUrl: string; token: string }) {
-    this.#octokit = new Octokit({
-      auth: options.token,
-      baseUrl: options.apiUrl,
-      userAgent: 'gitveil',
-      // Octokit would print to the log, and the log is ours.
-      log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-      request: {
-        fetch: (url: string, init: RequestInit) =>
-          fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) }),
-      },
-    });
+  constructor(access: RestAccess) {
+    this.#octokit = openOctokit(access, TIMEOUT_MS);
   }
 
   async botLogin(): Promise<string> {

@@ -8,7 +8,7 @@ import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
 import { failureStatus } from './github-activity.ts';
 import { HostError } from './host-error.ts';
-import { openOctokit, type RetriedCalls, retriedCalls } from './octokit.ts';
+import { openOctokit, type RestAccess, type RetriedCalls, retriedCalls } from './octokit.ts';
 import type { RepositoryName } from './repository-name.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -35,7 +35,7 @@ export class GitHubThreads {
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
 
-  constructor(options: { apiUrl: string; token: string; clock: Clock }) {
+  constructor(options: RestAccess & { clock: Clock }) {
     this.#octokit = openOctokit(options);
     this.#retried = retriedCalls(options);
   }

@@ -8,7 +8,7 @@ import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
 import type { Oid } from '../git/oid.ts';
 import { HostError } from './host-error.ts';
-import { openOctokit, type RetriedCalls, retriedCalls } from './octokit.ts';
+import { openOctokit, type RestAccess, type RetriedCalls, retriedCalls } from './octokit.ts';
 import type { RepositoryName } from './repository-name.ts';
 
 export interface Repository extends RepositoryName {
@@ -51,7 +51,7 @@ export class GitHub {
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
 
-  constructor(options: { apiUrl: string; token: string; clock: Clock }) {
+  constructor(options: RestAccess & { clock: Clock }) {
     this.#octokit = openOctokit(options);
     this.#retried = retriedCalls(options);
   }

@@ -5,8 +5,14 @@
 import { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
 import { countedFetch } from '../metrics/counted-fetch.ts';
+import type { Http } from '../outgoing/http-client.ts';
+import { wholeResponse } from '../outgoing/whole-response.ts';
 import { HostError, hostText } from './host-error.ts';
 import { type RetryAdvice, withRetries } from './retry.ts';
+
+const TIMEOUT_MS = 30_000;
+/** A hundred comments of the greatest length. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 /** What is read of Octokit's errors. `status` 500 stands for no answer at all. */
 interface RequestFailure {
@@ -20,30 +26,42 @@ interface RequestFailure {
 /** Makes a call that may be repeated, and repeats it where that may help. Rejects with HostError. */
 export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** Making one costs as much as a whole request besides, so that an isolate makes one for each host and token. */
-const known = new Map<string, Octokit>();
-
-export function openOctokit(options: { apiUrl: string; token: string }): Octokit {
-  const key = `${options.apiUrl} ${options.token}`;
-  const octokit = known.get(key) ?? makeOctokit(options);
-  known.set(key, octokit);
-  return octokit;
+/** A host's REST interface, as somebody is to speak to it: with a token, over these connections. */
+export interface RestAccess {
+  readonly apiUrl: string;
+  readonly token: string;
+  readonly http: Http;
 }
 
-function makeOctokit(options: { apiUrl: string; token: string }): Octokit {
+/** @param timeoutMs until the whole answer has come, where the call does not say. */
+export function openOctokit({ apiUrl, token, http }: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
+  const restFetch = countedFetch('rest', http);
+  const { origin } = new URL(apiUrl);
   const octokit = new Octokit({
-    auth: options.token,
-    baseUrl: options.apiUrl,
-    userAgent: 'gitveil',
-    request: { fetch: countedFetch('rest') },
+    auth: token,
+    baseUrl: apiUrl,
+    request: {
+      async fetch(url: string, init: RequestInit) {
+        // The address of a further page is the host's word, and the token goes along.
+        if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
+        const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
+        return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES);
+      },
+    },
     // Octokit would print to the log, and the log is ours.
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });
-  // Octokit hands on as text what is no JSON, also an answer that broke off in the middle: whether the host has done
-  // what it was asked for is then as open as without any answer.
+  octokit.hook.before('request', ({ headers }) => {
+    // Octokit's own names its version and the runtime.
+    headers['user-agent'] = 'gitveil';
+  });
   octokit.hook.after('request', ({ status, data }) => {
+    // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
+    // without any answer.
     const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';
     if (isBroken) throw Object.assign(new Error('the answer is no JSON'), { status: 500 });
+    // A redirect that was not followed, as of a write: nothing has been done.
+    if (status >= 300) throw Object.assign(new Error('the host redirects'), { status });
   });
   return octokit;
 }

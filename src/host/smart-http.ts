@@ -7,14 +7,14 @@
  */
 import { ByteReader } from '../git/byte-reader.ts';
 import { countedFetch } from '../metrics/counted-fetch.ts';
-import { chunksOf } from '../streams.ts';
+import type { Http } from '../outgoing/http-client.ts';
+import { type BodyLimits, chunksOf } from '../streams.ts';
 import { HostError, MovedError } from './host-error.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from './repository-name.ts';
 
 /** How long the host may take until its answer begins, and between its bytes (contract, section 8). */
 export const HOST_TIMEOUT_MS = 30_000;
 const USER_AGENT = 'git/2.0';
-const gitFetch = countedFetch('git');
 
 export type GitService = 'git-upload-pack' | 'git-receive-pack';
 
@@ -33,11 +33,13 @@ export function movedRepository(response: Response): RepositoryName | null {
 export class SmartHttp {
   readonly #webUrl: string;
   readonly #botToken: string | null;
+  readonly #fetch: Http['fetch'];
 
   /** @param webUrl web and Git base of the host, without a trailing slash. */
-  constructor(webUrl: string, botToken: string | null) {
+  constructor(webUrl: string, botToken: string | null, http: Http) {
     this.#webUrl = webUrl;
     this.#botToken = botToken;
+    this.#fetch = countedFetch('git', http);
   }
 
   /** The host's name, as messages show it. */
@@ -85,7 +87,7 @@ export class SmartHttp {
     const timeout = new AbortController();
     const timer = timeoutMs === null ? undefined : setTimeout(() => timeout.abort(), timeoutMs);
     try {
-      return await gitFetch(`${this.#webUrl}/${fullName(repository)}.git/${path}`, {
+      return await this.#fetch(`${this.#webUrl}/${fullName(repository)}.git/${path}`, {
         ...request,
         headers: { ...request.headers, 'User-Agent': USER_AGENT },
         redirect: 'manual',
@@ -99,8 +101,12 @@ export class SmartHttp {
   }
 
   /** Reads an answer's body. @throws HostError `unreachable` if it is not what `parse` expects. */
-  async read<T>(response: Response, maxBytes: number, parse: (reader: ByteReader) => Promise<T>): Promise<T> {
-    const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
+  async read<T>(
+    response: Response,
+    limits: Omit<BodyLimits, 'timeoutMs'>,
+    parse: (reader: ByteReader) => Promise<T>,
+  ): Promise<T> {
+    const reader = new ByteReader(chunksOf(response.body, { ...limits, timeoutMs: HOST_TIMEOUT_MS }));
     try {
       return await parse(reader);
     } catch (error) {

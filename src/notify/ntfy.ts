@@ -4,9 +4,9 @@
  * Whoever knows a topic's name can read it: what is sent to a pull request's topic, the host shows publicly anyway.
  */
 import { countedFetch } from '../metrics/counted-fetch.ts';
+import type { Http } from '../outgoing/http-client.ts';
 
 const TIMEOUT_MS = 10_000;
-const publishFetch = countedFetch('notifications');
 
 export interface Notification {
   readonly topic: string;
@@ -38,7 +38,8 @@ export function pullRequestTopic(prHash: string): string {
 }
 
 /** Rejects unless the service has taken the message; it is then to be published again. */
-export async function publish(notifyBaseUrl: string, notification: Notification): Promise<void> {
+export async function publish(http: Http, notifyBaseUrl: string, notification: Notification): Promise<void> {
+  const publishFetch = countedFetch('notifications', http);
   const response = await publishFetch(`${notifyBaseUrl}/`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'User-Agent': 'gitveil' },

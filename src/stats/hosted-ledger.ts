@@ -7,10 +7,14 @@
  */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import * as z from 'zod';
+import type { Http } from '../outgoing/http-client.ts';
+import { wholeResponse } from '../outgoing/whole-response.ts';
 import type { Ledger, PullRequestEntry, RecordedPullRequest, Totals } from './ledger.ts';
 
 /** Until the whole answer has come. */
 const TIMEOUT_MS = 5_000;
+/** Ten rows are the most that is asked for. */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 /** PostgreSQL writes `2026-11-21T10:00:00+00:00`; the ledger's form is that of `toISOString`. */
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString());
@@ -24,13 +28,16 @@ const pullRequestRow = z
 export class HostedLedger implements Ledger {
   readonly #db: PostgrestClient;
 
-  constructor({ url, key }: { readonly url: string; readonly key: string }) {
+  constructor({ url, key }: { readonly url: string; readonly key: string }, http: Http) {
     this.#db = new PostgrestClient(restBase(url), {
       headers: { apikey: key, Authorization: `Bearer ${key}` },
       // The client's own timeout ends when the headers are there, and would let a body stall. A redirection would take
       // the key elsewhere.
-      fetch: (input, init) =>
-        fetch(input, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS), redirect: 'manual' }),
+      async fetch(input, init) {
+        const signal = AbortSignal.timeout(TIMEOUT_MS);
+        const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });
+        return wholeResponse(response, MAX_RESPONSE_BYTES);
+      },
       retry: false,
     });
   }

@@ -2,8 +2,9 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
-import type { Logger } from '../log.ts';
 import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
+import type { Logger } from '../log.ts';
+import type { Http } from '../outgoing/http-client.ts';
 import type { Ledger, RecordedPullRequest, Totals } from './ledger.ts';
 import { openLedger } from './open-ledger.ts';
 
@@ -15,10 +16,11 @@ export const COUNT_FRESH_MS = 5 * 60_000;
 
 /** Every answer is undefined when the ledger does not answer and never has. */
 export class Statistics {
-  readonly #ledger: Ledger;
+  readonly #ledger: () => Ledger;
   readonly #lastKnown: LastKnown;
 
-  constructor(ledger: Ledger, lastKnown: LastKnown) {
+  /** @param ledger opens it, which an answer from memory does not need. */
+  constructor(ledger: () => Ledger, lastKnown: LastKnown) {
     this.#ledger = ledger;
     this.#lastKnown = lastKnown;
   }
@@ -28,7 +30,7 @@ export class Statistics {
       name: 'totals',
       freshMs: STATISTICS_FRESH_MS,
       nothing: { pullRequests: 0, lastCreatedAt: null },
-      ask: () => this.#ledger.totals(),
+      ask: () => this.#ledger().totals(),
     });
   }
 
@@ -38,7 +40,7 @@ export class Statistics {
       name: 'recent',
       freshMs: STATISTICS_FRESH_MS,
       nothing: [],
-      ask: () => this.#ledger.recentPullRequests(RECENT_PULL_REQUESTS),
+      ask: () => this.#ledger().recentPullRequests(RECENT_PULL_REQUESTS),
     });
   }
 
@@ -48,7 +50,7 @@ export class Statistics {
       name: `count/${owner.toLowerCase()}/${repo.toLowerCase()}`,
       freshMs: COUNT_FRESH_MS,
       nothing: 0,
-      ask: () => this.#ledger.pullRequestCount(owner, repo),
+      ask: () => this.#ledger().pullRequestCount(owner, repo),
     });
   }
 }
@@ -56,13 +58,17 @@ export class Statistics {
 /** One for the isolate. */
 const memory: LastKnownPlaces['memory'] = new Map();
 
-/** One for each configuration, of which an isolate has one: opening them costs more than an answer from memory. */
-const opened = new WeakMap<Config, Statistics>();
+/** One for each configuration, of which an isolate has one: opening it costs more than an answer from memory. */
+const opened = new WeakMap<Config, LastKnown>();
 
-export function openStatistics(env: Env, config: Config, logger: Logger): Statistics {
-  const known = opened.get(config);
-  if (known) return known;
-  const lastKnown = new LastKnown({
+export function openStatistics(env: Env, config: Config, logger: Logger, http: Http): Statistics {
+  const lastKnown = opened.get(config) ?? openLastKnown(env, config, logger);
+  opened.set(config, lastKnown);
+  return new Statistics(() => openLedger(env, config, http), lastKnown);
+}
+
+function openLastKnown(env: Env, config: Config, logger: Logger): LastKnown {
+  return new LastKnown({
     cache: caches.default,
     cacheBase: `${config.serviceUrl}/.last-known`,
     kv: env.LAST_KNOWN,
@@ -70,7 +76,4 @@ export function openStatistics(env: Env, config: Config, logger: Logger): Statis
     later: waitUntil,
     onFailure: (error) => logger.warn('the ledger does not answer', { error }),
   });
-  const statistics = new Statistics(openLedger(env, config), lastKnown);
-  opened.set(config, statistics);
-  return statistics;
 }

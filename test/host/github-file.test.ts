@@ -1,16 +1,16 @@
 /** A file of a repository, as GitHub's "Get repository content" answers for it. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { GitHub } from '../../src/host/github.ts';
 
-const github = new GitHub({ apiUrl: 'https://api.host.test', token: 'secret', clock: systemClock });
+let answered = Response.error();
+const http = { fetch: async () => answered };
+const github = new GitHub({ apiUrl: 'https://api.host.test', token: 'secret', http, clock: systemClock });
 const repository = { owner: 'octo', name: 'hello' };
 
 function answer(status: number, body: unknown): void {
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => Response.json(body, { status }));
+  answered = Response.json(body, { status });
 }
-
-afterEach(() => void vi.restoreAllMocks());
 
 describe('a file on the host', () => {
   it('is its bytes', async () => {

@@ -4,17 +4,22 @@ import { HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../src/host/smar
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const TOKEN = 'ghp_secret';
-const http = new SmartHttp('https://host.test', TOKEN);
 
 /** What the stubbed host was asked. */
 const asked: { url: string; init: RequestInit }[] = [];
 
-function hostAnswers(answer: (signal: AbortSignal) => Response | Promise<Response>): void {
-  vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
-    asked.push({ url, init });
-    return Promise.resolve(answer(init.signal as AbortSignal));
-  });
+let respond: (signal: AbortSignal) => Response | Promise<Response>;
+
+function hostAnswers(how: typeof respond): void {
+  respond = how;
 }
+
+const http = new SmartHttp('https://host.test', TOKEN, {
+  async fetch(url, init = {}) {
+    asked.push({ url: url as string, init });
+    return respond(init.signal as AbortSignal);
+  },
+});
 
 /** A host that says nothing until the request is given up. */
 const silence = (signal: AbortSignal) =>
@@ -23,7 +28,6 @@ const silence = (signal: AbortSignal) =>
   });
 
 afterEach(() => {
-  vi.unstubAllGlobals();
   asked.length = 0;
 });
 
@@ -114,6 +118,50 @@ describe('a host that is silent', () => {
     await vi.advanceTimersByTimeAsync(120_000);
     expect(await response.text()).toBe('a long answer');
     expect(asked[0]?.init.signal?.aborted).toBe(false);
+  });
+});
+
+/** The length of an answer that brings so many bytes every 20 seconds, five times. */
+async function readSlowly(bytes: number, limits: Parameters<SmartHttp['read']>[1]): Promise<unknown> {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  const reading = http
+    .read(new Response(readable), limits, async (reader) => {
+      let length = 0;
+      for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk())
+        length += chunk.byteLength;
+      return length;
+    })
+    .catch((error: unknown) => error);
+  for (let turn = 0; turn < 5; turn++) {
+    await vi.advanceTimersByTimeAsync(20_000);
+    await writer.write(new Uint8Array(bytes)).catch(() => {});
+  }
+  await writer.close().catch(() => {});
+  return reading;
+}
+
+describe('an answer that comes slowly', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is read to its end, although all of it takes longer than one wait may', async () => {
+    expect(await readSlowly(21_000, { maxBytes: 1_000_000 })).toBe(105_000);
+  });
+
+  it('is given up where it is hardly more than nothing', async () => {
+    expect(await readSlowly(5, { maxBytes: 1_000_000 })).toMatchObject({
+      name: 'HostError',
+      code: 'unreachable',
+    });
+  });
+
+  it('is read even then, if it is the report of a push', async () => {
+    expect(await readSlowly(5, { maxBytes: 1_000_000, pace: 'any' })).toBe(25);
   });
 });
 

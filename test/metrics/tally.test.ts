@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import type { Env } from '../../src/env.ts';
+import type { Http } from '../../src/outgoing/http-client.ts';
 import { countedFetch } from '../../src/metrics/counted-fetch.ts';
 import { allCounts, count } from '../../src/metrics/tally.ts';
 
@@ -84,11 +85,11 @@ describe('counts', () => {
 describe('requests to others', () => {
   it('are counted by status, also when no answer comes', async () => {
     const before = await allCounts();
-    const answer = vi.spyOn(globalThis, 'fetch');
-    answer.mockResolvedValueOnce(new Response(null, { status: 404 }));
-    answer.mockRejectedValueOnce(new TypeError('connection lost'));
-    expect((await countedFetch('rest')('https://host.test/')).status).toBe(404);
-    await expect(countedFetch('rest')('https://host.test/')).rejects.toThrow('connection lost');
+    const http = { fetch: vi.fn<Http['fetch']>() };
+    http.fetch.mockResolvedValueOnce(new Response(null, { status: 404 }));
+    http.fetch.mockRejectedValueOnce(new TypeError('connection lost'));
+    expect((await countedFetch('rest', http)('https://host.test/')).status).toBe(404);
+    await expect(countedFetch('rest', http)('https://host.test/')).rejects.toThrow('connection lost');
     const after = await allCounts();
     expect((after[outgoing('404')] ?? 0) - (before[outgoing('404')] ?? 0)).toBe(1);
     expect((after[outgoing('none')] ?? 0) - (before[outgoing('none')] ?? 0)).toBe(1);

@@ -1,0 +1,135 @@
+/**
+ * The connections of one client request, or of one Durable Object, because the platform does not let others use its
+ * sockets. Their number is limited, and requests beyond it wait. Free connections are kept for some seconds.
+ */
+import { connect } from 'cloudflare:sockets';
+import { Connection, type SocketLike } from './connection.ts';
+import { OutgoingError } from './outgoing-error.ts';
+
+/** Cloudflare allows six for a request and counts every open socket. The sixth is left to KV and the cache. */
+export const MAX_OPEN = 5;
+/** Free connections that are kept. More of them could make KV wait. */
+const MAX_IDLE = 2;
+/** Below the five seconds after which Node's servers close idle connections. A Durable Object stays awake meanwhile. */
+export const IDLE_TIMEOUT_MS = 4_000;
+export const CONNECT_TIMEOUT_MS = 10_000;
+
+/** @param isSecure with TLS, and the certificate checked for this name. */
+export type OpenSocket = (address: { hostname: string; port: number }, isSecure: boolean) => SocketLike;
+
+export const openSocket: OpenSocket = (address, isSecure) =>
+  connect(address, { secureTransport: isSecure ? 'on' : 'off', allowHalfOpen: false });
+
+export interface WantedConnection {
+  readonly url: URL;
+  readonly signal: AbortSignal | null;
+  /** One that has carried nothing yet, and so cannot have been closed by the server meanwhile. */
+  readonly isNew: boolean;
+}
+
+export interface TakenConnection {
+  readonly connection: Connection;
+  readonly isNew: boolean;
+}
+
+export class ConnectionPool {
+  readonly #openSocket: OpenSocket;
+  /** Least recently used first, each with the timer that closes it. */
+  readonly #idle = new Map<Connection, ReturnType<typeof setTimeout>>();
+  readonly #waiting = new Set<() => void>();
+  #openCount = 0;
+
+  constructor(open: OpenSocket) {
+    this.#openSocket = open;
+  }
+
+  /** A connection for one exchange, to be given back. @throws OutgoingError, or the reason of the signal. */
+  async take(wanted: WantedConnection): Promise<TakenConnection> {
+    const { url, signal } = wanted;
+    for (;;) {
+      signal?.throwIfAborted();
+      const idle = wanted.isNew ? undefined : this.#takeIdle(url.origin);
+      if (idle !== undefined) return { connection: idle, isNew: false };
+      if (this.#openCount === MAX_OPEN) this.#closeIdle(this.#idle.size - 1);
+      if (this.#openCount < MAX_OPEN) return { connection: await this.#open(url, signal), isNew: true };
+      await this.#turn(signal);
+    }
+  }
+
+  /** @param isReusable if not, it is destroyed already. */
+  giveBack(connection: Connection, isReusable: boolean): void {
+    if (!isReusable) return this.#closed();
+    connection.rest(() => this.#drop(connection));
+    const timer = setTimeout(() => this.#drop(connection), IDLE_TIMEOUT_MS);
+    this.#idle.set(connection, timer);
+    this.#closeIdle(MAX_IDLE);
+    this.#callNext();
+  }
+
+  async #open(url: URL, signal: AbortSignal | null): Promise<Connection> {
+    const isSecure = url.protocol === 'https:';
+    const port = Number(url.port || (isSecure ? 443 : 80));
+    const connection = new Connection(
+      url.origin,
+      this.#openSocket({ hostname: url.hostname, port }, isSecure),
+    );
+    this.#openCount += 1;
+    const abort = (): void => connection.destroy(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    try {
+      await connection.opened(CONNECT_TIMEOUT_MS);
+      return connection;
+    } catch (error) {
+      this.#closed();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  #takeIdle(origin: string): Connection | undefined {
+    const connection = [...this.#idle.keys()].findLast((idle) => idle.origin === origin);
+    if (connection === undefined) return undefined;
+    clearTimeout(this.#idle.get(connection));
+    this.#idle.delete(connection);
+    connection.wake();
+    return connection;
+  }
+
+  /** Keeps `count` of them. */
+  #closeIdle(count: number): void {
+    for (const connection of this.#idle.keys()) {
+      if (this.#idle.size <= count) return;
+      this.#drop(connection);
+    }
+  }
+
+  #drop(connection: Connection): void {
+    clearTimeout(this.#idle.get(connection));
+    if (!this.#idle.delete(connection)) return;
+    connection.destroy(new OutgoingError('broken-off', 'the connection was not needed any more'));
+    this.#closed();
+  }
+
+  #closed(): void {
+    this.#openCount -= 1;
+    this.#callNext();
+  }
+
+  /** Resolves when a connection may be free, or when the signal fires. The caller then looks again. */
+  #turn(signal: AbortSignal | null): Promise<void> {
+    return new Promise((resolve) => {
+      const call = (): void => {
+        this.#waiting.delete(call);
+        signal?.removeEventListener('abort', call);
+        resolve();
+      };
+      this.#waiting.add(call);
+      signal?.addEventListener('abort', call);
+    });
+  }
+
+  #callNext(): void {
+    for (const call of this.#waiting) return call();
+  }
+}

@@ -1,0 +1,142 @@
+/**
+ * One TCP or TLS connection: bytes both ways, and an end that takes effect at once.
+ *
+ * Traps of the platform's sockets, all seen in workerd:
+ * - `close()` waits for a pending write, so a server that does not read would block it for ever. `abort()` ends the write,
+ *   but then workerd closes the connection only when the client's request is over. So `abort()` is used only for a
+ *   pending write.
+ * - A connection that the server has closed looks sound until somebody reads it. So an idle one always has a pending read.
+ * - BYOB reads are ten times faster than others.
+ */
+import { OutgoingError } from './outgoing-error.ts';
+
+/** What is used of the platform's `Socket`. */
+export interface SocketLike {
+  readonly readable: ReadableStream<Uint8Array>;
+  readonly writable: WritableStream<Uint8Array>;
+  readonly opened: Promise<unknown>;
+  readonly closed: Promise<unknown>;
+  close(): Promise<void>;
+}
+
+/** Enough for most answers of a REST interface. */
+const FIRST_READ_BYTES = 16 * 1024;
+/** Once a read has filled its buffer. */
+const LONG_READ_BYTES = 256 * 1024;
+
+type Reading = Promise<ReadableStreamReadResult<Uint8Array>>;
+
+export class Connection {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly #socket: SocketLike;
+  readonly #reader: ReadableStreamBYOBReader;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  #buffer = new ArrayBuffer(FIRST_READ_BYTES);
+  /** The read of an idle connection, which goes on when it is used again. */
+  #reading: Reading | null = null;
+  #isResting = false;
+  #isWriting = false;
+  #failure: unknown = null;
+  readonly #destroyed = Promise.withResolvers<void>();
+
+  constructor(origin: string, socket: SocketLike) {
+    this.origin = origin;
+    this.#socket = socket;
+    this.#reader = socket.readable.getReader({ mode: 'byob' });
+    this.#writer = socket.writable.getWriter();
+    // Failures reach the caller through `read` and `write`.
+    for (const fate of [socket.opened, socket.closed, this.#reader.closed, this.#writer.closed]) {
+      fate.catch(() => {});
+    }
+  }
+
+  /** @throws OutgoingError `unreachable`, or what the connection was destroyed with. */
+  async opened(timeoutMs: number): Promise<void> {
+    const timer = this.#destroyAfter(timeoutMs, 'unreachable', 'the server does not answer');
+    const broken = (error: unknown): void =>
+      this.destroy(new OutgoingError('unreachable', 'the server cannot be reached', error));
+    try {
+      // A socket that is closed before it stands may leave us without an answer.
+      await Promise.race([this.#socket.opened.catch(broken), this.#destroyed.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  /**
+   * The next bytes, which are valid until the next read; null at the end of the connection.
+   * @param timeoutMs null: as long as it takes.
+   * @throws OutgoingError, or what the connection was destroyed with.
+   */
+  async read(timeoutMs: number | null): Promise<Uint8Array | null> {
+    const reading = this.#reading ?? this.#startReading();
+    this.#reading = null;
+    const timer =
+      timeoutMs === null
+        ? undefined
+        : this.#destroyAfter(timeoutMs, 'stalled', 'the server has stopped sending');
+    try {
+      const { value } = await reading;
+      if (value === undefined || value.byteLength === 0) return null;
+      const capacity = value.buffer.byteLength;
+      const isToGrow = value.byteLength === capacity && capacity < LONG_READ_BYTES;
+      this.#buffer = isToGrow ? new ArrayBuffer(LONG_READ_BYTES) : (value.buffer as ArrayBuffer);
+      return value;
+    } catch (error) {
+      throw this.#failure ?? new OutgoingError('broken-off', 'the connection broke', error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** False if the connection does not take the bytes. The next read fails with the reason. */
+  async write(bytes: Uint8Array): Promise<boolean> {
+    this.#isWriting = true;
+    try {
+      await this.#writer.write(bytes);
+      return true;
+    } catch {
+      return false;
+    } finally {
+      this.#isWriting = false;
+    }
+  }
+
+  /** Until `wake` is called: if the server closes it, or sends anything unasked, it is destroyed and `onEnd` called. */
+  rest(onEnd: () => void): void {
+    const reading = this.#startReading();
+    this.#reading = reading;
+    this.#isResting = true;
+    const ended = () => {
+      if (!this.#isResting) return;
+      this.destroy(new OutgoingError('broken-off', 'the server has closed the connection'));
+      onEnd();
+    };
+    reading.then(ended, ended);
+  }
+
+  wake(): void {
+    this.#isResting = false;
+  }
+
+  /** Ends it at once. Pending reads fail with `cause`. */
+  destroy(cause: unknown): void {
+    if (this.#failure !== null) return;
+    this.#failure = cause;
+    this.#destroyed.resolve();
+    const reason = cause instanceof Error ? cause : new Error('destroyed');
+    const ends = [this.#reader.cancel(reason), this.#socket.close()];
+    if (this.#isWriting) ends.push(this.#writer.abort(reason));
+    for (const end of ends) end.catch(() => {});
+  }
+
+  #startReading(): Reading {
+    return this.#reader.readAtLeast(1, new Uint8Array(this.#buffer));
+  }
+
+  #destroyAfter(ms: number, code: 'unreachable' | 'stalled', message: string): ReturnType<typeof setTimeout> {
+    return setTimeout(() => this.destroy(new OutgoingError(code, message)), ms);
+  }
+}

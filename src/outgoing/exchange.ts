@@ -1,0 +1,182 @@
+/**
+ * One request and its response over one connection (RFC 9112).
+ *
+ * Sending and reading run at the same time, because a server may answer before it has read the whole request. Exactly one
+ * response is read. The connection is reused only if both messages ended properly, nothing follows the response, and the
+ * server allows it. In all other cases it is destroyed, which costs no more than a new handshake.
+ */
+import { type BodyDecoder, bodyDecoder } from './body-framing.ts';
+import type { Connection } from './connection.ts';
+import { malformed, OutgoingError } from './outgoing-error.ts';
+import { type RequestBody, sendStream } from './request-body.ts';
+import { type ResponseHead, ResponseHeadReader } from './response-head.ts';
+
+/** Longest wait between the bytes of a response. How long to wait for its first byte is the caller's decision. */
+export const STALL_TIMEOUT_MS = 30_000;
+/** `100 Continue`, which nobody asked for, or `103 Early Hints`. */
+const MAX_INTERIM_RESPONSES = 8;
+
+export interface ExchangedRequest {
+  readonly method: string;
+  /** As `encodeRequestHead` makes it. */
+  readonly head: Uint8Array;
+  readonly body: RequestBody | null;
+  readonly signal: AbortSignal | null;
+}
+
+export interface ExchangedResponse {
+  readonly head: ResponseHead;
+  /** Bytes: all of it came along with the head. */
+  readonly body: ReadableStream<Uint8Array> | Uint8Array | null;
+}
+
+export class Exchange {
+  readonly #connection: Connection;
+  readonly #request: ExchangedRequest;
+  readonly #onEnd: (isReusable: boolean) => void;
+  readonly #abort = (): void => this.#connection.destroy(this.#request.signal?.reason);
+  #stopSending: () => void = () => {};
+  #isSent = false;
+  #hasResponseBegun = false;
+  #isOver = false;
+
+  /** @param onEnd called once, when the connection is free again or destroyed. */
+  constructor(connection: Connection, request: ExchangedRequest, onEnd: (isReusable: boolean) => void) {
+    this.#connection = connection;
+    this.#request = request;
+    this.#onEnd = onEnd;
+  }
+
+  /** Whether a byte of the response has come. */
+  get hasResponseBegun(): boolean {
+    return this.#hasResponseBegun;
+  }
+
+  /** The response, as soon as its head is there. @throws OutgoingError, or the reason of the request's signal. */
+  async response(): Promise<ExchangedResponse> {
+    const { signal, method } = this.#request;
+    signal?.addEventListener('abort', this.#abort);
+    try {
+      this.#send().catch((error: unknown) => this.#connection.destroy(error));
+      const { head, rest } = await this.#readHead();
+      return { head, body: this.#readBody(head, bodyDecoder(method, head), rest) };
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  async #send(): Promise<void> {
+    const { head, body } = this.#request;
+    if (body?.kind !== 'stream') {
+      this.#isSent = await this.#connection.write(body === null ? head : joined(head, body.bytes));
+      return;
+    }
+    const reader = body.stream.getReader({ mode: 'byob' });
+    this.#stopSending = () => void reader.cancel().catch(() => {});
+    this.#isSent =
+      (await this.#connection.write(head)) && (await sendStream(reader, body.length, this.#connection));
+    // The producer of the body need not go on.
+    if (!this.#isSent) this.#stopSending();
+  }
+
+  async #readHead(): Promise<{ head: ResponseHead; rest: Uint8Array }> {
+    let rest: Uint8Array = new Uint8Array(0);
+    for (let interim = 0; interim <= MAX_INTERIM_RESPONSES; interim++) {
+      const reader = new ResponseHeadReader();
+      let usedBytes = reader.take(rest);
+      while (usedBytes === null) {
+        rest = await this.#read(reader.hasBegun ? STALL_TIMEOUT_MS : null);
+        this.#hasResponseBegun = true;
+        usedBytes = reader.take(rest);
+      }
+      rest = rest.subarray(usedBytes);
+      const head = reader.parse();
+      if (head.status >= 200) return { head, rest };
+      if (head.status === 101) break;
+    }
+    throw malformed('interim responses that nobody asked for');
+  }
+
+  #readBody(head: ResponseHead, decoder: BodyDecoder | null, rest: Uint8Array): ExchangedResponse['body'] {
+    if (decoder === null) {
+      this.#finish(head, rest.byteLength);
+      return null;
+    }
+    const { bodyBytes, usedBytes, isEnd } = decoder.decode(rest);
+    if (isEnd) {
+      const body = rest.slice(0, bodyBytes);
+      this.#finish(head, rest.byteLength - usedBytes);
+      return body;
+    }
+    const { readable, writable } =
+      decoder.length === null ? new IdentityTransformStream() : new FixedLengthStream(decoder.length);
+    void this.#pump(head, decoder, rest.subarray(0, bodyBytes), writable.getWriter());
+    return readable;
+  }
+
+  /** Passes the body on to its reader. The connection is free once the reader has taken the last byte. */
+  async #pump(
+    head: ResponseHead,
+    decoder: BodyDecoder,
+    first: Uint8Array,
+    writer: WritableStreamDefaultWriter<Uint8Array>,
+  ): Promise<void> {
+    // Rejects when the reader has cancelled.
+    writer.closed.catch((error: unknown) => this.#fail(error));
+    try {
+      if (first.byteLength > 0) await writer.write(first);
+      for (let isEnd = false; !isEnd;) {
+        const chunk = await this.#connection.read(STALL_TIMEOUT_MS);
+        if (chunk === null && decoder.endsWithConnection) break;
+        if (chunk === null) throw brokenOff();
+        const decoded = decoder.decode(chunk);
+        isEnd = decoded.isEnd;
+        if (decoded.bodyBytes > 0) await writer.write(chunk.subarray(0, decoded.bodyBytes));
+        if (isEnd) this.#finish(head, chunk.byteLength - decoded.usedBytes);
+      }
+      this.#end(false);
+      await writer.close();
+    } catch (error) {
+      this.#fail(error);
+      await writer.abort(error).catch(() => {});
+    }
+  }
+
+  async #read(timeoutMs: number | null): Promise<Uint8Array> {
+    const chunk = await this.#connection.read(timeoutMs);
+    if (chunk === null) throw brokenOff();
+    return chunk;
+  }
+
+  /** @param leftBytes bytes behind the response. Nobody asked for them, so they are never read as a second one. */
+  #finish({ minorVersion, headers }: ResponseHead, leftBytes: number): void {
+    const options = (headers.get('Connection') ?? '').toLowerCase().split(/[ \t]*,[ \t]*/);
+    this.#end(this.#isSent && leftBytes === 0 && minorVersion === 1 && !options.includes('close'));
+  }
+
+  #fail(cause: unknown): void {
+    this.#connection.destroy(cause);
+    this.#end(false);
+  }
+
+  #end(isReusable: boolean): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#request.signal?.removeEventListener('abort', this.#abort);
+    this.#stopSending();
+    if (!isReusable) this.#connection.destroy(brokenOff());
+    this.#onEnd(isReusable);
+  }
+}
+
+function brokenOff(): OutgoingError {
+  return new OutgoingError('broken-off', 'the connection ended in the middle');
+}
+
+function joined(head: Uint8Array, body: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(head.byteLength + body.byteLength);
+  bytes.set(head);
+  bytes.set(body, head.byteLength);
+  return bytes;
+}

@@ -1,0 +1,129 @@
+/**
+ * Everything that leaves the Worker leaves through here: HTTP/1.1 over sockets of our own, offered as a `fetch`.
+ *
+ * The runtime's `fetch` is not used, because it adds header fields that nobody can take away: on Cloudflare a request to
+ * a server outside its network carries the client's address (`CF-Connecting-IP`), and every request the name of the
+ * Worker's zone (`CF-Worker`). What leaves here is what `encodeRequestHead` writes. `node:http` is `fetch` in disguise
+ * there, and undici compiles WebAssembly, which Workers refuse.
+ */
+import type { Connection } from './connection.ts';
+import { type OpenSocket, ConnectionPool, openSocket } from './connection-pool.ts';
+import { Exchange, type ExchangedRequest } from './exchange.ts';
+import { malformed } from './outgoing-error.ts';
+import { isRead, redirectTarget } from './redirect.ts';
+import { bodyLength, type RequestBody } from './request-body.ts';
+import { checkFields, encodeRequestHead } from './request-head.ts';
+import { toResponse } from './response.ts';
+
+const MAX_REDIRECTS = 5;
+
+/** What code that makes requests is given: an `HttpClient`, or a stand-in in tests. */
+export type Http = Pick<HttpClient, 'fetch'>;
+
+interface OutgoingRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Headers;
+  readonly body: RequestBody | null;
+  readonly signal: AbortSignal | null;
+}
+
+export class HttpClient {
+  readonly #fetchHosts: ReadonlySet<string>;
+  readonly #pool: ConnectionPool;
+
+  /** @param fetchHosts names of servers that sockets cannot reach, because they are on Cloudflare themselves. */
+  constructor(fetchHosts: readonly string[], open: OpenSocket = openSocket) {
+    this.#fetchHosts = new Set(fetchHosts);
+    this.#pool = new ConnectionPool(open);
+  }
+
+  /**
+   * As the platform's `fetch`, except: only the header fields of `encodeRequestHead` may be set; a body is text, bytes,
+   * or a stream of bytes (with `Content-Length`, if that is known); redirects are followed as `redirectTarget` says.
+   * If the caller cancels a response's body, the connection ends with the server's next byte.
+   * @throws OutgoingError, or the reason of the signal; TypeError for what may not leave.
+   */
+  async fetch(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+    const request = outgoingRequest(input, init);
+    // A stream cannot be sent twice.
+    const follows = init.redirect !== 'manual' && request.body?.kind !== 'stream';
+    for (let { url } = request, redirects = 0; ; redirects++) {
+      const response = await this.#send({ ...request, url });
+      const target = follows ? redirectTarget({ method: request.method, url }, response) : null;
+      if (target === null) return response;
+      await response.body?.cancel();
+      if (redirects === MAX_REDIRECTS) throw malformed('one redirect after another');
+      url = target;
+    }
+  }
+
+  async #send(request: OutgoingRequest): Promise<Response> {
+    const { method, url, body, signal } = request;
+    signal?.throwIfAborted();
+    if (this.#fetchHosts.has(url.hostname)) return fetchByRuntime(request);
+    const exchanged = {
+      ...request,
+      head: encodeRequestHead({ ...request, bodyLength: bodyLength(method, body) }),
+    };
+    // A stream cannot be sent twice. On a new connection it cannot meet a server that has just hung up.
+    const wanted = { url, signal, isNew: body?.kind === 'stream' };
+    const { connection, isNew } = await this.#pool.take(wanted).catch(async (error: unknown) => {
+      // The producer of the body would wait for ever.
+      if (body?.kind === 'stream') await body.stream.cancel(error).catch(() => {});
+      throw error;
+    });
+    const exchange = this.#exchange(connection, exchanged);
+    try {
+      return toResponse(await exchange.response());
+    } catch (error) {
+      const isStale = !isNew && !exchange.hasResponseBegun && signal?.aborted !== true;
+      // A write may have been carried out nevertheless.
+      if (!isStale || !isRead(method)) throw error;
+    }
+    const again = await this.#pool.take({ url, signal, isNew: true });
+    return toResponse(await this.#exchange(again.connection, exchanged).response());
+  }
+
+  #exchange(connection: Connection, request: ExchangedRequest): Exchange {
+    return new Exchange(connection, request, (isReusable) => this.#pool.giveBack(connection, isReusable));
+  }
+}
+
+/** Means nobody (RFC 5737). */
+const NO_ADDRESS = '192.0.2.1';
+
+/**
+ * Only for servers on Cloudflare. In another zone they get an address of Cloudflare's in place of the client's; in the
+ * Worker's own zone they get what `X-Real-IP` says, where the client's would stand otherwise.
+ */
+async function fetchByRuntime({ url, body, ...init }: OutgoingRequest): Promise<Response> {
+  checkFields(init.headers);
+  init.headers.set('X-Real-IP', NO_ADDRESS);
+  const content = body?.kind === 'stream' ? body.stream : (body?.bytes ?? null);
+  // oxlint-disable-next-line no-restricted-globals -- the only place
+  return fetch(url, { ...init, body: content, redirect: 'manual' });
+}
+
+/** @throws TypeError for what this client does not do. */
+function outgoingRequest(input: RequestInfo | URL, init: RequestInit): OutgoingRequest {
+  if (input instanceof Request) throw new TypeError('the address must be a text or a URL');
+  const url = new URL(input);
+  const isPlain = url.username === '' && url.password === '';
+  if (!isPlain || !['http:', 'https:'].includes(url.protocol))
+    throw new TypeError('the address cannot be asked for');
+  const headers = new Headers(init.headers);
+  const announced = headers.get('Content-Length');
+  headers.delete('Content-Length');
+  const length = announced === null ? null : Number(announced);
+  const body = requestBody(init.body ?? null, length);
+  return { method: init.method ?? 'GET', url, headers, body, signal: init.signal ?? null };
+}
+
+function requestBody(body: BodyInit | null, length: number | null): RequestBody | null {
+  if (body === null) return null;
+  if (typeof body === 'string') return { kind: 'bytes', bytes: new TextEncoder().encode(body) };
+  if (body instanceof Uint8Array) return { kind: 'bytes', bytes: body };
+  if (body instanceof ReadableStream) return { kind: 'stream', stream: body, length };
+  throw new TypeError('the body must be a text, bytes, or a stream of bytes');
+}

@@ -1,0 +1,32 @@
+/**
+ * What can go wrong between us and a server. A TypeError, as the failures of `fetch` are, so that libraries which expect
+ * those treat it alike. Its class and code may be logged; a message never quotes what the server sent.
+ */
+export type OutgoingErrorCode =
+  /** No connection: nothing was sent. */
+  | 'unreachable'
+  /** The connection ended in the middle. */
+  | 'broken-off'
+  /** The server stopped sending in the middle of its response. */
+  | 'stalled'
+  /** The response breaks the rules of HTTP/1.1, or is beyond our limits. */
+  | 'malformed';
+
+export class OutgoingError extends TypeError {
+  override readonly name = 'OutgoingError';
+  readonly code: OutgoingErrorCode;
+
+  constructor(code: OutgoingErrorCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+}
+
+export function malformed(what: string): OutgoingError {
+  return new OutgoingError('malformed', `the response is malformed: ${what}`);
+}
+
+/** Errors that went through one of the platform's streams are copies: they keep their name, but not their class. */
+export function isOutgoingError(error: unknown): boolean {
+  return error instanceof Error && error.name === 'OutgoingError';
+}

@@ -1,0 +1,61 @@
+/**
+ * A gzip body, inflated as it is read (RFC 1952: one member or several; zeros may follow, nothing else may).
+ *
+ * node:zlib, and not DecompressionStream: in workerd the latter inflates whatever is written to it at once, whether or
+ * not anybody reads, so that a body of one megabyte becomes a gigabyte of memory. This one stops while its output waits.
+ * It makes a new buffer for each piece, of which V8 lets some 60 MB pile up before it collects them (measured).
+ */
+import { createGunzip } from 'node:zlib';
+import type { ChunkSource } from '../git/byte-reader.ts';
+import { BodyError } from '../streams.ts';
+
+const CHUNK_BYTES = 64 * 1024;
+
+/**
+ * `read` rejects with BodyError: `damaged`, or what `source` rejects with. After that it hands on the rest as it comes,
+ * for whoever reads to throw it away.
+ */
+export function gunzipped(source: ChunkSource): ChunkSource {
+  const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
+  // The error reaches whoever reads; an event that nobody hears would end the isolate.
+  gunzip.on('error', () => {});
+  const inflated: AsyncIterator<Uint8Array> = gunzip[Symbol.asyncIterator]();
+  const closed = new Promise<void>((resolve) => gunzip.once('close', () => resolve()));
+  let feeding: Promise<void> | null = null;
+  let hasFailed = false;
+
+  async function feed(): Promise<void> {
+    try {
+      for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
+        const piece = chunk;
+        const written = new Promise<void>((resolve) => gunzip.write(piece, () => resolve()));
+        await Promise.race([written, closed]);
+        if (gunzip.destroyed) return;
+        source.recycle?.();
+      }
+      gunzip.end();
+    } catch (error) {
+      gunzip.destroy(error as Error);
+    }
+  }
+
+  return {
+    async read() {
+      // Nobody else reads from the source once feeding has ended.
+      if (hasFailed) return feeding?.then(() => source.read()) ?? null;
+      feeding ??= feed();
+      try {
+        const { done, value } = await inflated.next();
+        return done === true ? null : value;
+      } catch (error) {
+        hasFailed = true;
+        throw error instanceof BodyError ? error : new BodyError('damaged', error);
+      }
+    },
+    async cancel() {
+      hasFailed = true;
+      gunzip.destroy();
+      await source.cancel();
+    },
+  };
+}

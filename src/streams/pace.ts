@@ -1,0 +1,31 @@
+/**
+ * The slowest pace at which a body may come: 1 KiB a second, over each minute of waiting.
+ *
+ * The time limit on a single wait stops a sender that has died. It does not stop one that sends a byte now and then to
+ * keep the connection, and the memory behind it, for hours. Only time spent waiting counts, so a slow receiver of ours
+ * never makes a sender look slow. The minutes follow each other without overlap, which needs two numbers and no list.
+ */
+const MINUTE_MS = 60_000;
+const BYTES_PER_MS = 1024 / 1000;
+
+export class Pace {
+  readonly #windowMs: number;
+  #waitedMs = 0;
+  #bytes = 0;
+
+  /** @param longestWaitMs that is allowed: where it is over a minute, the pace is judged as rarely. */
+  constructor(longestWaitMs: number) {
+    this.#windowMs = Math.max(MINUTE_MS, longestWaitMs);
+  }
+
+  /** Counts one wait and what it brought; false if the sender is too slow. */
+  keepsUp(waitedMs: number, bytes: number): boolean {
+    this.#waitedMs += waitedMs;
+    this.#bytes += bytes;
+    if (this.#waitedMs < this.#windowMs) return true;
+    const isFastEnough = this.#bytes >= this.#waitedMs * BYTES_PER_MS;
+    this.#waitedMs = 0;
+    this.#bytes = 0;
+    return isFastEnough;
+  }
+}
