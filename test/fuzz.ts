@@ -1,5 +1,6 @@
 /**
- * `npm run fuzz`: the properties of the Git rooms, inside workerd, with many times the inputs of `npm test`.
+ * `npm run fuzz`: the properties of the Git rooms and of the HTTP client, inside workerd, with many times the inputs of
+ * `npm test`.
  *
  *   npm run fuzz                         100 times as many inputs, a new seed
  *   npm run fuzz -- --factor 1000        more
@@ -18,7 +19,7 @@ const { values, positionals } = parseArgs({
   options: { factor: { type: 'string', default: '100' }, seed: { type: 'string' } },
 });
 const seed = values.seed ?? String(Math.floor(Math.random() * 0x7fffffff));
-const paths = positionals.length > 0 ? positionals : ['test/git', 'test/push'];
+const paths = positionals.length > 0 ? positionals : ['test/git', 'test/push', 'test/outgoing'];
 console.log(`seed ${seed}, factor ${values.factor}`);
 
 const vitest = spawn(

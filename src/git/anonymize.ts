@@ -5,44 +5,49 @@ import { ByteSlabs } from './byte-slabs.ts';
 import { type Commit, encodeAnonymousCommit, type Identity } from './commit.ts';
 import type { NewCommit } from './new-commits.ts';
 import { hashObject, type Oid } from './oid.ts';
+import { type Mentions, replaceMentions } from './own-ids.ts';
 
 export interface AnonymousHistory {
-  /** The commit that takes the place of the last one given. */
-  readonly tip: Oid;
+  /** The new id of each commit, by its original id. */
+  readonly renamed: ReadonlyMap<Oid, Oid>;
   /** Contents of the new commits, each once: two originals that differ only in who and when become one. */
   readonly contents: readonly Uint8Array[];
 }
 
 /**
- * @param commits parents before children, at least one; a parent that is not among them is upstream's and stays.
+ * @param commits each behind its parents and behind those that its message mentions; a parent that is not among them is
+ * upstream's and stays.
  * @param dateOf the date that takes the place of the original's two, in seconds since 1970.
+ * @param mentions where messages name others of these commits.
  */
 export function anonymizeCommits(
   commits: readonly NewCommit[],
   identity: Identity,
   dateOf: (original: Oid) => number,
+  mentions: Mentions,
 ): AnonymousHistory {
   const renamed = new Map<Oid, Oid>();
   const contents = new Map<Oid, Uint8Array>();
   const slabs = new ByteSlabs();
   const allocate = (bytes: number) => slabs.take(bytes);
-  let tip: Oid = '';
+  const newIdOf = (oid: Oid): Oid => renamed.get(oid) ?? oid;
   for (const { oid, commit } of commits) {
+    const message = replaceMentions(commit.message, mentions.get(oid), newIdOf);
     const content = encodeAnonymousCommit(
-      commit,
-      newParents(commit, renamed),
+      { ...commit, message },
+      newParents(commit, newIdOf),
       identity,
       dateOf(oid),
       allocate,
     );
-    tip = hashObject('commit', content);
-    renamed.set(oid, tip);
-    contents.set(tip, content);
+    const newId = hashObject('commit', content);
+    renamed.set(oid, newId);
+    contents.set(newId, content);
   }
-  return { tip, contents: [...contents.values()] };
+  return { renamed, contents: [...contents.values()] };
 }
 
 /** Each parent once, as Git itself writes a commit: two of them may have become the same. */
-function newParents(commit: Commit, renamed: ReadonlyMap<Oid, Oid>): Oid[] {
-  return [...new Set(commit.parents.map((parent) => renamed.get(parent) ?? parent))];
+function newParents(commit: Commit, newIdOf: (oid: Oid) => Oid): Oid[] {
+  return [...new Set(commit.parents.map(newIdOf))];
 }

@@ -53,6 +53,11 @@ export class ByteReader {
     return rest;
   }
 
+  /** Whether nothing more comes. */
+  async isAtEnd(): Promise<boolean> {
+    return this.#position === this.#chunk.byteLength && !(await this.#advance());
+  }
+
   /** Chunks that were handed out are not needed any more: the next one may overwrite them. */
   recycle(): void {
     if (this.#position === this.#chunk.byteLength) this.#source.recycle?.();

@@ -16,6 +16,26 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
+/** Of an escaped text: ASCII, and what the bytes from 0x80 on were turned into. */
+const ESCAPED = /^[\0-\u007f\udc80-\udcff]*$/;
+const ESCAPE_OFFSET = 0xdc00;
+
+/**
+ * Text of bytes that should be UTF-8 but need not be, such as the name of a ref; `encodeEscaped` gives the same bytes
+ * back. Where they are not UTF-8, each byte from 0x80 on becomes a lone surrogate, which no real text holds
+ * (as Python does it, PEP 383).
+ */
+export function decodeEscaped(bytes: Uint8Array): string {
+  const text = decodeUtf8(bytes);
+  if (text !== null) return text;
+  return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : ESCAPE_OFFSET + byte)).join('');
+}
+
+export function encodeEscaped(text: string): Uint8Array {
+  if (!ESCAPED.test(text)) return utf8(text);
+  return Uint8Array.from(text, (unit) => unit.charCodeAt(0) & 0xff);
+}
+
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.byteLength;

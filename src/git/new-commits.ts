@@ -11,8 +11,10 @@ import type { Oid } from './oid.ts';
 
 /** Upstream's history as far as it was listed: everything committed since a date. */
 export interface KnownHistory {
-  /** Seconds since 1970: older commits were not listed, or -Infinity if all were. */
+  /** Seconds since 1970: older commits of the branches that a push stands on were not listed; -Infinity if all were. */
   readonly since: number;
+  /** The same for upstream's other branches; -Infinity also when no more of them can be listed. */
+  readonly othersSince: number;
   /** Listed itself: its own parents are known too. */
   isListed(oid: Oid): boolean;
   /** Proved to be upstream's: listed, a listed commit's parent, or an advertised tip. */
@@ -33,7 +35,9 @@ export type Trace =
   /** A commit is neither in the pack (yet) nor in the listed history. */
   | { readonly kind: 'unproven' }
   /** Commits from before the listed period may be upstream's own: list further back to tell. */
-  | { readonly kind: 'reaches-back' };
+  | { readonly kind: 'reaches-back' }
+  /** The same, but only on branches that the push does not stand on. */
+  | { readonly kind: 'reaches-back-on-others' };
 
 /**
  * @param find the content of a commit of the pack, or undefined.
@@ -52,6 +56,7 @@ export function traceNewCommits(
   /** Commits that stand on something older than the listed period. */
   const onOldGround = new Set<Oid>();
   let reachesBack = false;
+  let oldestAt = Infinity;
   for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
     const { oid } = top;
     const known = met.get(oid);
@@ -79,7 +84,11 @@ export function traceNewCommits(
     if (old) onOldGround.add(oid);
     // A date alone proves nothing (clocks are wrong, some people hide theirs): it counts with the ground.
     if (old && known.committedAt < history.since) reachesBack = true;
+    // Another branch may have left the listed history at any point, so its commits may stand on listed ones.
+    oldestAt = Math.min(oldestAt, known.committedAt);
     commits.push({ oid, commit: known });
   }
-  return reachesBack ? { kind: 'reaches-back' } : { kind: 'complete', commits, ground };
+  if (reachesBack) return { kind: 'reaches-back' };
+  if (oldestAt < history.othersSince) return { kind: 'reaches-back-on-others' };
+  return { kind: 'complete', commits, ground };
 }

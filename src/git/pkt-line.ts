@@ -56,7 +56,8 @@ function parseLength(digits: Uint8Array): number {
  */
 export async function readPacket(reader: ByteReader): Promise<Packet> {
   const digits = await reader.readExactly(LENGTH_BYTES);
-  const length = digits === null ? -1 : parseLength(digits);
+  if (digits === null) throw endedEarly();
+  const length = parseLength(digits);
   switch (length) {
     case 0:
       return { kind: 'flush' };
@@ -73,8 +74,10 @@ export async function readPacket(reader: ByteReader): Promise<Packet> {
     );
   }
   const payload = await reader.readExactly(length - LENGTH_BYTES);
-  if (payload === null) {
-    throw new ProtocolError('bad-request', 'The request ended inside a pkt-line. Push again.');
-  }
+  if (payload === null) throw endedEarly();
   return { kind: 'data', payload };
+}
+
+function endedEarly(): ProtocolError {
+  return new ProtocolError('bad-request', 'The request ended before its last pkt-line. Push again.');
 }

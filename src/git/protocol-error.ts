@@ -7,6 +7,8 @@
 export type ProtocolErrorCode =
   /** A pkt-line, command-list or push option is malformed. */
   | 'bad-request'
+  /** The request is sound, and asks for what is not given here. */
+  | 'unsupported'
   /** The pack does not have the structure that gitformat-pack describes. */
   | 'bad-pack'
   /** The bytes ended before the pack did. */

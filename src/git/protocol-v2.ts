@@ -67,13 +67,15 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
 /** Commits without their trees: the history itself, a few hundred bytes a commit. */
 export interface HistoryRequest {
   readonly wants: readonly Oid[];
+  /** What these reach is left out. */
+  readonly haves?: readonly Oid[];
   /** Seconds since 1970: only commits since then. By date, never by depth: depth runs along every merge. */
   readonly since?: number;
   /** Only the wanted commits themselves. */
   readonly tipsOnly?: boolean;
 }
 
-export function encodeHistoryFetch({ wants, since, tipsOnly }: HistoryRequest): Uint8Array {
+export function encodeHistoryFetch({ wants, haves = [], since, tipsOnly }: HistoryRequest): Uint8Array {
   return encodeCommand('fetch', [
     'no-progress',
     'ofs-delta',
@@ -81,6 +83,7 @@ export function encodeHistoryFetch({ wants, since, tipsOnly }: HistoryRequest): 
     ...(since === undefined ? [] : [`deepen-since ${since}`]),
     ...(tipsOnly === true ? ['deepen 1'] : []),
     ...wants.map((oid) => `want ${oid}`),
+    ...haves.map((oid) => `have ${oid}`),
     'done',
   ]);
 }

@@ -4,23 +4,35 @@
  *
  * Push options are a second section behind the command-list's flush, one bare value a pkt-line; it exists only
  * if the client took up the `push-options` capability.
+ *
+ * A faulty request still needs an answer in-band, as Git hides any other. That answer takes the client's capabilities
+ * and the names of its refs, so the result of a faulty request holds what was read of both. Where the lines behind a
+ * fault are still sound, they are read for their names.
  */
 import type { ByteReader } from './byte-reader.ts';
-import { decodeUtf8 } from './bytes.ts';
+import { decodeEscaped, decodeUtf8 } from './bytes.ts';
 import { isOid, type Oid, ZERO_OID } from './oid.ts';
-import { type Packet, readPacket } from './pkt-line.ts';
+import { readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
-import { MAX_REF_NAME_LENGTH } from './ref-name.ts';
 
 const MAX_COMMANDS = 1_000;
 const MAX_SHALLOWS = 100_000;
 const MAX_PUSH_OPTIONS = 64;
 const MAX_PUSH_OPTION_LENGTH = 4_096;
+/** Of all command lines together: room to name some 50,000 refs in the answer to a push of too many. */
+const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
+/** What a short name costs besides its characters. */
+const LINE_OVERHEAD = 64;
+/** A longer name would not fit into a pkt-line of the report, with a reason behind it and three bytes a character. */
+const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
+
+/** What Git takes up of our advertisement: how to answer a client whose capabilities could not be read. */
+const ASSUMED_CAPABILITIES: ReadonlySet<string> = new Set(['report-status', 'side-band-64k']);
 
 export interface Command {
   readonly oldId: Oid;
   readonly newId: Oid;
-  /** Printable, but not yet judged: see `isValidRefName`. */
+  /** Fits into a line of the report, but need not be valid: see `isValidRefName`. Not UTF-8: see `decodeEscaped`. */
   readonly refName: string;
 }
 
@@ -43,83 +55,132 @@ export interface ProbeRequest {
   readonly kind: 'probe';
 }
 
-function badRequest(message: string): ProtocolError {
-  return new ProtocolError('bad-request', message);
+/** Malformed, over a limit, or broken off: all of it is refused. */
+export interface FaultyRequest {
+  readonly kind: 'faulty';
+  /** ProtocolError `bad-request` or `too-large`, or what the reader rejected with. */
+  readonly fault: unknown;
+  /** The refs that could be read. */
+  readonly refNames: readonly string[];
+  readonly capabilities: ReadonlySet<string>;
 }
 
-/** The text of a data packet without its line feed. */
-function textOf(packet: Packet, what: string): string {
-  const text = packet.kind === 'data' ? decodeUtf8(packet.payload) : null;
-  if (text === null) throw badRequest(`The push has a malformed ${what}.`);
-  return text.endsWith('\n') ? text.slice(0, -1) : text;
-}
-
-/** Whether a name can stand in a line of the report, valid or not: the answer names each ref that was pushed. */
-function isPrintable(refName: string): boolean {
-  // eslint-disable-next-line no-control-regex
-  return refName.length <= MAX_REF_NAME_LENGTH && !/[\u0000-\u001f\u007f]/.test(refName);
-}
-
-function parseCommand(line: string): Command {
-  const [, oldId, newId, refName] = /^(\S{40}) (\S{40}) (.+)$/s.exec(line) ?? [];
-  if (oldId === undefined || newId === undefined || refName === undefined || !isOid(oldId) || !isOid(newId)) {
-    throw badRequest('The push has a malformed command. Push with an ordinary Git client.');
+/** Never rejects. Cost: the section's own size; at most some ten megabytes of it are kept, by the limits above. */
+export async function readPushRequest(
+  reader: ByteReader,
+): Promise<PushRequest | ProbeRequest | FaultyRequest> {
+  const section = new CommandSection();
+  try {
+    for (let line = await readLine(reader); line !== null; line = await readLine(reader)) section.take(line);
+    if (section.isEmpty) return { kind: 'probe' };
+    const wantsOptions = section.capabilities.has('push-options');
+    const pushOptions = wantsOptions ? await readPushOptions(reader) : [];
+    const { commandList, capabilities } = section;
+    if (section.fault === null) return { kind: 'push', commandList, capabilities, pushOptions };
+  } catch (error) {
+    section.fault ??= error;
   }
-  if (!isPrintable(refName)) throw badRequest('The push names an invalid ref. Rename the branch.');
-  return { oldId, newId, refName };
+  const { fault, refNames, capabilities } = section;
+  // A client without report-status could be told nothing at all.
+  const isReported = capabilities.has('report-status');
+  return { kind: 'faulty', fault, refNames, capabilities: isReported ? capabilities : ASSUMED_CAPABILITIES };
 }
 
-/**
- * Reads up to the first byte of the pack. Cost: the section's own size; at most a few megabytes, by the limits
- * above.
- * @throws ProtocolError `bad-request` if it is malformed, `too-large` over a limit.
- */
-export async function readPushRequest(reader: ByteReader): Promise<PushRequest | ProbeRequest> {
-  const commandList: Command[] = [];
-  let capabilities: ReadonlySet<string> | null = null;
-  let shallows = 0;
-  for (;;) {
-    const packet = await readPacket(reader);
-    if (packet.kind === 'flush') break;
-    const line = textOf(packet, 'command');
-    if (line.startsWith('shallow ') && isOid(line.slice('shallow '.length))) {
-      // Where the client's own history ends. Nothing to do with it: parents are proved by upstream's history.
-      if (++shallows > MAX_SHALLOWS)
-        throw new ProtocolError('too-large', 'The clone has too many shallow points.');
-      continue;
+/** The payload of a data packet without its line feed; null at a flush. */
+async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
+  const packet = await readPacket(reader);
+  if (packet.kind === 'flush') return null;
+  if (packet.kind !== 'data') throw malformed('packet');
+  const { payload } = packet;
+  return payload.at(-1) === 0x0a ? payload.subarray(0, -1) : payload;
+}
+
+/** The command-list, line by line. `take` throws where reading on makes no sense. */
+class CommandSection {
+  readonly commandList: Command[] = [];
+  readonly refNames: string[] = [];
+  capabilities: ReadonlySet<string> = new Set();
+  /** The first fault, if reading goes on behind it. */
+  fault: unknown = null;
+  #commands = 0;
+  #shallows = 0;
+  #length = 0;
+
+  get isEmpty(): boolean {
+    return this.#commands === 0;
+  }
+
+  take(line: Uint8Array): void {
+    const text = decodeEscaped(line);
+    if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.#takeShallow();
+    else this.#takeCommand(text);
+  }
+
+  /** Where the client's own history ends. Nothing to do with it: parents are proved by upstream's history. */
+  #takeShallow(): void {
+    this.#shallows += 1;
+    if (this.#shallows <= MAX_SHALLOWS) return;
+    throw tooLarge('The clone has too many shallow points. Run "git fetch --unshallow", then push again.');
+  }
+
+  #takeCommand(line: string): void {
+    this.#commands += 1;
+    this.#length += line.length + LINE_OVERHEAD;
+    if (this.#commands > MAX_COMMANDS) {
+      this.fault ??= tooLarge(`A push holds at most ${MAX_COMMANDS} refs. Push one branch.`);
     }
+    if (this.#length > MAX_COMMANDS_LENGTH) throw tooLarge('The push names too many refs. Push one branch.');
+
     const nul = line.indexOf('\0');
-    if (capabilities === null) {
-      capabilities = new Set(
-        nul < 0
-          ? []
-          : line
-              .slice(nul + 1)
-              .split(' ')
-              .filter(Boolean),
+    if (nul >= 0 && this.#commands > 1) throw malformed('command');
+    if (nul >= 0)
+      this.capabilities = new Set(
+        line
+          .slice(nul + 1)
+          .split(' ')
+          .filter(Boolean),
       );
-    } else if (nul >= 0) {
-      throw badRequest('The push has a malformed command. Push with an ordinary Git client.');
-    }
-    commandList.push(parseCommand(nul < 0 ? line : line.slice(0, nul)));
-    if (commandList.length > MAX_COMMANDS) {
-      throw new ProtocolError('too-large', `A push holds at most ${MAX_COMMANDS} refs. Push one branch.`);
-    }
+    const command = nul < 0 ? line : line.slice(0, nul);
+    const [, oldId = '', newId = '', refName = ''] = /^(\S*) (\S*) (.+)$/s.exec(command) ?? [];
+    if (isReportable(refName)) this.refNames.push(refName);
+    if (refName === '' || !isOid(oldId) || !isOid(newId)) throw malformed('command');
+    if (isReportable(refName)) this.commandList.push({ oldId, newId, refName });
+    else this.fault ??= badRequest('The push names a ref that Git does not allow. Rename the branch.');
   }
-  if (capabilities === null) return { kind: 'probe' };
-  const pushOptions = capabilities.has('push-options') ? await readPushOptions(reader) : [];
-  return { kind: 'push', commandList, capabilities, pushOptions };
+}
+
+/** A space would end the name in a line of the report, and a line feed the line. */
+// eslint-disable-next-line no-control-regex
+const UNREPORTABLE = /[\u0000-\u0020\u007f]/;
+
+function isReportable(refName: string): boolean {
+  return refName !== '' && refName.length <= MAX_REPORTED_NAME_LENGTH && !UNREPORTABLE.test(refName);
 }
 
 async function readPushOptions(reader: ByteReader): Promise<string[]> {
   const pushOptions: string[] = [];
-  for (;;) {
-    const packet = await readPacket(reader);
-    if (packet.kind === 'flush') return pushOptions;
-    const option = textOf(packet, 'push option');
-    if (option.length > MAX_PUSH_OPTION_LENGTH || pushOptions.length === MAX_PUSH_OPTIONS) {
-      throw new ProtocolError('too-large', 'The push has too many push options, or one that is too long.');
+  for (let line = await readLine(reader); line !== null; line = await readLine(reader)) {
+    const option = decodeUtf8(line);
+    if (option === null) throw badRequest('A push option is not UTF-8. Write it in UTF-8, or leave it out.');
+    if (option.length > MAX_PUSH_OPTION_LENGTH) {
+      throw tooLarge(`A push option is longer than ${MAX_PUSH_OPTION_LENGTH} characters. Shorten it.`);
     }
     pushOptions.push(option);
+    if (pushOptions.length > MAX_PUSH_OPTIONS) {
+      throw tooLarge(`A push takes at most ${MAX_PUSH_OPTIONS} push options. Leave some out.`);
+    }
   }
+  return pushOptions;
+}
+
+function malformed(what: string): ProtocolError {
+  return badRequest(`The push has a malformed ${what}. Push with an ordinary Git client.`);
+}
+
+function badRequest(message: string): ProtocolError {
+  return new ProtocolError('bad-request', message);
+}
+
+function tooLarge(message: string): ProtocolError {
+  return new ProtocolError('too-large', message);
 }

@@ -5,10 +5,12 @@
 /** Control characters, and the characters that mean something in a revision or a refspec. */
 // eslint-disable-next-line no-control-regex
 const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|\.$|\/$|^\//;
-export const MAX_REF_NAME_LENGTH = 1_024;
+const MAX_REF_NAME_LENGTH = 1_024;
 
 export function isValidRefName(name: string): boolean {
   if (!name.startsWith('refs/') || name.length > MAX_REF_NAME_LENGTH || FORBIDDEN.test(name)) return false;
+  // The host's REST interface takes nothing but text.
+  if (!name.isWellFormed()) return false;
   const components = name.split('/');
   return (
     components.length >= 3 &&

@@ -5,7 +5,7 @@
  * the line names the ref that the client pushed: Git matches the two to fill its status table.
  */
 import type { ByteReader } from './byte-reader.ts';
-import { concatBytes, decodeUtf8 } from './bytes.ts';
+import { concatBytes, decodeUtf8, encodeEscaped, utf8 } from './bytes.ts';
 import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 
@@ -22,10 +22,14 @@ export interface ReportStatus {
 }
 
 export function encodeReportStatus(report: ReportStatus): Uint8Array {
-  const lines = report.commandStatuses.map(({ refName, reason }) =>
-    encodePktLine(reason === null ? `ok ${refName}\n` : `ng ${refName} ${reason}\n`),
-  );
+  const lines = report.commandStatuses.map(encodeCommandStatus);
   return concatBytes([encodePktLine(`unpack ${report.unpackStatus}\n`), ...lines, FLUSH_PKT]);
+}
+
+/** The name goes back byte for byte, text or not: Git compares it with what it sent. */
+function encodeCommandStatus({ refName, reason }: CommandStatus): Uint8Array {
+  const [word, rest] = reason === null ? ['ok', ''] : ['ng', ` ${reason}`];
+  return encodePktLine(concatBytes([utf8(`${word} `), encodeEscaped(refName), utf8(`${rest}\n`)]));
 }
 
 /**

@@ -1,6 +1,7 @@
 /** A chain of commits becomes the bot's: each keeps its place, its tree and its message. */
 import { describe, expect, it } from 'vitest';
 import { anonymizeCommits } from '../../src/git/anonymize.ts';
+import { OwnIds } from '../../src/git/own-ids.ts';
 import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../support/objects.ts';
 import { parseCommit } from '../../src/git/commit.ts';
 import { oidOf } from '../support/pack-builder.ts';
@@ -14,7 +15,12 @@ function newCommit(fields: CommitFields) {
 }
 
 const anonymize = (...commits: ReturnType<typeof newCommit>[]) =>
-  anonymizeCommits(commits, BOT, () => 1_800_000_000);
+  anonymizeCommits(
+    commits,
+    BOT,
+    () => 1_800_000_000,
+    new OwnIds(commits.map(({ oid }) => oid)).mentionsInMessages(commits),
+  );
 
 /** Parents and message of each new commit, by its id. */
 const read = (contents: readonly Uint8Array[]) =>
@@ -27,11 +33,11 @@ describe('anonymizeCommits', () => {
   it('links new commits to each other, and leaves upstream where it is', () => {
     const first = newCommit({ parents: [UPSTREAM], message: 'first' });
     const second = newCommit({ parents: [first.oid], message: 'second' });
-    const { tip, contents } = anonymize(first, second);
+    const { renamed, contents } = anonymize(first, second);
     const [newFirst, newSecond] = read(contents);
     expect(newFirst).toMatchObject({ parents: [UPSTREAM], message: 'first' });
     expect(newSecond).toMatchObject({ parents: [newFirst?.oid], message: 'second' });
-    expect(tip).toBe(newSecond?.oid);
+    expect(renamed.get(second.oid)).toBe(newSecond?.oid);
     expect([first.oid, second.oid]).not.toContain(newFirst?.oid);
   });
 

@@ -48,9 +48,14 @@ const UP_OLDER = oidNumber(2);
 const BORDER = oidNumber(3);
 const STRANGER = oidNumber(4);
 
-function history(since = SINCE, listed: readonly string[] = [UP, UP_OLDER]): KnownHistory {
+function history(
+  since = SINCE,
+  listed: readonly string[] = [UP, UP_OLDER],
+  othersSince = -Infinity,
+): KnownHistory {
   return {
     since,
+    othersSince,
     isListed: (oid) => listed.includes(oid),
     isKnown: (oid) => listed.includes(oid) || oid === BORDER,
   };
@@ -186,5 +191,12 @@ describe('traceNewCommits', () => {
     expect(() => traceNewCommits(oid, () => broken, history())).toThrow(
       expect.objectContaining({ code: 'bad-pack' }),
     );
+  });
+
+  it('looks further back on other branches for a commit older than what is listed of them, wherever it stands', () => {
+    const pack = new Pack().commit('old', [UP], OLD).commit('mine', ['old']);
+    expect(pack.trace('mine', history(SINCE, [UP], SINCE))).toBe('reaches-back-on-others');
+    expect(pack.trace('mine', history(SINCE, [UP], OLD - 1))).toMatchObject({ commits: ['old', 'mine'] });
+    expect(pack.trace('mine', history(SINCE, [UP]))).toMatchObject({ commits: ['old', 'mine'] });
   });
 });

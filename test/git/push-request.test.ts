@@ -1,6 +1,8 @@
 /** The command section of a push: commands, shallow lines, push options, the probe, and what is none of these. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ByteReader } from '../../src/git/byte-reader.ts';
+import { encodeEscaped } from '../../src/git/bytes.ts';
 import { isDeletion, readPushRequest } from '../../src/git/push-request.ts';
 import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../support/byte-chunks.ts';
 import { FLUSH, pkt } from '../support/wire.ts';
@@ -14,8 +16,17 @@ const CAPABILITIES = ' report-status side-band-64k quiet push-options';
 const command = (ref = 'refs/heads/main', capabilities = CAPABILITIES) =>
   pkt(`${A} ${B} ${ref}\0${capabilities}`);
 
-const refused = (section: string, code: string) =>
-  expect(readPushRequest(readerOfWhole(section))).rejects.toMatchObject({ name: 'ProtocolError', code });
+const ASSUMED = new Set(['report-status', 'side-band-64k']);
+
+/** What there is to answer a request by that is refused. */
+const refused = async (
+  section: string | Uint8Array,
+  code: string,
+  answered: { readonly refNames?: readonly string[]; readonly capabilities?: ReadonlySet<string> } = {},
+) => {
+  const request = await readPushRequest(readerOfWhole(section));
+  expect(request).toMatchObject({ kind: 'faulty', fault: { name: 'ProtocolError', code }, ...answered });
+};
 
 describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
   const read = (section: string) => {
@@ -95,14 +106,24 @@ describe('a command', () => {
     });
   });
 
-  it.each(['HEAD', 'refs/heads/../../x', 'refs/heads/x y', 'refs/heads/x.lock', 'refs/heads/'])(
-    'may name an invalid ref, as %s, so that the answer can say so',
-    async (refName) => {
-      expect(await readPushRequest(readerOfWhole(pkt(`${A} ${B} ${refName}`) + FLUSH))).toMatchObject({
-        commandList: [{ refName }],
-      });
-    },
-  );
+  it.each([
+    'HEAD',
+    'refs/heads/../../x',
+    'refs/heads/x~1',
+    'refs/heads/x.lock',
+    'refs/heads/',
+    `refs/heads/${'x'.repeat(2000)}`,
+  ])('may name an invalid ref, as %s, so that the answer can say so', async (refName) => {
+    expect(await readPushRequest(readerOfWhole(pkt(`${A} ${B} ${refName}`) + FLUSH))).toMatchObject({
+      commandList: [{ refName }],
+    });
+  });
+
+  it('may name a ref that is not UTF-8, whose bytes are found again in the answer', async () => {
+    const request = await readPushRequest(readerOfWhole(pkt(`${A} ${B} refs/heads/gr\u00f6\u00dfe`) + FLUSH));
+    const [named] = request.kind === 'push' ? request.commandList : [];
+    expect(Buffer.from(encodeEscaped(named?.refName ?? '')).toString('latin1')).toBe('refs/heads/größe');
+  });
 
   it('may come without capabilities', async () => {
     expect(await readPushRequest(readerOfWhole(pkt(`${A} ${B} refs/heads/x\n`) + FLUSH))).toMatchObject({
@@ -120,19 +141,64 @@ describe('a command', () => {
     ['no second id', `${A} refs/heads/x`],
     ['nothing', ''],
     ['two spaces', `${A}  ${B} refs/heads/x`],
-    ['a ref with a line feed inside', `${A} ${B} refs/heads/x\ny`],
-    ['a ref with a carriage return', `${A} ${B} refs/heads/x\r\n`],
-    ['a ref with an escape', `${A} ${B} refs/heads/\u001b[2J`],
-    ['a ref that is not UTF-8', `${A} ${B} refs/heads/\u00ff`],
-    ['an over-long ref', `${A} ${B} refs/heads/${'x'.repeat(2000)}`],
     ['a shallow line with a wrong id', `shallow ${A}0`],
     ['a push certificate', 'push-cert\0 report-status'],
   ])('with %s is refused', async (_, line) => {
     await refused(pkt(line) + FLUSH, 'bad-request');
   });
 
+  it.each([
+    ['a space', 'refs/heads/x y'],
+    ['a line feed inside', 'refs/heads/x\ny'],
+    ['a carriage return', 'refs/heads/x\r\n'],
+    ['an escape', 'refs/heads/\u001b[2J'],
+    ['more than fits into a line', `refs/heads/${'x'.repeat(20_000)}`],
+  ])('whose ref holds %s is refused, as no line of the answer could name it', async (_, refName) => {
+    const others = [pkt(`${A} ${B} refs/heads/one`), pkt(`${A} ${B} refs/heads/two`)];
+    const section = `${others[0]}${pkt(`${A} ${B} ${refName}`)}${others[1]}${FLUSH}`;
+    await refused(section, 'bad-request', { refNames: ['refs/heads/one', 'refs/heads/two'] });
+  });
+
   it('other than the first may not carry capabilities', async () => {
     await refused(command() + command('refs/heads/y') + FLUSH, 'bad-request');
+  });
+});
+
+describe('a request that is refused', () => {
+  it('is answered as the client has asked for, with the refs that could be read', async () => {
+    const second = pkt(`${A} nonsense refs/heads/y`);
+    await refused(`${command()}${second}${FLUSH}`, 'bad-request', {
+      refNames: ['refs/heads/main', 'refs/heads/y'],
+      capabilities: new Set(['report-status', 'side-band-64k', 'quiet', 'push-options']),
+    });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a command without capabilities', pkt(`nonsense ${B} refs/heads/x`)],
+    ['a command whose client takes no report', pkt(`nonsense ${B} refs/heads/x\0 side-band-64k`)],
+  ])('is answered as Git understands it, if all that could be read is %s', async (_, section) => {
+    await refused(section, 'bad-request', { capabilities: ASSUMED });
+  });
+
+  it('keeps its first fault', async () => {
+    const unnamable = pkt(`${A} ${B} refs/heads/x y`);
+    await refused(unnamable + pkt('nonsense') + FLUSH, 'bad-request');
+    const request = await readPushRequest(readerOfWhole(unnamable + pkt('nonsense') + FLUSH));
+    expect((request as { fault: Error }).fault.message).toBe(
+      'The push names a ref that Git does not allow. Rename the branch.',
+    );
+  });
+
+  it('is one whose body breaks off, too, with the reason of that', async () => {
+    const gone = new Error('gone');
+    const sent = [Buffer.from(command())];
+    const source = { read: async () => sent.shift() ?? Promise.reject(gone), cancel: async () => {} };
+    expect(await readPushRequest(new ByteReader(source))).toMatchObject({
+      kind: 'faulty',
+      fault: gone,
+      refNames: ['refs/heads/main'],
+    });
   });
 });
 
@@ -157,10 +223,8 @@ describe('a request that is no push', () => {
   it('but any garbage is refused, or is a probe', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
-        const outcome = await readPushRequest(readerOf(randomPieces(bytes))).catch((error: unknown) => error);
-        expect(outcome).toMatchObject(
-          outcome instanceof Error ? { name: 'ProtocolError', code: 'bad-request' } : { kind: 'probe' },
-        );
+        const { kind } = await readPushRequest(readerOf(randomPieces(bytes)));
+        expect(['faulty', 'probe']).toContain(kind);
       }),
       runs(200),
     );
@@ -172,8 +236,11 @@ describe('a request that is no push', () => {
       fc.asyncProperty(fc.nat(sound.length - 1), fc.nat(255), async (at, byte) => {
         const changed = Buffer.from(sound);
         changed[at] = byte;
-        const outcome = await readPushRequest(readerOf([changed])).catch((error: unknown) => error);
-        if (outcome instanceof Error) expect(outcome).toMatchObject({ name: 'ProtocolError' });
+        const request = await readPushRequest(readerOf([changed]));
+        if (request.kind === 'faulty') expect(request.fault).toMatchObject({ name: 'ProtocolError' });
+        const names = request.kind === 'faulty' ? request.refNames : [];
+        // eslint-disable-next-line no-control-regex
+        for (const name of names) expect(/[\u0000-\u0020\u007f]/.test(name)).toBe(false);
       }),
       runs(300),
     );
@@ -190,9 +257,19 @@ const options = (count: number, length: number) =>
   command() + FLUSH + pkt('o'.repeat(length)).repeat(count) + FLUSH;
 
 describe('the limits of a push request', () => {
-  it('are a thousand commands', async () => {
+  it('are a thousand commands; of more, each is named in the answer', async () => {
     expect(await readPushRequest(readerOfWhole(commands(1000)))).toMatchObject({ kind: 'push' });
     await refused(commands(1001), 'too-large');
+    const request = await readPushRequest(readerOfWhole(commands(20_000)));
+    expect(request.kind === 'faulty' && new Set(request.refNames).size).toBe(20_000);
+  });
+
+  it('are 8 MiB of commands, of which no more is read', async () => {
+    const reader = readerOfWhole(commands(100_000));
+    const request = await readPushRequest(reader);
+    expect(request).toMatchObject({ kind: 'faulty', fault: { code: 'too-large' } });
+    expect(request.kind === 'faulty' ? request.refNames.length : 0).toBeGreaterThan(40_000);
+    expect((await restOf(reader)).length).toBeGreaterThan(1_000_000);
   });
 
   it('are 64 push options of 4,096 characters', async () => {

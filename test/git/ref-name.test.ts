@@ -91,3 +91,8 @@ describe('parsePushTarget', () => {
     expect(parsePushTarget(name)).toEqual(target);
   });
 });
+
+it('takes no name that is not UTF-8, although Git would', () => {
+  expect(isValidRefName('refs/heads/gr\udcf6\udcdfe')).toBe(false);
+  expect(isValidRefName('refs/heads/\u{1f600}')).toBe(true);
+});

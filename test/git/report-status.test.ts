@@ -1,5 +1,6 @@
 /** report-status: what the client reads from us, and what we read from the host. */
 import { describe, expect, it } from 'vitest';
+import { decodeEscaped } from '../../src/git/bytes.ts';
 import { encodeReportStatus, readReportStatus } from '../../src/git/report-status.ts';
 import { CHUNKINGS, readerOf, readerOfWhole } from '../support/byte-chunks.ts';
 import { FLUSH, pkt } from '../support/wire.ts';
@@ -22,6 +23,19 @@ describe('encodeReportStatus', () => {
     const report = encodeReportStatus({ unpackStatus: 'invalid pack', commandStatuses: [] });
     expect(Buffer.from(report).toString()).toBe('0018unpack invalid pack\n0000');
   });
+});
+
+it('a report names a ref byte for byte, whether or not its name is UTF-8', () => {
+  for (const name of ['größe', '\u{1f600}', Buffer.from('gr\u00f6\u00dfe \u00ff', 'latin1')]) {
+    const bytes = Buffer.from(name);
+    const report = encodeReportStatus({
+      unpackStatus: 'ok',
+      commandStatuses: [{ refName: decodeEscaped(bytes), reason: 'no' }],
+    });
+    expect(
+      Buffer.from(report).indexOf(Buffer.concat([Buffer.from('ng '), bytes, Buffer.from(' no\n')])),
+    ).toBe(18);
+  }
 });
 
 describe.each(CHUNKINGS)('readReportStatus from %s chunks', (_, cut) => {

@@ -1,6 +1,7 @@
 /** The rewrite of a pack from its first byte to its last, as src/push/pack-relay.ts puts it together, without a host. */
 import { anonymizeCommits } from '../../src/git/anonymize.ts';
 import { type KnownHistory, traceNewCommits } from '../../src/git/new-commits.ts';
+import { orderByMentions, OwnIds } from '../../src/git/own-ids.ts';
 import { PackRewriter } from '../../src/git/pack/pack-rewriter.ts';
 import { BOT, COMMITTED_AT, UPSTREAM } from './random-push.ts';
 
@@ -14,6 +15,7 @@ export interface Rewritten {
 /** All of upstream's history is one commit. */
 export const UPSTREAM_HISTORY: KnownHistory = {
   since: -Infinity,
+  othersSince: -Infinity,
   isListed: (oid) => oid === UPSTREAM,
   isKnown: (oid) => oid === UPSTREAM,
 };
@@ -29,9 +31,11 @@ export function rewrite(pieces: readonly Uint8Array[], tip: string, start: 'earl
   const tryToStart = (): boolean => {
     const trace = traceNewCommits(tip, (oid) => rewriter.findCommit(oid), UPSTREAM_HISTORY);
     if (trace.kind !== 'complete') return false;
-    const anonymous = anonymizeCommits(trace.commits, BOT, () => COMMITTED_AT);
-    rewriter.start(anonymous.contents);
-    newTip = anonymous.tip;
+    const mentions = new OwnIds(trace.commits.map(({ oid }) => oid)).mentionsInMessages(trace.commits);
+    const commits = orderByMentions(trace.commits, mentions);
+    const { renamed, contents } = anonymizeCommits(commits, BOT, () => COMMITTED_AT, mentions);
+    rewriter.start(contents);
+    newTip = renamed.get(tip) as string;
     return true;
   };
   for (const piece of pieces) {

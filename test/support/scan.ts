@@ -17,10 +17,10 @@ export function scan(pieces: readonly Uint8Array[], maxKeptBytes?: number): Scan
   const refDeltaBases: string[] = [];
   const scanner = new PackScanner(
     {
-      kept: (object) => kept.push(object),
+      onKept: (object) => kept.push(object),
       // A copy: the view is good only while its chunk is.
-      passed: (bytes) => passed.push(Buffer.from(bytes)),
-      refDelta: (base) => refDeltaBases.push(base),
+      onPassed: (bytes) => passed.push(Buffer.from(bytes)),
+      onRefDelta: (base) => refDeltaBases.push(base),
     },
     maxKeptBytes,
   );

@@ -68,6 +68,11 @@ export class KeptObjects {
     return offset > this.#lastOffset ? undefined : this.#byOffset.get(offset);
   }
 
+  /** Each object once. */
+  objects(): Iterable<KeptObject> {
+    return this.#byOid.values();
+  }
+
   withOid(oid: Oid): KeptObject | undefined {
     return this.#byOid.get(oid);
   }

@@ -16,8 +16,11 @@ export const MAX_KEPT_BYTES = 24 * MiB;
 /** What a kept object costs besides its content: its id, its places in maps, the commit that takes its place. */
 export const KEPT_OBJECT_BYTES = 768;
 
-/** The delay line: other entries that arrive before the pushed history is complete. */
-export const MAX_DELAY_LINE_BYTES = 24 * MiB;
+/**
+ * The delay line: other entries that arrive before the pushed history is complete. libgit2, go-git and isomorphic-git
+ * send files before commits, so this is the size of the largest push that they can make.
+ */
+export const MAX_DELAY_LINE_BYTES = 40 * MiB;
 
 /** What a piece in the delay line costs besides the chunk that it is a view of. */
 export const WAITING_PIECE_BYTES = 128;

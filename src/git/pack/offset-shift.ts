@@ -28,10 +28,7 @@ export class OffsetShift {
       this.#removed[last] = this.#total;
     } else {
       if (last === MAX_CUTS - 1) {
-        throw new ProtocolError(
-          'not-rewritable',
-          'The pack mixes commits and files too much. Run "git repack -adf", then push again.',
-        );
+        throw new ProtocolError('not-rewritable', 'The pack mixes commits and files too much.');
       }
       this.#starts.push(start);
       this.#marks.push(end);

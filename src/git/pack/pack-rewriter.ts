@@ -2,13 +2,14 @@
  * Rewrites a pack as it streams through: new commits in front, everything else behind them as it came.
  *
  *   scan() … scan()   entries wait in the delay line, commits and tags are kept
- *   start(commits)    the pushed history is complete: the outgoing header and commits are known
- *   take()            what may be sent now
- *   scan() … finish() further entries pass straight through; a commit that comes now is refused
+ *   start(commits)    the pushed history is complete: the new commits are known
+ *   take()            what may be sent now; the first call sends the header
+ *   scan() … finish() further entries pass straight through
  *
- * The outgoing object count stands in the header, so whatever is dropped (originals, tags, commits that upstream
- * has) must have been seen before `start`. Git, JGit and libgit2 write all commits first, then tags; packs of
- * other clients that mix them are small enough for the delay line, or are refused before anything is sent.
+ * A pack may hold its commits anywhere as long as nothing has left: the header, and in it the object count, is made by the
+ * first `take`. Git, JGit and libgit2 write all commits first, then tags; go-git and isomorphic-git write them last.
+ * After the header has left, each entry of the pack must still become one: a commit of upstream's that arrives then
+ * leaves at the end of the pack, and anything else that would have to be rewritten or dropped stops the push.
  */
 import { createHash } from 'node:crypto';
 import { ByteSlabs } from '../byte-slabs.ts';
@@ -48,14 +49,27 @@ function joinSmall(pieces: readonly Uint8Array[]): Uint8Array[] {
   return joined;
 }
 
-function notRewritable(message: string): ProtocolError {
-  return new ProtocolError('not-rewritable', message);
+/** Undeltified entries, one behind the other. */
+function encodeCommitEntries(contents: Iterable<Uint8Array>): readonly Uint8Array[] {
+  const entries = new ByteSlabs();
+  for (const content of contents) {
+    const header = encodeEntryHeader(OBJ_COMMIT, content.byteLength);
+    entries.take(header.byteLength).set(header);
+    zlibStore(content, entries.take(zlibStoreBytes(content.byteLength)));
+  }
+  return entries.pieces();
 }
 
-/** A commit comes, or must still come, when files had to leave already. */
+/** A commit or tag arrived, or has still to arrive, when files had to leave already. */
 export function lateCommit(): ProtocolError {
-  return notRewritable(
-    'The pack holds commits behind its files, and some would keep your name. Push with an ordinary Git client.',
+  return new ProtocolError('not-rewritable', 'The pack holds commits or tags behind too many files.');
+}
+
+/** A ref-delta against a commit is a commit, and its content cannot be known without that base. */
+export function hiddenCommit(): ProtocolError {
+  return new ProtocolError(
+    'not-rewritable',
+    'The pack stores a commit as a difference from one that it does not hold.',
   );
 }
 
@@ -66,11 +80,16 @@ export class PackRewriter implements PackListener {
   #line: Uint8Array[] = [];
   /** What the line keeps in memory. */
   #lineBytes = 0;
+  /** Contents of the new commits; null before `start` and again once they have left. */
+  #commits: readonly Uint8Array[] | null = null;
   #started = false;
-  /** Bases of the ref-deltas that wait: none of them may turn out to be a commit of this pack. */
+  #hasHeaderLeft = false;
+  /** Contents of upstream's commits that arrived after the header had left. */
+  readonly #late: Uint8Array[] = [];
+  /** Bases of the ref-deltas that wait: none of them may turn out to be a commit. */
   readonly #waitingBases = new Set<Oid>();
 
-  /** @param isUpstreamCommit a ref-delta against such a commit would be a commit. */
+  /** @param isUpstreamCommit whether a commit is upstream's, as far as upstream's history is known by then. */
   constructor(isUpstreamCommit: (oid: Oid) => boolean) {
     this.#isUpstreamCommit = isUpstreamCommit;
   }
@@ -78,6 +97,11 @@ export class PackRewriter implements PackListener {
   /** Commits kept so far, the same one twice counting twice; tags count too. */
   get keptCount(): number {
     return this.#scanner.kept.entryCount;
+  }
+
+  /** Commits and tags kept so far, each once. */
+  get kept(): Iterable<KeptObject> {
+    return this.#scanner.kept.objects();
   }
 
   /** Nothing more can wait: history must be complete now. */
@@ -88,6 +112,12 @@ export class PackRewriter implements PackListener {
   /** Trees and blobs have begun to arrive, so all commits have if the client is an ordinary one. */
   get hasPassed(): boolean {
     return this.#line.length > 0;
+  }
+
+  /** Whether a waiting entry turns out to be a commit, now that more of upstream's history is known. */
+  get hidesCommit(): boolean {
+    for (const base of this.#waitingBases) if (this.#isUpstreamCommit(base)) return true;
+    return false;
   }
 
   findCommit(oid: Oid): Uint8Array | undefined {
@@ -107,29 +137,25 @@ export class PackRewriter implements PackListener {
   /** @throws ProtocolError `truncated-pack` unless the whole pack has been scanned. */
   finish(): void {
     this.#scanner.finish();
+    this.#line.push(...encodeCommitEntries(this.#late.splice(0)));
   }
 
-  /** @param commits contents of the new commits, each once. */
-  start(commits: readonly Uint8Array[]): void {
-    const header = new Uint8Array(12);
-    header.set(utf8('PACK'));
-    const view = new DataView(header.buffer);
-    view.setUint32(4, 2);
-    view.setUint32(8, this.#scanner.entryCount - this.keptCount + commits.length);
-    const entries = new ByteSlabs();
-    for (const content of commits) {
-      const entryHeader = encodeEntryHeader(OBJ_COMMIT, content.byteLength);
-      entries.take(entryHeader.byteLength).set(entryHeader);
-      zlibStore(content, entries.take(zlibStoreBytes(content.byteLength)));
-    }
-    this.#line = [header, ...entries.pieces(), ...this.#line];
-    this.#waitingBases.clear();
+  /**
+   * Whatever else was kept so far is dropped. Answers how many objects leave, as far as is known now.
+   * @param commits contents of the new commits, each once.
+   */
+  start(commits: readonly Uint8Array[]): number {
+    this.#commits = commits;
     this.#started = true;
+    this.#waitingBases.clear();
+    return this.#countWith(commits);
   }
 
   /** What may be sent now, in order and in pieces that are worth a write. Only after `start`. */
   take(): readonly Uint8Array[] {
-    const taken = joinSmall(this.#line);
+    const front = this.#commits === null ? [] : this.#front(this.#commits);
+    this.#commits = null;
+    const taken = joinSmall([...front, ...this.#line]);
     this.#line = [];
     this.#lineBytes = 0;
     for (const bytes of taken) this.#hash.update(bytes);
@@ -141,23 +167,34 @@ export class PackRewriter implements PackListener {
     return this.#hash.digest();
   }
 
-  kept(object: KeptObject): void {
-    if (this.#started) throw lateCommit();
-    if (this.#waitingBases.has(object.oid)) throw this.#hiddenCommit();
+  onKept(object: KeptObject): void {
+    if (this.#waitingBases.has(object.oid)) throw hiddenCommit();
+    if (!this.#started) return;
+    if (object.type !== 'commit' || !this.#isUpstreamCommit(object.oid)) throw lateCommit();
+    if (this.#hasHeaderLeft) this.#late.push(object.content);
   }
 
-  passed(bytes: Uint8Array): void {
+  onPassed(bytes: Uint8Array): void {
     this.#line.push(bytes);
   }
 
-  refDelta(base: Oid): void {
-    if (this.#isUpstreamCommit(base)) throw this.#hiddenCommit();
+  onRefDelta(base: Oid): void {
+    if (this.#isUpstreamCommit(base)) throw hiddenCommit();
     if (!this.#started) this.#waitingBases.add(base);
   }
 
-  #hiddenCommit(): ProtocolError {
-    return notRewritable(
-      'The pack stores a commit in a way that cannot be read on the fly. Run "git repack -adf", then push again.',
-    );
+  #countWith(commits: readonly Uint8Array[]): number {
+    return this.#scanner.entryCount - this.keptCount + commits.length;
+  }
+
+  /** The pack's header and the new commits. */
+  #front(commits: readonly Uint8Array[]): readonly Uint8Array[] {
+    const header = new Uint8Array(12);
+    header.set(utf8('PACK'));
+    const view = new DataView(header.buffer);
+    view.setUint32(4, 2);
+    view.setUint32(8, this.#countWith(commits));
+    this.#hasHeaderLeft = true;
+    return [header, ...encodeCommitEntries(commits)];
   }
 }

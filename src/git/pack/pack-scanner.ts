@@ -25,20 +25,20 @@ import { type KeptObject, KeptObjects } from './kept-objects.ts';
 import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from './limits.ts';
 import { OffsetShift } from './offset-shift.ts';
 
-const PACK_HEADER_BYTES = 12;
+export const PACK_HEADER_BYTES = 12;
 const PACK_SIGNATURE = 0x5041434b;
 const PACK_VERSION = 2;
 
 export interface PackListener {
   /** A commit or tag: it is not passed on. */
-  kept(object: KeptObject): void;
+  onKept(object: KeptObject): void;
   /** The next bytes of entries that pass on. A view: it stays valid until its chunk is reused. */
-  passed(bytes: Uint8Array): void;
+  onPassed(bytes: Uint8Array): void;
   /**
    * A ref-delta whose base is no kept object is about to pass on.
    * @throws ProtocolError if it could turn out to be a commit.
    */
-  refDelta(base: Oid): void;
+  onRefDelta(base: Oid): void;
 }
 
 type Stage = 'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'trailer' | 'end';
@@ -208,7 +208,7 @@ export class PackScanner {
       const base = this.kept.withOid(baseOid);
       if (base !== undefined) this.#keep(chunk, base.type, base);
       else {
-        this.#listener.refDelta(baseOid);
+        this.#listener.onRefDelta(baseOid);
         this.#pass(chunk, position, 0);
       }
     } else {
@@ -242,7 +242,7 @@ export class PackScanner {
             Math.min(MAX_OBJECT_BYTES, this.kept.roomBytes),
           );
     this.#shift.cut(this.#entryOffset, this.#chunkOffset + position);
-    this.#listener.kept(this.kept.add(this.#keptType, content, this.#entryOffset));
+    this.#listener.onKept(this.kept.add(this.#keptType, content, this.#entryOffset));
     this.#beginNext(chunk, position);
   }
 
@@ -254,15 +254,15 @@ export class PackScanner {
       this.#endRun(chunk, start);
       const distance = encodeDistance(this.#header.distance - removed);
       // The size as it came: another client may write it longer than it need be.
-      this.#listener.passed(bytes.slice(0, this.#header.baseStart));
-      this.#listener.passed(distance);
+      this.#listener.onPassed(bytes.slice(0, this.#header.baseStart));
+      this.#listener.onPassed(distance);
       const saved = length - this.#header.baseStart - distance.byteLength;
       // Marked behind the entry's first byte: the entry itself may be a base, and has not moved.
       if (saved > 0) this.#shift.cut(this.#entryOffset + 1, this.#entryOffset + 1 + saved);
       this.#runStart = position;
     } else if (start < 0) {
       // The header began in the chunk before, which is gone.
-      this.#listener.passed(bytes.slice(0, length));
+      this.#listener.onPassed(bytes.slice(0, length));
       this.#runStart = position;
     } else if (this.#runStart < 0) {
       this.#runStart = start;
@@ -285,7 +285,7 @@ export class PackScanner {
 
   #endRun(chunk: Uint8Array, end: number): void {
     if (this.#runStart >= 0 && end > this.#runStart)
-      this.#listener.passed(chunk.subarray(this.#runStart, end));
+      this.#listener.onPassed(chunk.subarray(this.#runStart, end));
     this.#runStart = -1;
   }
 

@@ -110,8 +110,8 @@ export function countSymbols(
 }
 
 /**
- * Writes to `output` until `keepBytes` of it are there; a match across that line is only counted from there on. Returns
- * where it stopped, which is never between a length and its distance.
+ * Writes to `output` until `keepBytes` of it are there; a match across that line is written up to `room`, and only
+ * counted from there on. Returns where it stopped, which is never between a length and its distance.
  */
 export function keepSymbols(
   state: SymbolState,
@@ -121,6 +121,7 @@ export function keepSymbols(
   end: number,
   output: Uint8Array,
   keepBytes: number,
+  room: number,
 ): number {
   const ROOT_MASK = 0x3ff;
   const DISTANCES = 0x400;
@@ -153,7 +154,7 @@ export function keepSymbols(
         const distance = distanceOf(distanceEntry, distanceBits);
         if (distance > out) throw damagedData('distance too far back');
         const length = MIN_MATCH_BYTES + (entry >>> 24) + extraOutput(entry, bits);
-        out = copyMatch(output, out, distance, length, keepBytes);
+        out = copyMatch(output, out, distance, length, room);
         valid = (valid - entry) & 31;
         at = (at + ((31 - valid) >> 3)) | 0;
         bits = distanceBits >>> distanceEntry;
@@ -186,23 +187,17 @@ export function keepSymbols(
     const distance = distanceOf(distanceEntry, distanceBits);
     if (distance > out) throw damagedData('distance too far back');
     const length = MIN_MATCH_BYTES + (entry >>> 24) + extraOutput(entry, bits);
-    out = copyMatch(output, out, distance, length, keepBytes);
+    out = copyMatch(output, out, distance, length, room);
     pos = matchEnd;
   }
   state.produced = out;
   return pos;
 }
 
-/** Copies a match, which may overlap itself, as far as output is kept; returns the output with it. */
-function copyMatch(
-  output: Uint8Array,
-  out: number,
-  distance: number,
-  length: number,
-  keepBytes: number,
-): number {
+/** Copies a match, which may overlap itself, as far as there is room; returns the output with it. */
+function copyMatch(output: Uint8Array, out: number, distance: number, length: number, room: number): number {
   const stop = (out + length) | 0;
-  const copyEnd = stop < keepBytes ? stop : keepBytes;
+  const copyEnd = stop < room ? stop : room;
   for (let i = out; i < copyEnd; i++) output[i] = output[i - distance]!;
   return stop;
 }

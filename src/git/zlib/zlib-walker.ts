@@ -3,7 +3,8 @@
  *
  * A pack does not store how long its entries are when compressed, so every stream must be decoded to find the next
  * entry; but only commits, tags and the first bytes of deltas are of use. So output is counted, and written only as
- * far as the caller asks. What zlib's inflate refuses is refused, but for the checksum of content that is not kept.
+ * far as the caller asks, or passed on piece by piece to a caller that looks at it and keeps none. What zlib's inflate
+ * refuses is refused, but for the checksum of content that is not kept.
  *
  * Decoding reads 32 bits at any bit offset straight from the chunk. Where a chunk ends, the few bytes that do not make a
  * whole step are carried over in a small buffer, and the same code runs there.
@@ -12,6 +13,7 @@ import { damagedData } from './damaged-data.ts';
 import { adler32 } from './adler32.ts';
 import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
 import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';
+import { WINDOW_BYTES } from './deflate-format.ts';
 
 /** What the next bits are. All but the stored bytes and the symbols are one step: all of it or nothing. */
 const ZLIB_HEADER = 0;
@@ -27,8 +29,15 @@ const UNUSABLE = 8;
 
 /** The output of so many bytes, at most 1032 times as long, can be counted in 31 bits. */
 const SPAN_BYTES = 1 << 20;
+/** The longest match. */
+const MAX_MATCH_BYTES = 258;
+/** Output that is passed on at once, at most. */
+const PIECE_BYTES = 2 * WINDOW_BYTES;
 /** Room for a carried part of the longest step and enough new bytes to complete it. */
 const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
+
+/** Takes a piece of output; the bytes are valid during the call only. */
+export type OutputSink = (bytes: Uint8Array) => void;
 
 const FIXED_CODES = BlockCodes.fixed();
 const NOTHING = new Uint8Array(0);
@@ -39,6 +48,13 @@ export class ZlibWalker {
   #inflatedBytes = 0;
   #output: Uint8Array = NOTHING;
   #keepBytes = 0;
+  /** Null: output is kept or counted. */
+  #sink: OutputSink | null = null;
+  /** For a sink: the last output, which matches may copy from, and behind it what has not been passed on yet. */
+  #window: Uint8Array = NOTHING;
+  #passedOn = 0;
+  /** Output that has left the window. */
+  #slidOut = 0;
 
   #isLastBlock = false;
   #storedLeft = 0;
@@ -57,7 +73,7 @@ export class ZlibWalker {
 
   /** Output bytes of this stream so far. */
   get produced(): number {
-    return this.#symbols.produced;
+    return this.#slidOut + this.#symbols.produced;
   }
 
   /** Whether the stream has ended, its checksum included. */
@@ -77,10 +93,24 @@ export class ZlibWalker {
     this.#inflatedBytes = inflatedBytes;
     this.#output = output;
     this.#keepBytes = keepBytes;
+    this.#sink = null;
+    this.#slidOut = 0;
     this.#symbols.produced = 0;
     this.#symbols.pendingLength = 0;
     this.#carried = 0;
     this.#bitOffset = 0;
+  }
+
+  /** The same, where all output goes to `sink`, in pieces of less than 100 KiB. */
+  beginContent(inflatedBytes: number, sink: OutputSink): void {
+    if (this.#window.length === 0) {
+      this.#window = new Uint8Array(WINDOW_BYTES + PIECE_BYTES + MAX_MATCH_BYTES);
+    }
+    this.begin(inflatedBytes);
+    this.#output = this.#window;
+    this.#keepBytes = WINDOW_BYTES + PIECE_BYTES;
+    this.#passedOn = 0;
+    this.#sink = sink;
   }
 
   /**
@@ -227,14 +257,21 @@ export class ZlibWalker {
 
   #walkStored(bytes: Uint8Array, pos: number, end: number): number {
     const symbols = this.#symbols;
-    const at = pos >>> 3;
-    const length = Math.min(this.#storedLeft, (end >>> 3) - at);
-    const kept = Math.min(length, this.#keepBytes - symbols.produced);
-    if (kept > 0) this.#output.set(bytes.subarray(at, at + kept), symbols.produced);
-    symbols.produced += length;
-    this.#storedLeft -= length;
+    let at = pos >>> 3;
+    let left = Math.min(this.#storedLeft, (end >>> 3) - at);
+    this.#storedLeft -= left;
+    while (left > 0) {
+      const kept = Math.min(left, this.#keepBytes - symbols.produced);
+      // What is not kept is counted at once; a window is emptied in between.
+      const length = this.#sink === null ? left : kept;
+      if (kept > 0) this.#output.set(bytes.subarray(at, at + kept), symbols.produced);
+      symbols.produced += length;
+      at += length;
+      left -= length;
+      if (this.#sink !== null) this.#passOn(this.#sink);
+    }
     this.#checkNotLonger();
-    return pos + length * 8;
+    return at * 8;
   }
 
   #readDynamicHeader(view: DataView, pos: number, end: number): number {
@@ -252,8 +289,10 @@ export class ZlibWalker {
 
   #walkSymbols(view: DataView, pos: number, end: number): number {
     const symbols = this.#symbols;
+    if (this.#sink !== null) return this.#walkContent(view, pos, end, this.#sink);
     if (symbols.produced < this.#keepBytes) {
-      pos = keepSymbols(symbols, this.#codes, view, pos, end, this.#output, this.#keepBytes);
+      const keepBytes = this.#keepBytes;
+      pos = keepSymbols(symbols, this.#codes, view, pos, end, this.#output, keepBytes, keepBytes);
     }
     if (symbols.produced >= this.#keepBytes && !symbols.ended) {
       pos = countSymbols(symbols, this.#codes, view, pos, end);
@@ -262,14 +301,39 @@ export class ZlibWalker {
     return pos;
   }
 
+  #walkContent(view: DataView, pos: number, end: number, sink: OutputSink): number {
+    const symbols = this.#symbols;
+    const room = this.#window.length;
+    for (let isFull = true; isFull && !symbols.ended;) {
+      pos = keepSymbols(symbols, this.#codes, view, pos, end, this.#window, this.#keepBytes, room);
+      isFull = symbols.produced >= this.#keepBytes;
+      this.#checkNotLonger();
+      this.#passOn(sink);
+    }
+    return pos;
+  }
+
+  /** Hands on what is new in the window; what no match can reach any more makes room. */
+  #passOn(sink: OutputSink): void {
+    const symbols = this.#symbols;
+    if (symbols.produced > this.#passedOn) sink(this.#window.subarray(this.#passedOn, symbols.produced));
+    if (symbols.produced >= this.#keepBytes) {
+      const slid = symbols.produced - WINDOW_BYTES;
+      this.#window.copyWithin(0, slid, symbols.produced);
+      this.#slidOut += slid;
+      symbols.produced = WINDOW_BYTES;
+    }
+    this.#passedOn = symbols.produced;
+  }
+
   #checkNotLonger(): void {
-    if (this.#symbols.produced > this.#inflatedBytes) throw damagedData('longer than its declared size');
+    if (this.produced > this.#inflatedBytes) throw damagedData('longer than its declared size');
   }
 
   #endBlock(pos: number): number {
     this.#state = BLOCK_HEADER;
     if (this.#isLastBlock) {
-      if (this.#symbols.produced < this.#inflatedBytes) throw damagedData('shorter than its declared size');
+      if (this.produced < this.#inflatedBytes) throw damagedData('shorter than its declared size');
       this.#state = CHECKSUM;
     }
     return pos;
@@ -279,7 +343,7 @@ export class ZlibWalker {
   #readChecksum(view: DataView, pos: number, end: number): number {
     const at = (pos + 7) >>> 3;
     if (at * 8 + 32 > end) return -1;
-    if (this.#keepBytes === this.#inflatedBytes) {
+    if (this.#sink === null && this.#keepBytes === this.#inflatedBytes) {
       if (view.getUint32(at) !== adler32(this.#output, this.#inflatedBytes))
         throw damagedData('incorrect checksum');
     }

@@ -31,6 +31,19 @@ function rewriteWhole(pieces: readonly Uint8Array[], commits: readonly Uint8Arra
   return Buffer.concat([...rewriter.take(), rewriter.trailer()]);
 }
 
+/** Rewrites a pack that begins to leave before its last entries have come. */
+function rewriteEarly(entries: readonly Entry[], takenAt: number): ReturnType<typeof readPack> {
+  const { bytes, offsets } = buildPack(entries);
+  const rewriter = new PackRewriter((oid) => oid === UPSTREAM || oid === oidOf('commit', SECOND));
+  rewriter.scan(bytes.subarray(0, offsets[takenAt]));
+  rewriter.start([NEW]);
+  const sent = [...rewriter.take()];
+  rewriter.scan(bytes.subarray(offsets[takenAt]));
+  rewriter.finish();
+  sent.push(...rewriter.take(), rewriter.trailer());
+  return readPack(Buffer.concat(sent));
+}
+
 const refused = (code: string) => expect.objectContaining({ name: 'ProtocolError', code }) as Error;
 
 describe.each(CHUNKINGS)('a pack rewritten from %s chunks', (_, cut) => {
@@ -113,7 +126,7 @@ describe('a rewritten pack', () => {
     rewriter.start([]);
     const large = new Uint8Array(100_000);
     const small = Array.from({ length: 1000 }, () => new Uint8Array(100));
-    for (const bytes of [...small, large, ...small]) rewriter.passed(bytes);
+    for (const bytes of [...small, large, ...small]) rewriter.onPassed(bytes);
     const taken = rewriter.take();
     expect(taken.find((piece) => piece.byteLength === 100_000)).toBe(large);
     expect(taken.length).toBeLessThan(8);
@@ -127,7 +140,7 @@ describe('a rewritten pack', () => {
     rewriter.finish();
     rewriter.start([NEW]);
     const first = rewriter.take();
-    rewriter.passed(Buffer.from('more'));
+    rewriter.onPassed(Buffer.from('more'));
     const sent = Buffer.concat([...first, ...rewriter.take()]);
     expect(Buffer.from(rewriter.trailer())).toEqual(createHash('sha1').update(sent).digest());
   });
@@ -162,9 +175,9 @@ describe('a PackRewriter', () => {
     expect(byBytes.isFull).toBe(true);
 
     const byDeltas = new PackRewriter(() => false);
-    for (let i = 1; i < MAX_WAITING_REF_DELTAS; i++) byDeltas.refDelta(i.toString(16).padStart(40, '0'));
+    for (let i = 1; i < MAX_WAITING_REF_DELTAS; i++) byDeltas.onRefDelta(i.toString(16).padStart(40, '0'));
     expect(byDeltas.isFull).toBe(false);
-    byDeltas.refDelta(oidNumber(1));
+    byDeltas.onRefDelta(oidNumber(1));
     expect(byDeltas.isFull).toBe(true);
   });
 
@@ -244,5 +257,42 @@ describe('a PackRewriter', () => {
     rewriter.scan(bytes.subarray(0, offsets[2]));
     rewriter.start([NEW]);
     expect(() => rewriter.scan(bytes.subarray(offsets[2]))).toThrow(refused('not-rewritable'));
+  });
+
+  it('sends commits of upstream’s that come late at the end, where they move nothing', async () => {
+    const { count, objects } = await rewriteEarly(
+      [commit, blob, { type: 'commit', content: SECOND }, { type: 'ofs-delta', base: 1, delta: blobDelta }],
+      2,
+    );
+    expect(count).toBe(4);
+    expect([...objects.keys()].toSorted()).toEqual(
+      [
+        oidOf('commit', NEW),
+        oidOf('commit', SECOND),
+        oidOf('blob', BLOB),
+        oidOf('blob', OTHER_BLOB),
+      ].toSorted(),
+    );
+  });
+
+  it('drops commits of upstream’s that come before anything has left', async () => {
+    const { bytes, offsets } = buildPack([commit, blob, { type: 'commit', content: SECOND }, blob]);
+    const rewriter = new PackRewriter((oid) => oid === oidOf('commit', SECOND));
+    rewriter.scan(bytes.subarray(0, offsets[2]));
+    rewriter.start([NEW]);
+    rewriter.scan(bytes.subarray(offsets[2]));
+    rewriter.finish();
+    const { count, objects } = await readPack(Buffer.concat([...rewriter.take(), rewriter.trailer()]));
+    expect([count, objects.size]).toEqual([3, 2]);
+  });
+
+  it('says when an entry that waits turns out to be a commit, once more of upstream is known', () => {
+    const known = new Set<string>();
+    const hidden: Entry = { type: 'ref-delta', base: UPSTREAM, delta: makeDelta(COMMIT, SECOND) };
+    const rewriter = new PackRewriter((oid) => known.has(oid));
+    rewriter.scan(buildPack([commit, hidden]).bytes);
+    expect(rewriter.hidesCommit).toBe(false);
+    known.add(UPSTREAM);
+    expect(rewriter.hidesCommit).toBe(true);
   });
 });

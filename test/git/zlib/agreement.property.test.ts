@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
 import { runs } from '../../support/runs.ts';
 import { strangeBody } from './strange-streams.ts';
-import { inflate, walk } from './walk.ts';
+import { inflate, walk, walkContent } from './walk.ts';
 
 /** Pieces of content: bytes, words, one byte over and over, or a repetition of what stands before. */
 type Piece =
@@ -123,6 +123,51 @@ describe('ZlibWalker and zlib', () => {
         },
       ),
       runs(80),
+    );
+  });
+
+  it('agree on the content of every stream, passed on in pieces', () => {
+    fc.assert(
+      fc.property(stream, chunkBytes, ({ content, stream: sound }, sizes) => {
+        const outcome = walkContent(walker, sound, { inflatedBytes: content.length, chunkBytes: sizes });
+        expect(outcome.ends).toBe(true);
+        if (!outcome.ends) return;
+        expect([outcome.consumed, outcome.produced]).toEqual([sound.length, content.length]);
+        expect(Buffer.compare(outcome.kept, content)).toBe(0);
+      }),
+      runs(80),
+    );
+  });
+
+  it('agree on content that is many times as long as the window', () => {
+    fc.assert(
+      fc.property(stream, fc.nat(9), fc.integer({ min: 500, max: 50_000 }), ({ content }, level, size) => {
+        const long = new Uint8Array(300_000).map((_, at) => content[at % (content.length + 1)] ?? at >> 8);
+        const sound = new Uint8Array(deflateSync(long, { level }));
+        const outcome = walkContent(walker, sound, { inflatedBytes: long.length, chunkBytes: [size] });
+        expect(outcome.ends && Buffer.compare(outcome.kept, long)).toBe(0);
+      }),
+      runs(30),
+    );
+  });
+
+  it('agree on content with changed bytes: it is the same, or refused', () => {
+    fc.assert(
+      fc.property(
+        stream,
+        chunkBytes,
+        fc.array(mutation, { minLength: 1, maxLength: 3 }),
+        (sound, sizes, changes) => {
+          const changed = mutated(sound.stream, changes);
+          const told = inflate(changed);
+          const inflatedBytes = told.ends ? told.produced : sound.content.length;
+          const outcome = walkContent(walker, changed, { inflatedBytes, chunkBytes: sizes });
+          if (told.ends) expect(outcome).toEqual({ ...told, kept: new Uint8Array(told.kept) });
+          // The checksum of content that passes by is the host's to check.
+          else if (outcome.ends) expect(told.reason).toMatch(/incorrect data check/);
+        },
+      ),
+      runs(150),
     );
   });
 

@@ -30,10 +30,33 @@ export function walk(walker: ZlibWalker, stream: Uint8Array, options: Walk): Out
 }
 
 function walkInto(walker: ZlibWalker, stream: Uint8Array, options: Walk, output: Uint8Array): Outcome {
-  const { inflatedBytes, keepBytes = 0, chunkBytes = [stream.length + 1] } = options;
+  const { inflatedBytes, keepBytes = 0 } = options;
+  const begin = () => walker.begin(inflatedBytes, output, keepBytes);
+  return walkFrom(walker, stream, options, begin, () => output.subarray(0, keepBytes));
+}
+
+/** Walks `stream` with all its output passed on, as it is inflated; the pieces together are what is kept. */
+export function walkContent(walker: ZlibWalker, stream: Uint8Array, options: Walk): Outcome {
+  const pieces: Uint8Array[] = [];
+  const sink = (bytes: Uint8Array) => {
+    if (bytes.length === 0 || bytes.length > 98_304 + 258)
+      throw new Error(`a piece of ${bytes.length} bytes`);
+    pieces.push(bytes.slice());
+  };
+  const begin = () => walker.beginContent(options.inflatedBytes, sink);
+  return walkFrom(walker, stream, options, begin, () => new Uint8Array(Buffer.concat(pieces)));
+}
+
+function walkFrom(
+  walker: ZlibWalker,
+  stream: Uint8Array,
+  { chunkBytes = [stream.length + 1] }: Walk,
+  begin: () => void,
+  kept: () => Uint8Array,
+): Outcome {
   let consumed = 0;
   try {
-    walker.begin(inflatedBytes, output, keepBytes);
+    begin();
     for (let turn = 0; consumed < stream.length && !walker.done; turn++) {
       const size = Math.min(chunkBytes[turn % chunkBytes.length]!, stream.length - consumed);
       // Own memory for each piece: what lies behind it must not be seen.
@@ -49,7 +72,7 @@ function walkInto(walker: ZlibWalker, stream: Uint8Array, options: Walk, output:
     return { ends: false, reason: error.message };
   }
   if (!walker.done) return { ends: false, reason: TRUNCATED };
-  return { ends: true, consumed, produced: walker.produced, kept: output.subarray(0, keepBytes) };
+  return { ends: true, consumed, produced: walker.produced, kept: kept() };
 }
 
 /**

@@ -1,0 +1,16 @@
+/**
+ * Which Git client speaks, as far as an answer depends on it. Nothing of its name is kept, logged or passed on.
+ */
+
+/** `libgit2`: whatever is built on it. `other`: JGit, go-git, dulwich, isomorphic-git, or one that does not say. */
+export type GitClient = 'git' | 'libgit2' | 'other';
+
+/**
+ * Judges a User-Agent header. libgit2 calls itself `git/2.0 (libgit2 1.9.0)`, dulwich and isomorphic-git begin with `git/`
+ * too; only git itself has a longer version right behind it, such as `git/2.39.5` or
+ * `git/2.47.1.windows.2`.
+ */
+export function gitClientOf(userAgent: string): GitClient {
+  if (/libgit2/i.test(userAgent)) return 'libgit2';
+  return /^git\/\d+\.\d+\./.test(userAgent) ? 'git' : 'other';
+}

@@ -1,0 +1,109 @@
+/**
+ * Ids of the push's own commits inside texts, as `git revert` and `git cherry-pick -x` write them.
+ *
+ * Such an id would tell the host the original commit's id, and would name nothing there. So a full id, or an abbreviation
+ * of at least seven digits that fits only one of the push's commits, is replaced by the new id, cut to the same length.
+ * Nothing else of a text changes, whatever its encoding: the digits are the same bytes in all that Git allows.
+ */
+import type { NewCommit } from './new-commits.ts';
+import type { Oid } from './oid.ts';
+import { OID_HEX_LENGTH } from './oid.ts';
+
+/** Git abbreviates ids to this length, or longer where that is ambiguous. */
+const MIN_ABBREVIATION = 7;
+
+/** Where a text names one of the push's commits. */
+export interface Mention {
+  readonly start: number;
+  readonly length: number;
+  readonly oid: Oid;
+}
+
+/** Of the commits whose message mentions any, by the commit's own original id. */
+export type Mentions = ReadonlyMap<Oid, readonly Mention[]>;
+
+const NONE: readonly Mention[] = [];
+
+/** 1 for the ASCII codes of hexadecimal digits. */
+const IS_HEX = new Uint8Array(256);
+for (const digit of '0123456789abcdefABCDEF') IS_HEX[digit.charCodeAt(0)] = 1;
+
+export class OwnIds {
+  readonly #oids: readonly Oid[];
+  /** By the first digits; made when the first text holds something like an id. */
+  #byStart: Map<string, Oid[]> | null = null;
+
+  constructor(oids: readonly Oid[]) {
+    this.#oids = oids;
+  }
+
+  /** In the order of the text. Cost: one look at each byte. */
+  mentionsIn(text: Uint8Array): readonly Mention[] {
+    let mentions: Mention[] | null = null;
+    for (let start = 0; start < text.length; start++) {
+      if (IS_HEX[text[start]!] === 0) continue;
+      let end = start + 1;
+      while (end < text.length && IS_HEX[text[end]!] === 1) end++;
+      const length = end - start;
+      if (length >= MIN_ABBREVIATION && length <= OID_HEX_LENGTH) {
+        const oid = this.#find(Buffer.from(text.subarray(start, end)).toString('latin1').toLowerCase());
+        if (oid !== null) (mentions ??= []).push({ start, length, oid });
+      }
+      start = end;
+    }
+    return mentions ?? NONE;
+  }
+
+  mentionsInMessages(commits: readonly NewCommit[]): Mentions {
+    const mentions = new Map<Oid, readonly Mention[]>();
+    for (const { oid, commit } of commits) {
+      const found = this.mentionsIn(commit.message);
+      if (found.length > 0) mentions.set(oid, found);
+    }
+    return mentions;
+  }
+
+  #find(abbreviation: string): Oid | null {
+    this.#byStart ??= Map.groupBy(this.#oids, (oid) => oid.slice(0, MIN_ABBREVIATION));
+    const candidates = this.#byStart.get(abbreviation.slice(0, MIN_ABBREVIATION)) ?? [];
+    const fitting = candidates.filter((oid) => oid.startsWith(abbreviation));
+    return fitting.length === 1 ? (fitting[0] as Oid) : null;
+  }
+}
+
+/** The text with other ids in place of those that it mentions; the same bytes if it mentions none. */
+export function replaceMentions(
+  text: Uint8Array,
+  mentions: readonly Mention[] | undefined,
+  newIdOf: (oid: Oid) => Oid,
+): Uint8Array {
+  if (mentions === undefined || mentions.length === 0) return text;
+  const replaced = text.slice();
+  for (const { start, length, oid } of mentions) {
+    replaced.set(Buffer.from(newIdOf(oid).slice(0, length), 'latin1'), start);
+  }
+  return replaced;
+}
+
+/**
+ * The commits in an order in which each comes behind its parents and behind those that its message mentions. There is
+ * always one: an id is a hash over everything that it stands on and mentions.
+ * @param commits parents before children.
+ */
+export function orderByMentions(commits: readonly NewCommit[], mentions: Mentions): readonly NewCommit[] {
+  if (mentions.size === 0) return commits;
+  const byOid = new Map(commits.map((commit) => [commit.oid, commit]));
+  const ordered = new Set<NewCommit>();
+  for (const last of commits) {
+    const stack = [last];
+    for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+      const mentioned = (mentions.get(top.oid) ?? NONE).map(({ oid }) => oid);
+      const missing = [...top.commit.parents, ...mentioned]
+        .flatMap((oid) => byOid.get(oid) ?? [])
+        .filter((commit) => !ordered.has(commit));
+      if (missing.length > 0) stack.push(...missing);
+      else ordered.add(stack.pop() as NewCommit);
+    }
+  }
+  return [...ordered];
+}

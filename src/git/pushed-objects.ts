@@ -1,0 +1,71 @@
+/**
+ * What a pack holds besides the new commits of the pushed tip.
+ *
+ * A push of several refs carries the objects of all of them in one pack, and only one branch is taken. The commits and
+ * tags of the others would not leave, but their files would, as nothing in a pack says which commit a file belongs to. So
+ * every commit must be new work of the taken tip or upstream's, and every tag must point at one of these; otherwise the
+ * whole push is refused.
+ */
+import { parseCommit } from './commit.ts';
+import type { KnownHistory, NewCommit } from './new-commits.ts';
+import type { Oid } from './oid.ts';
+import type { KeptObject } from './pack/kept-objects.ts';
+import { parseTagTarget } from './tag.ts';
+
+export interface PushedObjects {
+  /** Commits of the pack that are upstream's: listed, or ancestors of such a commit. */
+  readonly upstreams: ReadonlySet<Oid>;
+  /** Whether the taken branch needs all that the pack holds and all that the other refs point at. */
+  readonly areAllNeeded: boolean;
+}
+
+/**
+ * @param kept the pack's commits and tags. @param newCommits the new commits of the taken tip.
+ * @param ground upstream's commits that these stand on. @param otherTips what the other refs of the push point at.
+ * Cost: linear in the commits and tags that are not new; nothing for an ordinary push of one branch.
+ */
+export function classifyObjects(
+  kept: Iterable<KeptObject>,
+  newCommits: readonly NewCommit[],
+  ground: ReadonlySet<Oid>,
+  otherTips: readonly Oid[],
+  history: KnownHistory,
+): PushedObjects {
+  const isNew = new Set(newCommits.map(({ oid }) => oid));
+  const commits = new Map<Oid, Uint8Array>();
+  const tagTargets = new Map<Oid, Oid | null>();
+  for (const { type, oid, content } of kept) {
+    if (type === 'tag') tagTargets.set(oid, parseTagTarget(content));
+    else if (!isNew.has(oid)) commits.set(oid, content);
+  }
+  const known = [...commits.keys()].filter((oid) => history.isKnown(oid));
+  const upstreams = ancestorsIn(commits, [...known, ...ground]);
+  const isNeeded = (oid: Oid): boolean => isNew.has(oid) || upstreams.has(oid) || history.isKnown(oid);
+  const leadsToNeeded = (oid: Oid): boolean => {
+    // A tag names its target by a hash of it, so tags cannot point at each other in a circle.
+    for (let target: Oid | null = oid; target !== null;) {
+      const next: Oid | null | undefined = tagTargets.get(target);
+      if (next === undefined) return isNeeded(target);
+      target = next;
+    }
+    return false;
+  };
+  const areAllNeeded =
+    upstreams.size === commits.size &&
+    [...tagTargets.keys()].every(leadsToNeeded) &&
+    otherTips.every(leadsToNeeded);
+  return { upstreams, areAllNeeded };
+}
+
+/** The commits among `commits` that are reached from `start`. */
+function ancestorsIn(commits: ReadonlyMap<Oid, Uint8Array>, start: readonly Oid[]): Set<Oid> {
+  const met = new Set<Oid>();
+  const waiting = [...start];
+  for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+    const content = met.has(oid) ? undefined : commits.get(oid);
+    if (content === undefined) continue;
+    met.add(oid);
+    waiting.push(...parseCommit(content).parents);
+  }
+  return met;
+}

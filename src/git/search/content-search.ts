@@ -1,0 +1,146 @@
+/**
+ * Searches what a pack adds: whole files and folders, and what deltas insert. The bytes that a delta copies from its base
+ * are not at hand, and are not new.
+ */
+import { hashObject, type Oid } from '../oid.ts';
+import { DeltaInserts } from '../pack/delta-inserts.ts';
+import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
+import type { ContentListener } from '../pack/entry-walker.ts';
+import type { ByteSearch } from './byte-search.ts';
+import { TreeNames } from './tree-names.ts';
+
+const LF = 0x0a;
+/** Ends and begins every text: a pattern may ask for a boundary. */
+const LINE_END = Uint8Array.of(LF);
+/** Larger files are searched, too, but their ids and so their names are not known. */
+const MAX_WHOLE_BYTES = 64 * 1024;
+/** As much as is kept of what came before, to show where a hit is. */
+const RECENT_BYTES = 128;
+const SHOWN_BEFORE = 80;
+const SHOWN_AFTER = 40;
+
+export interface ContentHit {
+  /** The line around it, shortened, in the bytes of the file. */
+  readonly excerpt: Uint8Array;
+  /** `name`: it is itself the name of a file or folder. */
+  readonly kind: 'name' | 'content';
+  /** Of the file, as far as it can be known: a delta's id would need its base. */
+  oid: Oid | null;
+}
+
+export class ContentSearch implements ContentListener {
+  readonly hits: ContentHit[] = [];
+  readonly names = new TreeNames();
+  readonly #search: ByteSearch;
+  readonly #maxHits: number;
+  readonly #inserts = new DeltaInserts(this);
+  #kind: 'tree' | 'blob' | 'delta' = 'blob';
+  #size = 0;
+  /** Content of a small file or folder, as it arrives. */
+  readonly #whole = new Uint8Array(MAX_WHOLE_BYTES);
+  #wholeLength = 0;
+  /** Hits before the current entry. */
+  #hitsBefore = 0;
+  readonly #recent = new Uint8Array(RECENT_BYTES);
+  #recentLength = 0;
+
+  constructor(search: ByteSearch, maxHits: number) {
+    this.#search = search;
+    this.#maxHits = maxHits;
+  }
+
+  begin(type: number, size: number): boolean {
+    if (this.hits.length >= this.#maxHits) return false;
+    if (type === OBJ_TREE) this.#kind = 'tree';
+    else if (type === OBJ_BLOB) this.#kind = 'blob';
+    else if (type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA) this.#kind = 'delta';
+    else return false;
+    this.#size = size;
+    this.#wholeLength = 0;
+    this.#hitsBefore = this.hits.length;
+    this.#beginText();
+    if (this.#kind === 'delta') this.#inserts.begin();
+    return true;
+  }
+
+  content(bytes: Uint8Array): void {
+    if (this.#kind === 'delta') return this.#inserts.take(bytes);
+    this.#gather(bytes);
+    this.#scan(bytes);
+  }
+
+  end(): void {
+    this.#endText();
+    const isWhole = this.#size === this.#wholeLength;
+    const whole = this.#whole.subarray(0, this.#wholeLength);
+    if (this.#kind === 'delta') this.names.add(whole, null);
+    else if (this.#kind === 'tree') this.names.add(whole, isWhole ? hashObject('tree', whole) : null);
+    else if (isWhole && this.hits.length > this.#hitsBefore) {
+      const oid = hashObject('blob', whole);
+      for (const hit of this.hits.slice(this.#hitsBefore)) hit.oid = oid;
+    }
+  }
+
+  inserted(bytes: Uint8Array): void {
+    this.#gather(bytes);
+    this.#scan(bytes);
+  }
+
+  copied(): void {
+    this.#endText();
+    this.names.add(this.#whole.subarray(0, this.#wholeLength), null);
+    this.#wholeLength = 0;
+    this.#beginText();
+  }
+
+  #gather(bytes: Uint8Array): void {
+    const room = MAX_WHOLE_BYTES - this.#wholeLength;
+    if (room <= 0) return;
+    this.#whole.set(bytes.length > room ? bytes.subarray(0, room) : bytes, this.#wholeLength);
+    this.#wholeLength += Math.min(room, bytes.length);
+  }
+
+  #beginText(): void {
+    this.#search.reset();
+    this.#search.find(LINE_END, 0, 1);
+    this.#recentLength = 0;
+  }
+
+  #endText(): void {
+    this.#scan(LINE_END);
+  }
+
+  #scan(bytes: Uint8Array): void {
+    const search = this.#search;
+    for (let at = search.find(bytes, 0, bytes.length); at >= 0; at = search.find(bytes, at, bytes.length)) {
+      if (this.hits.length < this.#maxHits) this.hits.push(this.#hitAt(bytes, at));
+    }
+    this.#remember(bytes);
+  }
+
+  /** @param at behind the hit and the boundary that ends it. */
+  #hitAt(bytes: Uint8Array, at: number): ContentHit {
+    const before = this.#recent.subarray(0, this.#recentLength);
+    const text = Buffer.concat([before, bytes.subarray(0, at + SHOWN_AFTER)]);
+    const end = before.length + at - 1;
+    const lineStart = Math.max(text.lastIndexOf(LF, end - 1) + 1, end - SHOWN_BEFORE);
+    const nextLine = text.indexOf(LF, end);
+    return {
+      excerpt: new Uint8Array(text.subarray(lineStart, nextLine < 0 ? text.length : nextLine)),
+      kind: this.#kind === 'tree' ? 'name' : 'content',
+      oid: null,
+    };
+  }
+
+  #remember(bytes: Uint8Array): void {
+    const kept = Math.min(RECENT_BYTES - bytes.length, this.#recentLength);
+    if (kept <= 0) {
+      this.#recent.set(bytes.subarray(Math.max(0, bytes.length - RECENT_BYTES)));
+      this.#recentLength = Math.min(RECENT_BYTES, bytes.length);
+      return;
+    }
+    this.#recent.copyWithin(0, this.#recentLength - kept, this.#recentLength);
+    this.#recent.set(bytes, kept);
+    this.#recentLength = kept + bytes.length;
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * What to search for so that nobody publishes their own name by mistake: the names and addresses that stand in the headers
+ * of pushed objects, as they may stand in a text.
+ *
+ * An address is looked for as a whole. A name is looked for if it has at least two words, with a blank or a sign that
+ * takes its place in file names between them; a single word, such as "Ada", says too little. Letters count in either case.
+ */
+import type { RawIdentity } from './raw-identity.ts';
+import { type ByteClass, type BytePattern, MAX_PATTERN_BYTES } from './byte-search.ts';
+
+/** Letters and digits in UTF-8: two Chinese characters tell as much as six Latin letters. */
+const MIN_NAME_BYTES = 5;
+/** Longer ones are no names, and would cost much to search for. */
+const MAX_LENGTH = 100;
+const MIN_WORD_LENGTH = 2;
+/** What stands between two words of a name. */
+const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0));
+/** Everything but letters and digits; bytes of other scripts count as letters. */
+const BOUNDARY: ByteClass = Array.from({ length: 128 }, (_, byte) => byte).filter(
+  (byte) => !/[A-Za-z0-9]/.test(String.fromCharCode(byte)),
+);
+/** What may stand before an address without being part of a longer one. */
+const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
+/** The host's own, in every commit that it makes. */
+const NOBODYS = new Set(['noreply@github.com']);
+
+export interface IdentityPatterns {
+  readonly patterns: readonly BytePattern[];
+  /** False: there are more names and addresses than are looked for. */
+  readonly isComplete: boolean;
+}
+
+/** @param nobodys names and addresses that are to be seen, in lower case: the bot's. */
+export function identityPatterns(
+  identities: readonly RawIdentity[],
+  nobodys: ReadonlySet<string>,
+): IdentityPatterns {
+  const patterns = new Map<string, BytePattern>();
+  let length = 0;
+  for (const identity of identities) {
+    for (const pattern of patternsOf(identity, nobodys)) {
+      const key = JSON.stringify(pattern);
+      if (patterns.has(key)) continue;
+      if (length + pattern.length > MAX_PATTERN_BYTES) {
+        return { patterns: [...patterns.values()], isComplete: false };
+      }
+      patterns.set(key, pattern);
+      length += pattern.length;
+    }
+  }
+  return { patterns: [...patterns.values()], isComplete: true };
+}
+
+function patternsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): BytePattern[] {
+  const [nameText, emailText] = [decode(name, encoding), decode(email, encoding)];
+  const isNobodys = (text: string): boolean =>
+    nobodys.has(text.toLowerCase()) || NOBODYS.has(text.toLowerCase());
+  const searchedName = isTelling(nameText) && !isNobodys(nameText) ? nameText : null;
+  const isEmail = emailText.length <= MAX_LENGTH && /^[^\s@]+@[^\s@]+$/.test(emailText);
+  const searchedEmail = isEmail && !isNobodys(emailText) ? emailText : null;
+  return [
+    // Composed and decomposed letters look alike, and some systems write the latter.
+    ...(searchedName === null ? [] : [searchedName.normalize('NFC'), searchedName.normalize('NFD')]).map(
+      (text) => bounded(text.split(/\s+/).map(textClasses).reduce(separated)),
+    ),
+    ...(searchedEmail === null ? [] : [[EMAIL_BOUNDARY, ...textClasses(searchedEmail), BOUNDARY]]),
+    // In the encoding of the commit, if that is another.
+    ...(searchedName === null || encoding === null
+      ? []
+      : [
+          bounded(
+            splitWords(name)
+              .map((word: Uint8Array) => byteClasses(word))
+              .reduce(separated),
+          ),
+        ]),
+  ];
+}
+
+function isTelling(name: string): boolean {
+  const words = name.split(/\s+/).filter((word) => word.length >= MIN_WORD_LENGTH);
+  const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return words.length > 1 && name.length <= MAX_LENGTH && Buffer.byteLength(letters) >= MIN_NAME_BYTES;
+}
+
+const bounded = (pattern: BytePattern): BytePattern => [BOUNDARY, ...pattern, BOUNDARY];
+const separated = (words: BytePattern, word: BytePattern): BytePattern => [...words, SEPARATORS, ...word];
+
+/** UTF-8, each letter in either case where both take as many bytes. */
+function textClasses(text: string): BytePattern {
+  return Array.from(text).flatMap((letter) => {
+    const own = Buffer.from(letter);
+    const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => Buffer.from(other));
+    const variants = [own, ...others.filter((other) => other.length === own.length)];
+    return Array.from(own, (_, at) => [...new Set(variants.map((bytes) => bytes[at] as number))]);
+  });
+}
+
+/** Bytes as they are; ASCII letters in either case. */
+function byteClasses(word: Uint8Array): BytePattern {
+  return Array.from(word, (byte: number) => {
+    const letter = String.fromCharCode(byte);
+    return /[A-Za-z]/.test(letter)
+      ? [letter.toLowerCase().charCodeAt(0), letter.toUpperCase().charCodeAt(0)]
+      : [byte];
+  });
+}
+
+function splitWords(name: Uint8Array): Uint8Array[] {
+  const text = Buffer.from(name).toString('latin1');
+  return text.split(' ').flatMap((word: string) => (word === '' ? [] : [Buffer.from(word, 'latin1')]));
+}
+
+function decode(bytes: Uint8Array, encoding: string | null): string {
+  try {
+    return new TextDecoder(encoding ?? 'utf-8').decode(bytes).trim();
+  } catch {
+    return new TextDecoder().decode(bytes).trim();
+  }
+}

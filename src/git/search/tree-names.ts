@@ -1,0 +1,62 @@
+/**
+ * Paths of files by their ids, gathered from the trees of a pack to say where something was found.
+ *
+ * A tree that is a delta is known only by what it inserts, which is often a whole entry of a new file and otherwise just
+ * an id. So this is a help for messages and no more: a name may be missing, or the folders above it.
+ */
+import { OID_BYTES, type Oid, oidFromBytes } from '../oid.ts';
+
+/** A few megabytes. */
+const MAX_NAMES = 20_000;
+/** Deeper ones are cut. */
+const MAX_DEPTH = 50;
+
+const GITLINK_MODE = '160000';
+
+interface Place {
+  readonly name: string;
+  /** The tree that the name stands in; null: not known. */
+  readonly tree: Oid | null;
+}
+
+export class TreeNames {
+  readonly #places = new Map<Oid, Place>();
+  readonly #gitlinks = new Map<string, Oid>();
+
+  /** Entries that stand for a commit of another repository (submodules): name and commit. */
+  get gitlinks(): ReadonlyMap<string, Oid> {
+    return this.#gitlinks;
+  }
+
+  /** The path of a file, as far as it is known. */
+  pathOf(oid: Oid): string | undefined {
+    const names: string[] = [];
+    let place = this.#places.get(oid);
+    while (place !== undefined && names.length < MAX_DEPTH) {
+      names.unshift(place.name);
+      place = place.tree === null ? undefined : this.#places.get(place.tree);
+    }
+    return names.length === 0 ? undefined : names.join('/');
+  }
+
+  /** @param text of a tree, or what a delta inserts in one place. @param tree its id, if it is a whole one. */
+  add(text: Uint8Array, tree: Oid | null): void {
+    let start = 0;
+    for (
+      let nul = text.indexOf(0);
+      nul >= 0 && nul + OID_BYTES < text.length && this.#places.size < MAX_NAMES;
+      nul = text.indexOf(0, start)
+    ) {
+      this.#addEntry(text.subarray(start, nul), oidFromBytes(text, nul + 1), tree);
+      start = nul + 1 + OID_BYTES;
+    }
+  }
+
+  /** @param head mode and name; in what a delta inserts, the mode may be missing and other bytes stand before it. */
+  #addEntry(head: Uint8Array, oid: Oid, tree: Oid | null): void {
+    const [, mode, name] = /(?:(\d{5,6}) )?([^\0]*)$/.exec(Buffer.from(head).toString()) ?? [];
+    if (name === undefined || name === '') return;
+    if (mode === GITLINK_MODE) this.#gitlinks.set(name, oid);
+    this.#places.set(oid, { name, tree });
+  }
+}

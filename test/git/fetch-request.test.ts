@@ -1,0 +1,254 @@
+/** What of a client's fetch goes on to the host: what it asks for, and nothing that tells of it. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { MAX_HAVES, NothingInCommon, readFetchRequest } from '../../src/git/fetch-request.ts';
+import { CHUNKINGS, readerOf } from '../support/byte-chunks.ts';
+import { oidNumber } from '../support/objects.ts';
+import { runs } from '../support/runs.ts';
+import { FLUSH, pkt, splitPkts } from '../support/wire.ts';
+
+const WANT = oidNumber(1);
+const UPSTREAM = oidNumber(2);
+const OLDER = oidNumber(3);
+const LOCAL = oidNumber(4);
+const DELIM = '0001';
+
+const HEAD = [
+  'command=fetch',
+  'agent=git/2.50.0-Linux',
+  'session-id=secret',
+  'object-format=sha1',
+  'server-option=me',
+];
+
+const packets = (lines: readonly string[]) => lines.map((line) => pkt(Buffer.from(`${line}\n`))).join('');
+const v2 = (head: readonly string[], args: readonly string[]) =>
+  Buffer.from(`${packets(head)}${DELIM}${packets(args)}${FLUSH}`, 'latin1');
+
+const known = (asked: string[][] = []) => ({
+  someOf: async (oids: readonly string[]) => {
+    asked.push([...oids]);
+    return new Set(oids.filter((oid) => oid === UPSTREAM || oid === OLDER));
+  },
+  allOf: async (oids: readonly string[]) => oids.every((oid) => oid === OLDER),
+});
+
+/** The lines that go on; `0000` and `0001` stand for themselves. */
+function linesOf(bytes: Buffer): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length;) {
+    const length = Number.parseInt(bytes.toString('latin1', at, at + 4), 16);
+    lines.push(
+      length < 4
+        ? bytes.toString('latin1', at, at + 4)
+        : bytes.toString('utf8', at + 4, at + length).trimEnd(),
+    );
+    at += Math.max(4, length);
+  }
+  return lines;
+}
+
+async function relayed(
+  request: Buffer,
+  version: 0 | 2,
+  cut: (bytes: Uint8Array) => readonly Uint8Array[] = (bytes) => [bytes],
+  upstream = known(),
+): Promise<string[]> {
+  const read = await readFetchRequest(readerOf(cut(request)), version, upstream);
+  if (read.kind !== 'relay') throw new Error('answered');
+  const pieces: Uint8Array[] = [];
+  for await (const piece of read.body) pieces.push(piece);
+  return linesOf(Buffer.concat(pieces));
+}
+
+describe.each(CHUNKINGS)('a fetch of version 2 in %s chunks', (_, cut) => {
+  it('loses commits of the client’s own, its name and its session', async () => {
+    const args = ['thin-pack', 'ofs-delta', `want ${WANT}`, `have ${LOCAL}`, `have ${UPSTREAM}`, 'done'];
+    expect(await relayed(v2(HEAD, args), 2, cut)).toEqual([
+      'command=fetch',
+      'agent=git/2.0',
+      'object-format=sha1',
+      DELIM,
+      'thin-pack',
+      'ofs-delta',
+      `want ${WANT}`,
+      `have ${UPSTREAM}`,
+      'done',
+      FLUSH,
+    ]);
+  });
+
+  it('keeps whatever else a client may ask for', async () => {
+    const args = [
+      'no-progress',
+      'include-tag',
+      'deepen 3',
+      'deepen-since 1700000000',
+      'deepen-not refs/heads/größe',
+      'deepen-relative',
+      'filter combine:blob:limit=10k+tree:3',
+      `want ${WANT}`,
+      'want-ref refs/heads/main',
+    ];
+    const lines = await relayed(v2(['command=fetch'], args), 2, cut);
+    expect(lines.slice(4, -1).toSorted()).toEqual(args.toSorted());
+    expect(lines.at(-1)).toBe(FLUSH);
+  });
+
+  it('keeps where a shallow clone ends, if upstream has those commits', async () => {
+    const lines = await relayed(
+      v2(['command=fetch'], [`shallow ${OLDER}`, 'deepen 1', `want ${WANT}`]),
+      2,
+      cut,
+    );
+    expect(lines).toContain(`shallow ${OLDER}`);
+    const stranger = v2(['command=fetch'], [`shallow ${LOCAL}`, `want ${WANT}`]);
+    await expect(relayed(stranger, 2, cut)).rejects.toMatchObject({ code: 'unsupported' });
+  });
+
+  it('for refs asks for the same refs', async () => {
+    const args = ['peel', 'symrefs', 'ref-prefix refs/heads/', 'something-new'];
+    expect(await relayed(v2(['command=ls-refs', 'agent=git/2.50.0'], args), 2, cut)).toEqual([
+      'command=ls-refs',
+      'agent=git/2.0',
+      'object-format=sha1',
+      DELIM,
+      'peel',
+      'symrefs',
+      'ref-prefix refs/heads/',
+      FLUSH,
+    ]);
+  });
+
+  it('that only wants to know what is common is answered here', async () => {
+    const args = ['wait-for-done', `have ${LOCAL}`, `have ${UPSTREAM}`, `have ${OLDER}`];
+    const read = await readFetchRequest(readerOf(cut(v2(HEAD, args))), 2, known());
+    expect(
+      read.kind === 'answer' && splitPkts(read.body).map((line) => line?.toString().trimEnd() ?? null),
+    ).toEqual(['acknowledgments', `ACK ${UPSTREAM}`, `ACK ${OLDER}`, null]);
+  });
+});
+
+it('a negotiation without anything common is told so', async () => {
+  const read = await readFetchRequest(readerOf([v2(HEAD, ['wait-for-done', `have ${LOCAL}`])]), 2, known());
+  expect(read.kind === 'answer' && Buffer.from(read.body).toString()).toContain('NAK\n');
+});
+
+it('a round without anything common is answered here, and the host is not asked', async () => {
+  const round = v2(HEAD, [`want ${WANT}`, `have ${LOCAL}`]);
+  const error = await relayed(round, 2).catch((thrown: NothingInCommon) => thrown);
+  expect(error).toBeInstanceOf(NothingInCommon);
+  expect(Buffer.from((error as NothingInCommon).answer).toString()).toBe(
+    '0014acknowledgments\n0008NAK\n0000',
+  );
+  // The last round goes on, as the client has nothing more to name.
+  expect(await relayed(v2(HEAD, [`want ${WANT}`, `have ${LOCAL}`, 'done']), 2)).toContain('done');
+});
+
+it('a clone asks about no commits', async () => {
+  const asked: string[][] = [];
+  await relayed(v2(['command=fetch'], [`want ${WANT}`, 'done']), 2, undefined, known(asked));
+  expect(asked).toEqual([]);
+});
+
+it('so many commits are looked at, and no more', async () => {
+  const asked: string[][] = [];
+  const haves = Array.from({ length: MAX_HAVES + 10 }, () => `have ${LOCAL}`);
+  await relayed(v2(['command=fetch'], [`want ${WANT}`, ...haves, 'done']), 2, undefined, known(asked));
+  expect(asked.map(({ length }) => length)).toEqual([MAX_HAVES]);
+});
+
+const v0 = (...sections: (readonly string[])[]) => Buffer.from(sections.map(packets).join(FLUSH), 'latin1');
+
+describe.each(CHUNKINGS)('a fetch of an older version in %s chunks', (_, cut) => {
+  it('loses commits of the client’s own, its name and its session', async () => {
+    const caps =
+      'multi_ack_detailed side-band-64k ofs-delta agent=git/2.30.1 session-id=secret object-format=sha1';
+    const lines = await relayed(
+      v0(
+        [`want ${WANT} ${caps}`, `want ${OLDER}`, `shallow ${OLDER}`, 'deepen 2', 'filter blob:none'],
+        [`have ${LOCAL}`, `have ${UPSTREAM}`],
+        [`have ${OLDER}`, 'done'],
+      ),
+      0,
+      cut,
+    );
+    expect(lines).toEqual([
+      `want ${WANT} multi_ack_detailed side-band-64k ofs-delta object-format=sha1 agent=git/2.0`,
+      `want ${OLDER}`,
+      `shallow ${OLDER}`,
+      'deepen 2',
+      'filter blob:none',
+      FLUSH,
+      `have ${UPSTREAM}`,
+      `have ${OLDER}`,
+      'done',
+    ]);
+  });
+
+  it('goes on with another round', async () => {
+    const round = Buffer.concat([v0([`want ${WANT}`], [`have ${UPSTREAM}`]), Buffer.from(FLUSH)]);
+    expect(await relayed(round, 0, cut)).toEqual([
+      `want ${WANT} agent=git/2.0`,
+      FLUSH,
+      `have ${UPSTREAM}`,
+      FLUSH,
+    ]);
+  });
+
+  it('that wants nothing says so', async () => {
+    expect(await relayed(Buffer.from(FLUSH), 0, cut)).toEqual([FLUSH]);
+  });
+});
+
+describe('a request that is none', () => {
+  it.each([
+    ['another command', v2(['command=object-info'], [`oid ${LOCAL}`])],
+    ['no command', Buffer.from(FLUSH)],
+    ['no pkt-line', Buffer.from('GET / HTTP/1.1')],
+    ['an end inside a line', v2(HEAD, [`want ${WANT}`]).subarray(0, -20)],
+    [
+      'a line that is no UTF-8',
+      Buffer.concat([v2(HEAD, []).subarray(0, -4), Buffer.from('0006\xff\xff0000', 'latin1')]),
+    ],
+  ])('is refused: %s', async (_, request) => {
+    await expect(relayed(request, 2)).rejects.toMatchObject({ name: 'ProtocolError' });
+  });
+
+  it('never makes anything go on that is not known here', async () => {
+    const line = fc.oneof(
+      fc.string({ maxLength: 60 }),
+      fc.constantFrom(
+        `have ${LOCAL}`,
+        `have ${UPSTREAM}`,
+        `want ${WANT}`,
+        'done',
+        'filter sparse:oid=secret',
+        'agent=me',
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 8 }),
+        fc.constantFrom(0 as const, 2 as const),
+        async (lines, version) => {
+          const bytes =
+            version === 2
+              ? v2(HEAD, lines)
+              : Buffer.from(lines.map((l) => pkt(Buffer.from(`${l}\n`))).join('') + FLUSH, 'latin1');
+          const passed = await relayed(bytes, version).catch((error: { name: string }) => {
+            expect(error.name).toMatch(/^(?:ProtocolError|NothingInCommon)$/);
+            return [];
+          });
+          for (const text of passed) {
+            expect(text).toMatch(
+              /^(?:0000|0001|command=fetch|agent=git\/2\.0|object-format=sha1|done|have [0-9a-f]{40}|want [0-9a-f]{40}(?: agent=git\/2\.0)?|thin-pack|deepen \d+)$/,
+            );
+            expect(text).not.toContain(LOCAL);
+          }
+        },
+      ),
+      runs(200),
+    );
+  });
+});

@@ -1,0 +1,128 @@
+/** What is searched for, by how it may stand in a text. */
+import { describe, expect, it } from 'vitest';
+import { ByteSearch } from '../../../src/git/search/byte-search.ts';
+import { identityPatterns } from '../../../src/git/search/identity-patterns.ts';
+import { IdentityCollector } from '../../../src/git/search/raw-identity.ts';
+import { commitContent, tagContent } from '../../support/objects.ts';
+
+function identity(name: string, email = 'x@y.example', encoding: string | null = null) {
+  return { name: Buffer.from(name), email: Buffer.from(email), encoding };
+}
+
+/** Whether a text holds the identity. */
+function isIn(text: string | Uint8Array, who: ReturnType<typeof identity>, nobodys: string[] = []): boolean {
+  const { patterns } = identityPatterns([who], new Set(nobodys));
+  if (patterns.length === 0) return false;
+  const bytes = Buffer.concat([Buffer.from('\n'), Buffer.from(text), Buffer.from('\n')]);
+  return new ByteSearch(patterns).find(bytes, 0, bytes.length) >= 0;
+}
+
+describe('a name', () => {
+  it.each([
+    'by Ada Lovelace.',
+    'ADA LOVELACE',
+    'ada.lovelace@elsewhere.example',
+    '/home/ada_lovelace/src',
+    'Ada-Lovelace',
+    '(Ada\tLovelace)',
+  ])('is found in %j', (text) => {
+    expect(isIn(text, identity('Ada Lovelace'))).toBe(true);
+  });
+
+  it.each([
+    'Ada',
+    'Lovelace',
+    'Lovelace, Ada',
+    'Ada  B. Lovelace',
+    'Canada Lovelace',
+    'Ada Lovelaces',
+    'adalovelace',
+  ])('is not found in %j', (text) => {
+    expect(isIn(text, identity('Ada Lovelace'))).toBe(false);
+  });
+
+  it.each(['Ada', 'A B', 'a-b c', '', '  '])('of too little to tell is not searched for: %j', (name) => {
+    expect(identityPatterns([identity(name, 'nothing')], new Set()).patterns).toEqual([]);
+  });
+
+  it('of letters outside ASCII is found in either case, composed and decomposed', () => {
+    const who = identity('Zoë Müller');
+    expect(isIn('ZOË MÜLLER', who)).toBe(true);
+    expect(isIn('Zoë Müller'.normalize('NFD'), who)).toBe(true);
+    expect(isIn('Иван Петров', identity('ИВАН ПЕТРОВ'))).toBe(true);
+    expect(isIn('山田 太郎 です', identity('山田 太郎'))).toBe(true);
+  });
+
+  it('is found in the encoding of its commit and in UTF-8', () => {
+    const who = {
+      name: Buffer.from('Jürgen Weiß', 'latin1'),
+      email: Buffer.from('-'),
+      encoding: 'ISO-8859-1',
+    };
+    expect(isIn(Buffer.from('von Jürgen Weiß', 'latin1'), who)).toBe(true);
+    expect(isIn('von Jürgen Weiß', who)).toBe(true);
+  });
+});
+
+describe('an address', () => {
+  const who = identity('-', 'ada@example.org');
+
+  it.each(['<ada@example.org>', 'mailto:Ada@Example.org?x', 'ada@example.org.', 'to ada@example.org'])(
+    'is found in %j',
+    (text) => {
+      expect(isIn(text, who)).toBe(true);
+    },
+  );
+
+  it.each([
+    'canada@example.org',
+    'x.ada@example.org',
+    'ada@example.organic',
+    'ada@example.or',
+    'ada example.org',
+  ])('is not found in %j', (text) => {
+    expect(isIn(text, who)).toBe(false);
+  });
+});
+
+describe('what is nobody’s', () => {
+  it('is not searched for', () => {
+    expect(isIn('by The Bot', identity('The Bot', 'bot@x.example'), ['the bot', 'bot@x.example'])).toBe(
+      false,
+    );
+    expect(isIn('noreply@github.com', identity('GitHub', 'noreply@github.com'))).toBe(false);
+  });
+});
+
+it('says when there are more than can be searched for', () => {
+  const many = Array.from({ length: 300 }, (_, at) =>
+    identity(`Person Number${at}`, `person${at}@example.org`),
+  );
+  expect(identityPatterns(many, new Set()).isComplete).toBe(false);
+  expect(identityPatterns(many.slice(0, 20), new Set()).isComplete).toBe(true);
+});
+
+describe('IdentityCollector', () => {
+  it('reads authors, committers and taggers, each once', () => {
+    const collector = new IdentityCollector();
+    for (let time = 0; time < 2; time++) {
+      collector.add(commitContent({ message: 'author Not Me <not@me.example> 1 +0000\n' }), null);
+      collector.add(tagContent('0'.repeat(40)), null);
+    }
+    const names = collector.identities.map(({ name, email }) => `${Buffer.from(name)} ${Buffer.from(email)}`);
+    expect(names).toEqual(['Ada Lovelace ada@example.org', 'Charles Babbage charles@example.org']);
+  });
+
+  it('takes whatever stands in those lines', () => {
+    const collector = new IdentityCollector();
+    for (const author of [
+      'no brackets 1 +0000',
+      '<> 1 +0000',
+      `${'x'.repeat(5_000)} <a@b> 1 +0000`,
+      'a <b <c> 1',
+    ]) {
+      collector.add(commitContent({ author }), null);
+    }
+    expect(collector.identities.length).toBeLessThan(5);
+  });
+});
