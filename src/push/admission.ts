@@ -3,11 +3,8 @@
  *
  * When it cannot be asked, a push is turned away: an anonymous service without its brake is worse than none.
  */
-import { concatBytes } from '../git/bytes.ts';
-import type { PushRequest } from '../git/push-request.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { Refusal } from './refusal.ts';
-import { Reply } from './reply.ts';
 
 export interface Admission {
   /** Counts a push attempt; before anything else. Answers why no push is let in now, or null. Never rejects. */
@@ -49,17 +46,3 @@ export const unguarded = (cause: unknown): Refusal =>
   new Refusal('the service cannot check its limits', ['Nothing was changed. Push again in a few minutes.'], {
     cause,
   });
-
-/** The whole answer to a push that is not let in: every ref that was pushed gets the same reason. */
-export async function turnedAway(
-  request: PushRequest,
-  { paragraph, finalLine }: Refusal,
-): Promise<Uint8Array> {
-  const answer: Uint8Array[] = [];
-  const reply = new Reply(request.capabilities);
-  await reply.open(async (bytes) => answer.push(bytes) > 0);
-  await reply.progress(...paragraph);
-  const commandStatuses = request.commandList.map(({ refName }) => ({ refName, reason: finalLine }));
-  await reply.finish({ unpackStatus: 'ok', commandStatuses }, finalLine);
-  return concatBytes(answer);
-}

@@ -7,6 +7,8 @@ export interface BannerFacts {
   readonly prHash: string;
   /** Where an update needs it. */
   readonly prKey: string | null;
+  /** The branch that the option `base` named; null if it was not given. */
+  readonly base: string | null;
   readonly subscribeUrl: string;
   /** The address that was pushed to. */
   readonly remoteUrl: string;
@@ -14,13 +16,17 @@ export interface BannerFacts {
 }
 
 /** As one word of a shell's command line: ref names may hold characters that mean something there. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 export function bannerLines(facts: BannerFacts): string[] {
-  const { prHash, prKey } = facts;
-  const options = prKey === null ? `-o pr-hash=${prHash}` : `-o pr-hash=${prHash} -o pr-key=${prKey}`;
+  const { prHash, prKey, base } = facts;
+  const options = [
+    `-o pr-hash=${prHash}`,
+    ...(prKey === null ? [] : [`-o pr-key=${prKey}`]),
+    ...(base === null ? [] : [`-o ${shellWord(`base=${base}`)}`]),
+  ].join(' ');
   const keep = prKey === null ? 'the hash, it' : 'both, they';
   return [
     '',

@@ -13,6 +13,7 @@ export interface CommandPlan {
 }
 
 function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
+  if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
   if (!isValidRefName(command.refName)) return 'invalid ref name';
   if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
   if (target.kind === 'tag') return 'tags are not accepted: they carry a name. Push a branch';

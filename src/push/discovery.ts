@@ -23,7 +23,7 @@ export async function discoverForPush(
   const listing =
     tip === undefined
       ? null
-      : await host.lister.list(repository, tip, 0).catch((error: unknown) => {
+      : await host.lister.list(repository, { tips: [tip], without: [] }, 0).catch((error: unknown) => {
           logger.warn('the history could not be listed for discovery', { error });
           return null;
         });

@@ -10,6 +10,7 @@ import type { Ref } from '../git/ref-advertisement.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { PushHost } from './push-host.ts';
+import { Refusal } from './refusal.ts';
 
 /** How long a new fork's objects may take to appear. */
 const FORK_WAIT_MS = 60_000;
@@ -40,6 +41,12 @@ function keyOf(host: PushHost, repository: RepositoryName): string {
 /** After a push that failed, nothing is known for sure. */
 export function forgetFork(host: PushHost, repository: RepositoryName): void {
   knownForks.delete(keyOf(host, repository));
+}
+
+/** Whether a step failed because the fork is not where it was: someone has deleted or renamed it. */
+export function isForkGone(error: unknown): boolean {
+  const cause = error instanceof Refusal ? error.cause : null;
+  return cause instanceof HostError && (cause.code === 'missing' || cause.code === 'moved');
 }
 
 /**
@@ -95,7 +102,7 @@ async function listForkTips(
       .map(({ name, oid }) => [name, oid] as const);
     return new Map([['HEAD', headTip], ...tips]);
   } catch (error) {
-    if (error instanceof HostError && error.code === 'missing') return null;
+    if (error instanceof HostError && (error.code === 'missing' || error.code === 'moved')) return null;
     throw error;
   }
 }

@@ -1,18 +1,21 @@
 /**
- * Listings of upstream's history by tip: in the isolate's memory for the push that follows its discovery, in KV for
- * all other isolates.
+ * Listings of upstream's history: in the isolate's memory for the push that follows its discovery, in KV for all other
+ * isolates.
  *
- * A tip names its history, so an entry is never wrong, only superfluous; a cache that fails costs one more listing.
+ * The key names the tips that were listed, and tips name their history, so an entry is never wrong, only superfluous; a
+ * cache that fails costs one more listing.
  */
 import type { Oid } from '../git/oid.ts';
 import { OID_BYTES, OID_HEX_LENGTH } from '../git/oid.ts';
 
-/** What was listed below one tip. */
+/** What was listed below some tips. */
 export interface HistoryListing {
   /** Seconds since 1970; -Infinity: everything was listed. */
   readonly since: number;
+  readonly tips: readonly Oid[];
   readonly newestFirst: readonly Oid[];
-  readonly listed: ReadonlySet<Oid>;
+  /** Each listed commit, with the place in `tips` of one from which it is reached. */
+  readonly listed: ReadonlyMap<Oid, number>;
   /** Parents of listed commits that were not listed themselves. */
   readonly boundary: ReadonlySet<Oid>;
 }
@@ -20,8 +23,9 @@ export interface HistoryListing {
 /** In memory: about 10 MB of ids, over all listings. */
 const MAX_CACHED_COMMITS = 100_000;
 const KV_LIFE_SECONDS = 7 * 24 * 60 * 60;
-/** since, number of listed ids, number of boundary ids. */
-const HEADER_BYTES = 16;
+/** since, and the numbers of tips, listed commits and boundary commits. */
+const HEADER_BYTES = 20;
+const TIP_INDEX_BYTES = 2;
 
 /** Insertion order is order of use: the first one is dropped first. One for the isolate. */
 const memory = new Map<string, HistoryListing>();
@@ -69,27 +73,40 @@ function remember(key: string, listing: HistoryListing): void {
   }
 }
 
-export function encodeListing({ since, newestFirst, boundary }: HistoryListing): ArrayBuffer {
-  const bytes = new Uint8Array(HEADER_BYTES + (newestFirst.length + boundary.size) * OID_BYTES);
+/** The header, the ids of tips, listed and boundary commits, and for each listed commit the place of its tip. */
+export function encodeListing({ since, tips, newestFirst, listed, boundary }: HistoryListing): ArrayBuffer {
+  const oids = [...tips, ...newestFirst, ...boundary];
+  const indexStart = HEADER_BYTES + oids.length * OID_BYTES;
+  const bytes = new Uint8Array(indexStart + newestFirst.length * TIP_INDEX_BYTES);
   const view = new DataView(bytes.buffer);
   view.setFloat64(0, since);
-  view.setUint32(8, newestFirst.length);
-  view.setUint32(12, boundary.size);
-  bytes.set(Buffer.from([...newestFirst, ...boundary].join(''), 'hex'), HEADER_BYTES);
+  view.setUint32(8, tips.length);
+  view.setUint32(12, newestFirst.length);
+  view.setUint32(16, boundary.size);
+  bytes.set(Buffer.from(oids.join(''), 'hex'), HEADER_BYTES);
+  for (const [place, oid] of newestFirst.entries()) {
+    view.setUint16(indexStart + place * TIP_INDEX_BYTES, listed.get(oid) as number);
+  }
   return bytes.buffer;
 }
 
 export function decodeListing(stored: ArrayBuffer): HistoryListing {
   const view = new DataView(stored);
-  const listedCount = view.getUint32(8);
-  const hex = Buffer.from(stored, HEADER_BYTES).toString('hex');
+  const tipCount = view.getUint32(8);
+  const listedCount = view.getUint32(12);
+  const oidCount = tipCount + listedCount + view.getUint32(16);
+  const indexStart = HEADER_BYTES + oidCount * OID_BYTES;
+  const hex = Buffer.from(stored, HEADER_BYTES, oidCount * OID_BYTES).toString('hex');
   const oids: Oid[] = [];
   for (let at = 0; at < hex.length; at += OID_HEX_LENGTH) oids.push(hex.slice(at, at + OID_HEX_LENGTH));
-  const newestFirst = oids.slice(0, listedCount);
+  const newestFirst = oids.slice(tipCount, tipCount + listedCount);
   return {
     since: view.getFloat64(0),
+    tips: oids.slice(0, tipCount),
     newestFirst,
-    listed: new Set(newestFirst),
-    boundary: new Set(oids.slice(listedCount)),
+    listed: new Map(
+      newestFirst.map((oid, place) => [oid, view.getUint16(indexStart + place * TIP_INDEX_BYTES)]),
+    ),
+    boundary: new Set(oids.slice(tipCount + listedCount)),
   };
 }

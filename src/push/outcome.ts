@@ -1,10 +1,10 @@
 /** How a push ended, in one word: what operators count. */
 import { HostError } from '../host/host-error.ts';
 import { count, observe } from '../metrics/tally.ts';
-import type { Refusal } from './refusal.ts';
+import type { Refusal, SpecialOutcome } from './refusal.ts';
 
 /** `refused`: by a rule, ours or the host's, and pushing the same again will not help. `failed`: by a fault. */
-export type PushOutcome = 'accepted' | 'suspended' | 'rate-limited' | 'refused' | 'failed';
+export type PushOutcome = SpecialOutcome | 'accepted' | 'refused' | 'failed';
 
 /** @param refusal null: the push was accepted. */
 export function pushOutcome(refusal: Refusal | null): PushOutcome {

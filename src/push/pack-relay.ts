@@ -4,44 +4,64 @@
  *   receive()   reads the body to its end; a large pack starts to leave for the fork meanwhile
  *   finish()    sends what is left and reads the host's report
  *
- * Nothing leaves before the pushed history is proved complete: until then entries wait in the delay line.
+ * Nothing leaves before the pushed history is proved complete and nothing else is found in the pack: until then entries
+ * wait in the delay line. A small pack waits to its end in any case, so a bad one never reaches the host.
  */
 import type { ByteReader } from '../git/byte-reader.ts';
 import { type NewCommit, traceNewCommits } from '../git/new-commits.ts';
 import type { Oid } from '../git/oid.ts';
-import { lateCommit, PackRewriter } from '../git/pack/pack-rewriter.ts';
+import { hiddenCommit, lateCommit, PackRewriter } from '../git/pack/pack-rewriter.ts';
+import { classifyObjects } from '../git/pushed-objects.ts';
 import type { PushReport } from '../host/git-transport.ts';
-import { hostStep, Refusal } from './refusal.ts';
+import { isForkGone } from './fork.ts';
+import { hostStep, type HostSteps } from './host-steps.ts';
+import type { IdentityGuard } from './identity-guard.ts';
+import { Refusal } from './refusal.ts';
 import type { Rewritten, RewrittenHistory } from './rewriting.ts';
 import type { Upload } from './upload.ts';
 import type { UpstreamHistory } from './upstream-history.ts';
 
-/** A pack of up to this size leaves after it was read to its end: a bad one then never reaches the host. */
+/** A pack of up to this size leaves after it was read to its end. */
 const WAITING_BYTES = 1024 * 1024;
 
 export interface RelayPlan {
   /** The pushed commit. */
   readonly tip: Oid;
+  /** What the refs point at that the push names besides. */
+  readonly otherTips: readonly Oid[];
   readonly history: UpstreamHistory;
+  readonly steps: HostSteps;
+  /** Looks for the author's name in what leaves; null: nobody does. */
+  readonly guard: IdentityGuard | null;
+  /** What becomes public besides the pack, by what it is called. */
+  readonly texts: Readonly<Record<string, string>>;
   /** What becomes of the new commits. */
-  rewrite(commits: readonly NewCommit[], ground: ReadonlySet<Oid>): Rewritten;
-  /** Opens the way to the fork, which takes a while; null: the fork has the rewritten commits already. */
+  rewrite(commits: readonly NewCommit[], ground: ReadonlySet<Oid>): Promise<Rewritten>;
+  /** Opens the way to the fork, which takes a while; null: nothing is to be sent. */
   openUpload(rewritten: RewrittenHistory): Promise<Upload | null>;
+  /** Why a push that carries more than its branch is refused. */
+  readonly refuseOthers: () => Refusal;
 }
 
 export class PackRelay {
   readonly #plan: RelayPlan;
   readonly #rewriter: PackRewriter;
+  /** Commits of the pack that are upstream's. */
+  #upstreams: ReadonlySet<Oid> = new Set();
   #rewritten: RewrittenHistory | null = null;
   /** Undefined: not opened yet. */
   #upload: Upload | null | undefined;
+  /** Of a pack that has not begun to leave when it has been read: all of it. */
+  #whole: readonly Uint8Array[] | null = null;
   #waitingBytes = 0;
+  #objectCount = 0;
+  #packBytes = 0;
   /** Commits at the last attempt to complete the history: attempts double, so that their sum stays linear. */
   #triedAtCount = 0;
 
   constructor(plan: RelayPlan) {
     this.#plan = plan;
-    this.#rewriter = new PackRewriter((oid) => plan.history.isListed(oid));
+    this.#rewriter = new PackRewriter((oid) => plan.history.isKnown(oid) || this.#upstreams.has(oid));
   }
 
   /**
@@ -52,29 +72,45 @@ export class PackRelay {
     for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
       this.#rewriter.scan(chunk);
       this.#waitingBytes += chunk.byteLength;
-      if (this.#rewritten === null && this.#isWorthTrying()) await this.#complete(this.#rewriter.isFull);
-      const isDue = this.#upload !== undefined || this.#waitingBytes > WAITING_BYTES;
-      if (this.#rewritten === null || !isDue) continue;
-      await this.#send(this.#rewritten);
+      if (this.#upload === undefined && this.#waitingBytes <= WAITING_BYTES) continue;
+      if (this.#rewritten === null && this.#isWorthTrying()) {
+        await this.#complete(this.#rewriter.isFull ? 'full' : 'partly-read');
+      }
+      if (this.#rewritten === null) continue;
+      const pieces = this.#take();
+      await this.#write(await this.#open(this.#rewritten), pieces);
+      this.#waitingBytes = 0;
       // What was sent holds no views of the chunks any more.
       reader.recycle();
     }
     this.#rewriter.finish();
-    if (this.#rewritten === null) await this.#complete(true);
+    if (this.#rewritten === null) await this.#complete('read');
+    if (this.#upload === undefined) this.#whole = this.#take();
   }
 
   /** Sends the rest; null: there was nothing to send. Only after `receive`. */
   async finish(): Promise<PushReport | null> {
-    const upload = await this.#send(this.#rewritten as RewrittenHistory);
-    if (upload === null) return null;
-    return hostStep('push', async () => {
-      await upload.write([this.#rewriter.trailer()]);
-      return upload.finish();
-    });
+    const rewritten = this.#rewritten as RewrittenHistory;
+    const rest = [...(this.#whole ?? this.#take()), this.#rewriter.trailer()];
+    const upload = await this.#open(rewritten);
+    try {
+      return await this.#end(upload, rest);
+    } catch (error) {
+      if (!isForkGone(error)) throw error;
+      if (this.#whole === null) throw forkGone();
+      // All of the pack is still here: once more, to a new fork.
+      this.#upload = await this.#plan.openUpload(rewritten);
+      return this.#end(this.#upload, rest);
+    }
   }
 
   get rewritten(): RewrittenHistory | null {
     return this.#rewritten;
+  }
+
+  /** Of the pack that leaves, its trailer not counted. */
+  get size(): { readonly objectCount: number; readonly bytes: number } {
+    return { objectCount: this.#objectCount, bytes: this.#packBytes };
   }
 
   /** The host drops what it got so far. */
@@ -87,34 +123,84 @@ export class PackRelay {
     return isFull || (hasPassed && keptCount >= 2 * this.#triedAtCount);
   }
 
-  /** @param isFinal no further commit may come: the history is completed now, or the push is refused. */
-  async #complete(isFinal: boolean): Promise<void> {
-    const { tip, history } = this.#plan;
+  /**
+   * Completes the history, or refuses the push; a pack that was partly read may also be left for later.
+   * @param state `full`: nothing more can wait, so a commit that has not come yet comes too late.
+   */
+  async #complete(state: 'partly-read' | 'full' | 'read'): Promise<void> {
+    const { tip, otherTips, history, steps } = this.#plan;
     this.#triedAtCount = this.#rewriter.keptCount;
     for (;;) {
       const trace = traceNewCommits(tip, (oid) => this.#rewriter.findCommit(oid), history);
       if (trace.kind === 'complete') {
-        if (trace.commits.length === 0) throw nothingNew();
-        const { history: rewritten, contents } = this.#plan.rewrite(trace.commits, trace.ground);
-        this.#rewriter.start(contents);
-        this.#rewritten = rewritten;
-        return;
+        const { commits, ground } = trace;
+        if (commits.length === 0) throw nothingNew();
+        const objects = classifyObjects(this.#rewriter.kept, commits, ground, otherTips, history);
+        if (objects.areAllNeeded) return this.#start(commits, ground, objects.upstreams);
       }
-      if (!isFinal) return;
+      if (state === 'partly-read') return;
       // Not even the pushed commit has come before the line was full.
-      if (this.#rewriter.isFull && this.#rewriter.findCommit(tip) === undefined) throw lateCommit();
-      if (!(await hostStep('history', () => history.reachBack()))) throw unproven();
+      if (state === 'full' && this.#rewriter.findCommit(tip) === undefined) throw lateCommit();
+      const hasReached = await steps.run('history', () =>
+        trace.kind === 'reaches-back-on-others' ? history.reachBackOnOthers() : history.reachBack(),
+      );
+      if (this.#rewriter.hidesCommit) throw hiddenCommit();
+      if (hasReached || trace.kind === 'reaches-back-on-others') continue;
+      if (trace.kind === 'complete') throw this.#plan.refuseOthers();
+      throw state === 'full' ? lateCommit() : unproven();
     }
   }
 
-  async #send(rewritten: RewrittenHistory): Promise<Upload | null> {
-    const upload = this.#upload === undefined ? await this.#plan.openUpload(rewritten) : this.#upload;
-    this.#upload = upload;
-    const pieces = this.#rewriter.take();
-    if (upload !== null) await hostStep('push', () => upload.write(pieces));
-    this.#waitingBytes = 0;
-    return upload;
+  async #start(
+    commits: readonly NewCommit[],
+    ground: ReadonlySet<Oid>,
+    upstreams: ReadonlySet<Oid>,
+  ): Promise<void> {
+    const { guard, texts } = this.#plan;
+    const { history, contents } = await this.#plan.rewrite(commits, ground);
+    guard?.learn(commits, ({ oid }) => this.#rewriter.findCommit(oid), this.#rewriter.kept);
+    guard?.checkMessages(history.messages);
+    for (const [where, text] of Object.entries(texts)) guard?.checkText(where, text);
+    this.#upstreams = upstreams;
+    this.#objectCount = this.#rewriter.start(contents);
+    this.#rewritten = history;
   }
+
+  /** What may leave now. @throws Refusal if it may not. */
+  #take(): readonly Uint8Array[] {
+    const pieces = this.#rewriter.take();
+    for (const { byteLength } of pieces) this.#packBytes += byteLength;
+    this.#plan.guard?.checkPack(pieces);
+    this.#plan.guard?.decide();
+    return pieces;
+  }
+
+  async #open(rewritten: RewrittenHistory): Promise<Upload | null> {
+    if (this.#upload === undefined) this.#upload = await this.#plan.openUpload(rewritten);
+    return this.#upload;
+  }
+
+  async #write(upload: Upload | null, pieces: readonly Uint8Array[]): Promise<void> {
+    try {
+      if (upload !== null) await hostStep('push', () => upload.write(pieces));
+    } catch (error) {
+      throw isForkGone(error) ? forkGone() : error;
+    }
+  }
+
+  async #end(upload: Upload | null, rest: readonly Uint8Array[]): Promise<PushReport | null> {
+    if (upload === null) return null;
+    return this.#plan.steps.run('push', async () => {
+      await upload.write(rest);
+      return upload.finish();
+    });
+  }
+}
+
+function forkGone(): Refusal {
+  return new Refusal('the fork is gone', [
+    'The fork on the code host was deleted or renamed. Push again: the service makes a new one.',
+  ]);
 }
 
 function nothingNew(): Refusal {

@@ -3,18 +3,16 @@ import type { Commit } from '../git/commit.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { headOf, type PullRequest } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
-import type { Logger } from '../log.ts';
 import { proposedText } from './proposal.ts';
-import type { PushHost } from './push-host.ts';
 import { type PushOptions, workBranch } from './push-options.ts';
-import { type Continuation, findPullRequest, type Upstream } from './push-target.ts';
-import { hostStep } from './refusal.ts';
-import type { Reply } from './reply.ts';
+import type { PushRun } from './push-run.ts';
+import { type Base, type Continuation, findPullRequest, type Upstream } from './push-target.ts';
+import { Refusal } from './refusal.ts';
 import type { WorkBranch } from './work-branch.ts';
 
 export interface Proposal {
   readonly upstream: Upstream;
-  readonly base: Ref;
+  readonly base: Base;
   readonly botLogin: string;
   readonly continuation: Continuation;
   readonly options: PushOptions;
@@ -22,35 +20,40 @@ export interface Proposal {
   readonly branch: WorkBranch;
 }
 
-/** @throws Refusal */
-export async function propose(
-  host: PushHost,
-  reply: Reply,
-  logger: Logger,
-  proposal: Proposal,
-): Promise<PullRequest> {
+/** @throws Refusal; see `isOpen` for what it leaves unknown. */
+export async function propose(run: PushRun, proposal: Proposal): Promise<PullRequest> {
   const { pullRequest, isUpdate } = proposal.continuation;
-  if (isUpdate && pullRequest !== null) return edit(host, reply, proposal, pullRequest);
+  if (isUpdate && pullRequest !== null) return edit(run, proposal, pullRequest);
   if (pullRequest?.isOpen) return pullRequest;
-  await reply.progress('Opening the pull request ...');
-  return open(host, proposal).catch(async (error: unknown) => {
-    const found = await findOpen(host, proposal);
+  await run.reply.progress('Opening the pull request ...');
+  return open(run, proposal).catch(async (error: unknown) => {
+    const found = await findOpen(run, proposal);
     if (found !== null) return found;
-    // A branch without a pull request helps nobody; one that had a pull request before is not ours to take.
-    if (pullRequest === null) {
+    // A branch without a pull request helps nobody. But while it is unknown whether one was opened, the branch stays; and
+    // one that had a pull request before is not ours to take.
+    if (pullRequest === null && !isUnknown(error)) {
       await proposal.branch.drop((failure) =>
-        logger.warn('a branch without a pull request stays on the fork', { error: failure }),
+        run.logger.warn('a branch without a pull request stays on the fork', { error: failure }),
       );
     }
     throw error;
   });
 }
 
-function open(host: PushHost, { upstream, base, branch, continuation, options, tipCommit }: Proposal) {
-  return hostStep('pull-request', () =>
+/** Whether a failed step may have taken effect on the host all the same. */
+export function isUnknown(error: unknown): boolean {
+  const cause = error instanceof Refusal ? error.cause : null;
+  return cause instanceof HostError && cause.code === 'unreachable';
+}
+
+function open(
+  { host, steps }: PushRun,
+  { upstream, base, branch, continuation, options, tipCommit }: Proposal,
+): Promise<PullRequest> {
+  return steps.run('pull-request', () =>
     host.github.openPullRequest(upstream.repository, {
       head: headOf(branch.fork, workBranch(continuation.prHash)),
-      base: branchName(base),
+      base: branchName(base.ref),
       ...proposedText(options, tipCommit),
     }),
   );
@@ -58,32 +61,34 @@ function open(host: PushHost, { upstream, base, branch, continuation, options, t
 
 /** Another attempt at the same push may have been faster. */
 async function findOpen(
-  host: PushHost,
+  run: PushRun,
   { upstream, botLogin, continuation }: Proposal,
 ): Promise<PullRequest | null> {
-  const find = findPullRequest(host, upstream.repository, botLogin, continuation.prHash);
+  const find = findPullRequest(run, upstream.repository, botLogin, continuation.prHash);
   const found = await find.catch(() => null);
   return found?.isOpen ? found : null;
 }
 
 /** An open pull request keeps its text and base unless the push names others. The commits are there in any case. */
 async function edit(
-  host: PushHost,
-  reply: Reply,
+  { host, steps, reply }: PushRun,
   { upstream, base, options }: Proposal,
   pullRequest: PullRequest,
 ): Promise<PullRequest> {
+  const newBase = branchName(base.ref);
   const changes = {
     ...(options.title !== null && { title: options.title }),
     ...(options.description !== null && { body: options.description }),
-    ...(options.base !== null && options.base !== pullRequest.base && { base: branchName(base) }),
+    ...(base.isNamed && newBase !== pullRequest.base && { base: newBase }),
   };
   if (Object.keys(changes).length === 0) return pullRequest;
   try {
-    await host.github.editPullRequest(upstream.repository, pullRequest.number, changes);
+    await steps.run('edit', () =>
+      host.github.editPullRequest(upstream.repository, pullRequest.number, changes),
+    );
   } catch (error) {
-    if (!(error instanceof HostError)) throw error;
-    await reply.progress(`Title, description or base could not be changed. ${error.publicMessage}`);
+    if (!(error instanceof Refusal)) throw error;
+    await reply.progress('Title, description or base could not be changed:', ...error.lines);
   }
   return pullRequest;
 }

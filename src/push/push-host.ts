@@ -7,13 +7,17 @@ import type { GitTransport } from '../host/git-transport.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { Admission } from './admission.ts';
-import type { HistoryLister } from './upstream-history.ts';
+import type { HistoryLister } from './history-lister.ts';
 
-export interface PushHost {
-  readonly github: GitHub;
+/** As much of it as is needed to know upstream's history. */
+export interface HistoryHost {
   readonly transport: GitTransport;
   readonly lister: HistoryLister;
   readonly clock: Clock;
+}
+
+export interface PushHost extends HistoryHost {
+  readonly github: GitHub;
   readonly admission: Admission;
   /** The bot account's name: the author of everything. */
   botLogin(): Promise<string>;

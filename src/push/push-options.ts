@@ -9,7 +9,7 @@ const DESCRIPTION_PATTERN = /^\P{Cc}{0,4000}$/u;
 /** Said once: a push may carry any number of them. */
 const WARNING =
   'A push option is unknown here and is ignored. ' +
-  'Known options: title=, description=, base=, squash, pr-hash=<hash>, pr-key=<key>.';
+  'Known options: title=, description=, base=, squash, preview, publish-names, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
   /** The pull request to update. */
@@ -23,6 +23,10 @@ export interface PushOptions {
   readonly base: string | null;
   /** One commit of all new ones. */
   readonly squash: boolean;
+  /** Only show what would become public. */
+  readonly preview: boolean;
+  /** Go on although the author's name or address would become public. */
+  readonly publishNames: boolean;
   /** Sentences about options that are not taken as given. */
   readonly warnings: readonly string[];
 }
@@ -53,21 +57,27 @@ const KNOWN = {
     isValid: (value: string) => isValidRefName(`refs/heads/${value}`),
     rule: 'base must be the name of a branch',
   },
-  squash: {
-    isValid: (value: string) => value === 'true',
-    rule: 'squash takes no value',
-  },
+  squash: { isValid: isSet, rule: 'squash takes no value' },
+  preview: { isValid: isSet, rule: 'preview takes no value' },
+  'publish-names': { isValid: isSet, rule: 'publish-names takes no value' },
 } as const;
 type Name = keyof typeof KNOWN;
+
+/** Options that do without a value. */
+const FLAGS: ReadonlySet<string> = new Set<Name>(['squash', 'preview', 'publish-names']);
+
+function isSet(value: string): boolean {
+  return value === 'true';
+}
 
 function isKnown(name: string): name is Name {
   return Object.hasOwn(KNOWN, name);
 }
 
-/** Name and value; only `squash` may do without one. */
+/** Name and value; null: there is none, and there must be. */
 function split(option: string): [name: string, value: string | null] {
   const equals = option.indexOf('=');
-  if (equals < 0) return [option, option === 'squash' ? 'true' : null];
+  if (equals < 0) return [option, FLAGS.has(option) ? 'true' : null];
   const name = option.slice(0, equals);
   const value = option.slice(equals + 1);
   return [name, name === 'pr-hash' || name === 'pr-key' ? value.toLowerCase() : value];
@@ -97,6 +107,8 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       description: given.get('description') ?? null,
       base: given.get('base') ?? null,
       squash: given.has('squash'),
+      preview: given.has('preview'),
+      publishNames: given.has('publish-names'),
       warnings: isUnknownGiven ? [WARNING] : [],
     },
   };

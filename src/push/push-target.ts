@@ -5,14 +5,15 @@
 import type { RefList } from '../git/protocol-v2.ts';
 import type { PushTarget } from '../git/ref-name.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
+import { hostText } from '../host/host-error.ts';
 import { headOf, type PullRequest, type Repository } from '../host/github.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import { OPEN_POLICY, policyRefusal } from '../policy/policy.ts';
 import type { Claimed } from './claims.ts';
 import { workBranch } from './push-options.ts';
-import type { PushHost } from './push-host.ts';
-import { hostStep, Refusal } from './refusal.ts';
+import type { PushRun } from './push-run.ts';
+import { Refusal } from './refusal.ts';
 import { discoveredRefs } from './upstream-refs.ts';
 
 export interface Upstream {
@@ -22,8 +23,8 @@ export interface Upstream {
 }
 
 /** @throws Refusal */
-export async function publicRepository(host: PushHost, target: RepositoryName): Promise<Repository> {
-  const repository = await hostStep('lookup', () => host.github.repository(target));
+export async function publicRepository(run: PushRun, target: RepositoryName): Promise<Repository> {
+  const repository = await run.steps.run('lookup', () => run.host.github.repository(target));
   // The bot may see private repositories; the public may not, and must not learn of them either.
   if (!repository.isPrivate) return repository;
   throw new Refusal('the repository could not be looked up', [
@@ -33,13 +34,13 @@ export async function publicRepository(host: PushHost, target: RepositoryName): 
 
 /** @throws Refusal if the repository cannot be looked up, or takes no pull requests. */
 export async function lookUpUpstream(
-  host: PushHost,
+  run: PushRun,
   target: RepositoryName,
   maxRepositoryMb: number,
 ): Promise<Upstream> {
   const [repository, list] = await Promise.all([
-    publicRepository(host, target),
-    hostStep('lookup', () => discoveredRefs(host, target)),
+    publicRepository(run, target),
+    run.steps.run('lookup', () => discoveredRefs(run.host, target)),
   ]);
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
   if (sizeMb > maxRepositoryMb) {
@@ -77,20 +78,34 @@ function findBranch({ refs }: Pick<RefList, 'refs'>, branch: string): Ref | unde
   return refs.find(({ name }) => name === `refs/heads/${branch}`);
 }
 
+export interface Base {
+  readonly ref: Ref;
+  /** Whether the person has named it. If not, an open pull request keeps the one that it has. */
+  readonly isNamed: boolean;
+}
+
 /**
- * The branch that the pull request is for: the one that the option `base` names; else the one behind `refs/for/`; else
- * the pushed branch's own name if upstream has it; else the default branch.
+ * The branch that the pull request is for: the one that the option `base` names; else the one behind `refs/for/`; else,
+ * of an open pull request, the one that it is for; else the pushed branch's own name if upstream has it; else the default
+ * branch.
+ * @param current the base of the open pull request that is updated. @throws Refusal
  */
-export function chooseBase(target: PushTarget, option: string | null, upstream: Upstream): Ref {
+export function chooseBase(
+  target: PushTarget,
+  option: string | null,
+  current: string | null,
+  upstream: Upstream,
+): Base {
   const named = option ?? (target.kind === 'for' ? target.base : null);
   if (named === null) {
-    const own = target.kind === 'branch' ? findBranch(upstream, target.branch) : undefined;
-    return own ?? upstream.defaultBranch;
+    const own = target.kind === 'branch' ? target.branch : '';
+    const ref = findBranch(upstream, current ?? '') ?? findBranch(upstream, own) ?? upstream.defaultBranch;
+    return { ref, isNamed: false };
   }
-  const base = findBranch(upstream, named);
-  if (base !== undefined) return base;
+  const ref = findBranch(upstream, named);
+  if (ref !== undefined) return { ref, isNamed: true };
   throw new Refusal('there is no such base branch', [
-    `${fullName(upstream.repository)} has no branch of that name. Name one with -o base=<branch>.`,
+    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name one that it has with -o base=<branch>.`,
   ]);
 }
 
@@ -110,13 +125,13 @@ export interface Continuation {
  * @param botLogin the owner of all forks. @param prHash of the push options.
  */
 export async function findContinuation(
-  host: PushHost,
+  run: PushRun,
   { repository }: Upstream,
   botLogin: string,
   prHash: string | null,
   { intent, isRepeated }: Pick<Claimed, 'intent' | 'isRepeated'>,
 ): Promise<Continuation> {
-  const find = (hash: string) => findPullRequest(host, repository, botLogin, hash);
+  const find = (hash: string) => findPullRequest(run, repository, botLogin, hash);
   if (prHash !== null) {
     const pullRequest = await find(prHash);
     if (pullRequest !== null) {
@@ -138,11 +153,11 @@ export async function findContinuation(
 
 /** The pull request from a hash's branch: the open one, else the newest; null if there never was one. */
 export function findPullRequest(
-  host: PushHost,
+  { host, steps }: PushRun,
   repository: RepositoryName,
   botLogin: string,
   prHash: string,
 ): Promise<PullRequest | null> {
   const head = headOf({ owner: botLogin, name: repository.name }, workBranch(prHash));
-  return hostStep('lookup', () => host.github.findPullRequest(repository, head));
+  return steps.run('lookup', () => host.github.findPullRequest(repository, head));
 }

@@ -7,7 +7,7 @@
  */
 import type { ByteReader } from '../git/byte-reader.ts';
 import type { PushRequest } from '../git/push-request.ts';
-import type { Ref } from '../git/ref-advertisement.ts';
+import { utf8 } from '../git/bytes.ts';
 import type { RecordedPush } from '../durable/pull-request.ts';
 import type { PullRequest } from '../host/github.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
@@ -18,18 +18,20 @@ import type { Place } from './admission.ts';
 import { bannerLines } from './banner.ts';
 import { Claims } from './claims.ts';
 import { type CommandPlan, planCommands } from './command-plan.ts';
+import { HostSteps } from './host-steps.ts';
+import { IdentityGuard } from './identity-guard.ts';
 import { countPush } from './outcome.ts';
 import { PackRelay } from './pack-relay.ts';
 import { type Preparation, prepare, type PushSettings } from './preparation.ts';
-import { squashedMessage } from './proposal.ts';
-import { propose } from './propose.ts';
+import { previewed } from './preview.ts';
+import { isUnknown, propose } from './propose.ts';
 import type { PushHost } from './push-host.ts';
 import { parsePushOptions, type PushOptions, workBranch } from './push-options.ts';
-import type { Upstream } from './push-target.ts';
-import { hostStep, Refusal, toRefusal } from './refusal.ts';
+import type { PushRun } from './push-run.ts';
+import { planRelay } from './relay-plan.ts';
+import { Refusal, toRefusal } from './refusal.ts';
 import { Reply, type WriteBytes } from './reply.ts';
-import { rewriteHistory, type RewrittenHistory } from './rewriting.ts';
-import { UpstreamHistory } from './upstream-history.ts';
+import type { RewrittenHistory } from './rewriting.ts';
 import { WorkBranch } from './work-branch.ts';
 
 /** What `receive` has found out by the time the body is read. */
@@ -37,17 +39,16 @@ interface Received extends Preparation {
   readonly options: PushOptions;
   readonly relay: PackRelay;
   readonly branch: WorkBranch;
+  readonly guard: IdentityGuard | null;
 }
 
 export class Push {
-  readonly #host: PushHost;
+  readonly #run: PushRun;
   readonly #settings: PushSettings;
   readonly #target: RepositoryName;
   readonly #request: PushRequest;
   readonly #commands: CommandPlan;
   readonly #claims: Claims;
-  readonly #reply: Reply;
-  readonly #logger: Logger;
   readonly #startedAt: number;
   /** What the second half tells: how far it came, or why it failed; null: there was nothing to take. */
   #outcome: Received | Refusal | null = null;
@@ -64,40 +65,35 @@ export class Push {
     request: PushRequest,
     logger: Logger,
   ) {
-    this.#host = host;
+    const reply = new Reply(request.capabilities);
+    const steps = new HostSteps(host.clock, reply, host.transport.hostName);
+    this.#run = { host, reply, steps, logger };
     this.#settings = settings;
     this.#target = target;
     this.#request = request;
     this.#commands = planCommands(request.commandList);
     this.#claims = new Claims(host);
-    this.#reply = new Reply(request.capabilities);
-    this.#logger = logger;
     this.#startedAt = host.clock.now();
   }
 
-  /**
-   * Reads the body to its end, whatever becomes of the push.
-   * @throws BodyError `too-large`: the one failure that has an HTTP status.
-   */
+  /** Reads the body to its end or to its limit, whatever becomes of the push. Never rejects. */
   async receive(reader: ByteReader): Promise<void> {
     try {
       this.#outcome = await this.#receivePack(reader);
     } catch (error) {
-      if (error instanceof BodyError && error.code === 'too-large') {
-        await Promise.all([this.#place?.release(), this.end(true)]);
-        throw error;
-      }
-      this.#outcome = toRefusal(error);
-      await drain(reader);
+      this.#outcome = toRefusal(error, this.#settings.client);
+      // A body over its limit is answered at once.
+      if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
     }
   }
 
   /** Sends what is left to the host and tells the client how it went; false if the client has gone. Never rejects. */
   async conclude(write: WriteBytes): Promise<boolean> {
-    await this.#reply.open(write);
+    const { reply } = this.#run;
+    await reply.open(write);
     let outcome = this.#outcome;
     if (outcome !== null && !(outcome instanceof Refusal)) {
-      outcome = await this.#finish(outcome).catch((error: unknown) => toRefusal(error));
+      outcome = await this.#finish(outcome).catch((error: unknown) => this.#failed(error));
     }
     const refusal = outcome instanceof Refusal ? outcome : null;
     if (refusal !== null) {
@@ -105,16 +101,28 @@ export class Push {
       await this.#place?.release();
     }
     if (this.#commands.taken !== null) this.#log(refusal);
-    if (refusal !== null) await this.#reply.progress(...refusal.paragraph);
-    return this.#reply.finish(
+    if (refusal !== null) await reply.progress(...refusal.paragraph);
+    return reply.finish(
       { unpackStatus: refusal?.unpackStatus ?? 'ok', commandStatuses: this.#commandStatuses(refusal) },
       refusal?.finalLine ?? null,
     );
   }
 
+  /** What the host may have done all the same is found by the same push, if it is repeated. */
+  #failed(error: unknown): Refusal {
+    this.#isUnfinished ||= isUnknown(error);
+    return toRefusal(error, this.#settings.client);
+  }
+
   /** Gives back what the push holds. @param isAnswered the client has heard how it went. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await this.#claims.end(isAnswered && !this.#isUnfinished);
+  }
+
+  /** In place of `conclude` and `end`: the body was over its limit, and the client is told so by HTTP. Never rejects. */
+  async abandon(): Promise<void> {
+    if (this.#outcome instanceof Refusal) this.#log(this.#outcome);
+    await Promise.all([this.#place?.release(), this.end(true)]);
   }
 
   async #receivePack(reader: ByteReader): Promise<Received | null> {
@@ -126,76 +134,76 @@ export class Push {
     const parsed = parsePushOptions(this.#request.pushOptions);
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     const { options } = parsed;
-    await this.#reply.progress(...options.warnings);
+    await this.#run.reply.progress(...options.warnings);
 
     const prepared = await prepare({
-      host: this.#host,
+      run: this.#run,
       settings: this.#settings,
       claims: this.#claims,
-      reply: this.#reply,
       target: this.#target,
       taken,
       options,
       onPlace: (place) => (this.#place = place),
     });
-    const { upstream, base, botLogin, claimed, continuation } = prepared;
-    const advertised = new Set(upstream.refs.map(({ oid }) => oid));
-    const tips = [base.oid, upstream.defaultBranch.oid];
-    const history = new UpstreamHistory(this.#host.lister, upstream.repository, tips, advertised);
-    await hostStep('history', () => history.reachBack());
-    const rewritePlan = {
-      identity: { name: botLogin, email: this.#settings.anonEmail },
-      committedAt: claimed.intent.committedAt,
-      known: continuation.prHash === options.prHash ? (claimed.update?.dates ?? []) : [],
-      squash: options.squash ? squashedMessage.bind(null, options) : null,
-    };
-    const branch = new WorkBranch(this.#host, this.#reply, {
+    const { upstream, continuation, botLogin } = prepared;
+    const branch = new WorkBranch(this.#run, {
       repository: upstream.repository,
       branch: workBranch(continuation.prHash),
       mayExist: continuation.mayHaveBranch,
       writeTimeoutMs: this.#settings.writeTimeoutMs,
     });
     this.#branch = branch;
-    const relay = new PackRelay({
-      tip: taken.command.newId,
-      history,
-      rewrite: (commits, ground) => rewriteHistory(rewritePlan, commits, ground),
-      openUpload: (rewritten) => this.#openUpload(upstream, base, branch, rewritten),
+    const guard = this.#guardFor(options, botLogin);
+    const plan = await planRelay({
+      run: this.#run,
+      settings: this.#settings,
+      taken,
+      commandList: this.#request.commandList,
+      prepared,
+      options,
+      branch,
+      guard,
     });
+    const relay = new PackRelay(plan);
     try {
       await relay.receive(reader);
     } catch (error) {
       await relay.abort();
       throw error;
     }
-    return { ...prepared, options, relay, branch };
+    return { ...prepared, options, relay, branch, guard };
   }
 
-  async #openUpload(upstream: Upstream, base: Ref, branch: WorkBranch, rewritten: RewrittenHistory) {
-    await this.#reply.progress(...rewritten.warning);
-    // What the new commits stand on may be the tip of yet another branch.
-    const ground = upstream.refs.filter(
-      ({ name, oid }) => name.startsWith('refs/heads/') && rewritten.ground.has(oid),
-    );
-    const needed = new Map([base, upstream.defaultBranch, ...ground].map((ref) => [ref.name, ref]));
-    return branch.open([...needed.values()], rewritten);
+  /** Null: nobody looks for names. */
+  #guardFor({ preview, publishNames }: PushOptions, botLogin: string): IdentityGuard | null {
+    const { identityCheck, anonEmail } = this.#settings;
+    if (identityCheck === 'off') return null;
+    const refuses = identityCheck === 'refuse' && !publishNames && !preview;
+    return new IdentityGuard([botLogin, anonEmail], refuses);
   }
 
   /** From the last byte of the body to the pull request. */
   async #finish(received: Received): Promise<null> {
-    const { relay, branch, continuation, options } = received;
+    const { relay, branch, continuation, options, guard } = received;
     const { prHash, isUpdate } = continuation;
+    if (options.preview) {
+      // An attempt that was never answered is not to be forgotten because someone looked at it.
+      this.#isUnfinished = received.claimed.isRepeated;
+      throw previewed({ prepared: received, options, relay, findings: guard?.findings ?? [] });
+    }
+    await this.#run.reply.progress(...(guard === null ? [] : warnings(guard)));
     await branch.complete(relay);
-    const { tip, tipCommit, dates } = relay.rewritten as RewrittenHistory;
-    const pullRequest = await propose(this.#host, this.#reply, this.#logger, {
+    const { tip, tipCommit, dates, withNewIds } = relay.rewritten as RewrittenHistory;
+    const pullRequest = await propose(this.#run, {
       ...received,
+      options: withTexts(options, withNewIds),
       tipCommit,
       branch,
     });
     const needsKey = this.#settings.prUpdatePolicy === 'key';
     const newKey = needsKey && prHash !== options.prHash ? this.#settings.newPrKey() : null;
     await this.#record(received, pullRequest, { tip, dates: dates(), key: newKey });
-    await this.#reply.progress(
+    await this.#run.reply.progress(
       ...bannerLines({
         updated: isUpdate,
         prUrl: pullRequest.url,
@@ -203,8 +211,9 @@ export class Push {
         branch: workBranch(prHash),
         prHash,
         prKey: newKey ?? (needsKey ? options.prKey : null),
+        base: options.base,
         subscribeUrl: `${this.#settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
-        remoteUrl: this.#settings.remoteUrl,
+        remoteUrl: this.#settings.remoteUrl(received.upstream.repository),
         refName: this.#commands.taken?.command.refName ?? '',
       }),
     );
@@ -221,17 +230,14 @@ export class Push {
     const { prHash } = continuation;
     const lease = claimed.update?.lease ?? null;
     const record = { prHash, owner, repo, number, url };
-    const recording = this.#host
-      .pullRequest(prHash)
-      .record(record, { ...push, lease }, this.#host.clock.now());
+    const { host, reply, logger } = this.#run;
+    const recording = host.pullRequest(prHash).record(record, { ...push, lease }, host.clock.now());
     try {
       await Promise.all([recording, this.#place?.opened(record)]);
     } catch (error) {
       this.#isUnfinished = true;
-      this.#logger.error('a pull request could not be recorded', { error });
-      await this.#reply.progress(
-        'It could not be written down here yet. Push the same again within the hour.',
-      );
+      logger.error('a pull request could not be recorded', { error });
+      await reply.progress('It could not be written down here yet. Push the same again within the hour.');
     }
   }
 
@@ -242,9 +248,23 @@ export class Push {
   }
 
   #log(refusal: Refusal | null): void {
-    const durationMs = this.#host.clock.now() - this.#startedAt;
+    const { host, logger } = this.#run;
+    const durationMs = host.clock.now() - this.#startedAt;
     countPush(refusal, durationMs);
-    if (refusal === null) this.#logger.info('push accepted', { durationMs });
-    else this.#logger.warn('push refused', { durationMs, error: refusal.cause ?? refusal });
+    if (refusal === null) logger.info('push accepted', { durationMs });
+    else logger.warn('push refused', { durationMs, error: refusal.cause ?? refusal });
   }
+}
+
+/** The options with new ids in place of the original ones that their texts name. */
+function withTexts(options: PushOptions, withNewIds: RewrittenHistory['withNewIds']): PushOptions {
+  const renamed = (text: string | null): string | null =>
+    text === null ? null : Buffer.from(withNewIds(utf8(text))).toString();
+  return { ...options, title: renamed(options.title), description: renamed(options.description) };
+}
+
+/** What the identity guard has found, where it does not refuse the push. */
+function warnings({ findings, gaps }: IdentityGuard): readonly string[] {
+  if (findings.length === 0) return gaps;
+  return ['The name or address of a commit’s author becomes public here:', ...findings, ...gaps];
 }

@@ -5,8 +5,10 @@
  * next step. Nothing of a cause gets here: only the public messages of the two error classes.
  */
 import { ProtocolError } from '../git/protocol-error.ts';
-import { HostError } from '../host/host-error.ts';
+import type { GitClient } from '../git/git-client.ts';
 import { BodyError } from '../streams.ts';
+
+export type SpecialOutcome = 'suspended' | 'rate-limited' | 'preview';
 
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -16,13 +18,13 @@ export class Refusal extends Error {
   readonly lines: readonly string[];
   /** `ok`, or what is wrong with the pack. */
   readonly unpackStatus: string;
-  /** Of a push that was not let in: why, as it is counted. */
-  readonly outcome: 'suspended' | 'rate-limited' | null;
+  /** Of a push that was not let in, or only looked at: how it is counted. */
+  readonly outcome: SpecialOutcome | null;
 
   constructor(
     reason: string,
     lines: readonly string[],
-    options: { unpackStatus?: string; outcome?: 'suspended' | 'rate-limited'; cause?: unknown } = {},
+    options: { unpackStatus?: string; outcome?: SpecialOutcome; cause?: unknown } = {},
   ) {
     super(reason, { cause: options.cause });
     this.reason = reason;
@@ -37,48 +39,52 @@ export class Refusal extends Error {
   }
 
   get finalLine(): string {
-    return `push rejected: ${this.reason}`;
+    return this.outcome === 'preview' ? this.reason : `push rejected: ${this.reason}`;
   }
 }
 
-/** The steps of a push in which the host takes part, as their failures name them. */
-export const HOST_STEPS = {
-  lookup: 'the repository could not be looked up',
-  history: 'the history of the repository could not be read',
-  fork: 'the fork could not be made',
-  sync: 'the fork could not be brought up to date',
-  push: 'the commits could not be sent to the fork',
-  'pull-request': 'the pull request could not be opened',
-  withdrawal: 'the pull request could not be withdrawn completely',
-} as const;
-export type HostStep = keyof typeof HOST_STEPS;
+const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly string[] }> = {
+  timeout: {
+    reason: 'the push did not arrive completely',
+    lines: [
+      'Your bytes came too slowly: they stopped, or were fewer than 1 KiB a second.',
+      'Push again. If that fails, too, push fewer commits at once or use a faster connection.',
+    ],
+  },
+  aborted: {
+    reason: 'the push did not arrive completely',
+    lines: ['The connection broke off. Push again.'],
+  },
+  damaged: {
+    reason: 'the push arrived damaged',
+    lines: ['Its gzip compression is broken. Push again, or push with another Git client.'],
+  },
+  // Answered with HTTP 413 instead.
+  'too-large': { reason: 'the push is too large', lines: [] },
+};
 
-/** Runs one step; a failure of the host becomes a refusal that names the step. */
-export async function hostStep<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    if (!(error instanceof HostError)) throw error;
-    const next =
-      error.code === 'refused' || error.code === 'missing' ? [] : ['Nothing was changed. Push again later.'];
-    throw new Refusal(HOST_STEPS[step], [error.publicMessage, ...next], { cause: error });
-  }
-}
-
-/** What any failure says to the person. */
-export function toRefusal(error: unknown): Refusal {
+/** What any failure says to the person. @param client of theirs: a remedy must be one that it has. */
+export function toRefusal(error: unknown, client: GitClient): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof ProtocolError) {
-    if (error.code === 'not-rewritable')
-      return new Refusal('the commits cannot be made anonymous', [error.publicMessage]);
+    if (error.code === 'not-rewritable') {
+      const remedy =
+        client === 'git'
+          ? 'Push with: git -c pack.useBitmaps=false push ...'
+          : 'Push fewer commits at once, or push with the git command.';
+      return new Refusal('the commits cannot be made anonymous', [error.publicMessage, remedy]);
+    }
     if (error.code === 'too-large') return new Refusal('the push is too large', [error.publicMessage]);
+    if (error.code === 'bad-request') {
+      return new Refusal('the request is malformed', [error.publicMessage], {
+        unpackStatus: 'malformed request',
+      });
+    }
     return new Refusal('the pack is invalid', [error.publicMessage], { unpackStatus: 'invalid pack' });
   }
   if (error instanceof BodyError) {
-    const line = error.code === 'timeout' ? 'Your bytes came too slowly.' : 'The connection broke off.';
-    return new Refusal('the push did not arrive completely', [`${line} Push again.`], {
-      unpackStatus: 'incomplete pack',
-    });
+    const { reason, lines } = BODY_REFUSALS[error.code];
+    return new Refusal(reason, lines, { unpackStatus: 'incomplete pack' });
   }
   return new Refusal('internal error', ['This is our fault, and it was logged. Push again later.'], {
     cause: error,

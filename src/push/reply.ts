@@ -37,6 +37,11 @@ export class Reply {
     else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${line}\n`).join('')));
   }
 
+  /** A line that is of no use later: said only if the client listens already. */
+  async progressIfOpen(line: string): Promise<void> {
+    if (this.#write !== null) await this.progress(line);
+  }
+
   /**
    * The last thing that is said; only after `open`. False if the client did not hear it.
    * @param finalLine of a push that failed.

@@ -10,9 +10,10 @@ import { createHash } from 'node:crypto';
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../durable/pull-request/record.ts';
 import { anonymizeCommits } from '../git/anonymize.ts';
 import type { Commit, Identity } from '../git/commit.ts';
+import { pullRequestText } from '../git/commit-message.ts';
 import type { NewCommit } from '../git/new-commits.ts';
-import type { Oid } from '../git/oid.ts';
-import { warningOfNames } from './message-names.ts';
+import { type Oid, ZERO_OID } from '../git/oid.ts';
+import { type Mentions, orderByMentions, OwnIds, replaceMentions } from '../git/own-ids.ts';
 import { Refusal } from './refusal.ts';
 
 export interface RewritePlan {
@@ -20,21 +21,41 @@ export interface RewritePlan {
   /** Seconds since 1970: the date of all commits that have none yet. */
   readonly committedAt: number;
   readonly known: readonly DatedCommits[];
-  /** The message of the one commit that takes the place of all; null: they stay apart. */
-  readonly squash: ((tip: Commit) => Pick<Commit, 'message' | 'encoding'>) | null;
+  /** Null: the commits stay apart. */
+  readonly squash: SquashPlan | null;
+}
+
+/** How all new commits become one. */
+export interface SquashPlan {
+  /** What the one commit says. */
+  message(tip: Commit): Pick<Commit, 'message' | 'encoding'>;
+  /** The one of upstream's commits that contains all others of them; null if there is none. */
+  newestOf(ground: ReadonlySet<Oid>): Promise<Oid | null>;
+}
+
+/** A new commit as people see it in a list. */
+export interface RewrittenCommit {
+  readonly oid: Oid;
+  /** Seconds since 1970. */
+  readonly committedAt: number;
+  readonly subject: string;
 }
 
 export interface RewrittenHistory {
   readonly tip: Oid;
-  /** The pushed tip as it was read: its message becomes the pull request's text. */
+  /** The pushed tip with its new message, which becomes the pull request's text. */
   readonly tipCommit: Commit;
   readonly commitCount: number;
   /** Upstream's commits that the new ones stand on. */
   readonly ground: ReadonlySet<Oid>;
-  /** Lines for the person about who is named in the messages. */
-  readonly warning: readonly string[];
+  /** Of the new commits, as they become public. */
+  readonly messages: readonly Uint8Array[];
+  /** Parents before children. */
+  readonly commits: () => readonly RewrittenCommit[];
   /** What got its date now. */
   readonly dates: () => DatedCommits;
+  /** The text with new ids in place of original ones. */
+  readonly withNewIds: (text: Uint8Array) => Uint8Array;
 }
 
 export interface Rewritten {
@@ -49,40 +70,56 @@ const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
  * @param commits parents before children, at least one.
  * @throws Refusal if they cannot become one.
  */
-export function rewriteHistory(
+export async function rewriteHistory(
   plan: RewritePlan,
   commits: readonly NewCommit[],
   ground: ReadonlySet<Oid>,
-): Rewritten {
+): Promise<Rewritten> {
   const { identity, committedAt } = plan;
   const last = commits.at(-1) as NewCommit;
-  const sent = plan.squash === null ? commits : [squashed(last, ground, plan.squash(last.commit))];
-  const hashes = publicHashes(sent);
+  const ownIds = new OwnIds(commits.map(({ oid }) => oid));
+  const chosen = plan.squash === null ? commits : [await squashed(plan.squash, ownIds, last, ground)];
+  const mentions = ownIds.mentionsInMessages(chosen);
+  const sent = orderByMentions(chosen, mentions);
+  const hashes = publicHashes(sent, mentions);
   const known = datesByHash(plan.known);
   const dateOf = (oid: Oid): number => known.get(hashes.get(oid) ?? '') ?? committedAt;
-  const { tip, contents } = anonymizeCommits(sent, identity, dateOf);
+  const { renamed, contents } = anonymizeCommits(sent, identity, dateOf, mentions);
+  // A commit that was squashed away has no new id.
+  const newIdOf = (oid: Oid): Oid => renamed.get(oid) ?? ZERO_OID;
+  const withNewIds = (text: Uint8Array) => replaceMentions(text, ownIds.mentionsIn(text), newIdOf);
   const history: RewrittenHistory = {
-    tip,
-    tipCommit: last.commit,
+    tip: newIdOf(last.oid),
+    tipCommit: { ...last.commit, message: withNewIds(last.commit.message) },
     commitCount: sent.length,
     ground,
-    warning: warningOfNames(sent.map(({ commit }) => commit.message)),
+    messages: sent.map(({ commit }) => commit.message),
+    commits: () =>
+      sent.map(({ oid, commit }) => ({
+        oid: newIdOf(oid),
+        committedAt: dateOf(oid),
+        subject: pullRequestText({ ...commit, message: withNewIds(commit.message) }).title,
+      })),
     dates: () => {
       const added = [...new Set(hashes.values())].filter((hash) => !known.has(hash));
       return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
     },
+    withNewIds,
   };
   return { history, contents };
 }
 
-/** Of each commit by its original id: a hash of its files, its message, and what it stands on. */
-function publicHashes(commits: readonly NewCommit[]): ReadonlyMap<Oid, string> {
+/**
+ * Of each commit by its original id: a hash of its files, its message, and what it stands on. Where the message mentions
+ * another of the commits, that one's hash takes the place of its original id.
+ */
+function publicHashes(commits: readonly NewCommit[], mentions: Mentions): ReadonlyMap<Oid, string> {
   const hashes = new Map<Oid, string>();
+  const hashOf = (oid: Oid): string => hashes.get(oid) ?? oid;
   for (const { oid, commit } of commits) {
-    const parents = commit.parents.map((parent) => hashes.get(parent) ?? parent);
     const hash = createHash('sha256')
-      .update(JSON.stringify([commit.tree, parents, commit.encoding]))
-      .update(commit.message)
+      .update(JSON.stringify([commit.tree, commit.parents.map(hashOf), commit.encoding]))
+      .update(replaceMentions(commit.message, mentions.get(oid), (own) => hashOf(own).repeat(3)))
       .digest('hex');
     hashes.set(oid, hash.slice(0, HASH_HEX_LENGTH));
   }
@@ -103,17 +140,21 @@ function datesByHash(known: readonly DatedCommits[]): Map<string, number> {
 }
 
 /** The tip's files as one change of the commit that the push stands on. */
-function squashed(
+async function squashed(
+  plan: SquashPlan,
+  ownIds: OwnIds,
   { oid, commit }: NewCommit,
   ground: ReadonlySet<Oid>,
-  text: Pick<Commit, 'message' | 'encoding'>,
-): NewCommit {
-  // With several, as after a merge of upstream, it could undo what one of them has and another has not.
-  if (ground.size !== 1) {
+): Promise<NewCommit> {
+  // With several that do not contain each other, it could undo what one of them has and another has not.
+  const parent = ground.size > 1 ? await plan.newestOf(ground) : [...ground][0];
+  if (parent === undefined || parent === null) {
     throw new Refusal('the commits cannot be squashed', [
-      'They stand on more than one commit of upstream, or on none.',
+      'They stand on upstream commits of which none contains the others, or on none at all.',
       'Rebase them instead of merging, or push without "-o squash".',
     ]);
   }
-  return { oid, commit: { ...commit, ...text, parents: [...ground] } };
+  const text = plan.message(commit);
+  const message = replaceMentions(text.message, ownIds.mentionsIn(text.message), () => ZERO_OID);
+  return { oid, commit: { ...commit, ...text, message, parents: [parent] } };
 }

@@ -87,10 +87,13 @@ export class Upload {
     }
   }
 
-  /** A host that refuses a pack stops reading it; its report, which says why, is then on its way. */
+  /** A host that refuses a pack stops reading it; its answer, which says why, is then on its way. */
   async #earlyAnswer(cause: unknown): Promise<HostError> {
-    const report = await Promise.race([this.#report.catch(() => null), scheduler.wait(EARLY_ANSWER_MS)]);
-    if (!report) return new HostError('unreachable', 'The code host broke off the push.', cause);
-    return new HostError('refused', `The code host says: ${hostText(report.unpackStatus)}`, cause);
+    const brokenOff = new HostError('unreachable', 'The code host broke off the push.', cause);
+    const answer = this.#report.then(
+      ({ unpackStatus }) => new HostError('refused', `The code host says: ${hostText(unpackStatus)}`, cause),
+      (error: unknown) => (error instanceof HostError ? error : brokenOff),
+    );
+    return (await Promise.race([answer, scheduler.wait(EARLY_ANSWER_MS)])) ?? brokenOff;
   }
 }

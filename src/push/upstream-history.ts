@@ -1,130 +1,107 @@
 /**
- * Upstream's history, listed from the host as far back as a push needs it.
+ * The history that one push is proved against: which commits are upstream's and which are the pusher's.
  *
- * It is the proof of which commits are upstream's and which are the pusher's, and the source of the `.have` lines. It
- * is listed by date, starting with the last 90 days; only a push that reaches further back makes it longer.
+ * The main part lies below the base branch's tip and the default branch's, and a push must stand on it. The rest is what
+ * upstream's other branches have besides. Its commits are upstream's too, and must not be rewritten as if they were the
+ * pusher's; but where there is too much of it, a push goes on without the oldest.
  */
-import type { GitTransport, ListedCommit } from '../host/git-transport.ts';
-import { HostError } from '../host/host-error.ts';
-import type { RepositoryName } from '../host/repository-name.ts';
-import type { Clock } from '../clock.ts';
 import type { KnownHistory } from '../git/new-commits.ts';
 import type { Oid } from '../git/oid.ts';
-import type { HistoryCache, HistoryListing } from './history-cache.ts';
+import type { Ref } from '../git/ref-advertisement.ts';
+import type { RepositoryName } from '../host/repository-name.ts';
+import type { HistoryListing } from './history-cache.ts';
+import type { HistoryLister, HistoryPart } from './history-lister.ts';
 
-const DAY_SECONDS = 24 * 60 * 60;
-/** How far back to list, one after the other; null: everything. */
-const WINDOWS_DAYS = [90, 365, null] as const;
-/** For the few repositories whose first window alone is too much. */
-const NARROW_WINDOW_DAYS = 14;
-/** One listing's pack; some 50,000 commits. */
-const MAX_LISTING_BYTES = 8 * 1024 * 1024;
+/** As many other branches are looked into. One request names them all, at 50 bytes each. */
+const MAX_OTHER_BRANCHES = 1_000;
 
-export class HistoryLister {
-  readonly #transport: GitTransport;
-  readonly #cache: HistoryCache;
-  readonly #clock: Clock;
-
-  constructor(transport: GitTransport, cache: HistoryCache, clock: Clock) {
-    this.#transport = transport;
-    this.#cache = cache;
-    this.#clock = clock;
-  }
-
-  /**
-   * What is below `tip`, `step` windows back; null if that window does not exist, or holds too much.
-   * @throws HostError if the host does not answer.
-   */
-  async list(repository: RepositoryName, tip: Oid, step: number): Promise<HistoryListing | null> {
-    const days = WINDOWS_DAYS[step];
-    if (days === undefined) return null;
-    const key = `history/${tip}/${days ?? 'all'}`;
-    const cached = await this.#cache.get(key);
-    if (cached !== null) return cached;
-    const listing =
-      (await this.#fetch(repository, tip, days)) ??
-      (step === 0 ? await this.#fetch(repository, tip, NARROW_WINDOW_DAYS) : null);
-    if (listing !== null) this.#cache.put(key, listing);
-    return listing;
-  }
-
-  async #fetch(repository: RepositoryName, tip: Oid, days: number | null): Promise<HistoryListing | null> {
-    const wants = [tip];
-    const fetchSince = (since: number | null) =>
-      this.#transport.listHistory(
-        repository,
-        since === null ? { wants } : { wants, since },
-        MAX_LISTING_BYTES,
-      );
-    let since = days === null ? null : Math.floor(this.#clock.now() / 1000) - days * DAY_SECONDS;
-    let answer = await fetchSince(since);
-    if (answer.kind === 'none-selected' && days !== null) {
-      // Upstream has rested for longer than the window: count from its last commit instead.
-      const tips = await this.#transport.listHistory(
-        repository,
-        { wants, tipsOnly: true },
-        MAX_LISTING_BYTES,
-      );
-      const last = tips.kind === 'listed' ? tips.commits[0] : undefined;
-      since = Math.max(0, (last?.committedAt ?? 0) - days * DAY_SECONDS);
-      answer = await fetchSince(since);
-    }
-    if (answer.kind === 'too-large') return null;
-    if (answer.kind === 'none-selected') {
-      throw new HostError(
-        'unreachable',
-        `${this.#transport.hostName} did not list the history. Try again later.`,
-      );
-    }
-    return toListing(answer.commits, since);
-  }
-}
-
-function toListing(commits: readonly ListedCommit[], since: number | null): HistoryListing {
-  const newestFirst = commits.toSorted((a, b) => b.committedAt - a.committedAt).map(({ oid }) => oid);
-  const listed = new Set(newestFirst);
-  const boundary = new Set<Oid>();
-  for (const { parents } of commits)
-    for (const parent of parents) if (!listed.has(parent)) boundary.add(parent);
-  // Without a parent that is missing, the listing has reached the roots.
-  return { since: since === null || boundary.size === 0 ? -Infinity : since, newestFirst, listed, boundary };
-}
-
-/** The history that one push is proved against: below the base branch's tip and the default branch's. */
-export class UpstreamHistory implements KnownHistory {
-  readonly #lister: HistoryLister;
-  readonly #repository: RepositoryName;
-  readonly #tips: readonly Oid[];
-  readonly #advertised: ReadonlySet<Oid>;
-  #listings: readonly HistoryListing[] = [];
+/** One part of the history, listed further back step by step. */
+class GrowingListing {
+  readonly #list: (step: number) => Promise<HistoryListing | null>;
+  #listing: HistoryListing | null = null;
   #step = -1;
+  #isExhausted = false;
 
-  /** @param advertised the tips of all branches and tags: upstream's by the host's own word. */
-  constructor(
-    lister: HistoryLister,
-    repository: RepositoryName,
-    tips: readonly Oid[],
-    advertised: ReadonlySet<Oid>,
-  ) {
-    this.#lister = lister;
-    this.#repository = repository;
-    this.#tips = [...new Set(tips)];
-    this.#advertised = advertised;
+  constructor(list: (step: number) => Promise<HistoryListing | null>) {
+    this.#list = list;
   }
 
+  /** Seconds since 1970; -Infinity: nothing older can be listed, or nothing could be listed at all. */
   get since(): number {
-    return Math.max(...this.#listings.map(({ since }) => since));
+    return this.#listing?.since ?? -Infinity;
+  }
+
+  get isExhausted(): boolean {
+    return this.#isExhausted;
   }
 
   isListed(oid: Oid): boolean {
-    return this.#listings.some(({ listed }) => listed.has(oid));
+    return this.#listing?.listed.has(oid) ?? false;
+  }
+
+  isBoundary(oid: Oid): boolean {
+    return this.#listing?.boundary.has(oid) ?? false;
+  }
+
+  /** A tip from which a listed commit is reached. */
+  tipAbove(oid: Oid): Oid | undefined {
+    return this.#listing?.tips[this.#listing.listed.get(oid) ?? -1];
+  }
+
+  /** Lists one window more; false if there is none, or it holds too much. @throws HostError */
+  async grow(): Promise<boolean> {
+    if (this.#isExhausted || this.#listing?.since === -Infinity) return false;
+    this.#step += 1;
+    const longer = await this.#list(this.#step);
+    this.#isExhausted = longer === null;
+    this.#listing = longer ?? this.#listing;
+    return longer !== null;
+  }
+}
+
+export class UpstreamHistory implements KnownHistory {
+  readonly #advertised: ReadonlySet<Oid>;
+  readonly #heads: readonly Ref[];
+  readonly #mainTips: readonly Oid[];
+  readonly #main: readonly GrowingListing[];
+  readonly #listPart: (part: HistoryPart, step: number) => Promise<HistoryListing | null>;
+  /** Null: not looked at yet. */
+  #others: GrowingListing | null = null;
+
+  /** @param refs all branches and tags, which are upstream's by the host's own word. @param main two of them. */
+  constructor(lister: HistoryLister, repository: RepositoryName, refs: readonly Ref[], main: readonly Ref[]) {
+    this.#advertised = new Set(refs.map(({ oid }) => oid));
+    this.#heads = refs.filter(({ name }) => name.startsWith('refs/heads/'));
+    this.#mainTips = [...new Set(main.map(({ oid }) => oid))];
+    this.#listPart = (part, step) => lister.list(repository, part, step);
+    this.#main = this.#mainTips.map(
+      (tip) => new GrowingListing((step) => this.#listPart({ tips: [tip], without: [] }, step)),
+    );
+  }
+
+  get since(): number {
+    return Math.max(...this.#main.map(({ since }) => since));
+  }
+
+  get othersSince(): number {
+    return this.#others === null || this.#others.isExhausted ? -Infinity : this.#others.since;
+  }
+
+  isListed(oid: Oid): boolean {
+    return this.#listings().some((listing) => listing.isListed(oid));
   }
 
   isKnown(oid: Oid): boolean {
     return (
       this.#advertised.has(oid) ||
-      this.#listings.some(({ listed, boundary }) => listed.has(oid) || boundary.has(oid))
+      this.#listings().some((listing) => listing.isListed(oid) || listing.isBoundary(oid))
     );
+  }
+
+  /** Other branches that hold some of these commits. */
+  branchesHolding(oids: ReadonlySet<Oid>): Ref[] {
+    const tips = new Set([...oids].map((oid) => this.#others?.tipAbove(oid) ?? oid));
+    return this.#heads.filter(({ oid }) => tips.has(oid));
   }
 
   /**
@@ -132,13 +109,27 @@ export class UpstreamHistory implements KnownHistory {
    * @throws HostError if the host does not answer.
    */
   async reachBack(): Promise<boolean> {
-    if (this.#listings.length > 0 && this.since === -Infinity) return false;
-    this.#step += 1;
-    const listings = await Promise.all(
-      this.#tips.map((tip) => this.#lister.list(this.#repository, tip, this.#step)),
-    );
-    if (listings.includes(null)) return false;
-    this.#listings = listings.filter((listing) => listing !== null);
-    return true;
+    const grown = await Promise.all(this.#main.map((listing) => listing.grow()));
+    const hasOthersGrown = await this.reachBackOnOthers();
+    return hasOthersGrown || grown.includes(true);
+  }
+
+  /** The same for the other branches alone. */
+  async reachBackOnOthers(): Promise<boolean> {
+    this.#others ??= this.#openOthers();
+    return (await this.#others?.grow()) ?? false;
+  }
+
+  /** Null if the main part holds all other branches. */
+  #openOthers(): GrowingListing | null {
+    const tips = [...new Set(this.#heads.map(({ oid }) => oid))]
+      .filter((tip) => !this.#main.some((listing) => listing.isListed(tip)))
+      .slice(0, MAX_OTHER_BRANCHES);
+    const part = { tips, without: this.#mainTips };
+    return tips.length === 0 ? null : new GrowingListing((step) => this.#listPart(part, step));
+  }
+
+  #listings(): readonly GrowingListing[] {
+    return this.#others === null ? this.#main : [...this.#main, this.#others];
   }
 }

@@ -6,6 +6,7 @@
  */
 import type { ByteReader } from '../git/byte-reader.ts';
 import { closedEvent } from '../events/host-event.ts';
+import type { GitClient } from '../git/git-client.ts';
 import type { PushRequest } from '../git/push-request.ts';
 import type { ClosedPullRequest, PullRequest } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
@@ -14,11 +15,14 @@ import type { Logger } from '../log.ts';
 import { drain } from '../streams.ts';
 import { Claims, wrongKey } from './claims.ts';
 import { deletedBranch } from './command-plan.ts';
+import { HostSteps } from './host-steps.ts';
 import { countPush } from './outcome.ts';
+import type { PushSettings } from './preparation.ts';
 import type { PushHost } from './push-host.ts';
 import { parsePushOptions, type PushOptions, workBranch } from './push-options.ts';
+import type { PushRun } from './push-run.ts';
 import { findPullRequest, publicRepository } from './push-target.ts';
-import { hostStep, Refusal, toRefusal } from './refusal.ts';
+import { Refusal, toRefusal } from './refusal.ts';
 import { Reply, type WriteBytes } from './reply.ts';
 
 export interface WithdrawalRequest {
@@ -43,28 +47,28 @@ export function withdrawalOf({
 }
 
 export class Withdrawal {
-  readonly #host: PushHost;
+  readonly #run: PushRun;
+  readonly #client: GitClient;
   readonly #needsKey: boolean;
   readonly #target: RepositoryName;
   readonly #request: WithdrawalRequest;
   readonly #claims: Claims;
-  readonly #reply: Reply;
-  readonly #logger: Logger;
 
   constructor(
     host: PushHost,
-    { prUpdatePolicy }: { prUpdatePolicy: 'hash' | 'key' },
+    { prUpdatePolicy, client }: Pick<PushSettings, 'prUpdatePolicy' | 'client'>,
     target: RepositoryName,
     request: WithdrawalRequest,
     logger: Logger,
   ) {
-    this.#host = host;
+    const reply = new Reply(request.capabilities);
+    const steps = new HostSteps(host.clock, reply, host.transport.hostName);
+    this.#run = { host, reply, steps, logger };
+    this.#client = client;
     this.#needsKey = prUpdatePolicy === 'key';
     this.#target = target;
     this.#request = request;
     this.#claims = new Claims(host);
-    this.#reply = new Reply(request.capabilities);
-    this.#logger = logger;
   }
 
   /** Git sends no pack with deletions; whatever comes is thrown away. */
@@ -74,20 +78,21 @@ export class Withdrawal {
 
   /** Withdraws, and tells the client how it went; false if the client has gone. Never rejects. */
   async conclude(write: WriteBytes): Promise<boolean> {
-    await this.#reply.open(write);
+    const { reply, logger } = this.#run;
+    await reply.open(write);
     const refusal = await this.#withdraw().then(
       () => null,
-      (error: unknown) => toRefusal(error),
+      (error: unknown) => toRefusal(error, this.#client),
     );
     countPush(refusal, null);
-    if (refusal === null) this.#logger.info('pull request withdrawn');
+    if (refusal === null) logger.info('pull request withdrawn');
     else {
-      this.#logger.warn('withdrawal refused', { error: refusal.cause ?? refusal });
-      await this.#reply.progress(...refusal.paragraph);
+      logger.warn('withdrawal refused', { error: refusal.cause ?? refusal });
+      await reply.progress(...refusal.paragraph);
     }
     const reason = refusal?.finalLine ?? null;
     const commandStatuses = [{ refName: this.#request.refName, reason }];
-    return this.#reply.finish({ unpackStatus: 'ok', commandStatuses }, reason);
+    return reply.finish({ unpackStatus: 'ok', commandStatuses }, reason);
   }
 
   /** Gives back what was claimed. Never rejects. */
@@ -95,33 +100,40 @@ export class Withdrawal {
     await this.#claims.end(isAnswered);
   }
 
+  /** In place of `conclude` and `end`: nothing is withdrawn. Never rejects. */
+  async abandon(): Promise<void> {
+    await this.end(true);
+  }
+
   async #withdraw(): Promise<void> {
     const { prHash, options, refName } = this.#request;
-    await this.#reply.progress(...options.warnings);
+    const { host, reply, steps } = this.#run;
+    await reply.progress(...options.warnings);
     const [repository, botLogin, { isRecorded }] = await Promise.all([
-      publicRepository(this.#host, this.#target),
-      hostStep('lookup', () => this.#host.botLogin()),
+      publicRepository(this.#run, this.#target),
+      steps.run('lookup', () => host.botLogin()),
       this.#claims.claimPullRequest(prHash, this.#needsKey ? (options.prKey ?? '') : null),
     ]);
-    const pullRequest = await findPullRequest(this.#host, repository, botLogin, prHash);
+    const pullRequest = await findPullRequest(this.#run, repository, botLogin, prHash);
     if (pullRequest === null) throw unknown(repository);
     if (this.#needsKey && !isRecorded) throw wrongKey();
-    const closed = await hostStep('withdrawal', () =>
-      this.#host.github.closePullRequest(repository, pullRequest.number),
+    const closed = await steps.run('withdrawal', () =>
+      host.github.closePullRequest(repository, pullRequest.number),
     );
     await Promise.all([
-      hostStep('withdrawal', () => this.#removeBranch(pullRequest, workBranch(prHash))),
+      steps.run('withdrawal', () => this.#removeBranch(pullRequest, workBranch(prHash))),
       this.#tell(pullRequest, closed),
     ]);
-    await this.#reply.progress(...farewell(pullRequest, closed, refName));
+    await reply.progress(...farewell(pullRequest, closed, refName));
   }
 
   async #removeBranch({ fork }: PullRequest, branch: string): Promise<void> {
     if (fork === null) return;
-    await this.#host.github.deleteBranch(fork, branch).catch(async (error: unknown) => {
+    const { host } = this.#run;
+    await host.github.deleteBranch(fork, branch).catch(async (error: unknown) => {
       if (!(error instanceof HostError) || error.code === 'unreachable') throw error;
       // An earlier attempt may have removed it.
-      const { refs } = await this.#host.transport.listRefs(fork, [`refs/heads/${branch}`], 'bot');
+      const { refs } = await host.transport.listRefs(fork, [`refs/heads/${branch}`], 'bot');
       if (refs.some(({ name }) => name === `refs/heads/${branch}`)) throw error;
     });
   }
@@ -129,10 +141,11 @@ export class Withdrawal {
   /** As the feed would tell it if someone else had closed it, and by the same key: it is told once. */
   async #tell({ number, url }: PullRequest, { closedAt, isMerged }: ClosedPullRequest): Promise<void> {
     if (isMerged || closedAt === null) return;
-    await this.#host
+    const { host, logger } = this.#run;
+    await host
       .pullRequest(this.#request.prHash)
-      .tell([closedEvent(number, closedAt, url)], this.#host.clock.now())
-      .catch((error: unknown) => this.#logger.error('a withdrawal could not be told', { error }));
+      .tell([closedEvent(number, closedAt, url)], host.clock.now())
+      .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
   }
 }
 

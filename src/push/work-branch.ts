@@ -6,11 +6,10 @@ import type { Ref } from '../git/ref-advertisement.ts';
 import type { PushReport } from '../host/git-transport.ts';
 import { HostError, hostText } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
-import { ensureFork, forgetFork, type ReadyFork, syncFork } from './fork.ts';
+import { ensureFork, forgetFork, isForkGone, type ReadyFork, syncFork } from './fork.ts';
 import type { PackRelay } from './pack-relay.ts';
-import type { PushHost } from './push-host.ts';
-import { hostStep, Refusal } from './refusal.ts';
-import type { Reply } from './reply.ts';
+import type { PushRun } from './push-run.ts';
+import { Refusal } from './refusal.ts';
 import type { RewrittenHistory } from './rewriting.ts';
 import { Upload } from './upload.ts';
 
@@ -24,14 +23,12 @@ export interface WorkBranchFacts {
 }
 
 export class WorkBranch {
-  readonly #host: PushHost;
-  readonly #reply: Reply;
+  readonly #run: PushRun;
   readonly #facts: WorkBranchFacts;
   #ready: ReadyFork | null = null;
 
-  constructor(host: PushHost, reply: Reply, facts: WorkBranchFacts) {
-    this.#host = host;
-    this.#reply = reply;
+  constructor(run: PushRun, facts: WorkBranchFacts) {
+    this.#run = run;
     this.#facts = facts;
   }
 
@@ -41,26 +38,39 @@ export class WorkBranch {
   }
 
   /**
-   * Makes the fork ready, and opens the way to it; null if the branch stands where it should already.
+   * Makes the fork ready, and opens the way to it; null if the branch stands where it should already. Called a second
+   * time when the fork turned out to be gone.
    * @param upstream the refs that the commits stand on. @throws Refusal
    */
   async open(upstream: readonly Ref[], rewritten: RewrittenHistory): Promise<Upload | null> {
-    const { repository, branch, mayExist, writeTimeoutMs } = this.#facts;
-    await this.#reply.progress('Preparing the fork ...');
-    const ready = await hostStep('fork', () =>
-      ensureFork(this.#host, repository, upstream, branch, !mayExist),
-    );
-    await hostStep('sync', () => syncFork(this.#host, ready, upstream));
+    const { host, reply } = this.#run;
+    this.forget();
+    await reply.progress('Preparing the fork ...');
+    const ready = await this.#makeReady(upstream).catch((error: unknown) => {
+      if (!isForkGone(error)) throw error;
+      // The fork that was remembered is gone.
+      forgetFork(host, this.#facts.repository);
+      return this.#makeReady(upstream);
+    });
     this.#ready = ready;
     const { tip, commitCount } = rewritten;
     if (ready.workBranchTip === tip) {
-      await this.#reply.progress('The fork has these commits already.');
+      await reply.progress('The fork has these commits already.');
       return null;
     }
     const commits = commitCount === 1 ? '1 anonymous commit' : `${commitCount} anonymous commits`;
-    await this.#reply.progress(`Sending ${commits} ...`);
+    await reply.progress(`Sending ${commits} ...`);
+    const { branch, writeTimeoutMs } = this.#facts;
     const target = { fork: ready.fork, branch, oldTip: ready.workBranchTip, newTip: tip };
-    return new Upload(this.#host.transport, target, writeTimeoutMs);
+    return new Upload(host.transport, target, writeTimeoutMs);
+  }
+
+  async #makeReady(upstream: readonly Ref[]): Promise<ReadyFork> {
+    const { host, steps } = this.#run;
+    const { repository, branch, mayExist } = this.#facts;
+    const ready = await steps.run('fork', () => ensureFork(host, repository, upstream, branch, !mayExist));
+    await steps.run('sync', () => syncFork(host, ready, upstream));
+    return ready;
   }
 
   /** Sends what the relay still has. @throws Refusal if the host did not take it. */
@@ -82,12 +92,12 @@ export class WorkBranch {
 
   /** Takes it away. A failure is only logged: the branch helps nobody, and harms nobody. */
   async drop(onFailure: (error: unknown) => void): Promise<void> {
-    await this.#host.github.deleteBranch(this.fork, this.#facts.branch).catch(onFailure);
+    await this.#run.host.github.deleteBranch(this.fork, this.#facts.branch).catch(onFailure);
   }
 
   /** After a push that failed, nothing is known of the fork for sure. */
   forget(): void {
-    if (this.#ready !== null) forgetFork(this.#host, this.#ready.repository);
+    if (this.#ready !== null) forgetFork(this.#run.host, this.#ready.repository);
   }
 
   /** After a connection that broke: the host may have taken the push all the same. */
@@ -102,7 +112,7 @@ export class WorkBranch {
   /** Undefined if it is not there, or the host does not say. */
   async #tip(): Promise<string | undefined> {
     const name = `refs/heads/${this.#facts.branch}`;
-    const list = await this.#host.transport.listRefs(this.fork, [name], 'bot').catch(() => null);
+    const list = await this.#run.host.transport.listRefs(this.fork, [name], 'bot').catch(() => null);
     return list?.refs.find((ref) => ref.name === name)?.oid;
   }
 }

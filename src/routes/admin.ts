@@ -86,7 +86,8 @@ async function closeAll(
   tracked: readonly TrackedPullRequest[],
 ): Promise<RollbackReport> {
   const { hostingApiUrl, hostingToken } = c.var.config;
-  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock: systemClock });
+  const { http } = c.var;
+  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock: systemClock });
   const report = await rollBack(
     {
       close: ({ owner, repo, number }) => github.closePullRequest({ owner, name: repo }, number),

@@ -33,7 +33,7 @@ badges.get('/badges/anonymous-friendly.svg', async (c) => {
   const { repo } = query.data;
   if (repo === undefined) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
   const mayAsk = async () => (await badgeWindowOf(c.env).hit('badge')).allowed;
-  const policy = await openPolicies(c.env, c.var.config, c.var.logger).of(repo, mayAsk);
+  const policy = await openPolicies(c.env, c.var.config, c.var.logger, c.var.http).of(repo, mayAsk);
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 });
@@ -53,7 +53,10 @@ badges.get('/badge/:owner/:repo', async (c) => {
   const repository = repositoryParams.safeParse(c.req.param());
   if (!repository.success) return invalidName(c);
   const { owner, name } = repository.data;
-  const count = await openStatistics(c.env, c.var.config, c.var.logger).pullRequestCount(owner, name);
+  const count = await openStatistics(c.env, c.var.config, c.var.logger, c.var.http).pullRequestCount(
+    owner,
+    name,
+  );
   return image(c, pullRequestCountBadge(count), count === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 });
 

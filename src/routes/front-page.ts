@@ -17,7 +17,7 @@ const KEPT_SECONDS = 5;
 export const frontPage = new Hono<AppEnv>();
 
 frontPage.get('/', async (c) => {
-  const { config, logger } = c.var;
+  const { config, logger, http } = c.var;
   const text = c.req.query('repo') ?? '';
   const repository = parseRepositoryText(text);
   const origin = publicOrigin(c.req.raw, config);
@@ -31,7 +31,7 @@ frontPage.get('/', async (c) => {
     return c.text(frontText(page, config), 200, headers);
   }
   // What the service asks a key for is not shown here either.
-  const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger) : null;
+  const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger, http) : null;
   const [isSuspended, totals, recent] = await Promise.all([
     isPanicMode(c),
     statistics?.totals(),

@@ -1,10 +1,12 @@
 /** What both Git services share on the HTTP side (gitprotocol-http, "General Request Processing"). */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
-import type { ByteReader } from '../git/byte-reader.ts';
+import { ByteReader, type ChunkSource } from '../git/byte-reader.ts';
 import { utf8 } from '../git/bytes.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
-import { drain } from '../streams.ts';
+import { type BodyLimits, chunksOf, drain, limited, type LimitedSource } from '../streams.ts';
+import { gunzipped } from '../streams/gunzip.ts';
+import { TimedWriter } from '../streams/timed-writer.ts';
 
 /** Refs and packs are of the moment; no cache may keep them. */
 export const NO_CACHE = {
@@ -18,11 +20,38 @@ export function redirectToMoved(c: Context<AppEnv>, movedTo: RepositoryName, ser
   return c.redirect(`/v1/gh/${fullName(movedTo)}/info/refs?service=${service}`, 301);
 }
 
-/** Null if the request has the one content type that its endpoint takes. */
-export function wrongContentType(c: Context<AppEnv>, expected: string): Response | null {
-  return c.req.header('Content-Type') === expected
-    ? null
-    : c.text(`The content type must be ${expected}.\n`, 415);
+/** Not 401, whatever the host says: Git would ask for a password, and there is none to give. */
+export function missing(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  headers: Record<string, string> = {},
+): Response {
+  return c.text(`${fullName(target)} does not exist, or is not public.\n`, 404, headers);
+}
+
+/** Null if the request has the one content type that its endpoint takes, and is compressed with gzip or not at all. */
+export function wrongType(c: Context<AppEnv>, expected: string): Response | null {
+  if (c.req.header('Content-Type') !== expected) {
+    return c.text(`The content type must be ${expected}.\n`, 415);
+  }
+  const encoding = c.req.header('Content-Encoding');
+  if (encoding === undefined || isGzip(encoding)) return null;
+  return c.text('The one content encoding that is taken here is gzip.\n', 415, { 'Accept-Encoding': 'gzip' });
+}
+
+/**
+ * Both names of gzip (RFC 9110, 8.4.1.3). JGit compresses a push of less than a megabyte, and Git a fetch of more than
+ * one kilobyte.
+ */
+function isGzip(encoding: string): boolean {
+  return /^(?:x-)?gzip$/i.test(encoding);
+}
+
+/** The request's body, inflated if need be. The limit is for what comes out, and for what goes in, too. */
+export function gitBody(c: Context<AppEnv>, limits: BodyLimits): LimitedSource {
+  const sent = chunksOf(c.req.raw.body, limits);
+  const isCompressed = isGzip(c.req.header('Content-Encoding') ?? '');
+  return isCompressed ? limited(gunzipped(sent), limits.maxBytes) : sent;
 }
 
 /** The length of the body as the client announces it; 0 if it does not. */
@@ -36,7 +65,7 @@ export function announcedBytes(c: Context<AppEnv>): number {
  */
 export function tooLarge(
   c: Context<AppEnv>,
-  reader: ByteReader,
+  body: ChunkSource,
   message: string,
   contentType: string,
 ): Response {
@@ -44,9 +73,9 @@ export function tooLarge(
   // A client that asks first has sent nothing, and will not.
   if (c.req.header('Expect') !== undefined && announcedBytes(c) > 0) return new Response(message, init);
   const { readable, writable } = new IdentityTransformStream();
-  const writer = writable.getWriter();
-  const answer = writer.write(utf8(message)).catch(() => {});
-  const rest = drain(reader).then(() => Promise.all([answer, writer.close().catch(() => {})]));
+  const writer = new TimedWriter(writable, c.var.config.writeTimeoutMs);
+  const answer = writer.write(utf8(message));
+  const rest = drain(new ByteReader(body), 'end').then(() => Promise.all([answer, writer.close()]));
   c.executionCtx.waitUntil(rest);
   return new Response(readable, init);
 }

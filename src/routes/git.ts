@@ -9,6 +9,7 @@ import type { AppEnv } from '../env.ts';
 import { fullName, INVALID_NAME, parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
 import { remotePage } from '../pages/remote-page.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
+import { refuseLfs } from './git-lfs.ts';
 import { discoverPush, receivePack } from './git-push.ts';
 import { answerPage, preferredType } from './page.ts';
 import { publicOrigin } from './public-origin.ts';
@@ -38,6 +39,9 @@ git.get(
 
 git.post('/git-receive-pack', onRepository(receivePack));
 git.post('/git-upload-pack', onRepository(uploadPack));
+
+/** Any method, as git-lfs has many; the path is not our business. */
+git.all('/info/lfs/:path{.+}', refuseLfs);
 
 /** For a person who opens the remote's address. */
 git.get(

@@ -65,7 +65,8 @@ async function create(
   issue: NewIssue,
 ): Promise<{ url: string; number: number } | WriteFailure> {
   const { hostingApiUrl, hostingToken } = c.var.config;
-  const host = new GitHubThreads({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock: systemClock });
+  const access = { apiUrl: hostingApiUrl, token: hostingToken ?? '', http: c.var.http };
+  const host = new GitHubThreads({ ...access, clock: systemClock });
   try {
     return await host.createIssue(target, issue);
   } catch (error) {

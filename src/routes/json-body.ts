@@ -29,7 +29,7 @@ export async function readJsonObject(
     return { kind: 'object', value: value as Record<string, unknown> };
   } catch (error) {
     // The rest is read all the same: a client that cannot send it never comes to the answer.
-    await drain(new ByteReader(chunks));
+    await drain(new ByteReader(chunks), 'end');
     if (error instanceof BodyError) throw error;
     return { kind: 'invalid' };
   }

@@ -74,7 +74,7 @@ moderation.post(REPORT_PATH, async (c) => {
   const client = await clientOf(c);
   const { allowed } = await rateWindowOf(c.env, client).hit('report');
   if (!allowed) return refuse(c, TOO_MANY);
-  const { accepted, standing } = await identityOf(c, hash).report(client.hash);
+  const { accepted, standing } = await identityOf(c, hash).report(client.hash('reporter', hash));
   return wantsJson(c)
     ? c.json<ReportAnswer>({ hash, accepted, ...standing }, 200, NOT_KEPT)
     : answerPage(c, receivedPage(hash, accepted, standing), 200, NOT_KEPT);

@@ -16,7 +16,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   return {
     async enter() {
       try {
-        const { panicMode, at } = await guardOf(c.env).admit((await client()).hash);
+        const { panicMode, at } = await guardOf(c.env).admit((await client()).hash('burst'));
         pushedAt = at;
         return panicMode ? suspended() : null;
       } catch (error) {
@@ -59,8 +59,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   }
 
   async function alertOperator(offender: Client, attempts: number): Promise<void> {
+    const { network } = offender;
     await guardOf(c.env)
-      .rateLimitExceeded(offender, attempts)
+      .rateLimitExceeded({ network, hash: offender.hash('alert') }, attempts)
       .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
   }
 }

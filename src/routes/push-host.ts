@@ -9,24 +9,31 @@ import { SmartHttp } from '../host/smart-http.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { HistoryCache } from '../push/history-cache.ts';
-import type { PushHost } from '../push/push-host.ts';
-import { HistoryLister } from '../push/upstream-history.ts';
+import { HistoryLister } from '../push/history-lister.ts';
+import type { HistoryHost, PushHost } from '../push/push-host.ts';
 import { pushAdmission } from './push-admission.ts';
 
 /** The account behind a token does not change: asked for once in an isolate's life. */
 const botLogins = new Map<string, string>();
 
-export function pushHost(c: Context<AppEnv>): PushHost {
+/** Git's side alone: refs and history of public repositories. */
+export function historyHost(c: Context<AppEnv>): HistoryHost {
   const clock = systemClock;
-  const { hostingUrl, hostingApiUrl, hostingToken, identitySecret } = c.var.config;
-  const transport = new GitTransport(new SmartHttp(hostingUrl, hostingToken), clock);
-  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock });
+  const { hostingUrl, hostingToken } = c.var.config;
+  const transport = new GitTransport(new SmartHttp(hostingUrl, hostingToken, c.var.http), clock);
   const cache = new HistoryCache(c.env.HISTORY, (work) => c.executionCtx.waitUntil(work));
+  return { transport, lister: new HistoryLister(transport, cache, clock), clock };
+}
+
+export function pushHost(c: Context<AppEnv>): PushHost {
+  const { http } = c.var;
+  const { hostingApiUrl, hostingToken, identitySecret } = c.var.config;
+  const host = historyHost(c);
+  const { clock } = host;
+  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock });
   return {
-    transport,
+    ...host,
     github,
-    lister: new HistoryLister(transport, cache, clock),
-    clock,
     admission: pushAdmission(c),
     async botLogin() {
       if (hostingToken === null) {
@@ -40,7 +47,7 @@ export function pushHost(c: Context<AppEnv>): PushHost {
       botLogins.set(key, login);
       return login;
     },
-    policy: (repository) => openPolicies(c.env, c.var.config, c.var.logger).of(repository),
+    policy: (repository) => openPolicies(c.env, c.var.config, c.var.logger, http).of(repository),
     secret: () => serviceSecret(c.env, identitySecret),
     pendingPush: (hash) => c.env.PENDING_PUSHES.get(c.env.PENDING_PUSHES.idFromName(hash)),
     pullRequest: (prHash) => c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(prHash)),

@@ -42,7 +42,7 @@ stats.get('/api/recent-prs', async (c) => {
 });
 
 function statisticsOf(c: Context<AppEnv>): Statistics {
-  return openStatistics(c.env, c.var.config, c.var.logger);
+  return openStatistics(c.env, c.var.config, c.var.logger, c.var.http);
 }
 
 /** A cache that others share must not hand out what the service asks a key for. */

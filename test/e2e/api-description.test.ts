@@ -193,14 +193,15 @@ describe('the Git remote', () => {
     for (const service of ['git-receive-pack', 'git-upload-pack']) {
       await api.expect(200, discovery, `${path}/info/refs?service=${service}`);
       await api.expect(301, discovery, `/v1/gh/octo/before/info/refs?service=${service}`);
-      // Of a fetch the host's own answer is passed on, which asks for a password.
-      const missing = service === 'git-upload-pack' ? 401 : 404;
-      await api.expect(missing, discovery, `/v1/gh/octo/nowhere/info/refs?service=${service}`);
+      await api.expect(404, discovery, `/v1/gh/octo/nowhere/info/refs?service=${service}`);
       const cut = { during: 'request', afterBytes: 0 } as const;
       bed.sandbox.faults.inject({ path: /octo\/old/, times: 9, cut });
       await api.expect(502, discovery, `/v1/gh/octo/old/info/refs?service=${service}`);
       bed.sandbox.faults.clear();
     }
+    // What else the host says of a fetch is passed on.
+    bed.sandbox.faults.inject({ path: /octo\/old/, answer: { status: 503 } });
+    await api.expect(503, discovery, '/v1/gh/octo/old/info/refs?service=git-upload-pack');
     await api.expect(400, discovery, `${path}/info/refs`);
   });
 
@@ -218,7 +219,9 @@ describe('the Git remote', () => {
       await announce(operation, service, type, tooManyMiB * 1024 * 1024);
     }
     const fetching = { headers: { 'Content-Type': 'application/x-git-upload-pack-request' }, body: '0000' };
-    await api.expect(401, `POST ${remote}/git-upload-pack`, '/v1/gh/octo/nowhere/git-upload-pack', fetching);
+    await api.expect(404, `POST ${remote}/git-upload-pack`, '/v1/gh/octo/nowhere/git-upload-pack', fetching);
+    bed.sandbox.faults.inject({ path: /upload-pack$/, answer: { status: 503 } });
+    await api.expect(503, `POST ${remote}/git-upload-pack`, `${path}/git-upload-pack`, fetching);
     bed.sandbox.faults.inject({ path: /upload-pack$/, cut: { during: 'request', afterBytes: 0 } });
     await api.expect(502, `POST ${remote}/git-upload-pack`, `${path}/git-upload-pack`, fetching);
   });

@@ -16,7 +16,19 @@ import {
   type SoundPush,
 } from './support/sound-push.ts';
 import { useTestBed } from './support/test-bed.ts';
-import { pkt, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from './support/wire.ts';
+import { statusTable } from './support/push-output.ts';
+import { neutralEnvironment, run } from './support/run.ts';
+import {
+  pkt,
+  pushBody,
+  readPushAnswer,
+  readReport,
+  RECEIVE_PACK,
+  send,
+  sendPush,
+  type WireAnswer,
+  ZERO_ID,
+} from './support/wire.ts';
 
 const bed = useTestBed();
 let sound: SoundPush;
@@ -47,8 +59,32 @@ async function raw(
   return answer;
 }
 
+/** What Git shows of a request that it could not have sent: all refs are refused, and the reason is there twice. */
+function expectTold(
+  answer: WireAnswer,
+  expected: {
+    readonly unpack?: string;
+    readonly reason?: string;
+    readonly refs?: readonly string[];
+    readonly line?: RegExp;
+  } = {},
+): void {
+  const {
+    reason = 'the request is malformed',
+    unpack = 'malformed request',
+    refs = [],
+    line = /\.$/,
+  } = expected;
+  expect(answer.status).toBe(200);
+  expect(answer.headers['content-type']).toBe('application/x-git-receive-pack-result');
+  const { report, errors, progress } = readPushAnswer(answer);
+  expect(report).toEqual([`unpack ${unpack}`, ...refs.map((ref) => `ng ${ref} push rejected: ${reason}`)]);
+  expect(errors).toEqual([`push rejected: ${reason}`]);
+  expect(progress.filter(Boolean).join('\n')).toMatch(line);
+}
+
 describe('in place of commands', () => {
-  it.each<[what: string, body: () => Uint8Array]>([
+  it.each<[what: string, body: () => Uint8Array, refs?: readonly string[]]>([
     ['nothing', () => Buffer.alloc(0)],
     ['text', () => Buffer.from('hello, is this a Git server?')],
     ['a form', () => Buffer.from('a=1&b=2')],
@@ -57,58 +93,129 @@ describe('in place of commands', () => {
     ['a length that is no number', () => Buffer.from('00zz')],
     ['a length of 3', () => Buffer.from('0003')],
     ['a length over the longest', () => Buffer.concat([Buffer.from('ffff'), Buffer.alloc(70_000)])],
-    ['a command of one id', () => command(`${sound.tip} ${REF}\0 report-status`)],
-    ['a command in upper case', () => command(`${'A'.repeat(40)} ${'B'.repeat(40)} ${REF}\0 report-status`)],
-    ['a command without a ref', () => command(`${oidNumber(1)} ${sound.tip} \0 report-status`)],
+    ['a command of one id', () => command(`${sound.tip} ${REF}\0 x`)],
+    [
+      'a command in upper case',
+      () => command(`${'A'.repeat(40)} ${'B'.repeat(40)} ${REF}\0 report-status side-band-64k`),
+      [REF],
+    ],
+    ['a command without a ref', () => command(`${oidNumber(1)} ${sound.tip} \0 report-status side-band-64k`)],
     ['a ref with control characters', () => command(`${oidNumber(1)} ${sound.tip} refs/heads/a\u0007b\0 x`)],
-    ['a ref with a line feed', () => command(`${oidNumber(1)} ${sound.tip} refs/heads/a\nb\0 report-status`)],
-    [
-      'a ref that is not UTF-8',
-      () =>
-        command(`${oidNumber(1)} ${sound.tip} refs/heads/?\0 x`).map((b: number) => (b === 0x3f ? 0xff : b)),
-    ],
-    [
-      'a ref of 5,000 characters',
-      () => command(`${oidNumber(1)} ${sound.tip} refs/heads/${'x'.repeat(5000)}\0 x`),
-    ],
-    ['a push certificate', () => command('push-cert\0 report-status')],
+    ['a ref with a space', () => command(`${oidNumber(1)} ${sound.tip} refs/heads/a b\0 x`)],
+    ['a ref with a line feed', () => command(`${oidNumber(1)} ${sound.tip} refs/heads/a\nb\0 x`)],
+    ['a push certificate', () => command('push-cert\0 report-status side-band-64k')],
     ['a fetch', () => Buffer.concat([pkt(`want ${sound.tip}\n`), pkt(null), pkt('done\n')])],
-    ['commands that do not end', () => pkt(`${oidNumber(1)} ${sound.tip} ${REF}\0 report-status`)],
+    [
+      'commands that do not end',
+      () => pkt(`${oidNumber(1)} ${sound.tip} ${REF}\0 report-status side-band-64k`),
+      [REF],
+    ],
     [
       'options that do not end',
-      () => Buffer.concat([command(`${oidNumber(1)} ${sound.tip} ${REF}\0 push-options`)]),
-    ],
-    [
-      '2,000 commands',
       () =>
         Buffer.concat([
-          ...Array.from({ length: 2000 }, (_, i) => pkt(`${oidNumber(1)} ${sound.tip} refs/heads/b${i}`)),
+          pkt(`${oidNumber(1)} ${sound.tip} ${REF}\0 report-status side-band-64k push-options`),
           pkt(null),
+          pkt('title=x'),
         ]),
+      [REF],
     ],
-  ])('%s: 400 with a sentence', async (_, body) => {
-    const answer = await sendPush(sound.upstream.url, sound.person, body());
-    expect(answer.status).toBe(400);
-    expect(answer.headers['content-type']).toMatch(/^text\/plain/);
-    expect(answer.body.toString()).toMatch(/^[A-Z].+\.\n$/);
+  ])('%s: refused in-band, as Git shows nothing else', async (_, body, refs) => {
+    expectTold(await sendPush(sound.upstream.url, sound.person, body()), { ...(refs && { refs }) });
     await expectNothingMade(bed, sound);
+  });
+
+  it('a sound command of a client without side-band is answered without one', async () => {
+    const body = pushBody({
+      commands: [{ newId: sound.tip, ref: REF }],
+      capabilities: 'report-status push-options',
+      options: ['x'.repeat(5000)],
+      pack: buildPack(sound.entries).bytes,
+    });
+    const { status, body: report } = await sendPush(sound.upstream.url, sound.person, body);
+    expect(status).toBe(200);
+    expect(readReport(report)).toEqual(['unpack ok', `ng ${REF} push rejected: the push is too large`]);
+  });
+});
+
+/** A push by a real Git: it ends with 1, and its text says why. */
+async function refusedPush(args: readonly string[]): Promise<{ stderr: string; rows: string[] }> {
+  const pushed = await sound.clone.push(...args);
+  expect(pushed.code, pushed.stderr).toBe(1);
+  expect(pushed.stderr).not.toContain('Everything up-to-date');
+  expect(pushed.stderr).not.toContain('RPC failed');
+  await expectNothingMade(bed, sound);
+  return { stderr: pushed.stderr, rows: statusTable(pushed) };
+}
+
+/** An argument of bytes that are no UTF-8 cannot be given by Node itself. */
+function pushThroughShell(script: string) {
+  return run('sh', ['-c', script], {
+    cwd: sound.clone.path,
+    env: neutralEnvironment({ HOME: sound.person.home, GIT_USER_AGENT: sound.person.userAgent }),
+  });
+}
+
+describe('what a real Git sends and is refused', () => {
+  it('a push option that is not UTF-8', async () => {
+    const { code, stderr } = await pushThroughShell(
+      `git push -o "title=$(printf 'gr\\366\\337e')" origin HEAD:${REF}`,
+    );
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('remote: A push option is not UTF-8. Write it in UTF-8, or leave it out.');
+    expect(stderr).toMatch(/! \[remote rejected\] HEAD -> fix \(push rejected: the request is malformed\)/);
+    await expectNothingMade(bed, sound);
+  });
+
+  it('a branch whose name is not UTF-8', async () => {
+    const { code, stderr } = await pushThroughShell(
+      `git push origin "HEAD:refs/heads/$(printf 'gr\\366\\337e')"`,
+    );
+    expect(code, stderr).toBe(1);
+    // Git found its own ref in the report.
+    expect(stderr).toMatch(/! \[remote rejected\] HEAD -> gr.+e \(invalid ref name: it is not UTF-8\)/);
+    expect(stderr).not.toContain('unknown ref');
+    await expectNothingMade(bed, sound);
+  });
+
+  it('a branch whose name is longer than ours may be', async () => {
+    const { rows } = await refusedPush(['origin', `HEAD:refs/heads/${'x'.repeat(1_500)}`]);
+    expect(rows).toEqual([expect.stringMatching(/^ ! \[remote rejected\] .*\(invalid ref name\)$/)]);
+  });
+
+  it('options that are too long, or too many', async () => {
+    const long = await refusedPush(['-o', `title=${'x'.repeat(5_000)}`, 'origin', `HEAD:${REF}`]);
+    expect(long.stderr).toContain('remote: A push option is longer than 4096 characters. Shorten it.');
+    const many = await refusedPush([
+      ...Array.from({ length: 65 }, (_, index) => ['-o', `x=${index}`]).flat(),
+      'origin',
+      `HEAD:${REF}`,
+    ]);
+    expect(many.stderr).toContain('remote: A push takes at most 64 push options. Leave some out.');
+    for (const { rows } of [long, many])
+      expect(rows).toEqual([' ! [remote rejected] HEAD -> fix (push rejected: the push is too large)']);
+  });
+
+  it('more than a thousand refs: each of them is named', async () => {
+    const refs = Array.from({ length: 1_500 }, (_, index) => `HEAD:refs/heads/b${index}`);
+    const { rows, stderr } = await refusedPush(['origin', ...refs]);
+    expect(stderr).toContain('remote: A push holds at most 1000 refs. Push one branch.');
+    expect(rows).toHaveLength(1_500);
+    for (const row of rows)
+      expect(row).toMatch(/^ ! \[remote rejected\] .*\(push rejected: the push is too large\)$/);
   });
 });
 
 describe('a ref that Git would not allow', () => {
-  it.each([
-    'refs/heads/a..b',
-    'refs/heads/x.lock',
-    'refs/heads/.hidden',
-    'refs/heads/a b',
-    'HEAD',
-    'refs/heads/a~1',
-  ])('%s is refused in-band, by its name', async (ref) => {
-    const answer = await sendPush(sound.upstream.url, sound.person, soundBody(ref));
-    expect(answer.status).toBe(200);
-    expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ng ${ref} invalid ref name`]);
-    await expectNothingMade(bed, sound);
-  });
+  it.each(['refs/heads/a..b', 'refs/heads/x.lock', 'refs/heads/.hidden', 'HEAD', 'refs/heads/a~1'])(
+    '%s is refused in-band, by its name',
+    async (ref) => {
+      const answer = await sendPush(sound.upstream.url, sound.person, soundBody(ref));
+      expect(answer.status).toBe(200);
+      expect(readPushAnswer(answer).report).toEqual(['unpack ok', `ng ${ref} invalid ref name`]);
+      await expectNothingMade(bed, sound);
+    },
+  );
 
   it('does not keep the branch beside it from being taken', async () => {
     const other = await makeSoundPush(bed);
@@ -204,11 +311,28 @@ describe('a path or method that is none', () => {
     ['GET', '/objects/info/packs'],
     ['GET', '/HEAD'],
     ['GET', '/info/lfs'],
-    ['POST', '/info/lfs/objects/batch'],
   ])('%s %s is not found', async (method, path) => {
     const { status, body } = await raw(method, `/v1/gh/${sound.upstream.fullName}${path}`);
     expect(status).toBe(404);
     expect(JSON.parse(body.toString())).toEqual({ error: 'not found' });
+  });
+
+  it.each([
+    ['POST', '/info/lfs/objects/batch'],
+    ['POST', '.git/info/lfs/locks/verify'],
+    ['GET', '/info/lfs/locks?path=a.bin'],
+    ['PUT', '/info/lfs/objects/0123abcd'],
+  ])('of Git LFS (%s %s) is answered to git-lfs in its own JSON', async (method, path) => {
+    const body = Buffer.from('{"operation": "download"}');
+    const headers = {
+      Accept: 'application/vnd.git-lfs+json',
+      'Content-Type': 'application/vnd.git-lfs+json',
+    };
+    const answer = await raw(method, `/v1/gh/${sound.upstream.fullName}${path}`, headers, body);
+    expect(answer.status).toBe(501);
+    expect(answer.headers['content-type']).toBe('application/vnd.git-lfs+json');
+    const { message } = JSON.parse(answer.body.toString()) as { message: string };
+    expect(message).toMatch(/^Git LFS is not available .*GIT_LFS_SKIP_SMUDGE=1.*\.$/);
   });
 
   it.each([
@@ -238,11 +362,15 @@ describe('a push of another type', () => {
     ['as a form', { 'Content-Type': 'application/x-www-form-urlencoded' }, (plain) => plain],
     ['as a fetch', { 'Content-Type': 'application/x-git-upload-pack-request' }, (plain) => plain],
     ['as an answer', { 'Content-Type': 'application/x-git-receive-pack-result' }, (plain) => plain],
-    ['compressed', { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'gzip' }, (plain) => gzipSync(plain)],
     [
       'in an encoding of its own',
-      { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'x-own' },
+      { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'br' },
       (plain) => plain,
+    ],
+    [
+      'compressed twice',
+      { 'Content-Type': RECEIVE_PACK, 'Content-Encoding': 'gzip, gzip' },
+      (plain) => gzipSync(gzipSync(plain)),
     ],
   ])('%s is refused with 415', async (_, headers, encode) => {
     const { url } = sound.upstream;
@@ -278,24 +406,49 @@ describe('a body over 100 MB', () => {
     },
   );
 
-  it('that is not announced is refused when it passes the limit', async () => {
+  /** Sends a body that is not announced until it is over the limit, or the service has answered. */
+  async function exceed(beginning: Uint8Array, piece: Uint8Array): Promise<RawAnswer | null> {
     const connection = await RawConnection.open(bed.service.url);
     connection.sendHead(receivePackPath(), sound.person, {
       'Content-Type': RECEIVE_PACK,
       'Transfer-Encoding': 'chunked',
     });
-    // A command section that never ends: nothing of it is kept.
-    const shallow = pkt(`shallow ${oidNumber(1)}`);
-    connection.sendChunk(pkt(`${oidNumber(1)} ${sound.tip} ${REF}\0 report-status side-band-64k`));
-    connection.sendChunk(pkt(null));
-    const piece = Buffer.alloc(8 * 1024 * 1024, shallow);
+    connection.sendChunk(beginning);
     for (let sent = 0; sent < overLimit; sent += piece.length) connection.sendChunk(piece);
     connection.sendChunk(Buffer.alloc(0));
     const answer = await connection.answer();
     connection.vanish();
-    expect([200, 413]).toContain(answer?.status);
-    await expectNothingMade(bed, sound);
-  });
+    return answer;
+  }
+
+  const MiB = 1024 * 1024;
+  const deletion = pkt(`${oidNumber(1)} ${ZERO_ID} ${REF}\0 report-status side-band-64k push-options`);
+
+  it.each<[what: string, beginning: () => Uint8Array, piece: () => Uint8Array]>([
+    ['a sound push', () => soundBody(), () => Buffer.alloc(8 * MiB)],
+    ['a pack that is none', () => soundBody().subarray(0, 200), () => Buffer.alloc(8 * MiB)],
+    ['nothing but a tag', () => soundBody('refs/tags/v1'), () => Buffer.alloc(8 * MiB)],
+    ['no command', () => Buffer.from('garbage'), () => Buffer.alloc(8 * MiB)],
+    ['a probe', () => pkt(null), () => Buffer.alloc(8 * MiB)],
+    [
+      'a withdrawal',
+      () => Buffer.concat([deletion, pkt(null), pkt('pr-hash=0123456789ab'), pkt(null)]),
+      () => Buffer.alloc(8 * MiB),
+    ],
+    [
+      'a command section',
+      () => pkt(`shallow ${oidNumber(1)}`),
+      () => Buffer.alloc(8 * MiB, pkt(`shallow ${oidNumber(1)}`)),
+    ],
+  ])(
+    'that is not announced is refused where it passes the limit: %s, and more',
+    async (_, beginning, piece) => {
+      const answer = await exceed(beginning(), piece());
+      expect(answer?.status).toBe(413);
+      expect(answer?.body.toString()).toBe('The push is over 100 MB. Push fewer commits at once.\n');
+      await expectNothingMade(bed, sound);
+    },
+  );
 });
 
 describe('the service', () => {

@@ -133,7 +133,6 @@ describe('a clone of 50 MB', () => {
     // What the first clone of all warms up does not count.
     await person.clone((await bed.createUpstream()).url);
     const pid = bed.service.workerdPid;
-    if (pid === null) throw new Error('the process of the service was not found');
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
     const before = peakMiB(pid);
     const clone = await person.clone(upstream.url);

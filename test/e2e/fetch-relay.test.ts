@@ -83,24 +83,44 @@ describe('discovery for a fetch', () => {
   it.each([
     ['a private repository', true],
     ['a repository that does not exist', false],
-  ])('of %s passes the host’s status on', async (_, isPrivate) => {
-    const upstream = isPrivate
+  ])('of %s is answered with a sentence, and nobody is asked for a password', async (_, isPrivate) => {
+    const { url } = isPrivate
       ? await bed.createUpstream({ private: true })
       : { url: bed.remoteUrl('octo', 'nothing-here') };
-    const { status, headers, body } = await discover(upstream, bed.person());
-    expect(status).toBe(401);
-    expect(headers['www-authenticate']).toBe('None');
-    expect(headers['content-type']).toBe(ADVERTISEMENT_TYPE);
-    expect(body.toString()).not.toContain('refs/heads');
+    const person = bed.person();
+    const name = new URL(url).pathname.replace('/v1/gh/', '');
+    const sentence = `${name} does not exist, or is not public.`;
+    const { status, headers, body } = await discover({ url }, person);
+    expect([status, body.toString()]).toEqual([404, `${sentence}\n`]);
+    expect(headers['content-type']).toMatch(/^text\/plain/);
+    const posted = await ask({ url }, person, pkt(null));
+    expect([posted.status, posted.body.toString()]).toEqual([404, `${sentence}\n`]);
+
+    const run = await person.git(person.home, ['clone', url, 'nothing']);
+    expect(run.code).toBe(128);
+    expect(run.stderr).toContain(`remote: ${sentence}`);
+    expect(run.stderr).toMatch(/repository '.*' not found/);
+    expect(person.wasAskedForPassword).toBe(false);
   });
 
-  it.each([403, 404, 429, 500, 503])('passes status %i on', async (status) => {
+  it.each([403, 429, 500, 503])('passes status %i on', async (status) => {
     const upstream = await bed.createUpstream();
     bed.sandbox.faults.inject({ path: /info\/refs/, answer: { status, body: 'in the words of the host\n' } });
     const answer = await discover(upstream, bed.person());
     expect(answer.status).toBe(status);
     expect(answer.headers['www-authenticate']).toBe('None');
     expect(answer.body.toString()).toBe('in the words of the host\n');
+  });
+
+  it.each([
+    ['git/2.50.0', 'None'],
+    ['JGit/6.10.0.202406032230-r', 'None'],
+    ['git/2.0 (libgit2 1.9.7)', undefined],
+    ['GIT/1.0 (LibGit2 0.28.1)', undefined],
+  ])('has the header WWW-Authenticate for %s: %s', async (userAgent, expected) => {
+    const upstream = await bed.createUpstream();
+    const { status, headers } = await discover(upstream, bed.person(), { 'User-Agent': userAgent });
+    expect([status, headers['www-authenticate']]).toEqual([200, expected]);
   });
 
   it('of a renamed repository leads a real client to its new name, for clone and for fetch', async () => {

@@ -60,5 +60,16 @@ describe('with a hosted database', () => {
     await expect.poll(urls).toEqual([pull.url, second.pull.url]);
     await expect.poll(() => rows('select * from karma')).toEqual([{ hash: said.body['hash'], karma: 1 }]);
     expect(bed.tripwire.secrets.search.search(Buffer.from(database.requests.join('\n')))).toEqual([]);
+    // Method, address, names and values in turn, body.
+    const fieldNames = database.requests.map((request) => {
+      const [method, , ...lines] = request.split('\n');
+      return [method, ...lines.slice(0, -1).filter((_, at) => at % 2 === 0)].join(' ');
+    });
+    expect(new Set(fieldNames)).toEqual(
+      new Set([
+        'GET Host Authorization apikey Accept-Encoding',
+        'POST Host Authorization apikey Content-Type Accept-Encoding Content-Length',
+      ]),
+    );
   });
 });

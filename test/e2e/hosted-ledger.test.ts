@@ -22,7 +22,7 @@ afterAll(() => database.stop());
 
 async function openEmpty(key: string): Promise<HostedLedger> {
   await database.empty();
-  return new HostedLedger({ url: database.url, key });
+  return new HostedLedger({ url: database.url, key }, { fetch });
 }
 
 describeLedger('a hosted database, by its public key', () => openEmpty(PUBLIC_KEY));
@@ -129,7 +129,7 @@ describe('a hosted database in trouble', () => {
   it.each(['refuse', 'html', 'redirect'] as const)(
     'makes every call reject, after one attempt: %s',
     async (trouble) => {
-      const ledger = new HostedLedger({ url: database.url, key: PUBLIC_KEY });
+      const ledger = new HostedLedger({ url: database.url, key: PUBLIC_KEY }, { fetch });
       database.trouble = trouble;
       database.requests.length = 0;
       await expect(ledger.totals()).rejects.toThrow();
@@ -149,14 +149,18 @@ describe('a hosted database in trouble', () => {
       setTimeout(() => controller.abort(new DOMException('too late', 'TimeoutError')), 50);
       return controller.signal;
     });
-    await expect(new HostedLedger({ url: database.url, key: PUBLIC_KEY }).totals()).rejects.toThrow();
+    await expect(
+      new HostedLedger({ url: database.url, key: PUBLIC_KEY }, { fetch }).totals(),
+    ).rejects.toThrow();
     expect(timeout).toHaveBeenCalledOnce();
   });
 
   it('with a wrong key, or without the schema, makes every call reject', async () => {
-    await expect(new HostedLedger({ url: database.url, key: 'wrong' }).totals()).rejects.toThrow(/API key/);
+    await expect(new HostedLedger({ url: database.url, key: 'wrong' }, { fetch }).totals()).rejects.toThrow(
+      /API key/,
+    );
     await expect(
-      new HostedLedger({ url: `${database.url}/rest/v1/elsewhere`, key: PUBLIC_KEY }).totals(),
+      new HostedLedger({ url: `${database.url}/rest/v1/elsewhere`, key: PUBLIC_KEY }, { fetch }).totals(),
     ).rejects.toThrow();
   });
 });
@@ -165,7 +169,7 @@ describe('the stricter set-up of docs/hosted-database.md', () => {
   it('takes the ledger from the public key, and leaves it to the secret one', async () => {
     const [revocation = ''] = /revoke execute[^`]+/.exec(await readFile(DOCUMENT, 'utf8')) ?? [];
     await database.pg.exec(revocation);
-    const open = new HostedLedger({ url: database.url, key: PUBLIC_KEY });
+    const open = new HostedLedger({ url: database.url, key: PUBLIC_KEY }, { fetch });
     await expect(open.recordPullRequest(pullRequestEntry(7, '2026-11-01T10:00:00.000Z'))).rejects.toThrow();
     await expect(open.setKarma('0123abcd', 7)).rejects.toThrow();
     await expect(open.karma('0123abcd')).rejects.toThrow();

@@ -65,7 +65,7 @@ async function killAfter({ requests, ms }: Moment, isOver: () => boolean): Promi
   const before = bed.host.requests.length;
   while (bed.host.requests.length < before + requests && !isOver()) await delay(1);
   await delay(ms);
-  process.kill(service.workerdPid as number, 'SIGKILL');
+  process.kill(service.workerdPid, 'SIGKILL');
   await service.dispose();
   service = await start(Number(new URL(service.url).port));
 }

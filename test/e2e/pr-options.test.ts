@@ -1,8 +1,9 @@
 /** Push options that say what the pull request is to be, and the warning about names in messages. */
 import { describe, expect, it } from 'vitest';
+import { readRef } from '../../sandbox/bare-repository.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
-import { readHistory } from './support/objects.ts';
-import { remoteLines, statusTable } from './support/push-output.ts';
+import { parseCommit, readHistory, readObjects } from './support/objects.ts';
+import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
@@ -54,14 +55,17 @@ describe('title, description and base', () => {
     const pushed = await clone.push(...options, 'origin', 'HEAD:topic');
     const { pull } = await expectAccepted(bed, { upstream, clone }, pushed);
     expect(pull.title).toBe('One');
-    expect(remoteLines(pushed).join('\n')).toMatch(/could not be changed\. .* says: Validation Failed/);
+    expect(remoteLines(pushed).join('\n')).toMatch(/could not be changed:\n.* says: Validation Failed/);
   });
 
   it('must name a base that upstream has', async () => {
     const { clone, upstream } = await contribute(bed);
     await clone.commit();
     const pushed = await clone.push('-o', 'base=nowhere', 'origin', 'HEAD:topic');
-    await expectRefused(bed, upstream, pushed, 'there is no such base branch');
+    const lines = await expectRefused(bed, upstream, pushed, 'there is no such base branch');
+    expect(lines).toContain(
+      `${upstream.fullName} has no branch "nowhere". Name one that it has with -o base=<branch>.`,
+    );
   });
 });
 
@@ -88,16 +92,31 @@ describe('squash', () => {
     expect(commit?.message.toString()).toBe('All of it\n\nAt once.\n');
   });
 
-  it('refuses a history with a merge of upstream in it', async () => {
-    const { clone, upstream } = await contribute(bed);
+  it('takes a history with a merge of upstream in it: the result stands on what was merged', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
     await clone.commit();
-    await upstream.grow();
-    bed.tripwire.tolerate(
-      'a fetch tells the host which commits the client has',
-      ({ secret, where }) => secret.kind === 'id' && where.includes('git-upload-pack'),
-    );
+    const merged = await upstream.grow();
     await clone.git('fetch', '--quiet');
     await clone.git('merge', '--quiet', '-m', 'Merge upstream', 'origin/main');
+    const pushed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    const { branch } = bannerOf(pushed);
+    const fork = bed.host.forkPath(upstream) as string;
+    const tip = readRef(fork, `refs/heads/${branch}`) as string;
+    const [squashed] = await readObjects(fork, [tip]);
+    expect(parseCommit(squashed!).headers.filter(([name]) => name === 'parent')).toEqual([
+      ['parent', merged],
+    ]);
+    expect(parseCommit(squashed!).headers[0]?.[1]).toBe(await clone.git('rev-parse', 'HEAD^{tree}'));
+  });
+
+  it('refuses a history that stands on two branches of upstream which do not hold each other', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ branch: 'next', from: 'main~1', count: 2 });
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit();
+    await clone.git('merge', '--quiet', '-m', 'Merge next', 'origin/next');
     const pushed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');
     await expectRefused(bed, upstream, pushed, 'the commits cannot be squashed');
   });

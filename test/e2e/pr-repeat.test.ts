@@ -79,12 +79,29 @@ describe('the same push again', () => {
 
   it('once it was refused begins anew', async () => {
     const contribution = await withCommit();
-    const answer = { status: 500 };
+    const answer = { status: 403, body: { message: 'Repository access blocked.' } };
     bed.sandbox.faults.inject({ method: 'POST', path: pullsPath(contribution), times: ALWAYS, answer });
     expect((await again(contribution)).code).toBe(1);
     bed.sandbox.faults.clear();
     expect(await bed.host.workBranches(contribution.upstream)).toEqual([]);
     const { banner } = await expectAccepted(bed, contribution, await again(contribution));
     expect(await bed.host.workBranches(contribution.upstream)).toEqual([banner.branch]);
+  });
+
+  it('while nobody knows whether its pull request was opened takes its branch, and opens one', async () => {
+    const contribution = await withCommit();
+    bed.sandbox.faults.inject({
+      method: 'POST',
+      path: pullsPath(contribution),
+      times: ALWAYS,
+      answer: { status: 500 },
+    });
+    expect((await again(contribution)).code).toBe(1);
+    bed.sandbox.faults.clear();
+    const branches = await bed.host.workBranches(contribution.upstream);
+    expect(branches).toHaveLength(1);
+    const { banner } = await expectAccepted(bed, contribution, await again(contribution));
+    expect([banner.branch]).toEqual(branches);
+    await bed.host.onlyPull(contribution.upstream);
   });
 });

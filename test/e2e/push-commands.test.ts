@@ -72,20 +72,20 @@ describe('tags', () => {
 });
 
 describe('several branches', () => {
-  it('are refused but for the first, which is taken', async () => {
+  it('are refused but for the first, which is taken if it holds the others', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
-    const first = await clone.commit();
-    await clone.git('branch', 'one');
     await clone.commit();
-    await clone.git('branch', 'two');
-    const pushed = await clone.push('origin', 'one', 'two');
+    await clone.git('branch', 'inner');
+    const whole = await clone.commit();
+    await clone.git('branch', 'a-whole');
+    const pushed = await clone.push('origin', 'a-whole', 'inner');
     expect(pushed.code).toBe(1);
     expect(statusTable(pushed)).toEqual([
-      ' * [new branch]      one -> one',
-      ' ! [remote rejected] two -> two (one branch per push: push this one separately)',
+      ' * [new branch]      a-whole -> a-whole',
+      ' ! [remote rejected] inner -> inner (one branch per push: push this one separately)',
     ]);
-    await expectAccepted(bed, contribution, { ...pushed, code: 0 }, { tip: first });
+    await expectAccepted(bed, contribution, { ...pushed, code: 0 }, { tip: whole });
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
   });
 

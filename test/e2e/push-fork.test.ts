@@ -1,7 +1,9 @@
 /** The bot's fork: made once, found again, and brought up to date with whatever upstream did meanwhile. */
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
 import { gitIn } from './support/objects.ts';
+import { remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed({ forkDelayMs: 300 });
@@ -147,18 +149,46 @@ describe('the fork', () => {
     expect(await bed.host.pulls(renamed)).toHaveLength(1);
   });
 
-  it('that is gone fails one push, and is asked for again by the next', async () => {
+  it('that was deleted by hand is made anew by the next push', async () => {
     const contribution = await contributeAgain();
     const { clone, upstream } = contribution;
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
     await clone.commit();
-    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/`);
-    bed.sandbox.faults.inject({ path, answer: { status: 404 } });
-    const failed = await clone.push('origin', 'HEAD:again');
-    expect(failed.code).toBe(1);
-    expect(failed.stderr).toContain('the commits could not be sent to the fork');
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
     expect(forkRequests(upstream)).toHaveLength(2);
     expect(await bed.host.pulls(upstream)).toHaveLength(2);
+  });
+
+  it('that was deleted by hand is made anew, also when upstream has moved', async () => {
+    const contribution = await contributeAgain();
+    const { upstream } = contribution;
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    await upstream.grow();
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push('origin', 'HEAD:again'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
+  it('that was renamed by hand is found by the next push', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    const fork = { name: `${upstream.name}-renamed` };
+    bed.sandbox.maintainer.renameRepository(bed.sandbox.botLogin, upstream.name, fork.name);
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'), { fork });
+  });
+
+  it('that was deleted fails a push too large to be kept, which is told that the next one will do', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    await clone.commit({ files: { large: randomBytes(3_000_000) } });
+    const failed = await clone.push('origin', 'HEAD:again');
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toContain('push rejected: the fork is gone');
+    expect(remoteLines(failed).join('\n')).toContain('Push again: the service makes a new one.');
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
   });
 
   it('takes pushes of several persons at once, each with a pull request of its own', async () => {

@@ -148,16 +148,44 @@ describe('work that stands on another branch', () => {
     expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('next');
   });
 
-  // Only the histories of the base and of the default branch are listed (contract, 2.10: upstream's main line).
-  it('is refused at an older commit pushed under a name of its own, and told how to name the branch', async () => {
+  it('is taken at an older commit pushed under a name of its own', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
     await clone.git('fetch', '--quiet');
     await clone.git('switch', '--quiet', '-c', 'topic', 'origin/next~1');
     await clone.commit();
-    const lines = await expectRefused(bed, upstream, await clone.push(), UNPROVEN);
-    expect(lines.join('\n')).toContain('push to refs/for/<that branch>');
+    const { pull, commits } = await expectAccepted(bed, contribution, await clone.push());
+    expect(pull.base).toBe('main');
+    expect(commits).toHaveLength(1);
+  });
+
+  it('keeps the commits of that branch when it has moved on since', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ branch: 'next', from: 'main~1', count: 3 });
+    const clone = await bed.person().clone(upstream.url, '--branch=next');
+    await upstream.grow({ branch: 'next', count: 2 });
+    await clone.commit();
+    const { commits } = await expectAccepted(
+      bed,
+      { upstream, clone },
+      await clone.push('origin', 'HEAD:topic'),
+    );
+    expect(commits).toHaveLength(1);
+  });
+
+  it('keeps the commits of that branch when it rests since years', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ branch: 'next', from: 'main~1', count: 3, ageDays: 800 });
+    const clone = await bed.person().clone(upstream.url, '--branch=next');
+    await upstream.grow({ branch: 'next', count: 2, ageDays: 790 });
+    await clone.commit();
+    const { commits } = await expectAccepted(
+      bed,
+      { upstream, clone },
+      await clone.push('origin', 'HEAD:topic'),
+    );
+    expect(commits).toHaveLength(1);
   });
 
   it('keeps the commits of that branch when it has moved on since, pushed for it', async () => {

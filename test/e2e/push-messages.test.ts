@@ -1,6 +1,10 @@
-/** Messages are kept byte for byte, whatever is in them; people get to read them in the pull request. */
+/**
+ * Messages are kept byte for byte, but for ids of the push's own commits; people get to read them in the pull request.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
+import { readHistory } from './support/objects.ts';
+import { bannerOf } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
@@ -116,5 +120,63 @@ describe('a message', () => {
     );
     const { pull } = await expectAccepted(bed, contribution, await clone.push());
     expect(pull.body).toContain(person.authorName);
+  });
+});
+
+describe('a message that names a commit of the same push', () => {
+  it('by `git revert` names the new commit, and nothing else of it changes', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const oid = await clone.commit({ message: 'A mistake\n' });
+    await clone.git('revert', '--no-edit', 'HEAD');
+    const pushed = await clone.push();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    const [mistake, revert] = await readHistory(
+      bed.host.forkPath(upstream) as string,
+      '^main',
+      bannerOf(pushed).branch,
+    );
+    expect(revert?.message.toString()).toBe(`Revert "A mistake"\n\nThis reverts commit ${mistake?.oid}.\n`);
+    expect(mistake?.oid).not.toBe(oid);
+    const pull = await bed.host.onlyPull(upstream);
+    expect(pull.body).toBe(`This reverts commit ${mistake?.oid}.`);
+  });
+
+  it('by `git cherry-pick -x` from a branch that is merged later names the new commit', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.git('switch', '--quiet', '-c', 'zz-side');
+    const picked = await clone.commit({ message: 'To be picked\n' });
+    await clone.git('switch', '--quiet', '-c', 'topic', 'main');
+    await clone.commit({ message: 'First\n' });
+    await clone.git('cherry-pick', '-x', picked);
+    await clone.git('merge', '--quiet', '-m', 'Merge side', 'zz-side');
+    const pushed = await clone.push('origin', 'topic');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    const history = await readHistory(
+      bed.host.forkPath(upstream) as string,
+      '^main',
+      bannerOf(pushed).branch,
+    );
+    const named = history.map(
+      ({ message }) => /cherry picked from commit (\w+)/.exec(message.toString())?.[1],
+    );
+    expect(history.map(({ oid }) => oid)).toContain(named.find(Boolean));
+  });
+
+  it('in an abbreviation, a title or a description names the new commit', async () => {
+    const { clone, upstream } = await contribute(bed);
+    const oid = await clone.commit({ message: 'One\n' });
+    await clone.commit({ message: `Two, after ${oid.slice(0, 8)}\n` });
+    const options = ['-o', `title=After ${oid.slice(0, 7)}`, '-o', `description=See ${oid}`];
+    const pushed = await clone.push(...options, 'origin', 'HEAD:topic');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    const [one, two] = await readHistory(
+      bed.host.forkPath(upstream) as string,
+      '^main',
+      bannerOf(pushed).branch,
+    );
+    expect(two?.message.toString()).toBe(`Two, after ${one?.oid.slice(0, 8)}\n`);
+    const pull = await bed.host.onlyPull(upstream);
+    expect(pull).toMatchObject({ title: `After ${one?.oid.slice(0, 7)}`, body: `See ${one?.oid}` });
   });
 });

@@ -51,10 +51,6 @@ describe('a push with a pr-hash', () => {
     const contribution = await opened();
     const { clone, first, upstream } = contribution;
     const tip = await upstream.grow({ count: 2 });
-    bed.tripwire.tolerate(
-      'a fetch tells the host which commits the client has',
-      ({ secret, where }) => secret.kind === 'id' && where.includes('git-upload-pack'),
-    );
     await clone.git('pull', '--quiet', '--rebase', 'origin', 'main');
     const pushed = await clone.push('-f', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
     const second = await expectAccepted(bed, contribution, pushed);
@@ -175,5 +171,44 @@ describe('a push without a pr-hash', () => {
     expect(second.pull.number).not.toBe(first.pull.number);
     const [untouched] = await bed.host.pulls(upstream);
     expect(untouched?.headSha).toBe(first.pull.headSha);
+  });
+});
+
+describe('the base of a pull request that is updated', () => {
+  it('stays what it is, and so do the commits that it stands on, when the banner’s command is used', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'develop', from: 'main~1', count: 4 });
+    await clone.git('fetch', '--quiet');
+    await clone.git('switch', '--quiet', '-c', 'topic', 'origin/develop');
+    await clone.commit();
+    const firstPush = await clone.push('-o', 'base=develop', 'origin', 'HEAD:topic');
+    const first = await expectAccepted(bed, contribution, firstPush);
+    expect(first.pull.base).toBe('develop');
+    const command = remoteLines(firstPush)
+      .find((line) => line.includes('git push -o'))
+      ?.trim();
+    expect(command).toContain(' -o base=develop ');
+    // Upstream goes on meanwhile, so that the tip of develop is another one.
+    await upstream.grow({ branch: 'develop', count: 2 });
+    await clone.commit();
+    const args = (command ?? '').replace(/^git push /, '').split(' ');
+    for (const given of [
+      args,
+      args.filter((arg, at) => arg !== 'base=develop' && args[at + 1] !== 'base=develop'),
+    ]) {
+      const second = await expectAccepted(bed, contribution, await clone.push(...given));
+      expect(second.pull).toMatchObject({ number: first.pull.number, base: 'develop' });
+      expect(second.commits).toHaveLength(2);
+    }
+  });
+
+  it('changes when the push names another one', async () => {
+    const contribution = await opened();
+    const { clone, first, upstream } = contribution;
+    await upstream.grow({ branch: 'next', from: 'main' });
+    await clone.commit();
+    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:refs/for/next');
+    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('next');
   });
 });

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Clone, Person } from './support/person.ts';
 import { PERSON_ZONE } from './support/person.ts';
-import { useTestBed } from './support/test-bed.ts';
+import { RawConnection } from './support/raw-http.ts';
+import { TestBed, useTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 
 const bed = useTestBed();
@@ -16,7 +17,9 @@ async function tellHost(text: string, headers: Record<string, string> = {}): Pro
 
 async function leakKinds(): Promise<string[]> {
   const leaks = await bed.tripwire.check();
-  return [...new Set(leaks.map(({ secret }) => secret.kind))].toSorted();
+  // The requests of these tests have heads of their own.
+  const kinds = leaks.map(({ secret }) => secret.kind).filter((kind) => kind !== 'head');
+  return [...new Set(kinds)].toSorted();
 }
 
 /** A clone with one commit, and a fork of the bot to leak it to. */
@@ -90,6 +93,26 @@ describe('the tripwire', () => {
     expect(await leakKinds()).toEqual(['word']);
   });
 
+  it('finds a header field that no request has, or not with this value or in this place', async () => {
+    const heads = async (): Promise<string[]> =>
+      (await bed.tripwire.check()).map(({ secret }) => secret.kind).filter((kind) => kind === 'head');
+    const url = new URL(`${bed.sandbox.url}/octo/any.git/info/refs?service=git-upload-pack`);
+    const usual = [`Host: ${url.host}`, 'User-Agent: git/2.0', 'Accept-Encoding: gzip'];
+    for (const [lines, found] of [
+      [usual, []],
+      [[...usual, 'CF-Worker: veil.example'], ['head']],
+      [usual.with(1, 'User-Agent: git/2.50.0'), ['head']],
+      [usual.with(1, 'user-agent: git/2.0'), ['head']],
+      [usual.toReversed(), ['head']],
+    ] as const) {
+      const connection = await RawConnection.open(bed.sandbox.url);
+      connection.send([`GET ${url.pathname}${url.search} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+      await connection.answer();
+      connection.vanish();
+      expect(await heads()).toEqual(found);
+    }
+  });
+
   it('finds a leak in a notification', async () => {
     const person = bed.person();
     await (
@@ -154,6 +177,18 @@ describe('the tripwire', () => {
   it('fails where a leak that is tolerated does not happen', async () => {
     bed.tripwire.tolerate('nothing', () => true);
     await expect(bed.tripwire.check()).rejects.toThrow('tolerated, but it did not happen');
+  });
+
+  it('lets a whole test fail where the service uses the fetch of the runtime', async () => {
+    const fetching = await TestBed.start({ env: { OUTGOING_FETCH_HOSTS: '127.0.0.1' } });
+    try {
+      const { owner, name } = await fetching.createUpstream();
+      const answer = await fetch(`${fetching.remoteUrl(owner, name)}/info/refs?service=git-upload-pack`);
+      expect(answer.status).toBe(500);
+      await expect(fetching.verify()).rejects.toThrow(/the runtime's fetch was used: GET .*info\/refs/);
+    } finally {
+      await fetching.stop();
+    }
   });
 
   it('lets a whole test fail by itself', async () => {

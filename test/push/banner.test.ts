@@ -9,6 +9,7 @@ const FACTS = {
   branch: 'anon-0123456789ab',
   prHash: '0123456789ab',
   prKey: null,
+  base: null,
   subscribeUrl: 'https://notify.test/anon-pr-0123456789ab',
   remoteUrl: 'https://service.test/v1/gh/octo/hello',
   refName: 'refs/heads/fix',
@@ -35,6 +36,13 @@ describe('bannerLines', () => {
 
   it('says whether the pull request is new', () => {
     expect(bannerLines({ ...FACTS, updated: true })).toContain('Your pull request has been updated.');
+  });
+
+  it('repeats the base that was named', () => {
+    const command = bannerLines({ ...FACTS, base: 'release 1', prKey: 'k' }).find((line) =>
+      line.includes('git push'),
+    );
+    expect(command).toContain("git push -o pr-hash=0123456789ab -o pr-key=k -o 'base=release 1' https:");
   });
 
   it.each([

@@ -16,6 +16,7 @@ const DELETION = 'nothing to delete: to withdraw a pull request add -o pr-hash=<
 const TAG = 'tags are not accepted: they carry a name. Push a branch';
 const SECOND = 'one branch per push: push this one separately';
 const INVALID = 'invalid ref name';
+const NO_TEXT = 'invalid ref name: it is not UTF-8';
 const OTHER = 'only branches are accepted';
 
 describe('planCommands', () => {
@@ -33,6 +34,7 @@ describe('planCommands', () => {
     [deletion('refs/tags/v1'), DELETION],
     [deletion('refs/for/main'), DELETION],
     [update('refs/tags/v1'), TAG],
+    [update('refs/heads/gr\udcf6\udcdfe'), NO_TEXT],
     [update('refs/notes/commits'), OTHER],
     [update('refs/pull/1/head'), OTHER],
     [update('refs/heads/a..b'), INVALID],

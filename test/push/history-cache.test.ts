@@ -14,9 +14,12 @@ import { runs } from '../support/runs.ts';
 
 const { HISTORY } = env as unknown as Env;
 
+/** The odd ones are reached from the second tip only. */
 function listing(count: number, boundary: readonly string[] = [], since = -Infinity): HistoryListing {
   const newestFirst = Array.from({ length: count }, (_, index) => index.toString(16).padStart(40, '0'));
-  return { since, newestFirst, listed: new Set(newestFirst), boundary: new Set(boundary) };
+  const tips = [oidNumber(1), oidNumber(2)];
+  const listed = new Map(newestFirst.map((oid, index) => [oid, index % 2]));
+  return { since, tips, newestFirst, listed, boundary: new Set(boundary) };
 }
 
 /** A namespace that counts, and fails on demand. */
@@ -49,8 +52,8 @@ describe('a stored listing', () => {
     expect(decodeListing(encodeListing(stored))).toEqual(stored);
   });
 
-  it('takes twenty bytes a commit', () => {
-    expect(encodeListing(listing(1000, [oidNumber(1)])).byteLength).toBe(16 + 1001 * 20);
+  it('takes 22 bytes a commit', () => {
+    expect(encodeListing(listing(1000, [oidNumber(1)])).byteLength).toBe(20 + 2 * 20 + 1000 * 22 + 20);
   });
 
   it('is read back as it was, whatever it holds', () => {

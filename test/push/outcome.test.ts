@@ -18,7 +18,7 @@ describe('the outcome of a push', () => {
     ['failed', ofHost('unreachable')],
     ['failed', ofHost('rate-limited')],
     ['failed', unguarded(new Error('the guard'))],
-    ['failed', toRefusal(new TypeError('ours'))],
+    ['failed', toRefusal(new TypeError('ours'), 'git')],
   ] as const)('is %s', (outcome, refusal) => {
     expect(pushOutcome(refusal)).toBe(outcome);
   });

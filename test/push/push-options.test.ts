@@ -11,6 +11,8 @@ const NONE: PushOptions = {
   description: null,
   base: null,
   squash: false,
+  preview: false,
+  publishNames: false,
   warnings: [],
 };
 

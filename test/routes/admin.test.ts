@@ -8,6 +8,7 @@ import {
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { HttpClient } from '../../src/outgoing/http-client.ts';
 import worker from '../../src/worker.ts';
 
 const PASSWORD = 'correct horse battery staple';
@@ -35,7 +36,7 @@ beforeEach(() => {
   published = [];
   answerTo = () => Response.json({ closed_at: CLOSED_AT, merged: false });
   vi.spyOn(console, 'log').mockImplementation(() => {});
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
     const url = input as string;
     const body: unknown = JSON.parse(init?.body as string);
     if (!url.startsWith(API)) {

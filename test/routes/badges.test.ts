@@ -1,8 +1,9 @@
 /** The badges: what they say, in which colour, for how long; what is refused; and badges while something is dead. */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { type Http, HttpClient } from '../../src/outgoing/http-client.ts';
 import { guardOf } from '../../src/routes/client.ts';
 import { D1Ledger } from '../../src/stats/d1-ledger.ts';
 import worker from '../../src/worker.ts';
@@ -44,8 +45,8 @@ async function record(number: number, repo: string): Promise<void> {
 }
 
 /** The host, with one file in one repository. */
-function host(repo: string, file: string | null): void {
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
+function host(repo: string, file: string | null): MockInstance<Http['fetch']> {
+  return vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     if (pathname === `/api/repos/octo/${repo}`) {
       return Response.json({
@@ -193,21 +194,21 @@ const badge = (repo: string) => get(`/badges/anonymous-friendly.svg?repo=octo/${
 /** How often the host may be asked is limited, and comments and pushes need that, too. */
 describe('badges of more and more repositories', () => {
   it('have the host asked for twenty within a minute, and show what is known of the others', async () => {
-    host('welcoming', 'anonymous_friendly: true\n');
+    const requests = host('welcoming', 'anonymous_friendly: true\n');
     await badge('welcoming');
     vi.setSystemTime((now += 10 * 60_000));
     for (let made = 0; made < 20; made++) await badge(`made-up-${made}`);
-    const asked = vi.mocked(globalThis.fetch).mock.calls.length;
+    const asked = requests.mock.calls.length;
 
     const refused = await badge('made-up-20');
     expect(refused.headers.get('cache-control')).toBe('no-store');
     expect(await read(refused)).toEqual(['anonymous-friendly: not verified', '#9e9e9e']);
     expect((await read(await badge('welcoming')))[0]).toBe('anonymous-friendly: verified');
-    expect(globalThis.fetch).toHaveBeenCalledTimes(asked);
+    expect(requests).toHaveBeenCalledTimes(asked);
 
     vi.setSystemTime((now += 60_000));
     await badge('made-up-20');
-    expect(vi.mocked(globalThis.fetch).mock.calls.length).toBeGreaterThan(asked);
+    expect(requests.mock.calls.length).toBeGreaterThan(asked);
   });
 });
 

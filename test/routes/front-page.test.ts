@@ -3,6 +3,7 @@ import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { parseRepositoryText } from '../../src/pages/commands.ts';
 import { openLedger } from '../../src/stats/open-ledger.ts';
 import { parseConfig } from '../../src/config.ts';
@@ -57,7 +58,7 @@ describe('the front page', () => {
   it('shows the newest pull requests, and links to nothing but web pages', async () => {
     const config = parseConfig({ ...bindings });
     if (config.kind === 'invalid') throw new Error('bad configuration');
-    const ledger = openLedger(bindings, config.config);
+    const ledger = openLedger(bindings, config.config, new HttpClient([]));
     vi.setSystemTime(Date.now() + 60 * 60_000);
     const createdAt = new Date(Date.now() - 3 * 60_000).toISOString();
     const entry = { owner: 'octo', repo: 'hello', createdAt };

@@ -7,6 +7,7 @@ import { answer, as, asError, error, FAULT, HTML, parameters, PUBLIC, repository
 const REMOTE = '/v1/gh/:owner/:repo';
 const COMMON = { tags: ['Git'], security: PUBLIC };
 const INVALID_NAME = 'The name of the repository is not valid.';
+const MISSING = 'The repository does not exist, or is not public.';
 const OUT_OF_REACH = error('The code host does not answer.', 'failed to reach github.com');
 const HOST_ANSWER = { description: 'What else the code host answers to a fetch, as it answers it.' };
 
@@ -47,7 +48,7 @@ export function describeGit(app: Hono): void {
         ),
         301: { description: 'The repository has moved. Git follows, and pushes to the new name.' },
         400: answer(`The service is unknown. Or: ${INVALID_NAME}`, as(TEXT)),
-        404: answer('Before a push: the repository does not exist, or is not public.', as(TEXT)),
+        404: answer(MISSING, as(TEXT)),
         502: OUT_OF_REACH,
         ...FAULT,
         default: HOST_ANSWER,
@@ -61,15 +62,14 @@ export function describeGit(app: Hono): void {
       operationId: 'push',
       summary: 'Push: open or update a pull request',
       description:
-        'Commands, push options and a pack, as `git push` sends them. Once the commands can be read, every outcome is told in-band, with status 200.',
+        'Commands, push options and a pack, as `git push` sends them; gzip is taken. Every outcome but the ones below is told in-band, with status 200, as Git shows no other text.',
       parameters: repository(),
       requestBody: gitBody('application/x-git-receive-pack-request'),
       responses: {
         200: answer('The report of the push, in side-bands.', as('application/x-git-receive-pack-result')),
-        400: answer(`The request cannot be read. Or: ${INVALID_NAME}`, as(TEXT)),
-        408: answer('The body came too slowly.', as(TEXT)),
-        413: answer('The push is over 100 MB.', as(TEXT)),
-        415: answer('The body is of another type, or compressed.', as(TEXT)),
+        400: answer(INVALID_NAME, as(TEXT)),
+        413: answer('The push is over 100 MB, as it was sent or when it is inflated.', as(TEXT)),
+        415: answer('The body is of another type, or compressed with anything but gzip.', as(TEXT)),
         ...FAULT,
       },
     }),
@@ -90,6 +90,7 @@ export function describeGit(app: Hono): void {
           asError('failed to read body'),
           as(TEXT),
         ),
+        404: answer(MISSING, as(TEXT)),
         413: error('The body is over 50 MB.', 'request body too large'),
         415: answer('The body is of another type.', as(TEXT)),
         502: OUT_OF_REACH,

@@ -69,6 +69,11 @@ export class RawConnection {
     this.#socket.end();
   }
 
+  /** Stays connected and reads nothing from now on. */
+  stopReading(): void {
+    this.#socket.pause();
+  }
+
   /** Is gone, without a word. */
   vanish(): void {
     this.#socket.destroy();

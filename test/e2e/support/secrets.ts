@@ -14,6 +14,8 @@ export type SecretKind =
   | 'user-agent'
   | 'address'
   | 'header'
+  /** Not a secret: a head that is not as it must be. */
+  | 'head'
   /** The word that is part of all that tells of a person: home folder, branch, and whatever is not listed here. */
   | 'word';
 

@@ -37,13 +37,16 @@ export class TestBed {
   readonly tripwire: Tripwire;
   /** What the service has logged so far. */
   readonly logLines: readonly string[];
+  /** What the Worker has asked for by the runtime's `fetch`, which adds headers of its own. */
+  readonly fetches: string[];
   readonly #persons: Person[] = [];
   #upstreamCount = 0;
 
-  private constructor(sandbox: Sandbox, service: Service, logLines: readonly string[]) {
+  private constructor(sandbox: Sandbox, service: Service, logLines: readonly string[], fetches: string[]) {
     this.sandbox = sandbox;
     this.service = service;
     this.logLines = logLines;
+    this.fetches = fetches;
     this.host = new HostView(sandbox);
     this.tripwire = new Tripwire(sandbox, logLines);
   }
@@ -54,6 +57,7 @@ export class TestBed {
     const { forkDelayMs = 20, now } = options;
     const sandbox = await startSandbox({ capture: 'bodies', forkDelayMs, ...(now && { now }) });
     const logLines: string[] = [];
+    const fetches: string[] = [];
     const service = await startService({
       build: JSON.parse(build) as WorkerBuild,
       env: {
@@ -65,8 +69,9 @@ export class TestBed {
       },
       stateDir: null,
       writeLog: (line) => logLines.push(line),
+      onFetch: (request) => fetches.push(request),
     });
-    return new TestBed(sandbox, service, logLines);
+    return new TestBed(sandbox, service, logLines, fetches);
   }
 
   /** A repository upstream, by default a new one with three commits of the last month on `main`. */
@@ -112,6 +117,8 @@ export class TestBed {
   /** Fails if anything of a person reached the host since the last time, or if a fork is not sound. */
   async verify(): Promise<void> {
     this.sandbox.faults.clear();
+    const fetches = this.fetches.splice(0);
+    if (fetches.length > 0) throw new Error(`the runtime's fetch was used: ${fetches.join(', ')}`);
     const leaks = await this.tripwire.check();
     if (leaks.length > 0) throw new Error(`${leaks.length} leaks to the host:\n${describeAll(leaks)}`);
     await this.host.checkForks();

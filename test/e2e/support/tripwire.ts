@@ -3,7 +3,7 @@
  *
  * Searched are request lines, headers, bodies of REST, Git and notification requests, every object of every pack that
  * was sent (also of those that were refused or cut), every object of the bot's repositories (also unreachable ones),
- * and the service's log. Each check goes on where the last one stopped, but against the secrets of all persons so far,
+ * and the service's log. A head of a request is also compared with what it must be, field by field. Each check goes on where the last one stopped, but against the secrets of all persons so far,
  * so that what arrives late is found by the next.
  */
 import { existsSync, readdirSync } from 'node:fs';
@@ -14,6 +14,7 @@ import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { unpackPush } from './captured-pack.ts';
 import { type GitObject, listObjects, objectsFingerprint, readObjects } from './objects.ts';
 import type { Person } from './person.ts';
+import { strangeHead } from './request-heads.ts';
 import { type Secret, Secrets } from './secrets.ts';
 import type { Upstream } from './upstream.ts';
 
@@ -102,11 +103,14 @@ export class Tripwire {
     this.#searchedRequests = captured.length;
     this.#lastSearched = [];
     const leaks: Leak[] = [];
+    const heads: Leak[] = [];
     for (const request of requests) {
       const { body } = request;
       this.#lastSearched.push({ request, bytes: body.length });
       if (request.headers[TEST_HEADER] !== undefined) continue;
       const where = `${request.method} ${request.path}`;
+      const strange = strangeHead(request);
+      if (strange !== null) heads.push({ secret: { kind: 'head', text: strange }, where, context: '' });
       const head = [where, ...request.rawHeaders].join('\n');
       leaks.push(...this.#searchBytes(`${where}: request line and headers`, Buffer.from(head)));
       leaks.push(...this.#searchBytes(`${where}: body`, body));
@@ -114,7 +118,7 @@ export class Tripwire {
       if (plain !== body) leaks.push(...this.#searchBytes(`${where}: unpacked body`, plain));
       if (request.path.endsWith('/git-receive-pack')) leaks.push(...(await this.#searchPush(where, plain)));
     }
-    return leaks;
+    return [...leaks, ...heads];
   }
 
   async #searchPush(where: string, body: Buffer): Promise<Leak[]> {

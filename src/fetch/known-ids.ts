@@ -1,0 +1,53 @@
+/**
+ * Which commits upstream has, told without asking anyone about a client's: from its ref advertisement and its listed
+ * history (src/push/upstream-history.ts).
+ */
+import type { UpstreamIds } from '../git/fetch-request.ts';
+import type { Oid } from '../git/oid.ts';
+import { HostError } from '../host/host-error.ts';
+import type { RepositoryName } from '../host/repository-name.ts';
+import type { HistoryHost } from '../push/push-host.ts';
+import { UpstreamHistory } from '../push/upstream-history.ts';
+import { discoveredRefs } from '../push/upstream-refs.ts';
+
+/** @param host must outlive the request. Costs nothing until it is asked. */
+export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds {
+  let opening: Promise<UpstreamHistory> | null = null;
+  return {
+    async someOf(oids) {
+      try {
+        const history = await (opening ??= openHistory(host, target));
+        return await reachBackUntil(history, oids, (known) => known.size > 0);
+      } catch (error) {
+        // Without any common commit the client gets more than it needs, and that is all.
+        if (error instanceof HostError) return new Set();
+        throw error;
+      }
+    },
+    async allOf(oids) {
+      const history = await (opening ??= openHistory(host, target));
+      const asked = new Set(oids).size;
+      return (await reachBackUntil(history, oids, (known) => known.size === asked)).size === asked;
+    },
+  };
+}
+
+async function openHistory(host: HistoryHost, target: RepositoryName): Promise<UpstreamHistory> {
+  const { repository, refs, head } = await discoveredRefs(host, target);
+  const main = refs.filter(({ name }) => name === head);
+  const history = new UpstreamHistory(host.lister, repository, refs, main);
+  await history.reachBack();
+  return history;
+}
+
+/** Those of the ids that are known once enough are, or once no more can be listed. */
+async function reachBackUntil(
+  history: UpstreamHistory,
+  oids: readonly Oid[],
+  isEnough: (known: ReadonlySet<Oid>) => boolean,
+): Promise<ReadonlySet<Oid>> {
+  for (;;) {
+    const known = new Set(oids.filter((oid) => history.isKnown(oid)));
+    if (isEnough(known) || !(await history.reachBack())) return known;
+  }
+}

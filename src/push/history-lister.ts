@@ -1,0 +1,147 @@
+/**
+ * Lists upstream's history from the host: commits without their trees, window by window.
+ *
+ * It is listed by date, starting with the last 90 days; only a push that reaches further back makes it longer. Nothing is
+ * asked for but tips that upstream itself advertises.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import type { Oid } from '../git/oid.ts';
+import type { GitTransport, ListedCommit } from '../host/git-transport.ts';
+import { HostError } from '../host/host-error.ts';
+import type { RepositoryName } from '../host/repository-name.ts';
+import type { HistoryCache, HistoryListing } from './history-cache.ts';
+
+const DAY_SECONDS = 24 * 60 * 60;
+/** How far back to list, one after the other; null: everything. */
+const WINDOWS_DAYS = [90, 365, null] as const;
+/** For the few repositories whose first window alone is too much. */
+const NARROW_WINDOW_DAYS = 14;
+/** One listing's pack; some 50,000 commits. */
+const MAX_LISTING_BYTES = 8 * 1024 * 1024;
+/** Merges of upstream into a branch that are looked into before it is squashed. */
+const MAX_CANDIDATES = 8;
+
+/** A part of history: what these tips reach and those do not. */
+export interface HistoryPart {
+  readonly tips: readonly Oid[];
+  readonly without: readonly Oid[];
+}
+
+export class HistoryLister {
+  readonly #transport: GitTransport;
+  readonly #cache: HistoryCache;
+  readonly #clock: Clock;
+
+  constructor(transport: GitTransport, cache: HistoryCache, clock: Clock) {
+    this.#transport = transport;
+    this.#cache = cache;
+    this.#clock = clock;
+  }
+
+  /**
+   * A part of history, `step` windows back; null if that window does not exist, or holds too much.
+   * @throws HostError if the host does not answer.
+   */
+  async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {
+    const days = WINDOWS_DAYS[step];
+    if (days === undefined) return null;
+    const key = `listing/${keyOf(part)}/${days ?? 'all'}`;
+    const cached = await this.#cache.get(key);
+    if (cached !== null) return cached;
+    const listing =
+      (await this.#fetch(repository, part, days)) ??
+      (step === 0 ? await this.#fetch(repository, part, NARROW_WINDOW_DAYS) : null);
+    if (listing !== null) this.#cache.put(key, listing);
+    return listing;
+  }
+
+  /**
+   * The one of upstream's commits whose history holds all others of them; null if there is none. One request for each
+   * that is tried.
+   * @throws HostError if the host does not answer.
+   */
+  async newestOf(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<Oid | null> {
+    for (const oid of [...oids].slice(0, MAX_CANDIDATES)) {
+      const request = { wants: [...oids].filter((other) => other !== oid), haves: [oid] };
+      const answer = await this.#transport.listHistory(repository, request, MAX_LISTING_BYTES);
+      if (answer.kind === 'listed' && answer.commits.length === 0) return oid;
+    }
+    return null;
+  }
+
+  async #fetch(
+    repository: RepositoryName,
+    part: HistoryPart,
+    days: number | null,
+  ): Promise<HistoryListing | null> {
+    const range = { wants: part.tips, haves: part.without };
+    const fetchSince = (since: number | null) =>
+      this.#transport.listHistory(
+        repository,
+        since === null ? range : { ...range, since },
+        MAX_LISTING_BYTES,
+      );
+    let since = days === null ? null : Math.floor(this.#clock.now() / 1000) - days * DAY_SECONDS;
+    let answer = await fetchSince(since);
+    if (answer.kind === 'none-selected' && days !== null) {
+      // These branches have rested for longer than the window: count from their last commit instead.
+      const tips = await this.#transport.listHistory(
+        repository,
+        { wants: part.tips, tipsOnly: true },
+        MAX_LISTING_BYTES,
+      );
+      const last = tips.kind === 'listed' ? tips.commits.map(({ committedAt }) => committedAt) : [];
+      since = Math.max(0, Math.max(0, ...last) - days * DAY_SECONDS);
+      answer = await fetchSince(since);
+    }
+    if (answer.kind === 'too-large') return null;
+    if (answer.kind === 'none-selected') {
+      throw new HostError(
+        'unreachable',
+        `${this.#transport.hostName} did not list the history. Try again later.`,
+      );
+    }
+    return toListing(part.tips, answer.commits, since);
+  }
+}
+
+function keyOf({ tips, without }: HistoryPart): string {
+  if (tips.length === 1 && without.length === 0) return tips[0] as Oid;
+  const text = `${tips.toSorted().join()}-${without.toSorted().join()}`;
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function toListing(
+  tips: readonly Oid[],
+  commits: readonly ListedCommit[],
+  since: number | null,
+): HistoryListing {
+  const newestFirst = commits.toSorted((a, b) => b.committedAt - a.committedAt).map(({ oid }) => oid);
+  const parents = new Map(commits.map((commit) => [commit.oid, commit.parents]));
+  const listed = reachedFrom(tips, parents);
+  const boundary = new Set<Oid>();
+  for (const commit of commits)
+    for (const parent of commit.parents) if (!parents.has(parent)) boundary.add(parent);
+  // Without a parent that is missing, the listing has reached the roots.
+  const isWhole = since === null || boundary.size === 0;
+  return { since: isWhole ? -Infinity : since, tips, newestFirst, listed, boundary };
+}
+
+/** Each commit with the place of the first tip that reaches it. */
+function reachedFrom(
+  tips: readonly Oid[],
+  parents: ReadonlyMap<Oid, readonly Oid[]>,
+): ReadonlyMap<Oid, number> {
+  const listed = new Map<Oid, number>();
+  for (const [place, tip] of tips.entries()) {
+    const waiting = [tip];
+    for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
+      const further = listed.has(oid) ? undefined : parents.get(oid);
+      if (further === undefined) continue;
+      listed.set(oid, place);
+      waiting.push(...further);
+    }
+  }
+  return listed;
+}

@@ -1,0 +1,67 @@
+/** `-o preview`: everything up to the point of leaving, and what would become public. */
+import { fullName } from '../host/repository-name.ts';
+import { warningOfNames } from './message-names.ts';
+import type { PackRelay } from './pack-relay.ts';
+import type { Preparation } from './preparation.ts';
+import { proposedText } from './proposal.ts';
+import type { PushOptions } from './push-options.ts';
+import { Refusal } from './refusal.ts';
+import type { RewrittenCommit, RewrittenHistory } from './rewriting.ts';
+
+/** More are counted, not shown. */
+const MAX_COMMITS_SHOWN = 50;
+const MAX_BODY_LINES_SHOWN = 20;
+
+export interface Previewed {
+  readonly prepared: Preparation;
+  readonly options: PushOptions;
+  readonly relay: PackRelay;
+  /** What the identity guard says. */
+  readonly findings: readonly string[];
+}
+
+/** The end of a push that was only looked at. */
+export function previewed({ prepared, options, relay, findings }: Previewed): Refusal {
+  const { upstream, base, continuation } = prepared;
+  const rewritten = relay.rewritten as RewrittenHistory;
+  const { title, body } = proposedText(options, rewritten.tipCommit);
+  const { objectCount, bytes } = relay.size;
+  const commits = rewritten.commits();
+  return new Refusal(
+    'preview: nothing was published',
+    [
+      continuation.isUpdate
+        ? `This push would update the pull request ${continuation.pullRequest?.url ?? ''}:`
+        : 'This push would open a pull request:',
+      '',
+      `  Repository:  ${fullName(upstream.repository)}`,
+      `  Base:        ${base.ref.name.slice('refs/heads/'.length)}`,
+      `  Title:       ${title}`,
+      ...bodyLines(body),
+      '',
+      `Its ${commits.length === 1 ? 'commit' : `${commits.length} commits`}, by ${prepared.botLogin}:`,
+      ...commits.slice(0, MAX_COMMITS_SHOWN).map(commitLine),
+      ...(commits.length > MAX_COMMITS_SHOWN ? [`  and ${commits.length - MAX_COMMITS_SHOWN} more`] : []),
+      '',
+      `${objectCount === 1 ? '1 object' : `${objectCount} objects`}, ${bytes} bytes, would be sent.`,
+      ...(findings.length === 0
+        ? ['The names and addresses of the commits’ authors were found nowhere else.']
+        : ['The name or address of a commit’s author stands in what would become public:', ...findings]),
+      ...warningOfNames(rewritten.messages),
+    ],
+    { outcome: 'preview' },
+  );
+}
+
+function bodyLines(body: string): string[] {
+  if (body === '') return ['  Description: (none)'];
+  const lines = body.split('\n');
+  const shown = lines.slice(0, MAX_BODY_LINES_SHOWN).map((line) => `    ${line}`);
+  const rest = lines.length - shown.length;
+  return ['  Description:', ...shown, ...(rest > 0 ? [`    and ${rest} more lines`] : [])];
+}
+
+function commitLine({ oid, committedAt, subject }: RewrittenCommit): string {
+  const date = new Date(committedAt * 1000).toISOString().slice(0, 19).replace('T', ' ');
+  return `  ${oid.slice(0, 10)}  ${date} UTC  ${subject}`;
+}

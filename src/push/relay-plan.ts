@@ -1,0 +1,101 @@
+/** What one push asks of the relay of its pack: whose commits become what, where they go, and what must not leave. */
+import { isDeletion } from '../git/push-request.ts';
+import type { Oid } from '../git/oid.ts';
+import type { PushTarget } from '../git/ref-name.ts';
+import { shellWord } from './banner.ts';
+import type { CommandPlan } from './command-plan.ts';
+import type { IdentityGuard } from './identity-guard.ts';
+import { warningOfNames } from './message-names.ts';
+import type { RelayPlan } from './pack-relay.ts';
+import type { Preparation, PushSettings } from './preparation.ts';
+import { squashedMessage } from './proposal.ts';
+import type { PushOptions } from './push-options.ts';
+import type { PushRun } from './push-run.ts';
+import { Refusal } from './refusal.ts';
+import { rewriteHistory, type RewrittenHistory, type RewritePlan } from './rewriting.ts';
+import type { Upload } from './upload.ts';
+import { UpstreamHistory } from './upstream-history.ts';
+import type { WorkBranch } from './work-branch.ts';
+
+export interface RelayedPush {
+  readonly run: PushRun;
+  readonly settings: PushSettings;
+  readonly taken: NonNullable<CommandPlan['taken']>;
+  /** Commands of the push, the taken one among them. */
+  readonly commandList: readonly CommandOfPush[];
+  readonly prepared: Preparation;
+  readonly options: PushOptions;
+  readonly branch: WorkBranch;
+  readonly guard: IdentityGuard | null;
+}
+
+type CommandOfPush = NonNullable<CommandPlan['taken']>['command'];
+
+/** @throws Refusal if the host does not list upstream's history. */
+export async function planRelay(push: RelayedPush): Promise<RelayPlan> {
+  const { run, settings, taken, commandList, prepared, options, branch, guard } = push;
+  const { base, upstream } = prepared;
+  const { repository, refs, defaultBranch } = upstream;
+  const history = new UpstreamHistory(run.host.lister, repository, refs, [base.ref, defaultBranch]);
+  await run.steps.run('history', () => history.reachBack());
+  const rewritePlan = planRewrite(push);
+  return {
+    tip: taken.command.newId,
+    otherTips: commandList
+      .filter((command) => command !== taken.command && !isDeletion(command))
+      .map(({ newId }) => newId),
+    history,
+    steps: run.steps,
+    guard,
+    texts: {
+      ...(options.title !== null && { title: options.title }),
+      ...(options.description !== null && { description: options.description }),
+    },
+    rewrite: (commits, ground) => rewriteHistory(rewritePlan, commits, ground),
+    openUpload: options.preview
+      ? async () => null
+      : (rewritten) => openUpload(run, prepared, branch, history, rewritten),
+    refuseOthers: () => tooMuch(settings.remoteUrl(repository), taken.target),
+  };
+}
+
+function planRewrite({ run, settings, prepared, options }: RelayedPush): RewritePlan {
+  const { botLogin, claimed, continuation, upstream } = prepared;
+  const { host, steps } = run;
+  return {
+    identity: { name: botLogin, email: settings.anonEmail },
+    committedAt: claimed.intent.committedAt,
+    known: continuation.prHash === options.prHash ? (claimed.update?.dates ?? []) : [],
+    squash: options.squash
+      ? {
+          message: (tip) => squashedMessage(options, tip),
+          newestOf: (ground: ReadonlySet<Oid>) =>
+            steps.run('history', () => host.lister.newestOf(upstream.repository, ground)),
+        }
+      : null,
+  };
+}
+
+async function openUpload(
+  { reply }: PushRun,
+  { base, upstream }: Preparation,
+  branch: WorkBranch,
+  history: UpstreamHistory,
+  rewritten: RewrittenHistory,
+): Promise<Upload | null> {
+  await reply.progress(...warningOfNames(rewritten.messages));
+  // What the new commits stand on may belong to yet another branch.
+  const others = history.branchesHolding(rewritten.ground);
+  const needed = new Map([base.ref, upstream.defaultBranch, ...others].map((ref) => [ref.name, ref]));
+  return branch.open([...needed.values()], rewritten);
+}
+
+/** Files of several refs cannot be told apart in a pack, so none of them may leave. */
+function tooMuch(remoteUrl: string, target: PushTarget): Refusal {
+  const refspec = target.kind === 'branch' ? target.branch : '<your branch>:refs/for/<base>';
+  return new Refusal('push one branch only', [
+    'This push carries commits, tags or files that its first branch does not need. Nothing was sent.',
+    'Push that branch alone:',
+    `  git push --no-follow-tags ${remoteUrl} ${shellWord(refspec)}`,
+  ]);
+}

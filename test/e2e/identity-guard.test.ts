@@ -1,0 +1,206 @@
+/**
+ * Nobody publishes themselves by mistake: names and addresses of the commits' authors are found in whatever becomes
+ * public, before a byte leaves. The tripwire under each test says the same.
+ */
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { type Contribution, contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { readHistory } from './support/objects.ts';
+import type { Person } from './support/person.ts';
+import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed();
+
+const REASON = 'your name would become public';
+
+const noise = (bytes: number) => randomBytes(bytes / 2).toString('hex');
+
+/** Nothing has left; answers what the person was told. */
+async function expectFound(contribution: Contribution, ...args: string[]): Promise<string> {
+  const { clone, upstream } = contribution;
+  const pushed = await clone.push(...args);
+  const lines = await expectRefused(bed, upstream, pushed, REASON);
+  expect(lines).toContain('To publish it all the same, add: -o publish-names');
+  expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
+  return lines.join('\n');
+}
+
+describe('a name or an address in a message', () => {
+  it('is found in a trailer, and can be published on purpose', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    const trailer = `Signed-off-by: ${person.authorName} <${person.authorEmail}>`;
+    await clone.commit({ message: `Fix typo\n\n${trailer}\n` });
+    const lines = await expectFound(contribution);
+    expect(lines).toContain(`message of "Fix typo": ${trailer}`);
+    expect(lines).toContain('git commit --amend');
+    bed.tripwire.tolerate('published on purpose', ({ secret }) =>
+      ['name', 'email', 'word'].includes(secret.kind),
+    );
+    const pushed = await clone.push('-o', 'publish-names', 'origin', 'HEAD:topic');
+    await expectAccepted(bed, contribution, pushed);
+    expect(remoteLines(pushed).join('\n')).toContain(`message of "Fix typo": ${trailer}`);
+  });
+
+  it.each<[string, (person: Person) => string]>([
+    ['in other cases', ({ authorName }) => `By ${authorName.toUpperCase()}.`],
+    ['with another sign between its words', ({ authorName }) => `see ${authorName.replace(' ', '_')}/notes`],
+    ['of the committer', ({ committerName }) => `thanks to (${committerName})`],
+    ['of the committer’s address', ({ committerEmail }) => `mailto:${committerEmail}`],
+    ['at the end, without a line feed', ({ authorEmail }) => `me: ${authorEmail}`],
+  ])('is found %s', async (_, text) => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    await clone.commit({ message: `One\n\n${text(person)}` });
+    await clone.commit({ message: 'Two\n' });
+    expect(await expectFound(contribution)).toContain('message of "One": ');
+  });
+
+  it('is found in the encoding of the commit', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    const tree = await clone.tree();
+    const parents = [await clone.idOf('HEAD')];
+    const raw = Buffer.from(
+      `tree ${tree}\nparent ${parents[0]}\nauthor Jürgen Weiß <j@x.example> 1700000007 +0000\n` +
+        'committer Jürgen Weiß <j@x.example> 1700000007 +0000\nencoding ISO-8859-1\n\nTitle\n\nvon Jürgen Weiß\n',
+      'latin1',
+    );
+    await clone.git('reset', '--hard', '--quiet', await clone.writeObject('commit', raw));
+    expect(await expectFound(contribution)).toContain('message of "Title": von J');
+  });
+
+  it('is found in the title and the description that the push gives', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    await clone.commit();
+    const options = ['-o', `title=By ${person.authorName}`, '-o', `description=${person.authorEmail}`];
+    const lines = await expectFound(contribution, ...options, 'origin', 'HEAD:topic');
+    expect(lines).toContain(`title: By ${person.authorName}`);
+    expect(lines).toContain(`description: ${person.authorEmail}`);
+  });
+});
+
+describe('a name or an address in files', () => {
+  it('is found in a new file, with the file’s name and the line', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    const text = `#include <a.h>\n// written by ${person.authorName} in a hurry\nint x;\n`;
+    await clone.commit({ files: { 'src/a.c': text } });
+    expect(await expectFound(contribution)).toContain(
+      `src/a.c: // written by ${person.authorName} in a hurry`,
+    );
+  });
+
+  it('is found in what a change adds to a long file of upstream', async () => {
+    const content = Array.from(
+      { length: 400 },
+      (_, index) => `line ${index} ${randomBytes(9).toString('hex')}\n`,
+    );
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'long.txt': content.join('') } });
+    const person = bed.person();
+    const clone = await person.clone(upstream.url);
+    const changed = [...content.slice(0, 200), `added by ${person.authorEmail}\n`, ...content.slice(200)];
+    await clone.commit({ files: { 'long.txt': changed.join('') } });
+    expect(await expectFound({ upstream, person, clone })).toContain(`added by ${person.authorEmail}`);
+  });
+
+  it('is found in the name of a file', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    const name = person.authorName.replace(' ', '.');
+    await clone.commit({ files: { [`notes/${name}.txt`]: 'x\n' } });
+    expect(await expectFound(contribution)).toContain(`name of a file: `);
+  });
+
+  it('is found at the far end of a file that is larger than any buffer', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    const text = Buffer.concat([randomBytes(700_000), Buffer.from(`\n${person.committerEmail}`)]);
+    await clone.commit({ files: { 'big.bin': text } });
+    expect(await expectFound(contribution)).toContain(person.committerEmail);
+  });
+
+  it('of a push too large to wait stops it before it is complete', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person, upstream } = contribution;
+    const files = Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`${at}.txt`, noise(2_000_000)]));
+    await clone.commit({ files: { ...files, 'zz.txt': `${noise(2_000_000)}\n${person.authorName}\n` } });
+    await expectRefused(bed, upstream, await clone.push(), REASON);
+  });
+
+  it('that upstream has already is not looked for in what is not pushed', async () => {
+    const person = bed.person();
+    const upstream = await bed.createUpstream();
+    const lines = Array.from({ length: 300 }, () => randomBytes(9).toString('hex'));
+    await upstream.grow({ files: { AUTHORS: `${person.authorName}\n${lines.join('\n')}\n` } });
+    const clone = await person.clone(upstream.url);
+    await clone.commit({ files: { AUTHORS: `${person.authorName}\n${lines.join('\n')}\nSomeone Else\n` } });
+    bed.tripwire.tolerate('it was upstream’s before', ({ secret }) => ['name', 'word'].includes(secret.kind));
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+  });
+
+  it('is no part of another word', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person } = contribution;
+    bed.tripwire.tolerate('these words are not the name', ({ secret }) => secret.kind === 'word');
+    await clone.commit({ message: `About ${person.authorName.split(' ')[0]} and x${person.authorName}s\n` });
+    bed.tripwire.tolerate('a longer word', ({ secret }) => secret.kind === 'name');
+    await expectAccepted(bed, contribution, await clone.push());
+  });
+});
+
+describe('a preview', () => {
+  it('shows what would become public, publishes nothing, and takes no place', async () => {
+    const contribution = await contribute(bed);
+    const { clone, person, upstream } = contribution;
+    await clone.commit({ message: 'First\n' });
+    await clone.commit({ message: `Second\n\nWhy.\n\nSigned-off-by: ${person.authorName} <x@y.example>\n` });
+    for (let time = 0; time < 6; time++) {
+      const pushed = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
+      expect(pushed.code).toBe(1);
+      expect(statusTable(pushed)).toEqual([
+        ' ! [remote rejected] HEAD -> topic (preview: nothing was published)',
+      ]);
+      const text = remoteLines(pushed).join('\n');
+      expect(text).toContain('This push would open a pull request:');
+      expect(text).toMatch(new RegExp(`Repository: +${upstream.fullName}\n +Base: +main\n +Title: +Second`));
+      expect(text).toMatch(/[0-9a-f]{10} {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {2}First\n/);
+      expect(text).toMatch(/\d+ objects, \d+ bytes, would be sent\./);
+      expect(text).toContain(`message of "Second": Signed-off-by: ${person.authorName}`);
+    }
+    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$|\/pulls$/)).toEqual([]);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it('shows the commits as they become when the push follows', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit({ message: 'Only one\n' });
+    const shown = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic')).join('\n');
+    const [, oid, date] = /([0-9a-f]{10}) {2}(.{19}) UTC {2}Only one/.exec(shown) ?? [];
+    const pushed = await clone.push();
+    const accepted = await expectAccepted(bed, contribution, pushed);
+    const [commit] = await readHistory(accepted.forkPath, '^main', bannerOf(pushed).branch);
+    // The date is the moment of the push: where it is the same second, so is the id.
+    expect(date).toMatch(/^\d{4}-/);
+    expect(oid).toHaveLength(10);
+    expect(commit?.message.toString()).toBe('Only one\n');
+    expect(shown).toContain('found nowhere else');
+    await bed.host.onlyPull(upstream);
+  });
+
+  it('of an update names its pull request, and changes nothing', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const first = await expectAccepted(bed, contribution, await clone.push());
+    await clone.commit();
+    const options = ['-o', 'preview', '-o', `pr-hash=${first.banner.prHash}`];
+    const shown = remoteLines(await clone.push(...options, 'origin', 'HEAD:topic')).join('\n');
+    expect(shown).toContain(`This push would update the pull request ${first.pull.url}:`);
+    expect((await bed.host.onlyPull(upstream)).headSha).toBe(first.pull.headSha);
+  });
+});
