@@ -26,7 +26,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/sandbox/**', 'test/local/**', 'test/browser/**'],
+          exclude: ['test/e2e/**', 'test/sandbox/**', 'test/local/**', 'test/browser/**', 'test/clients/**'],
           provide: { fuzz },
           ...(fuzz.factor > 1 ? { testTimeout: 60 * 60_000 } : {}),
         },
@@ -34,7 +34,8 @@ export default defineConfig({
       {
         test: {
           name: 'node',
-          include: ['test/{e2e,sandbox,local,browser}/**/*.test.ts'],
+          // Of the clients only the one that is a package; `npm run test:clients` runs all.
+          include: ['test/{e2e,sandbox,local,browser}/**/*.test.ts', 'test/clients/isomorphic-git.test.ts'],
           globalSetup: ['test/e2e/support/worker-build.ts'],
           // Real programs: on a busy machine each takes its time.
           testTimeout: 90_000,

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { CaptureMode, CapturedRequest } from './capture.ts';
 import { Capture } from './capture.ts';
 import { Faults } from './faults.ts';
@@ -50,6 +50,7 @@ export interface Sandbox {
   clearCaptured(): void;
   /** Makes an empty repository; answers the folder of its bare Git repository, which tests may push to. */
   createRepository(wanted: NewRepository): string;
+  hasRepository(wanted: Pick<NewRepository, 'owner' | 'name'>): boolean;
   repositoryPath(owner: string, name: string): string;
   close(): Promise<void>;
 }
@@ -58,7 +59,8 @@ export interface Sandbox {
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   // First of all: when the port is taken, nothing has been made that would stay behind.
   const { server, url } = await listen(options.port ?? 0);
-  const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-'));
+  // Absolute: git runs in the folders of its repositories, where a relative path would lead elsewhere.
+  const dir = resolve(options.dir ?? mkdtempSync(join(tmpdir(), 'gitveil-sandbox-')));
   const repositoriesDir = join(dir, 'repositories');
   mkdirSync(repositoriesDir, { recursive: true });
   const now = options.now ?? (() => new Date());
@@ -92,11 +94,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     },
     clearCaptured: () => capture.clear(),
     createRepository: (wanted) => host.pathOf(host.createRepository(wanted)),
+    hasRepository: ({ owner, name }) => store.findRepository(owner, name) !== undefined,
     repositoryPath: (owner, name) => host.pathOf({ owner, name }),
     close: async () => {
       host.stopTimers();
-      const closed = new Promise((resolve) => {
-        server.close(resolve);
+      const closed = new Promise((done) => {
+        server.close(done);
       });
       server.closeAllConnections();
       await closed;

@@ -86,6 +86,12 @@ export class Store {
     return this.records.repositories.find((repository) => repository.id === id);
   }
 
+  removeRepository(repository: Repository): void {
+    this.records.repositories.splice(this.records.repositories.indexOf(repository), 1);
+    this.#repositoryByName.delete(nameKey(repository.owner, repository.name));
+    this.changed();
+  }
+
   renameRepository(repository: Repository, name: string): void {
     const formerKey = nameKey(repository.owner, repository.name);
     this.#repositoryByName.delete(formerKey);

@@ -2,10 +2,11 @@
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  sleep(ms: number): Promise<void>;
+  /** Ends early, and without an error, when `signal` is aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms) => scheduler.wait(ms),
+  sleep: (ms, signal) => scheduler.wait(ms, signal && { signal }).catch(() => {}),
 };

@@ -10,6 +10,7 @@ import {
   commitEmail,
   duration,
   headerSecret,
+  hostNames,
   matching,
   oneOf,
   webAddress,
@@ -37,11 +38,15 @@ export interface Config {
   readonly identitySecret: string | null;
   readonly hostedDatabase: { readonly url: string; readonly key: string } | null;
   readonly notifyBaseUrl: string;
+  /** Servers that are on Cloudflare themselves, where sockets cannot reach them. */
+  readonly outgoingFetchHosts: readonly string[];
   readonly notifyAdminTopic: string | null;
   readonly alertAddress: 'shown' | 'hidden';
   readonly maxRepositoryMb: number;
   /** What a push must know to update a pull request: its hash, or a key besides. */
   readonly prUpdatePolicy: 'hash' | 'key';
+  /** What becomes of a push that would publish the name or address of its author. */
+  readonly identityCheck: 'refuse' | 'warn' | 'off';
   readonly anonEmail: string;
   readonly commitHash: string;
   readonly sourceRepo: string;
@@ -76,10 +81,12 @@ const PLAIN = [
   'HOST',
   'HOSTING_API_URL',
   'HOSTING_URL',
+  'IDENTITY_CHECK',
   'LOG_FORMAT',
   'MAX_REPOSITORY_MB',
   'NOTIFY_BASE_URL',
   'OFFICIAL_INSTANCE',
+  'OUTGOING_FETCH_HOSTS',
   'PORT',
   'PR_UPDATE_POLICY',
   'READ_TIMEOUT',
@@ -173,9 +180,11 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     ),
     hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
     notifyBaseUrl: reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
+    outgoingFetchHosts: Object.freeze(reader.read('OUTGOING_FETCH_HOSTS', hostNames, [])),
     notifyAdminTopic,
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
+    identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
     anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
     commitHash: reader.read(

@@ -14,6 +14,7 @@ import type { RateWindow } from './durable/rate-window.ts';
 import type { ServiceSecret } from './durable/service-secret.ts';
 import type { Tally } from './durable/tally.ts';
 import type { Logger } from './log.ts';
+import type { Http } from './outgoing/http-client.ts';
 
 export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly DB: D1Database;
@@ -32,8 +33,13 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly COMPATIBILITY_DATE: string;
 }
 
-/** Hono's types: every handler finds the validated configuration and the logger in its context. */
+/** Hono's types: what every handler finds in its context. */
 export interface AppEnv {
   Bindings: Env;
-  Variables: { config: Config; logger: Logger };
+  Variables: {
+    config: Config;
+    logger: Logger;
+    /** For everything that leaves because of this request. */
+    http: Http;
+  };
 }

@@ -12,6 +12,7 @@ import { crossOrigin } from './middleware/cross-origin.ts';
 import { measure } from './middleware/measure.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { serviceKey } from './middleware/service-key.ts';
+import { HttpClient } from './outgoing/http-client.ts';
 import { admin } from './routes/admin.ts';
 import { comments } from './routes/comments.ts';
 import { badges } from './routes/badges.ts';
@@ -71,6 +72,7 @@ app.use(async (c, next) => {
   }
   c.set('config', result.config);
   c.set('logger', loggerOf(result.config));
+  c.set('http', new HttpClient(result.config.outgoingFetchHosts));
   return next();
 });
 

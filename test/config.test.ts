@@ -33,9 +33,11 @@ describe('parseConfig', () => {
       identitySecret: null,
       hostedDatabase: null,
       notifyBaseUrl: 'https://ntfy.sh',
+      outgoingFetchHosts: [],
       notifyAdminTopic: null,
       alertAddress: 'shown',
       maxRepositoryMb: 500,
+      identityCheck: 'refuse',
       prUpdatePolicy: 'hash',
       anonEmail: 'anonymous@gitveil.invalid',
       commitHash: 'main',
@@ -163,6 +165,18 @@ describe('ANON_EMAIL', () => {
   it.each(['nobody', 'a@', '@b', 'a b@c', 'a@b\nauthor Eve', 'a>@b', '<a@b>', 'a@b@c', 'a\0@b', 'a@-b'])(
     'refuses %j, which would not be safe in a commit header',
     (text) => expect(messagesOf({ ANON_EMAIL: text })).toHaveLength(1),
+  );
+});
+
+describe('OUTGOING_FETCH_HOSTS', () => {
+  it('is a list of host names', () => {
+    const names = { OUTGOING_FETCH_HOSTS: 'ntfy.example.org, Git.Example.org,localhost' };
+    expect(configOf(names).outgoingFetchHosts).toEqual(['ntfy.example.org', 'git.example.org', 'localhost']);
+  });
+
+  it.each(['https://example.org', 'example.org:443', 'a b', 'a,,b', 'a,', '*.example.org', '-a.example.org'])(
+    'refuses %s',
+    (text) => expect(messagesOf({ OUTGOING_FETCH_HOSTS: text })).toHaveLength(1),
   );
 });
 

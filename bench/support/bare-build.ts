@@ -12,16 +12,19 @@ export async function bareBuild(service: WorkerBuild, entry: string): Promise<Wo
     format: 'esm',
     target: 'es2024',
   });
-  const { compatibilityDate, compatibilityFlags, d1Databases } = service.options;
+  const { compatibilityDate, compatibilityFlags } = service.settings;
   return {
     ...service,
     script: outputFiles[0]?.text ?? '',
     migrations: [],
-    options: {
-      ...(compatibilityDate !== undefined && { compatibilityDate }),
-      ...(compatibilityFlags !== undefined && { compatibilityFlags }),
-      // Whoever starts a service looks for its database.
-      ...(d1Databases !== undefined && { d1Databases }),
+    settings: {
+      compatibilityDate,
+      compatibilityFlags,
+      vars: {},
+      versionMetadata: null,
+      databases: [],
+      kvNamespaces: [],
+      durableObjects: {},
     },
   };
 }

@@ -17,6 +17,7 @@ import {
   OBJ_TAG,
 } from '../../src/git/pack/entry-header.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
+import type { Mentions } from '../../src/git/own-ids.ts';
 import { PackRewriter } from '../../src/git/pack/pack-rewriter.ts';
 import { PackScanner } from '../../src/git/pack/pack-scanner.ts';
 import { ZlibWalker } from '../../src/git/zlib/zlib-walker.ts';
@@ -27,6 +28,7 @@ const PACK_HEADER_BYTES = 12;
 const TRAILER_BYTES = 20;
 const IDENTITY = { name: 'bot', email: 'anonymous@example.org' };
 const COMMITTED_AT = 1_800_000_000;
+const NO_MENTIONS: Mentions = new Map();
 
 let pack: Uint8Array = new Uint8Array(0);
 let tip = '';
@@ -38,7 +40,7 @@ function* chunks(): Generator<Uint8Array> {
 
 /** What every pack costs: its entries' ends found, commits and tags kept, its checksum verified. */
 function scan(): void {
-  const scanner = new PackScanner({ kept: () => {}, passed: () => {}, refDelta: () => {} });
+  const scanner = new PackScanner({ onKept: () => {}, onPassed: () => {}, onRefDelta: () => {} });
   for (const chunk of chunks()) scanner.scan(chunk);
   scanner.finish();
 }
@@ -78,7 +80,7 @@ function rewrite(): void {
   for (const chunk of chunks()) rewriter.scan(chunk);
   rewriter.finish();
   const commits = trace((oid) => rewriter.findCommit(oid));
-  rewriter.start(anonymizeCommits(commits, IDENTITY, () => COMMITTED_AT).contents);
+  rewriter.start(anonymizeCommits(commits, IDENTITY, () => COMMITTED_AT, NO_MENTIONS).contents);
   rewriter.take();
   rewriter.trailer();
 }
@@ -86,6 +88,7 @@ function rewrite(): void {
 function trace(find: (oid: string) => Uint8Array | undefined): readonly NewCommit[] {
   const found = traceNewCommits(tip, find, {
     since: -Infinity,
+    othersSince: -Infinity,
     isListed: (oid) => oid === base,
     isKnown: (oid) => oid === base,
   });
@@ -100,9 +103,9 @@ let rewritten: readonly Uint8Array[] = [];
 function prepareParts(): void {
   const kept = new Map<string, KeptObject>();
   const scanner = new PackScanner({
-    kept: (object) => kept.set(object.oid, object),
-    passed: () => {},
-    refDelta: () => {},
+    onKept: (object) => kept.set(object.oid, object),
+    onPassed: () => {},
+    onRefDelta: () => {},
   });
   for (const chunk of chunks()) scanner.scan(chunk);
   originals = [...kept.values()].map(({ content }) => content);
@@ -110,6 +113,7 @@ function prepareParts(): void {
     trace((oid) => kept.get(oid)?.content),
     IDENTITY,
     () => COMMITTED_AT,
+    NO_MENTIONS,
   ).contents;
 }
 

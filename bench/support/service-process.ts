@@ -5,7 +5,7 @@ import { answerQuestions } from './helper.ts';
 
 export interface ServiceAddress {
   readonly url: string;
-  readonly workerdPid: number | null;
+  readonly workerdPid: number;
 }
 
 let service: Service | null = null;

@@ -216,7 +216,7 @@ function headRepositoryOf(host: Host, repository: Repository, pull: Pull): Repos
 }
 
 function headLabel(host: Host, pull: Pull): string {
-  const owner = host.store.repositoryById(pull.headRepositoryId)?.owner ?? '';
+  const owner = host.store.repositoryById(pull.headRepositoryId)?.owner ?? host.bot.login;
   return `${owner}:${pull.headRef}`;
 }
 

@@ -49,7 +49,6 @@ export function pullSimple(host: Host, repository: Repository, issue: Issue, pul
   const htmlUrl = issueHtmlUrl(host, repository, issue);
   const issueUrl = `${api}/issues/${issue.number}`;
   const statusesUrl = `${api}/statuses/${pull.headSha}`;
-  const headRepository = host.store.repositoryById(pull.headRepositoryId) ?? repository;
   return {
     ...commonFields(host, repository, issue),
     url,
@@ -67,7 +66,7 @@ export function pullSimple(host: Host, repository: Repository, issue: Issue, pul
     requested_teams: [],
     draft: pull.draft,
     auto_merge: null,
-    head: branchEnd(host, headRepository, pull.headRef, pull.headSha),
+    head: headEnd(host, pull),
     base: branchEnd(host, repository, pull.baseRef, pull.baseSha),
     _links: {
       self: { href: url },
@@ -154,6 +153,20 @@ function commonFields(host: Host, repository: Repository, issue: Issue) {
     closed_at: issue.closedAt,
     author_association: association(repository, issue.author),
     body: issue.body,
+  };
+}
+
+/** A deleted fork is null, whatever the description promises; only the bot's forks are ever deleted here. */
+function headEnd(host: Host, { headRepositoryId, headRef, headSha }: Pull) {
+  const fork = host.store.repositoryById(headRepositoryId);
+  if (fork) return branchEnd(host, fork, headRef, headSha);
+  const { login } = host.bot;
+  return {
+    label: `${login}:${headRef}`,
+    ref: headRef,
+    sha: headSha,
+    user: simpleUser(host, login),
+    repo: null,
   };
 }
 

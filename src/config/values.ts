@@ -63,6 +63,17 @@ export const webAddress: ValueKind<string> = {
   },
 };
 
+const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+/** Names of servers, as they stand in addresses. */
+export const hostNames: ValueKind<readonly string[]> = {
+  rule: 'host names separated by commas, such as ntfy.example.org,git.example.org',
+  parse(text) {
+    const names = text.split(',').map((name) => name.trim().toLowerCase());
+    return names.every((name) => HOST_NAME.test(name)) ? names : undefined;
+  },
+};
+
 /** It stands between `<` and `>` in commit headers, where a bracket or a line break would forge another header. */
 export const commitEmail = matching(
   'an e-mail address such as anonymous@example.org, without spaces or angle brackets',

@@ -12,6 +12,7 @@ import type { Env } from '../env.ts';
 import { GitHubThreads } from '../host/github-threads.ts';
 import { shownKarma } from '../identity/footer.ts';
 import { REPORT_LIFE_MS, type Standing, pruned, reported, standingOf } from '../identity/moderation.ts';
+import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { doChores } from './identity/chores.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
@@ -38,6 +39,7 @@ export class Identity extends DurableObject<Env> {
   /** When the alarm goes off, as far as that is known here. */
   #alarmAt: number | null = null;
   #host: GitHubThreads | null = null;
+  #http: HttpClient | null = null;
   /** The attempt that is being made; all others ended without an answer. */
   #currentAttempt: number | null = null;
 
@@ -46,7 +48,7 @@ export class Identity extends DurableObject<Env> {
     return standingOf(this.#records().moderation.read(), systemClock.now());
   }
 
-  /** @param reporterKey `keyedHash(secret, 'address', network)` of the one who reports. */
+  /** @param reporterKey the keyed hash of the one who reports, for this pseudonym only. */
   async report(reporterKey: string): Promise<ReportOutcome> {
     const { moderation, karma, comments } = this.#records();
     const now = systemClock.now();
@@ -141,7 +143,7 @@ export class Identity extends DurableObject<Env> {
   #records(): Records {
     const { ctx, env } = this;
     return (this.#opened ??= openRecords(ctx.storage.sql, ctx.id.name, () =>
-      openLedger(env, this.#config()),
+      openLedger(env, this.#config(), this.#client()),
     ));
   }
 
@@ -155,7 +157,11 @@ export class Identity extends DurableObject<Env> {
   #openHost(): GitHubThreads {
     if (this.#host !== null) return this.#host;
     const { hostingApiUrl, hostingToken } = this.#config();
-    const options = { apiUrl: hostingApiUrl, token: hostingToken ?? '', clock: systemClock };
-    return (this.#host = new GitHubThreads(options));
+    const access = { apiUrl: hostingApiUrl, token: hostingToken ?? '', http: this.#client() };
+    return (this.#host = new GitHubThreads({ ...access, clock: systemClock }));
+  }
+
+  #client(): HttpClient {
+    return (this.#http ??= new HttpClient(this.#config().outgoingFetchHosts));
   }
 }

@@ -9,6 +9,7 @@ import type { Env } from '../env.ts';
 import { followPullRequests } from '../events/follow.ts';
 import { GitHubActivity, failureStatus } from '../host/github-activity.ts';
 import { createLogger } from '../log.ts';
+import { HttpClient } from '../outgoing/http-client.ts';
 import { SqlFeedMemory } from './notification-feed/feed-memory.ts';
 
 export class NotificationFeed extends DurableObject<Env> {
@@ -28,8 +29,9 @@ export class NotificationFeed extends DurableObject<Env> {
   async run(cronTime: number): Promise<void> {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid' || result.config.hostingToken === null || this.#isRunning) return;
-    const { hostingApiUrl, hostingToken, logFormat } = result.config;
-    const host = new GitHubActivity({ apiUrl: hostingApiUrl, token: hostingToken });
+    const { hostingApiUrl, hostingToken, logFormat, outgoingFetchHosts } = result.config;
+    const http = new HttpClient(outgoingFetchHosts);
+    const host = new GitHubActivity({ apiUrl: hostingApiUrl, token: hostingToken, http });
     this.#isRunning = true;
     try {
       await followPullRequests(

@@ -12,6 +12,7 @@ import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import { GitHub } from '../host/github.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
+import { HttpClient } from '../outgoing/http-client.ts';
 import { findOrphan } from '../push/adoption.ts';
 import { Lease } from './lease.ts';
 
@@ -90,8 +91,9 @@ export class PendingPush extends DurableObject<Env> {
   async #isClearedUp({ target, prHash }: StoredIntent, now: number): Promise<boolean> {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid' || result.config.hostingToken === null) return false;
-    const { hostingApiUrl, hostingToken } = result.config;
-    const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken, clock: systemClock });
+    const { hostingApiUrl, hostingToken, outgoingFetchHosts } = result.config;
+    const http = new HttpClient(outgoingFetchHosts);
+    const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken, http, clock: systemClock });
     try {
       const orphan = await findOrphan(github, target, prHash);
       if (orphan === null) return true;

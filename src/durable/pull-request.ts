@@ -10,6 +10,7 @@ import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { HostEvent } from '../events/host-event.ts';
 import { publish, pullRequestTopic } from '../notify/ntfy.ts';
+import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { Lease } from './lease.ts';
 import { Outbox, type OutboxEntry, type OutboxEvent } from './pull-request/outbox.ts';
@@ -52,6 +53,7 @@ export class PullRequest extends DurableObject<Env> {
   readonly #record: RecordStore;
   readonly #outbox: Outbox;
   readonly #lease = new Lease();
+  #http: HttpClient | null = null;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -134,16 +136,18 @@ export class PullRequest extends DurableObject<Env> {
   /** False if it has to be tried again. */
   async #deliver(entry: OutboxEntry): Promise<boolean> {
     const record = this.#record.read();
-    const config = parseConfig({ ...this.env });
-    if (record === null || config.kind === 'invalid') return false;
+    const result = parseConfig({ ...this.env });
+    if (record === null || result.kind === 'invalid') return false;
+    const { config } = result;
+    const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
     const { owner, repo, pr_hash: prHash } = record;
     try {
       if (entry.kind === 'ledger') {
         const createdAt = new Date(entry.at).toISOString();
-        const ledger = openLedger(this.env, config.config);
+        const ledger = openLedger(this.env, config, http);
         await ledger.recordPullRequest({ owner, repo, prUrl: entry.url, createdAt });
       } else {
-        await publish(config.config.notifyBaseUrl, {
+        await publish(http, config.notifyBaseUrl, {
           topic: pullRequestTopic(prHash),
           title: `${owner}/${repo}: pull request ${entry.event}`,
           message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${entry.url}`,

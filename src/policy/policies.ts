@@ -13,6 +13,7 @@ import { GitHub } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
+import type { Http } from '../outgoing/http-client.ts';
 import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
 import { OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
 
@@ -73,9 +74,14 @@ export class Policies {
 /** One for the isolate. */
 const memory: LastKnownPlaces['memory'] = new Map();
 
-export function openPolicies(env: Pick<Env, 'LAST_KNOWN'>, config: Config, logger: Logger): Policies {
+export function openPolicies(
+  env: Pick<Env, 'LAST_KNOWN'>,
+  config: Config,
+  logger: Logger,
+  http: Http,
+): Policies {
   const { hostingApiUrl, hostingToken, serviceUrl } = config;
-  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', clock: systemClock });
+  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock: systemClock });
   return new Policies(github, {
     cache: caches.default,
     cacheBase: `${serviceUrl}/.last-known`,

@@ -5,6 +5,7 @@ import type { Env } from '../../src/env.ts';
 import { tokenHash } from '../../src/guard/action-token.ts';
 import type { TrackedPullRequest } from '../../src/guard/tracked-pull-request.ts';
 import type { Notification } from '../../src/notify/ntfy.ts';
+import { HttpClient } from '../../src/outgoing/http-client.ts';
 
 const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -22,7 +23,7 @@ beforeEach(() => {
   published = [];
   serviceIsDown = false;
   vi.setSystemTime(Date.now());
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (_, init) => {
     if (serviceIsDown) return new Response(null, { status: 503 });
     published.push(JSON.parse(init?.body as string) as Notification);
     return new Response(null);

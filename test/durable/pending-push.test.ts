@@ -10,6 +10,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../src/durable/lease.ts';
 import type { PushIntent } from '../../src/durable/pending-push.ts';
 import type { Env } from '../../src/env.ts';
+import { HttpClient } from '../../src/outgoing/http-client.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const TARGET = { owner: 'octo', name: 'hello' };
@@ -95,7 +96,7 @@ describe('a pending push', () => {
 /** The host's answers, by method and path; and what it was asked. */
 function answer(answers: Record<string, unknown>): string[] {
   const asked: string[] = [];
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
     const { method, url } = new Request(input, init);
     const call = `${method} ${new URL(url).pathname}`;
     asked.push(call);
@@ -188,7 +189,7 @@ describe('a push that died and is not repeated', () => {
     const push = newPush();
     await push.begin(intent('a'));
     const meanwhile: unknown[] = [];
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => {
       meanwhile.push(await push.begin(intent('b'), NOW + HOUR_MS));
       return Response.json({ message: 'Not Found' }, { status: 404 });
     });

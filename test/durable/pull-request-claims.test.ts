@@ -6,7 +6,7 @@ import {
   runInDurableObject,
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { LEASE_MS } from '../../src/durable/lease.ts';
 import type { RecordedPush } from '../../src/durable/pull-request.ts';
 import {
@@ -15,6 +15,7 @@ import {
   MAX_DATED_COMMITS,
 } from '../../src/durable/pull-request/record.ts';
 import type { Env } from '../../src/env.ts';
+import { type Http, HttpClient } from '../../src/outgoing/http-client.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -47,9 +48,11 @@ function dated(committedAt: number, commits: number, byte = committedAt): DatedC
   return { committedAt, commitHashes: new Uint8Array(commits * COMMIT_HASH_BYTES).fill(byte) };
 }
 
+let requests: MockInstance<Http['fetch']>;
+
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(null));
+  requests = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response(null));
 });
 
 afterEach(() => {
@@ -158,7 +161,7 @@ describe('dates of commits', () => {
 describe('what is recorded twice', () => {
   it('is told once, and an update that moves nothing is not told', async () => {
     const told: string[] = [];
-    vi.mocked(globalThis.fetch).mockImplementation(async (_, init) => {
+    requests.mockImplementation(async (_, init) => {
       told.push((JSON.parse(init?.body as string) as { title: string }).title.replace(/.* /, ''));
       return new Response(null);
     });

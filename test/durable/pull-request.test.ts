@@ -10,6 +10,7 @@ import type { RecordedPush } from '../../src/durable/pull-request.ts';
 import type { PullRequestRecord } from '../../src/durable/pull-request/record.ts';
 import type { Env } from '../../src/env.ts';
 import type { HostEvent } from '../../src/events/host-event.ts';
+import { HttpClient } from '../../src/outgoing/http-client.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const HOUR_MS = 60 * 60 * 1000;
@@ -66,7 +67,7 @@ beforeEach(async () => {
   serviceIsDown = false;
   answerIsLost = false;
   duringPublishing = async () => {};
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (_, init) => {
     await duringPublishing();
     if (serviceIsDown) return new Response(null, { status: 503 });
     published.push(JSON.parse(init?.body as string));

@@ -34,8 +34,10 @@ describe('the identity hash', () => {
 
 describe('a keyed hash', () => {
   it('differs between uses', () => {
-    const hashes = (['address', 'push', 'place'] as const).map((use) => keyedHash(SECRET, use, 'same'));
-    expect(new Set(hashes).size).toBe(3);
+    const hashes = (['window', 'burst', 'alert', 'reporter', 'push', 'place'] as const).map((use) =>
+      keyedHash(SECRET, use, 'same'),
+    );
+    expect(new Set(hashes).size).toBe(hashes.length);
     for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/);
   });
 });

@@ -7,6 +7,7 @@ import { type Config, parseConfig } from '../../config.ts';
 import type { Env } from '../../env.ts';
 import { type Alert, alertNotification } from '../../guard/alert.ts';
 import { publish } from '../../notify/ntfy.ts';
+import { HttpClient } from '../../outgoing/http-client.ts';
 import type { ActionTokens } from './action-tokens.ts';
 import { AlertOutbox, type WaitingAlert } from './alert-outbox.ts';
 
@@ -17,6 +18,7 @@ export class Alerts {
   readonly #tokens: ActionTokens;
   /** By the alert's id. */
   readonly #addresses = new Map<number, string>();
+  #http: HttpClient | null = null;
 
   constructor(sql: SqlStorage, tokens: ActionTokens) {
     this.#outbox = new AlertOutbox(sql);
@@ -62,7 +64,8 @@ export class Alerts {
       address: this.#addresses.get(id) ?? null,
       tokens: this.#tokens.make(Date.now()),
     });
-    await publish(config.notifyBaseUrl, notification);
+    const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
+    await publish(http, config.notifyBaseUrl, notification);
   }
 }
 

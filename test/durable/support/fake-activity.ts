@@ -3,6 +3,7 @@
  * notification service, which keeps what is published.
  */
 import { vi } from 'vitest';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
 export const BOT = 'veil-bot';
 const HOST = 'https://host.test';
@@ -31,7 +32,7 @@ export class FakeActivity {
   pageSize = 50;
 
   constructor() {
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) =>
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) =>
       this.#answer(input as string, init ?? {}),
     );
   }

@@ -1,5 +1,6 @@
 /** GitHub's comments and issues, as far as the service writes and reads them, in place of `fetch`. */
 import { vi } from 'vitest';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
 const HOST = 'https://host.test';
 export const BOT_ID = 7;
@@ -34,7 +35,7 @@ export class FakeThreads {
   #lastId = 0;
 
   constructor() {
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
       const { pathname } = new URL(input as string);
       const request = {
         method: init?.method ?? 'GET',

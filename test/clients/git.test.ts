@@ -1,0 +1,4 @@
+import { git } from './git/client.ts';
+import { describeClient } from './support/matrix.ts';
+
+describeClient({ kind: 'ready', client: git });

@@ -1,0 +1,4 @@
+import { client } from './isomorphic-git/client.ts';
+import { describeClient } from './support/matrix.ts';
+
+describeClient({ kind: 'ready', client });

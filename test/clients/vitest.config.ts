@@ -1,0 +1,12 @@
+/** `npm run test:clients`: every client that this machine has. `npm test` runs isomorphic-git's column alone. */
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/clients/*.test.ts'],
+    globalSetup: ['test/e2e/support/worker-build.ts'],
+    testTimeout: 180_000,
+    hookTimeout: 90_000,
+    expect: { poll: { timeout: 30_000, interval: 25 } },
+  },
+});
