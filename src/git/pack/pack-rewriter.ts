@@ -7,7 +7,7 @@
  *   scan() … finish() further entries pass straight through
  *
  * A pack may hold its commits anywhere as long as nothing has left: the header, and in it the object count, is made by the
- * first `take`. Git, JGit and libgit2 write all commits first, then tags; go-git and isomorphic-git write them last.
+ * first `take`. Git and JGit write all commits first, then tags; libgit2, go-git and isomorphic-git write files before them.
  * After the header has left, each entry of the pack must still become one: a commit of upstream's that arrives then
  * leaves at the end of the pack, and anything else that would have to be rewritten or dropped stops the push.
  */
