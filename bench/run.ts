@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { clone } from './rows/clone.ts';
 import { comments } from './rows/comments.ts';
 import { commits } from './rows/commits.ts';
+import { distant } from './rows/distant.ts';
 import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
 import { growth } from './rows/growth.ts';
@@ -24,6 +25,7 @@ import { Workspace } from './support/workspace.ts';
 
 const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[]>>> = {
   'one-commit': oneCommit,
+  distant,
   'repository-size': repositorySize,
   'large-pack': largePack,
   memory,

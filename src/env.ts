@@ -14,7 +14,7 @@ import type { RateWindow } from './durable/rate-window.ts';
 import type { ServiceSecret } from './durable/service-secret.ts';
 import type { Tally } from './durable/tally.ts';
 import type { Logger } from './log.ts';
-import type { Http } from './outgoing/http-client.ts';
+import type { HttpClient } from './outgoing/http-client.ts';
 
 export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly DB: D1Database;
@@ -40,6 +40,6 @@ export interface AppEnv {
     config: Config;
     logger: Logger;
     /** For everything that leaves because of this request. */
-    http: Http;
+    http: HttpClient;
   };
 }

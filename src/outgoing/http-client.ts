@@ -58,6 +58,16 @@ export class HttpClient {
     }
   }
 
+  /**
+   * Opens a connection to a server that will soon be asked. Never rejects.
+   * @param isForStream the request's body will be a stream, which needs a connection that has carried nothing yet.
+   */
+  async openAhead(address: string, { isForStream = false } = {}): Promise<void> {
+    const url = new URL(address);
+    if (this.#fetchHosts.has(url.hostname)) return;
+    await this.#pool.openAhead({ url, signal: null, isNew: isForStream });
+  }
+
   async #send(request: OutgoingRequest): Promise<Response> {
     const { method, url, body, signal } = request;
     signal?.throwIfAborted();

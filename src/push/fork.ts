@@ -38,6 +38,10 @@ function keyOf(host: PushHost, repository: RepositoryName): string {
   return `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
 }
 
+export function isForkKnown(host: PushHost, repository: RepositoryName): boolean {
+  return knownForks.has(keyOf(host, repository));
+}
+
 /** After a push that failed, nothing is known for sure. */
 export function forgetFork(host: PushHost, repository: RepositoryName): void {
   knownForks.delete(keyOf(host, repository));
@@ -50,7 +54,7 @@ export function isForkGone(error: unknown): boolean {
 }
 
 /**
- * Makes sure that the fork exists and has its objects.
+ * Makes sure that the fork exists and has its objects. A fork that this isolate knows is not asked again.
  * @param upstream the refs that the push stands on, with upstream's tips.
  * @param workBranch the branch that will be pushed. @param isNewBranch it cannot exist yet.
  * @throws HostError if the host does not fork, or not in time.
@@ -64,7 +68,7 @@ export async function ensureFork(
 ): Promise<ReadyFork> {
   const key = keyOf(host, repository);
   const known = knownForks.get(key);
-  if (isNewBranch && known !== undefined && upstream.every(({ name, oid }) => known.tips.get(name) === oid)) {
+  if (isNewBranch && known !== undefined && upstream.every(({ name }) => known.tips.has(name))) {
     return { repository, fork: known.fork, workBranchTip: ZERO_OID, tips: known.tips };
   }
   const deadline = host.clock.now() + FORK_WAIT_MS;

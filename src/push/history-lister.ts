@@ -39,6 +39,11 @@ export class HistoryLister {
     this.#clock = clock;
   }
 
+  /** The newest window of a part, if it was listed before. Asks the host for nothing. */
+  async listed(part: HistoryPart): Promise<HistoryListing | null> {
+    return this.#cache.get(keyOfWindow(part, WINDOWS_DAYS[0]));
+  }
+
   /**
    * A part of history, `step` windows back; null if that window does not exist, or holds too much.
    * @throws HostError if the host does not answer.
@@ -46,7 +51,7 @@ export class HistoryLister {
   async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {
     const days = WINDOWS_DAYS[step];
     if (days === undefined) return null;
-    const key = `listing/${keyOf(part)}/${days ?? 'all'}`;
+    const key = keyOfWindow(part, days);
     const cached = await this.#cache.get(key);
     if (cached !== null) return cached;
     const listing =
@@ -110,6 +115,10 @@ function keyOf({ tips, without }: HistoryPart): string {
   if (tips.length === 1 && without.length === 0) return tips[0] as Oid;
   const text = `${tips.toSorted().join()}-${without.toSorted().join()}`;
   return createHash('sha256').update(text).digest('hex');
+}
+
+function keyOfWindow(part: HistoryPart, days: number | null): string {
+  return `listing/${keyOf(part)}/${days ?? 'all'}`;
 }
 
 function toListing(

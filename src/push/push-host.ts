@@ -19,6 +19,8 @@ export interface HistoryHost {
 export interface PushHost extends HistoryHost {
   readonly github: GitHub;
   readonly admission: Admission;
+  /** Opens the connection that a step will want, so that its round trips are over by then. Never rejects. */
+  connectAhead(step: 'push' | 'pull-request'): Promise<void>;
   /** The bot account's name: the author of everything. */
   botLogin(): Promise<string>;
   /** What the repository accepts. Never rejects. */

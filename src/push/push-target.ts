@@ -15,6 +15,7 @@ import { workBranch } from './push-options.ts';
 import type { PushRun } from './push-run.ts';
 import { Refusal } from './refusal.ts';
 import { discoveredRefs } from './upstream-refs.ts';
+import { lookedUpRepository } from './upstream-repository.ts';
 
 export interface Upstream {
   readonly repository: Repository;
@@ -24,7 +25,7 @@ export interface Upstream {
 
 /** @throws Refusal */
 export async function publicRepository(run: PushRun, target: RepositoryName): Promise<Repository> {
-  const repository = await run.steps.run('lookup', () => run.host.github.repository(target));
+  const repository = await run.steps.run('lookup', () => lookedUpRepository(run.host, target));
   // The bot may see private repositories; the public may not, and must not learn of them either.
   if (!repository.isPrivate) return repository;
   throw new Refusal('the repository could not be looked up', [

@@ -135,6 +135,7 @@ export class Push {
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     const { options } = parsed;
     await this.#run.reply.progress(...options.warnings);
+    if (!options.preview) void this.#run.host.connectAhead('push');
 
     const prepared = await prepare({
       run: this.#run,
@@ -192,6 +193,7 @@ export class Push {
       throw previewed({ prepared: received, options, relay, findings: guard?.findings ?? [] });
     }
     await this.#run.reply.progress(...(guard === null ? [] : warnings(guard)));
+    void this.#run.host.connectAhead('pull-request');
     await branch.complete(relay);
     const { tip, tipCommit, dates, withNewIds } = relay.rewritten as RewrittenHistory;
     const pullRequest = await propose(this.#run, {

@@ -8,6 +8,7 @@ import type { RefList } from '../git/protocol-v2.ts';
 import { MovedError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { PushHost } from './push-host.ts';
+import { Recent } from './recent.ts';
 
 /** Just these, not the thousands of refs that the host keeps for pull requests. */
 const PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
@@ -22,7 +23,7 @@ export interface DiscoveredRefs extends RefList {
   readonly repository: RepositoryName;
 }
 
-const remembered = new Map<string, { readonly list: RefList; readonly at: number }>();
+const remembered = new Recent<RefList>(LIFE_MS, MAX_LISTS);
 
 function keyOf(host: Pick<PushHost, 'transport'>, repository: RepositoryName): string {
   return `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
@@ -34,10 +35,7 @@ export async function listUpstreamRefs(
   repository: RepositoryName,
 ): Promise<RefList> {
   const list = await host.transport.listRefs(repository, PREFIXES, 'public');
-  if (list.refs.length <= MAX_REFS_REMEMBERED) {
-    if (remembered.size >= MAX_LISTS) remembered.clear();
-    remembered.set(keyOf(host, repository), { list, at: host.clock.now() });
-  }
+  if (list.refs.length <= MAX_REFS_REMEMBERED) remembered.set(keyOf(host, repository), list, host.clock);
   return list;
 }
 
@@ -61,7 +59,5 @@ export async function discoveredRefs(
 }
 
 function recall(host: Pick<PushHost, 'transport' | 'clock'>, repository: RepositoryName): RefList | null {
-  const entry = remembered.get(keyOf(host, repository));
-  const isFresh = entry !== undefined && host.clock.now() - entry.at < LIFE_MS;
-  return isFresh ? entry.list : null;
+  return remembered.get(keyOf(host, repository), host.clock);
 }

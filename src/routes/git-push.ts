@@ -16,6 +16,7 @@ import { isolate } from '../metrics/isolate.ts';
 import { discoverForPush } from '../push/discovery.ts';
 import type { PushSettings } from '../push/preparation.ts';
 import { Push } from '../push/push.ts';
+import { lookUpAhead } from '../push/upstream-repository.ts';
 import { toRefusal } from '../push/refusal.ts';
 import type { WriteBytes } from '../push/reply.ts';
 import { TurnedAway } from '../push/turned-away.ts';
@@ -43,6 +44,7 @@ const PR_KEY_BYTES = 16;
 
 export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
+  c.executionCtx.waitUntil(lookUpAhead(host, target));
   try {
     const advertisement = await discoverForPush(host, target, c.var.logger);
     return new Response(advertisement, { headers: { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE } });

@@ -27,7 +27,7 @@ export function historyHost(c: Context<AppEnv>): HistoryHost {
 
 export function pushHost(c: Context<AppEnv>): PushHost {
   const { http } = c.var;
-  const { hostingApiUrl, hostingToken, identitySecret } = c.var.config;
+  const { hostingUrl, hostingApiUrl, hostingToken, identitySecret } = c.var.config;
   const host = historyHost(c);
   const { clock } = host;
   const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock });
@@ -35,6 +35,8 @@ export function pushHost(c: Context<AppEnv>): PushHost {
     ...host,
     github,
     admission: pushAdmission(c),
+    connectAhead: (step) =>
+      step === 'push' ? http.openAhead(hostingUrl, { isForStream: true }) : http.openAhead(hostingApiUrl),
     async botLogin() {
       if (hostingToken === null) {
         throw new HostError(
