@@ -26,7 +26,9 @@ export async function distant(workspace: Workspace): Promise<Row[]> {
   await fastImport(client, branches());
   const near = await pushAcross(NEAR_MS, workspace, source, client);
   const far = await pushAcross(FAR_MS, workspace, source, client);
-  const roundTrips = (way: Way): number => (far[way] - near[way]) / (FAR_MS - NEAR_MS);
+  // To a tenth, as well as it can be measured.
+  const roundTrips = (way: Way): number =>
+    Math.round((10 * (far[way] - near[way])) / (FAR_MS - NEAR_MS)) / 10;
   const straight = roundTrips('straight');
   const named = (name: string, way: Way, goal: number): Row =>
     row({

@@ -116,7 +116,7 @@ export class Push {
 
   /** Gives back what the push holds. @param isAnswered the client has heard how it went. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
-    await this.#claims.end(isAnswered && !this.#isUnfinished);
+    await Promise.all([this.#claims.end(isAnswered && !this.#isUnfinished), this.#branch?.settle()]);
   }
 
   /** In place of `conclude` and `end`: the body was over its limit, and the client is told so by HTTP. Never rejects. */
@@ -135,7 +135,10 @@ export class Push {
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     const { options } = parsed;
     await this.#run.reply.progress(...options.warnings);
-    if (!options.preview) void this.#run.host.connectAhead('push');
+    if (!options.preview) {
+      void this.#run.host.connectAhead('push');
+      void this.#run.host.connectAhead('pull-request');
+    }
 
     const prepared = await prepare({
       run: this.#run,

@@ -89,7 +89,7 @@ export class WorkBranch {
   /** Sends what the relay still has. @throws Refusal if the host did not take it. */
   async complete(relay: PackRelay): Promise<void> {
     try {
-      const [report] = await Promise.all([relay.finish(), this.#syncing]);
+      const report = await relay.finish();
       const reason = report === null ? null : refusalOf(report);
       if (report === null || reason === null) return;
       // The host compares before it swaps: the branch may not be where it was when it was looked at.
@@ -106,6 +106,11 @@ export class WorkBranch {
   /** Takes it away. A failure is only logged: the branch helps nobody, and harms nobody. */
   async drop(onFailure: (error: unknown) => void): Promise<void> {
     await this.#run.host.github.deleteBranch(this.fork, this.#facts.branch).catch(onFailure);
+  }
+
+  /** Until nothing goes on beside the push any more. Never rejects. */
+  async settle(): Promise<void> {
+    await this.#syncing;
   }
 
   /** After a push that failed, nothing is known of the fork for sure. */
