@@ -47,6 +47,15 @@ export interface HostFile {
   readonly content: Uint8Array | null;
 }
 
+/** A submodule, and the commit of its own repository that it stands for. */
+export interface Submodule {
+  readonly path: string;
+  readonly oid: Oid;
+}
+
+/** The most that GitHub gives at once. */
+const FILES_PER_PAGE = 100;
+
 export class GitHub {
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
@@ -153,6 +162,21 @@ export class GitHub {
       const { data } = await this.#octokit.rest.pulls.create({ owner, repo, ...request });
       const fork = repositoryOf(data.head);
       return { number: data.number, url: data.html_url, isOpen: true, base: data.base.ref, fork };
+    });
+  }
+
+  /** The submodules whose commits an open pull request changes, among its first files. */
+  async changedSubmodules(
+    { owner, name: repo }: RepositoryName,
+    number: number,
+  ): Promise<readonly Submodule[]> {
+    const { data } = await this.#retried(() =>
+      this.#octokit.rest.pulls.listFiles({ owner, repo, pull_number: number, per_page: FILES_PER_PAGE }),
+    );
+    // The host marks them in no other way.
+    return data.flatMap(({ filename, patch }) => {
+      const oid = /^\+Subproject commit ([0-9a-f]{40})$/m.exec(patch ?? '')?.[1];
+      return oid === undefined ? [] : [{ path: filename, oid }];
     });
   }
 

@@ -96,10 +96,9 @@ export class IdentityGuard {
       : ['The commits name more people than the service can search for: not all names were looked for.'];
   }
 
-  /** Submodules whose commits the push names. */
-  get submodules(): readonly string[] {
-    const gitlinks = this.#contents?.names.gitlinks ?? new Map<string, string>();
-    return [...gitlinks].map(([name, oid]) => `  ${shown(name)} at ${oid.slice(0, 12)}`);
+  /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
+  get hasSeenSubmodules(): boolean {
+    return this.#contents?.names.hasGitlinks ?? false;
   }
 
   #describe({ excerpt, kind, oid }: ContentHit): string {

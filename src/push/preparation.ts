@@ -18,6 +18,7 @@ import {
   type Upstream,
 } from './push-target.ts';
 import type { PushRun } from './push-run.ts';
+import { hasSubmodules } from './submodules.ts';
 
 export interface PushSettings {
   readonly anonEmail: string;
@@ -55,6 +56,7 @@ export interface Preparation {
   readonly botLogin: string;
   readonly claimed: Claimed;
   readonly continuation: Continuation;
+  readonly hasSubmodules: boolean;
 }
 
 /** @throws Refusal */
@@ -65,11 +67,12 @@ export async function prepare(push: PreparedPush): Promise<Preparation> {
   const claiming = claim(push);
   // Before any work at the host; with a pr-hash only the host can say whether there will be a new pull request.
   if (prHash === null && !preview) await takePlace(push, (await claiming).intent.prHash);
-  const [upstream, botLogin, policy, claimed] = await Promise.all([
+  const [upstream, botLogin, policy, claimed, hasModules] = await Promise.all([
     lookUpUpstream(run, target, settings.maxRepositoryMb),
     steps.run('lookup', () => host.botLogin()),
     host.policy(target),
     claiming,
+    hasSubmodules(host, target),
   ]);
   checkPolicy(policy, upstream);
   const continuation = await findContinuation(run, upstream, botLogin, prHash, claimed);
@@ -81,7 +84,7 @@ export async function prepare(push: PreparedPush): Promise<Preparation> {
   if (continuation.notice !== null) await reply.progress(continuation.notice);
   const current = continuation.isUpdate ? (continuation.pullRequest?.base ?? null) : null;
   const base = chooseBase(taken.target, options.base, current, upstream);
-  return { upstream, base, botLogin, claimed, continuation };
+  return { upstream, base, botLogin, claimed, continuation, hasSubmodules: hasModules };
 }
 
 function claim({ run, settings, claims, target, taken, options }: PreparedPush): Promise<Claimed> {

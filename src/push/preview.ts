@@ -22,7 +22,7 @@ export interface Previewed {
 
 /** The end of a push that was only looked at. */
 export function previewed({ prepared, options, relay, findings }: Previewed): Refusal {
-  const { upstream, base, continuation } = prepared;
+  const { upstream, base, continuation, hasSubmodules } = prepared;
   const rewritten = relay.rewritten as RewrittenHistory;
   const { title, body } = proposedText(options, rewritten.tipCommit);
   const { objectCount, bytes } = relay.size;
@@ -47,6 +47,7 @@ export function previewed({ prepared, options, relay, findings }: Previewed): Re
       ...(findings.length === 0
         ? ['The names and addresses of the commits’ authors were found nowhere else.']
         : ['The name or address of a commit’s author stands in what would become public:', ...findings]),
+      ...(hasSubmodules ? ['Submodules that it changes are named once it is pushed.'] : []),
       ...warningOfNames(rewritten.messages),
     ],
     { outcome: 'preview' },

@@ -32,6 +32,7 @@ import { planRelay } from './relay-plan.ts';
 import { Refusal, toRefusal } from './refusal.ts';
 import { Reply, type WriteBytes } from './reply.ts';
 import type { RewrittenHistory } from './rewriting.ts';
+import { submoduleWarning } from './submodules.ts';
 import { WorkBranch } from './work-branch.ts';
 
 /** What `receive` has found out by the time the body is read. */
@@ -207,7 +208,11 @@ export class Push {
     });
     const needsKey = this.#settings.prUpdatePolicy === 'key';
     const newKey = needsKey && prHash !== options.prHash ? this.#settings.newPrKey() : null;
-    await this.#record(received, pullRequest, { tip, dates: dates(), key: newKey });
+    const [submodules] = await Promise.all([
+      this.#submoduleWarning(received, pullRequest),
+      this.#record(received, pullRequest, { tip, dates: dates(), key: newKey }),
+    ]);
+    await this.#run.reply.progress(...submodules);
     await this.#run.reply.progress(
       ...bannerLines({
         updated: isUpdate,
@@ -223,6 +228,14 @@ export class Push {
       }),
     );
     return null;
+  }
+
+  async #submoduleWarning(
+    { upstream, hasSubmodules, guard }: Received,
+    { number }: PullRequest,
+  ): Promise<readonly string[]> {
+    const isWorthAsking = hasSubmodules || guard?.hasSeenSubmodules === true;
+    return isWorthAsking ? submoduleWarning(this.#run, upstream.repository, number) : [];
   }
 
   /** The pull request stands, whether or not it can be written down; if not, pushing again will do it. */

@@ -230,10 +230,10 @@ describe('many requests at once', () => {
   });
 });
 
-describe('a connection that is opened ahead', () => {
-  const push = (client: HttpClient, body: ReadableStream<Uint8Array>): Promise<Response> =>
-    client.fetch(URL_A, { method: 'POST', body });
+const push = (client: HttpClient, body: ReadableStream<Uint8Array>): Promise<Response> =>
+  client.fetch(URL_A, { method: 'POST', body });
 
+describe('a connection that is opened ahead', () => {
   it('is taken by the next request', async () => {
     const server = answering(HELLO);
     const client = server.client();

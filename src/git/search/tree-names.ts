@@ -21,11 +21,11 @@ interface Place {
 
 export class TreeNames {
   readonly #places = new Map<Oid, Place>();
-  readonly #gitlinks = new Map<string, Oid>();
+  #hasGitlinks = false;
 
-  /** Entries that stand for a commit of another repository (submodules): name and commit. */
-  get gitlinks(): ReadonlyMap<string, Oid> {
-    return this.#gitlinks;
+  /** Whether an entry stands for a commit of another repository (a submodule). */
+  get hasGitlinks(): boolean {
+    return this.#hasGitlinks;
   }
 
   /** The path of a file, as far as it is known. */
@@ -56,7 +56,7 @@ export class TreeNames {
   #addEntry(head: Uint8Array, oid: Oid, tree: Oid | null): void {
     const [, mode, name] = /(?:(\d{5,6}) )?([^\0]*)$/.exec(Buffer.from(head).toString()) ?? [];
     if (name === undefined || name === '') return;
-    if (mode === GITLINK_MODE) this.#gitlinks.set(name, oid);
+    if (mode === GITLINK_MODE) this.#hasGitlinks = true;
     this.#places.set(oid, { name, tree });
   }
 }
