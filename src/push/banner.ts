@@ -9,6 +9,8 @@ export interface BannerFacts {
   readonly prKey: string | null;
   /** The branch that the option `base` named; null if it was not given. */
   readonly base: string | null;
+  /** The service's own page of the pull request. */
+  readonly pageUrl: string;
   readonly subscribeUrl: string;
   /** The address that was pushed to. */
   readonly remoteUrl: string;
@@ -38,8 +40,10 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  PR hash:  ${prHash}`,
     ...(prKey === null ? [] : [`  PR key:   ${prKey}`]),
     '',
-    'Follow it without an account:',
+    'Follow it without an account, on its page or by notifications:',
+    `  ${facts.pageUrl}`,
     `  ${facts.subscribeUrl}`,
+    'Others can send notifications there, too: believe only what the page says.',
     `Update it later (keep ${keep} cannot be recovered):`,
     `  git push ${options} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
     '',

@@ -49,6 +49,7 @@ describe('what the service tells of itself', () => {
     await api.expect(200, 'GET /badge/{owner}/{repo}', '/badge/octo/hello');
     await api.expect(400, 'GET /badge/{owner}/{repo}', '/badge/octo/a..b');
     await api.expect(200, 'GET /badges/deployed.svg', '/badges/deployed.svg?commit=c0ffee');
+    await api.expect(404, 'GET /v1/pr/{hash}', '/v1/pr/0123456789ab');
     const friendly = '/badges/anonymous-friendly.svg';
     await api.expect(200, `GET ${friendly}`, `${friendly}?repo=octo%2Fhello`);
     await api.expect(400, `GET ${friendly}`, `${friendly}?repo=hello`);
