@@ -12,6 +12,7 @@ import type { HostEvent } from '../events/host-event.ts';
 import { publish, pullRequestTopic } from '../notify/ntfy.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
+import { recordHash } from '../stats/recorded-hashes.ts';
 import { Lease } from './lease.ts';
 import { History, type HistoryEvent, isEnd, type PullRequestState } from './pull-request/history.ts';
 import { Outbox, type OutboxEntry, type OutboxEvent } from './pull-request/outbox.ts';
@@ -120,10 +121,10 @@ export class PullRequest extends DurableObject<Env> {
     this.#sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY)');
     if (push.lease !== null) this.#lease.release(push.lease);
     if (!isNew && !isMoved) return;
+    this.#prepareHistory(url, at);
     if (isNew) this.#outbox.add('ledger', 'opened', url, at);
     const event = isNew ? 'opened' : 'updated';
     this.#outbox.add('notification', event, url, at);
-    this.#history.prepare();
     this.#history.add(event, url, at);
     this.#history.setState(number, 'open', at);
     await this.ctx.storage.setAlarm(at);
@@ -148,7 +149,7 @@ export class PullRequest extends DurableObject<Env> {
       ({ key }) =>
         this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
     );
-    this.#history.prepare();
+    const isListed = this.#prepareHistory(record.url, at);
     for (const { kind, url } of news) {
       this.#outbox.add('notification', TOLD_AS[kind], url, at);
       this.#history.add(kind, url, at);
@@ -160,8 +161,15 @@ export class PullRequest extends DurableObject<Env> {
       const isReopened = this.#history.observe(record.number, ending, look?.askedAt ?? at);
       if (isReopened) this.#history.add('reopened', '', at);
     }
-    if (news.length > 0) await this.ctx.storage.setAlarm(at);
+    if (news.length > 0 || isListed) await this.ctx.storage.setAlarm(at);
     return true;
+  }
+
+  /** From then on there is a page. The list of pages hears of it first, as people open theirs at once; true if it must. */
+  #prepareHistory(url: string, at: number): boolean {
+    const isFirst = this.#history.prepare();
+    if (isFirst) this.#outbox.add('page', 'opened', url, at);
+    return isFirst;
   }
 
   /** Null if no push has written it down; nothing is written then. */
@@ -197,6 +205,8 @@ export class PullRequest extends DurableObject<Env> {
         const createdAt = new Date(entry.at).toISOString();
         const ledger = openLedger(this.env, config, http);
         await ledger.recordPullRequest({ owner, repo, prUrl: entry.url, createdAt });
+      } else if (entry.kind === 'page') {
+        await recordHash(this.env.DB, prHash);
       } else {
         await publish(http, config, {
           topic: pullRequestTopic(prHash),

@@ -6,10 +6,12 @@
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
+import type { PullRequestView } from '../durable/pull-request.ts';
 import type { AppEnv } from '../env.ts';
 import { ATOM_TYPE, atomFeed } from '../pages/atom-feed.ts';
 import { pullRequestPage as renderPage, pullRequestText } from '../pages/pull-request-page.ts';
 import { problemPage } from '../pages/report-page.ts';
+import { isRecorded } from '../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from './public-origin.ts';
 import { pullRequestPageParams } from './schemas/pr-status.ts';
@@ -35,7 +37,7 @@ pullRequestPage.get(
     if (!params.success) return unknown(c, false);
     const [hash = '', suffix] = params.data.hash.split('.');
     const isFeed = suffix !== undefined;
-    const pullRequest = await c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(hash)).view();
+    const pullRequest = await viewOf(c, hash);
     if (pullRequest === null) return unknown(c, isFeed);
     const origin = publicOrigin(c.req.raw, config);
     const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, origin, config) };
@@ -46,6 +48,16 @@ pullRequestPage.get(
       : answerPage(c, renderPage(page), 200, kept);
   },
 );
+
+/** Null: there is none. The object of a hash that no push has recorded is not even asked. */
+async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
+  const { DB, PULL_REQUESTS } = c.env;
+  const mayExist = await isRecorded(DB, hash).catch((error: unknown) => {
+    c.var.logger.warn('the list of pages does not answer', { error });
+    return true;
+  });
+  return mayExist ? PULL_REQUESTS.get(PULL_REQUESTS.idFromName(hash)).view() : null;
+}
 
 function unknown(c: Context<AppEnv>, isFeed: boolean): Response | Promise<Response> {
   const { title, explanation } = UNKNOWN;

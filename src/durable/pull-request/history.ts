@@ -47,14 +47,16 @@ export class History {
     this.#sql = sql;
   }
 
-  /** Before anything is written. */
-  prepare(): void {
+  /** Before anything is written. Answers whether nothing was written before. */
+  prepare(): boolean {
+    const isNew = !this.#has('standing');
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS events (
       id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, url TEXT NOT NULL, at INTEGER NOT NULL
     )`);
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS standing (
       only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL, state TEXT NOT NULL, at INTEGER NOT NULL
     )`);
+    return isNew;
   }
 
   /** @param at milliseconds since 1970. */

@@ -5,8 +5,8 @@
 import { backOffMs } from '../back-off.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long to try. News is of no use after a week; a count that lacks a pull request is wrong for ever. */
-const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS } as const;
+/** How long to try. News is of no use after a week; a count or a list that lacks a pull request is wrong for ever. */
+const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS, page: 365 * DAY_MS } as const;
 
 /** What a topic tells of (contract, section 6). */
 export type OutboxEvent = 'opened' | 'updated' | 'commented' | 'merged' | 'closed';
