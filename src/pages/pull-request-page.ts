@@ -165,8 +165,9 @@ function following({ prHash }: PullRequestView): Html {
   return html`<section aria-labelledby="follow">
     <h2 id="follow">Follow it</h2>
     <p>
-      Reload this page, or give a feed reader <a href="${pullRequestPath(prHash)}.atom">its feed</a>. Both
-      tell this service your network address, and nobody else; come through Tor if that is too much.
+      Reload this page, or give <a href="${pullRequestPath(prHash)}.atom">its feed</a> to a feed reader on
+      your own machine. Either way this service sees your network address, and so does the code host when you
+      follow a link to it; come through Tor if that is too much.
     </p>
   </section>`;
 }

@@ -18,10 +18,11 @@ const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof ap
 const NOW = Math.floor(Date.now() / 1000) * 1000 + 3_600_999;
 const SECOND = 1000;
 
+const urlOf = (number: number): string => `https://host.test/octo/hello/pull/${number}`;
+
 let count = 0;
 function newPullRequest(number = 7) {
   const prHash = `41570000${(++count).toString(16).padStart(4, '0')}`;
-  const urlOf = (of: number) => `https://host.test/octo/hello/pull/${of}`;
   // A stub does not outlive the object's death.
   const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
   const dates = { committedAt: 1, commitHashes: new Uint8Array() };
@@ -45,7 +46,7 @@ function newPullRequest(number = 7) {
     /** The feed has read the pull request, and hands on all that it found. */
     look: (events: HostEvent[], askedAt: number, at = askedAt) =>
       object().tell(events, at, { number, askedAt }),
-    async shown() {
+    shown: async () => {
       const { state, events } = (await object().view())!;
       return [state, ...events.map(({ kind }) => kind).toReversed()];
     },
