@@ -38,6 +38,8 @@ export interface Config {
   readonly identitySecret: string | null;
   readonly hostedDatabase: { readonly url: string; readonly key: string } | null;
   readonly notifyBaseUrl: string;
+  /** Access token at the notification service; null: it takes messages from everyone. */
+  readonly notifyToken: string | null;
   /** Servers that are on Cloudflare themselves, where sockets cannot reach them. */
   readonly outgoingFetchHosts: readonly string[];
   readonly notifyAdminTopic: string | null;
@@ -102,6 +104,7 @@ const SECRETS = [
   'HOSTING_TOKEN',
   'IDENTITY_SECRET',
   'NOTIFY_ADMIN_TOPIC',
+  'NOTIFY_TOKEN',
   'PANIC_PASSWORD',
   'SERVICE_API_KEY',
 ] as const;
@@ -180,6 +183,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     ),
     hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
     notifyBaseUrl: reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
+    notifyToken: reader.read('NOTIFY_TOKEN', headerSecret, null),
     outgoingFetchHosts: Object.freeze(reader.read('OUTGOING_FETCH_HOSTS', hostNames, [])),
     notifyAdminTopic,
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),

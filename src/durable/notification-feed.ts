@@ -40,10 +40,11 @@ export class NotificationFeed extends DurableObject<Env> {
           memory: this.#memory,
           clock: systemClock,
           botLogin: async () => (this.#botLogin ??= await host.botLogin()),
-          tell: (prHash, events) =>
+          tell: ({ prHash, number, events }, askedAt) =>
             this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash)).tell(
               events,
               systemClock.now(),
+              { number, askedAt },
             ),
         },
         cronTime,

@@ -8,7 +8,7 @@
 import type { Clock } from '../clock.ts';
 import { type FeedThread, type GitHubActivity, askedPauseMs } from '../host/github-activity.ts';
 import { type FeedCursor, afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
-import { type HostEvent, eventsOf } from './host-event.ts';
+import { type PullRequestEvents, eventsOf } from './host-event.ts';
 
 /** Each needs three requests to the host. The rest waits for the next minute. */
 const EXAMINED_PER_RUN = 50;
@@ -36,8 +36,8 @@ export interface FollowSettings {
   readonly memory: FeedMemory;
   readonly clock: Clock;
   botLogin(): Promise<string>;
-  /** Keeps the events of a pull request; false if there is none of that hash. */
-  tell(prHash: string, events: readonly HostEvent[]): Promise<boolean>;
+  /** Keeps how a pull request stood when the host was asked; false if there is none of that hash. */
+  tell(found: PullRequestEvents, askedAt: number): Promise<boolean>;
 }
 
 /**
@@ -85,8 +85,8 @@ async function examine(settings: FollowSettings, thread: NotedThread): Promise<v
   try {
     const activity = await host.activity(thread.repository, thread.number);
     const found = activity && eventsOf(activity, await settings.botLogin());
-    const isTold =
-      found === null || found.events.length === 0 || (await settings.tell(found.prHash, found.events));
+    // Without any event, too: it may have been reopened.
+    const isTold = found === null || (await settings.tell(found, startedAt)) || found.events.length === 0;
     if (isTold || startedAt - thread.notedAt >= UNKNOWN_FOR_MS) memory.examined(thread, startedAt);
     else memory.failed(thread);
   } catch (error) {

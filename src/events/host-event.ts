@@ -9,13 +9,16 @@ import { prHashOf } from '../push/push-options.ts';
 
 export interface HostEvent {
   readonly key: string;
-  readonly kind: 'commented' | 'merged' | 'closed';
+  readonly kind: 'commented' | 'reviewed' | 'merged' | 'closed' | 'withdrawn';
+  /** Of the pull request. */
+  readonly number: number;
   /** The page that shows it. */
   readonly url: string;
 }
 
 export interface PullRequestEvents {
   readonly prHash: string;
+  readonly number: number;
   /** Oldest first. */
   readonly events: readonly HostEvent[];
 }
@@ -33,16 +36,22 @@ export function eventsOf(activity: PullRequestActivity, botLogin: string): PullR
     .toSorted((a, b) => a.at.localeCompare(b.at));
   const events: HostEvent[] = remarks.map((remark) => ({
     key: remark.key,
-    kind: 'commented',
+    kind: remark.key.startsWith('review:') ? 'reviewed' : 'commented',
+    number,
     url: remark.url,
   }));
   // After a pull request was closed, a push may open another one from the same branch: hence the number.
-  if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', url });
+  if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', number, url });
   else if (closedAt !== null) events.push(closedEvent(number, closedAt, url));
-  return { prHash, events };
+  return { prHash, number, events };
 }
 
-/** @param closedAt as the host writes it. */
-export function closedEvent(number: number, closedAt: string, url: string): HostEvent {
-  return { key: `closed:${number}:${closedAt}`, kind: 'closed', url };
+/** @param closedAt as the host writes it. @param kind who has closed it: someone at the host, or its author from here. */
+export function closedEvent(
+  number: number,
+  closedAt: string,
+  url: string,
+  kind: 'closed' | 'withdrawn' = 'closed',
+): HostEvent {
+  return { key: `closed:${number}:${closedAt}`, kind, number, url };
 }

@@ -35,7 +35,7 @@ export interface Feed {
 
 /** A comment, or a review with all that hangs on it. */
 export interface Remark {
-  /** Names it among all remarks of its pull request. */
+  /** Names it among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
   readonly key: string;
   readonly author: string | null;
   readonly url: string;

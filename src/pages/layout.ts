@@ -18,6 +18,8 @@ export interface Page {
   readonly script?: string;
   /** Pages of the moment, such as a report, are not for search engines. */
   readonly isIndexed?: boolean;
+  /** Of the Atom feed that tells the same. */
+  readonly feedPath?: string;
 }
 
 /** What the frame links to. */
@@ -40,7 +42,7 @@ export function privacyUrl({ sourceRepo }: Links): string {
 }
 
 export function renderPage(
-  { title, description, content, script, isIndexed = true }: Page,
+  { title, description, content, script, isIndexed = true, feedPath }: Page,
   links: Links,
 ): Html {
   return html`<!doctype html>
@@ -52,6 +54,11 @@ export function renderPage(
         <meta name="description" content="${description}" />
         ${isIndexed ? '' : html`<meta name="robots" content="noindex" />`}
         <link rel="icon" href="${ICON}" />
+        ${
+          feedPath === undefined
+            ? ''
+            : html`<link rel="alternate" type="application/atom+xml" href="${feedPath}" />`
+        }
         ${raw(`<style>${STYLE}</style>`)}
       </head>
       <body>

@@ -9,6 +9,8 @@ export interface BannerFacts {
   readonly prKey: string | null;
   /** The branch that the option `base` named; null if it was not given. */
   readonly base: string | null;
+  /** The service's own page of the pull request. */
+  readonly pageUrl: string;
   readonly subscribeUrl: string;
   /** The address that was pushed to. */
   readonly remoteUrl: string;
@@ -39,7 +41,9 @@ export function bannerLines(facts: BannerFacts): string[] {
     ...(prKey === null ? [] : [`  PR key:   ${prKey}`]),
     '',
     'Follow it without an account:',
+    `  ${facts.pageUrl}`,
     `  ${facts.subscribeUrl}`,
+    'Anyone can post to the second address, so trust only what the first one shows.',
     `Update it later (keep ${keep} cannot be recovered):`,
     `  git push ${options} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
     '',

@@ -32,6 +32,8 @@ export interface PushSettings {
   readonly client: GitClient;
   /** The address to push to, as the person would type it. */
   remoteUrl(repository: RepositoryName): string;
+  /** The page of a pull request. */
+  pageUrl(prHash: string): string;
   /** A new pr_hash. */
   newPrHash(): string;
   /** A new pr-key: 32 hex characters. */

@@ -222,6 +222,7 @@ export class Push {
         prHash,
         prKey: newKey ?? (needsKey ? options.prKey : null),
         base: options.base,
+        pageUrl: this.#settings.pageUrl(prHash),
         subscribeUrl: `${this.#settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
         remoteUrl: this.#settings.remoteUrl(received.upstream.repository),
         refName: this.#commands.taken?.command.refName ?? '',

@@ -144,7 +144,7 @@ export class Withdrawal {
     const { host, logger } = this.#run;
     await host
       .pullRequest(this.#request.prHash)
-      .tell([closedEvent(number, closedAt, url)], host.clock.now())
+      .tell([closedEvent(number, closedAt, url, 'withdrawn')], host.clock.now())
       .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
   }
 }

@@ -32,6 +32,7 @@ import {
   tooLarge,
   wrongType,
 } from './git-http.ts';
+import { pullRequestPath } from '../pages/pull-request-page.ts';
 import { publicOrigin } from './public-origin.ts';
 import { pushHost } from './push-host.ts';
 
@@ -145,6 +146,7 @@ function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Response {
 function pushSettings(c: Context<AppEnv>): PushSettings {
   const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, identityCheck } =
     c.var.config;
+  const origin = publicOrigin(c.req.raw, c.var.config);
   return {
     anonEmail,
     maxRepositoryMb,
@@ -153,7 +155,8 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
     prUpdatePolicy,
     identityCheck,
     client: clientOf(c),
-    remoteUrl: (repository) => `${publicOrigin(c.req.raw, c.var.config)}/v1/gh/${fullName(repository)}`,
+    remoteUrl: (repository) => `${origin}/v1/gh/${fullName(repository)}`,
+    pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     newPrHash: () => randomHex(PR_HASH_BYTES),
     newPrKey: () => randomHex(PR_KEY_BYTES),
   };

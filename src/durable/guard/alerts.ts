@@ -65,7 +65,7 @@ export class Alerts {
       tokens: this.#tokens.make(Date.now()),
     });
     const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
-    await publish(http, config.notifyBaseUrl, notification);
+    await publish(http, config, notification);
   }
 }
 

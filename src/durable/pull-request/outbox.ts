@@ -2,14 +2,14 @@
  * What the world has still to be told about a pull request: an entry stays until it was taken, across crashes, and may
  * in rare cases arrive twice. What takes it must bear that.
  */
-import type { HostEvent } from '../../events/host-event.ts';
 import { backOffMs } from '../back-off.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long to try. News is of no use after a week; a count that lacks a pull request is wrong for ever. */
-const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS } as const;
+/** How long to try. News is of no use after a week; a count or a list that lacks a pull request is wrong for ever. */
+const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS, page: 365 * DAY_MS } as const;
 
-export type OutboxEvent = 'opened' | 'updated' | HostEvent['kind'];
+/** What a topic tells of (contract, section 6). */
+export type OutboxEvent = 'opened' | 'updated' | 'commented' | 'merged' | 'closed';
 
 export interface OutboxEntry extends Record<string, SqlStorageValue> {
   id: number;

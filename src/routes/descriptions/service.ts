@@ -4,7 +4,7 @@ import { describeRoute } from 'hono-openapi';
 import { anonymousFriendlyQuery, deployedQuery } from '../schemas/badges.ts';
 import { healthAnswer } from '../schemas/health.ts';
 import { metricsAnswer } from '../schemas/metrics.ts';
-import { prStatusAnswer, prStatusParams } from '../schemas/pr-status.ts';
+import { prStatusAnswer, prStatusParams, pullRequestPageParams } from '../schemas/pr-status.ts';
 import { recentPrsAnswer, statsAnswer } from '../schemas/stats.ts';
 import {
   answer,
@@ -143,6 +143,22 @@ export function describeBadges(app: Hono): void {
 
 export function describePages(app: Hono): void {
   const COMMON = { tags: ['Service'], security: PUBLIC };
+  app.get(
+    '/v1/pr/:hash',
+    describeRoute({
+      ...COMMON,
+      operationId: 'pullRequestPage',
+      summary: 'How a pull request stands',
+      description:
+        'State, link, events, and how to update and withdraw it: a page in a browser, lines in a terminal, an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
+      parameters: parameters('path', pullRequestPageParams),
+      responses: {
+        200: answer('The page, or the feed.', as(HTML, TEXT, 'application/atom+xml')),
+        404: answer('No pull request with this hash was recorded.', as(HTML, TEXT)),
+        ...FAULT,
+      },
+    }),
+  );
   app.get(
     '/',
     describeRoute({

@@ -1,4 +1,4 @@
-/** The topic of a pull request (contract, 4.13). */
+/** The topic of a pull request (contract, 4.13), and its page. */
 import * as z from 'zod';
 import { PR_HASH_PATTERN } from '../../push/push-options.ts';
 
@@ -19,3 +19,11 @@ export const prStatusAnswer = z
   .meta({ description: 'Where the events of a pull request appear.' });
 
 export type PrStatusAnswer = z.infer<typeof prStatusAnswer>;
+
+export const pullRequestPageParams = z.object({
+  hash: z
+    .string()
+    .toLowerCase()
+    .regex(/^[0-9a-f]{8,40}(?:\.atom)?$/)
+    .meta({ description: 'The hash that the push has shown; with `.atom` behind it, the feed.' }),
+});
