@@ -35,7 +35,7 @@ describe.runIf(process.env['UPDATE_SCREENSHOTS'])('taken again', () => {
       const upstream = await bed.createUpstream({ owner: 'octo', name: 'hello', commits: 0 });
       await upstream.grow({ files: { 'hello.sh': '#!/bin/sh\necho "Hello, world"\n' } });
       const clone = await bed.person().clone(upstream.url);
-      const message = 'Greet whoever is named\n\nWithout an argument it still greets the world.\n';
+      const message = 'Greet people by name\n\nWithout a name, the script still greets the world.\n';
       await clone.commit({ message, files: { 'hello.sh': '#!/bin/sh\necho "Hello, ${1:-world}"\n' } });
       const { prUrl } = bannerOf(await clone.push());
       const extraHTTPHeaders = { [TEST_HEADER]: '1' };
