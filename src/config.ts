@@ -220,7 +220,7 @@ function deadButtons(url: string): ConfigWarning {
 
 /** The edge sets this header, and a client cannot; elsewhere whoever connects may write what they like. */
 function evadedLimits(host: string, header: string): ConfigWarning {
-  const danger = `whoever connects to ${host} may write any address into ${header}, and then meets no limit`;
+  const danger = `anyone who connects to ${host} can write any address into ${header} and so avoid every limit`;
   const remedy = 'set it to the header in which your proxy writes the address';
   return { variable: 'CLIENT_IP_HEADER', message: `CLIENT_IP_HEADER is not set: ${danger}; ${remedy}` };
 }

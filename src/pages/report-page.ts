@@ -61,7 +61,7 @@ export function receivedPage(hash: string, accepted: boolean, standing: Standing
       </p>`;
   return {
     title: `${accepted ? 'Report received' : 'Already reported'} · gitveil`,
-    description: 'What became of a report.',
+    description: 'The result of a report.',
     isIndexed: false,
     content: html`<main class="narrow">
       <h1>${accepted ? 'Report received' : 'You have already reported this'}</h1>

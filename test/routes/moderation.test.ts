@@ -211,7 +211,7 @@ describe('a report', () => {
     const init = { method: 'POST', body: new URLSearchParams({ hash: newHash() }), headers };
     const answer = await worker.fetch(new Request(URL_OF_REPORTS, init), broken);
     expect(answer.status).toBe(500);
-    expect(await answer.text()).toContain('Something went wrong here');
+    expect(await answer.text()).toContain('The service has a fault');
     expect(lines).toEqual([expect.stringContaining('a report page failed')]);
     expect(lines.join()).not.toContain('203.0.113');
   });
