@@ -21,7 +21,7 @@ Try it in another terminal:
   git push origin my-change
   ${open} ${hostUrl}/${owner}/${name}
 
-That page lists the pull request. It is the bot's; of Ada nothing is left.
+That page lists the pull request. The bot is its author, and nothing in it names Ada.
 State is kept in ${stateDir}. Press Ctrl-C to stop.
 `;
 }

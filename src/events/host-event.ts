@@ -1,8 +1,8 @@
 /**
- * What has happened to a pull request on the host, told from how it stands there now.
+ * What has happened to a pull request on the host, derived from its present state there.
  *
- * Pure. An event's key stays the same however often the same state is read, so that whoever remembers the keys tells
- * each event once. A pull request that is reopened and closed again has been closed twice.
+ * Pure. The same state always gives the same event keys, so whoever remembers the keys can publish each event once. A
+ * pull request that is reopened and closed again has been closed twice.
  */
 import type { PullRequestActivity } from '../host/github-activity.ts';
 import { prHashOf } from '../push/push-options.ts';
@@ -24,8 +24,8 @@ export interface PullRequestEvents {
 }
 
 /**
- * The events of a pull request that the service opened; null for any other.
- * Who made it matters: anyone can name a branch after another's pr_hash, and draw the bot's attention to it.
+ * The events of a pull request that the service opened; null for any other. Checks the author, because anyone can name
+ * a branch after another's pr_hash and notify the bot of it.
  */
 export function eventsOf(activity: PullRequestActivity, botLogin: string): PullRequestEvents | null {
   const prHash = prHashOf(activity.branch);

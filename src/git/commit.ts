@@ -69,7 +69,7 @@ export function parseCommit(content: Uint8Array): Commit {
   if (tree === null || !isOid(tree) || !parents.every(isOid)) {
     throw new ProtocolError(
       'bad-pack',
-      'The push holds a malformed commit. Run "git fsck", then push again.',
+      'The push contains a malformed commit. Run "git fsck", then push again.',
     );
   }
   return {

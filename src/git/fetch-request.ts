@@ -106,7 +106,7 @@ interface Command {
 async function readCommand(reader: ByteReader): Promise<Command> {
   const command = /^command=(fetch|ls-refs)$/.exec(textOf(await readPacket(reader)) ?? '')?.[1];
   if (command !== 'fetch' && command !== 'ls-refs') {
-    throw new ProtocolError('unsupported', 'Only the commands "ls-refs" and "fetch" are taken here.');
+    throw new ProtocolError('unsupported', 'Only the commands "ls-refs" and "fetch" are supported.');
   }
   let packet = await readPacket(reader);
   while (packet.kind === 'data') packet = await readPacket(reader);
@@ -218,7 +218,7 @@ async function* shallowLines(oids: readonly Oid[], upstream: UpstreamIds): Async
   if (!(await upstream.allOf(oids))) {
     throw new ProtocolError(
       'unsupported',
-      'Your shallow clone ends at commits that upstream is not known to have. Clone again.',
+      'Your shallow clone ends at commits that the service cannot find upstream. Clone again.',
     );
   }
   for (const oid of oids) yield encodePktLine(`shallow ${oid}\n`);

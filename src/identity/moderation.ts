@@ -1,8 +1,7 @@
 /**
  * Community moderation of one pseudonym (contract, 3.1): what reports lead to, and whether it may post.
  *
- * Pure: the facts go in with the time, new facts and what is to be done about them come out. Times are milliseconds
- * since 1970.
+ * Pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since 1970.
  */
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 /**
  * The one style of all pages: the system's fonts, one accent colour, light and dark.
  *
- * It stands inside each page, which thus needs no second request; its hash is what the policy of the page allows.
+ * Each page contains it, so a browser needs no second request. The page's policy allows it by its hash.
  */
 export const STYLE = `
 :root {

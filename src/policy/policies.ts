@@ -48,7 +48,7 @@ export class Policies {
       patienceMs: PATIENCE_MS,
       ask: async () => {
         if (await mayAsk()) return this.#ask(repository);
-        throw new HostError('rate-limited', 'Too many policies were asked for.');
+        throw new HostError('rate-limited', 'The service has asked for too many policies.');
       },
     });
     // Whoever is refused for that is told to try again, and may do so at once.

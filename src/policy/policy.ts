@@ -28,19 +28,19 @@ export const OPEN_POLICY: Policy = { anonymousFriendly: false, accepted: CONTRIB
 /** A policy is a few lines. */
 const MAX_POLICY_BYTES = 8 * 1024;
 
-const ACCEPT_RULE = `must have accept as true, false or a list out of ${CONTRIBUTIONS.join(', ')}`;
+const ACCEPT_RULE = `must set accept to true, false or a list of ${CONTRIBUTIONS.join(', ')}`;
 
 const policySchema = z.strictObject(
   {
     anonymous_friendly: z
-      .boolean({ error: 'must have anonymous_friendly as true or false' })
+      .boolean({ error: 'must set anonymous_friendly to true or false' })
       .default(OPEN_POLICY.anonymousFriendly),
     accept: z
       .union([z.boolean(), z.array(z.enum(CONTRIBUTIONS))], { error: ACCEPT_RULE })
       .default([...CONTRIBUTIONS])
       .transform((accept) => (typeof accept === 'boolean' ? (accept ? CONTRIBUTIONS : []) : accept)),
   },
-  { error: 'must hold the keys anonymous_friendly and accept, and no others' },
+  { error: 'may contain only the keys anonymous_friendly and accept' },
 );
 
 /** @param file the file's bytes; null if it is no file, or one that the host does not send whole. */
@@ -87,7 +87,7 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   const { accepted, problem } = policy;
   if (accepted.includes(kind)) return null;
   if (problem !== null) {
-    return `${fullName(to)} accepts nothing until its maintainers mend its ${POLICY_PATH}, which ${problem}.`;
+    return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
   }
   const others =
     accepted.length === 0 ? '' : `, only ${accepted.map((other) => IN_WORDS[other]).join(' and ')}`;

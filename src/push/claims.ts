@@ -67,8 +67,8 @@ export class Claims {
     const claimed = await claiming;
     if (claimed.kind === 'wrong-key') throw wrongKey();
     if (claimed.kind === 'claimed') return claimed;
-    throw new Refusal('another push to this pull request is under way', [
-      'Push again when it has ended; if it broke off, in a few minutes.',
+    throw new Refusal('another push to this pull request is in progress', [
+      'Push again when it has ended. If its connection broke, push again in a few minutes.',
     ]);
   }
 
@@ -89,8 +89,8 @@ export class Claims {
     this.#ends.push(async (isAnswered) => (await beginning).end(isAnswered));
     const { begun } = await beginning;
     if (begun.kind === 'begun') return begun;
-    throw new Refusal('this push is under way already', [
-      'Wait for its answer. If it broke off, push again in a few minutes: it then goes on where it was.',
+    throw new Refusal('this push is already in progress', [
+      'Wait for its answer. If its connection broke, push again in a few minutes. The service then resumes it.',
     ]);
   }
 
@@ -103,8 +103,8 @@ export class Claims {
 
 export function wrongKey(): Refusal {
   return new Refusal('the pr-key is missing or wrong', [
-    'This service asks for the key that was shown when the pull request was opened:',
+    'This service requires the key that was shown when the pull request was opened:',
     '  git push -o pr-hash=<hash> -o pr-key=<key> ...',
-    'Without it, push without pr-hash: that opens a new pull request.',
+    'If you do not have the key, push without pr-hash. That opens a new pull request.',
   ]);
 }

@@ -60,19 +60,19 @@ const STEPS = {
     failure: 'the pull request could not be opened',
     waiting: 'to open the pull request',
     limitMs: 'shared',
-    next: 'Push the same again later: the service looks for the pull request before it opens another.',
+    next: 'Push the same commits again later. The service looks for the pull request before it opens another.',
   },
   edit: {
     failure: 'the pull request could not be edited',
     waiting: 'to edit the pull request',
     limitMs: 'shared',
-    next: 'Its commits are up to date. Push the same again to try once more.',
+    next: 'Its commits are up to date. Push the same commits again to retry.',
   },
   withdrawal: {
     failure: 'the pull request could not be withdrawn completely',
     waiting: 'to close the pull request',
     limitMs: 75_000,
-    next: 'Push the same again later: the service goes on where it stopped.',
+    next: 'Push the same again later. The service continues where it stopped.',
   },
 } as const satisfies Record<string, Step>;
 

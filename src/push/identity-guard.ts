@@ -93,7 +93,7 @@ export class IdentityGuard {
   get gaps(): readonly string[] {
     return this.#isComplete
       ? []
-      : ['The commits name more people than the service can search for: not all names were looked for.'];
+      : ['The commits name more people than the service can search for. It did not search for all of them.'];
   }
 
   /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
@@ -123,10 +123,10 @@ export class IdentityGuard {
 
 function namesWouldBePublic(findings: readonly string[]): Refusal {
   return new Refusal('your name would become public', [
-    'The name or address of a commit’s author stands in what would become public:',
+    'The name or address of a commit’s author would become public:',
     ...findings,
-    'Take it out and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
-    'To publish it all the same, add: -o publish-names',
+    'Remove it and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
+    'To publish it anyway, add: -o publish-names',
   ]);
 }
 

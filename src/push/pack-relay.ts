@@ -199,20 +199,20 @@ export class PackRelay {
 
 function forkGone(): Refusal {
   return new Refusal('the fork is gone', [
-    'The fork on the code host was deleted or renamed. Push again: the service makes a new one.',
+    'The fork on the code host was deleted or renamed. Push again: the service creates a new one.',
   ]);
 }
 
 function nothingNew(): Refusal {
   return new Refusal('nothing to propose', [
-    'Upstream has everything in this push already. Commit something first.',
+    'Upstream already has everything in this push. Commit something first.',
   ]);
 }
 
 function unproven(): Refusal {
   return new Refusal('fetch first', [
-    'The push stands on commits that could not be found upstream.',
+    'The push is based on commits that the service cannot find upstream.',
     'Run "git fetch", rebase your work, then push again.',
-    'If it stands on another branch of upstream, push to refs/for/<that branch>.',
+    'If it is based on another branch of upstream, push to refs/for/<that branch>.',
   ]);
 }

@@ -45,8 +45,8 @@ export function previewed({ prepared, options, relay, findings }: Previewed): Re
       '',
       `${objectCount === 1 ? '1 object' : `${objectCount} objects`}, ${bytes} bytes, would be sent.`,
       ...(findings.length === 0
-        ? ['The names and addresses of the commits’ authors were found nowhere else.']
-        : ['The name or address of a commit’s author stands in what would become public:', ...findings]),
+        ? ['The service found no name or address of the commits’ authors in what would become public.']
+        : ['The name or address of a commit’s author would become public:', ...findings]),
       ...(hasSubmodules ? ['Submodules that it changes are named once it is pushed.'] : []),
       ...warningOfNames(rewritten.messages),
     ],

@@ -8,7 +8,7 @@ const TITLE_PATTERN = /^\P{Cc}{1,256}$/u;
 const DESCRIPTION_PATTERN = /^\P{Cc}{0,4000}$/u;
 /** Said once: a push may carry any number of them. */
 const WARNING =
-  'A push option is unknown here and is ignored. ' +
+  'The service does not know one of the push options and ignores it. ' +
   'Known options: title=, description=, base=, squash, preview, publish-names, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
@@ -94,7 +94,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
     }
     if (value === null || !KNOWN[name].isValid(value)) return { kind: 'invalid', message: KNOWN[name].rule };
     if ((given.get(name) ?? value) !== value) {
-      return { kind: 'invalid', message: `${name} is given twice, and not alike: give it once` };
+      return { kind: 'invalid', message: `${name} is given twice with different values: give it once` };
     }
     given.set(name, value);
   }

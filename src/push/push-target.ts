@@ -46,11 +46,11 @@ export async function lookUpUpstream(
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
   if (sizeMb > maxRepositoryMb) {
     throw new Refusal('the repository is too large', [
-      `${fullName(repository)} has ${sizeMb} MB; this service takes repositories of up to ${maxRepositoryMb} MB.`,
+      `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
     ]);
   }
   if (repository.isArchived) {
-    throw new Refusal('the repository is archived', [`${fullName(repository)} takes no more changes.`]);
+    throw new Refusal('the repository is archived', [`${fullName(repository)} accepts no more changes.`]);
   }
   const defaultBranch = findBranch(list, list.head?.slice('refs/heads/'.length) ?? '');
   if (defaultBranch === undefined) {
@@ -106,7 +106,7 @@ export function chooseBase(
   const ref = findBranch(upstream, named);
   if (ref !== undefined) return { ref, isNamed: true };
   throw new Refusal('there is no such base branch', [
-    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name one that it has with -o base=<branch>.`,
+    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,
   ]);
 }
 

@@ -256,7 +256,9 @@ export class Push {
     } catch (error) {
       this.#isUnfinished = true;
       logger.error('a pull request could not be recorded', { error });
-      await reply.progress('It could not be written down here yet. Push the same again within the hour.');
+      await reply.progress(
+        'The service could not record it yet. Push the same commits again within the hour.',
+      );
     }
   }
 

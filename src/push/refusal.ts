@@ -47,13 +47,13 @@ const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly
   timeout: {
     reason: 'the push did not arrive completely',
     lines: [
-      'Your bytes came too slowly: they stopped, or were fewer than 1 KiB a second.',
+      'Your data came too slowly: it stopped, or was less than 1 KiB a second.',
       'Push again. If that fails, too, push fewer commits at once or use a faster connection.',
     ],
   },
   aborted: {
     reason: 'the push did not arrive completely',
-    lines: ['The connection broke off. Push again.'],
+    lines: ['The connection broke. Push again.'],
   },
   damaged: {
     reason: 'the push arrived damaged',
@@ -86,7 +86,11 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
     const { reason, lines } = BODY_REFUSALS[error.code];
     return new Refusal(reason, lines, { unpackStatus: 'incomplete pack' });
   }
-  return new Refusal('internal error', ['This is our fault, and it was logged. Push again later.'], {
-    cause: error,
-  });
+  return new Refusal(
+    'internal error',
+    ['This is a fault of the service, and it was logged. Push again later.'],
+    {
+      cause: error,
+    },
+  );
 }

@@ -94,7 +94,7 @@ async function openUpload(
 function tooMuch(remoteUrl: string, target: PushTarget): Refusal {
   const refspec = target.kind === 'branch' ? target.branch : '<your branch>:refs/for/<base>';
   return new Refusal('push one branch only', [
-    'This push carries commits, tags or files that its first branch does not need. Nothing was sent.',
+    'This push contains commits, tags or files that its first branch does not need. Nothing was sent.',
     'Push that branch alone:',
     `  git push --no-follow-tags ${remoteUrl} ${shellWord(refspec)}`,
   ]);

@@ -150,7 +150,7 @@ async function squashed(
   const parent = ground.size > 1 ? await plan.newestOf(ground) : [...ground][0];
   if (parent === undefined || parent === null) {
     throw new Refusal('the commits cannot be squashed', [
-      'They stand on upstream commits of which none contains the others, or on none at all.',
+      'They are based on several upstream commits, none of which contains the others, or on no upstream commit.',
       'Rebase them instead of merging, or push without "-o squash".',
     ]);
   }

@@ -160,11 +160,11 @@ function farewell({ url }: PullRequest, { isMerged }: ClosedPullRequest, refName
   return [
     '',
     isMerged
-      ? 'Your pull request was merged before; its branch is removed.'
+      ? 'Your pull request was already merged. Its branch is removed.'
       : 'Your pull request is withdrawn.',
     `  PR URL:   ${url}`,
     '',
-    `Git will say that ${branch} is deleted. Upstream's is not: "git fetch" brings it back.`,
+    `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
     '',
   ];
 }

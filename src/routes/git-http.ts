@@ -36,7 +36,7 @@ export function wrongType(c: Context<AppEnv>, expected: string): Response | null
   }
   const encoding = c.req.header('Content-Encoding');
   if (encoding === undefined || isGzip(encoding)) return null;
-  return c.text('The one content encoding that is taken here is gzip.\n', 415, { 'Accept-Encoding': 'gzip' });
+  return c.text('The only supported content encoding is gzip.\n', 415, { 'Accept-Encoding': 'gzip' });
 }
 
 /**

@@ -8,7 +8,7 @@ import type { AppEnv } from '../env.ts';
 import type { HealthAnswer } from './schemas/health.ts';
 
 const NOTICE =
-  'Every line that handles your push is in the source repository; deployedCommit names the revision that runs here.';
+  'The source repository contains every line of code that handles your push. deployedCommit is the revision that runs here.';
 
 export const health = new Hono<AppEnv>();
 

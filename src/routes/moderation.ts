@@ -35,7 +35,7 @@ const INVALID_HASH: Refusal = {
 const CROSS_SITE: Refusal = {
   status: 403,
   title: 'This report came from another site',
-  explanation: 'Open the report page, and report from there.',
+  explanation: 'Open the report page of this service, and report from there.',
 };
 const INCOMPLETE: Refusal = {
   status: 408,
@@ -50,7 +50,7 @@ const TOO_MANY: Refusal = {
 };
 const FAULT: Refusal = {
   status: 500,
-  title: 'Something went wrong here',
+  title: 'The service has a fault',
   explanation: 'It was logged. Try again later.',
 };
 

@@ -18,7 +18,10 @@ export async function refuseByPolicy(
 ): Promise<Response | null> {
   const policy = await openPolicies(c.env, c.var.config, c.var.logger, c.var.http).of(target);
   if (policy === undefined) {
-    return c.json({ error: `the policy of ${fullName(target)} cannot be read now; try again later` }, 503);
+    return c.json(
+      { error: `the policy of ${fullName(target)} cannot be read at the moment; try again later` },
+      503,
+    );
   }
   // As the host says it of what the bot cannot see (contract, section 7): what only the bot sees is not shown to anyone.
   if (policy === null) return c.json({ error: `failed to create ${SINGULAR[kind]}: 404 Not Found` }, 400);

@@ -14,7 +14,7 @@ prStatus.get('/api/pr-status/:hash', (c) => {
   const params = prStatusParams.safeParse(c.req.param());
   if (!params.success) {
     return c.json(
-      { error: 'the hash of a pull request is 8 to 40 hexadecimal characters, as the push has shown it' },
+      { error: 'the hash of a pull request is 8 to 40 hexadecimal characters, as the push printed it' },
       400,
     );
   }

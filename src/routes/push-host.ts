@@ -41,7 +41,7 @@ export function pushHost(c: Context<AppEnv>): PushHost {
       if (hostingToken === null) {
         throw new HostError(
           'refused',
-          'This service has no bot account yet: its operator has to set HOSTING_TOKEN.',
+          'This service has no bot account yet: its operator must set HOSTING_TOKEN.',
         );
       }
       const key = `${hostingApiUrl} ${hostingToken}`;

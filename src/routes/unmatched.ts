@@ -11,7 +11,7 @@ export const unmatched =
     ];
     if (allowed.length === 0 || allowed.includes(c.req.method)) return c.json({ error: 'not found' }, 404);
     const methods = allowed.join(', ');
-    return c.json({ error: `method not allowed; this path takes ${methods}` }, 405, { Allow: methods });
+    return c.json({ error: `method not allowed; this path accepts ${methods}` }, 405, { Allow: methods });
   };
 
 /** Middleware is for every method; a route is for one. */

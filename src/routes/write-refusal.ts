@@ -22,7 +22,7 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
     case 'unreachable':
       return c.json(
         {
-          error: `no answer from ${hostName}: the ${what} may have been created or not; look there before you try again`,
+          error: `no answer from ${hostName}: the ${what} may exist; look there before you try again`,
         },
         502,
       );
@@ -32,7 +32,7 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
 /** Of a service without HOSTING_TOKEN; null if it has one. */
 export function refuseWithoutBot(c: Context<AppEnv>): Response | null {
   if (c.var.config.hostingToken !== null) return null;
-  const error = 'this service has no bot account yet: its operator has to set HOSTING_TOKEN';
+  const error = 'this service has no bot account yet: its operator must set HOSTING_TOKEN';
   return c.json({ error }, 503);
 }
 

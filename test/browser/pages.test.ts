@@ -83,7 +83,7 @@ describeInBrowser('the front page', () => {
     const field = page.getByLabel('Which repository?');
     await field.pressSequentially('octo/hello.git');
     expect(await page.locator('code').allTextContents()).toEqual(commands('octo/hello'));
-    await page.getByRole('button', { name: 'Copy the command: Commit as always, then push' }).press('Enter');
+    await page.getByRole('button', { name: 'Copy the command: Commit as usual, then push' }).press('Enter');
     await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor({ state: 'attached' });
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(commands('octo/hello')[1]);
     await field.fill('<b>octo</b>');

@@ -233,7 +233,7 @@ describe('the fork', () => {
     const failed = await clone.push('origin', 'HEAD:again');
     expect(failed.code).toBe(1);
     expect(failed.stderr).toContain('push rejected: the fork is gone');
-    expect(remoteLines(failed).join('\n')).toContain('Push again: the service makes a new one.');
+    expect(remoteLines(failed).join('\n')).toContain('Push again: the service creates a new one.');
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
   });
 

@@ -127,7 +127,9 @@ describe('packs', () => {
     });
     const { progress, report } = readPushAnswer(await sendPush(upstream.url, person, body));
     expect(report[1]).toMatch(/^ng refs\/heads\/topic push rejected: /);
-    expect(progress.join('\n')).toMatch(/behind too many files\.\n.*pack\.useBitmaps=false/);
+    expect(progress.join('\n')).toMatch(
+      /too many files before its commits or tags\.\n.*pack\.useBitmaps=false/,
+    );
     expect(await bed.host.pulls(upstream)).toEqual([]);
     expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
   });

@@ -159,7 +159,7 @@ describe('histories', () => {
     const { clone, upstream } = await contribute(bed);
     const pushed = await clone.push('origin', 'origin/main~1:refs/heads/nothing-new');
     expect(pushed.code).toBe(1);
-    expect(pushed.stderr).toContain('Upstream has everything in this push already. Commit something first.');
+    expect(pushed.stderr).toContain('Upstream already has everything in this push. Commit something first.');
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ export interface DeltaHeader {
 }
 
 function badDelta(): ProtocolError {
-  return new ProtocolError('bad-pack', 'The pack holds a malformed delta. Push again.');
+  return new ProtocolError('bad-pack', 'The pack contains a malformed delta. Push again.');
 }
 
 /** @throws ProtocolError `bad-pack` if `delta` ends inside its header. */

@@ -64,7 +64,7 @@ export class EntryHeaderReader {
     if (this.length === 1) {
       this.type = (byte >> 4) & 7;
       if (this.type === 0 || this.type === 5) {
-        throw new ProtocolError('bad-pack', 'The pack holds an entry of an unknown type. Push again.');
+        throw new ProtocolError('bad-pack', 'The pack contains an entry of an unknown type. Push again.');
       }
       this.size = byte & 0x0f;
       this.#factor = 16;
@@ -74,7 +74,7 @@ export class EntryHeaderReader {
     }
     if (byte & 0x80) {
       if (this.length === MAX_SIZE_BYTES) {
-        throw new ProtocolError('bad-pack', 'The pack holds an entry with an endless size. Push again.');
+        throw new ProtocolError('bad-pack', 'The pack contains an entry with an invalid size. Push again.');
       }
       return false;
     }
@@ -92,7 +92,7 @@ export class EntryHeaderReader {
     if (this.distance > MAX_DISTANCE) {
       throw new ProtocolError(
         'bad-pack',
-        'The pack holds a delta whose base lies before the pack. Push again.',
+        'The pack contains a delta whose base would lie before the pack. Push again.',
       );
     }
     return (byte & 0x80) === 0;

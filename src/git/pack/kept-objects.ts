@@ -49,7 +49,7 @@ export class KeptObjects {
     if (bytes > this.roomBytes) {
       throw new ProtocolError(
         'too-large',
-        `The push holds more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
+        `The push contains more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
       );
     }
   }

@@ -62,14 +62,14 @@ function encodeCommitEntries(contents: Iterable<Uint8Array>): readonly Uint8Arra
 
 /** A commit or tag arrived, or has still to arrive, when files had to leave already. */
 export function lateCommit(): ProtocolError {
-  return new ProtocolError('not-rewritable', 'The pack holds commits or tags behind too many files.');
+  return new ProtocolError('not-rewritable', 'The pack contains too many files before its commits or tags.');
 }
 
 /** A ref-delta against a commit is a commit, and its content cannot be known without that base. */
 export function hiddenCommit(): ProtocolError {
   return new ProtocolError(
     'not-rewritable',
-    'The pack stores a commit as a difference from one that it does not hold.',
+    'The pack stores a commit as a delta of one that it does not contain.',
   );
 }
 

@@ -51,7 +51,7 @@ function objectTooLarge(): ProtocolError {
   const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
   return new ProtocolError(
     'too-large',
-    `The push holds an object over ${limit}. Take it out and push again.`,
+    `The push contains an object over ${limit}. Remove it and push again.`,
   );
 }
 
@@ -198,7 +198,7 @@ export class PackScanner {
       const { distance } = this.#header;
       const baseOffset = this.#entryOffset - distance;
       if (distance === 0 || baseOffset < PACK_HEADER_BYTES) {
-        throw badPack('The pack holds a delta whose base lies outside the pack.');
+        throw badPack('The pack contains a delta whose base lies outside the pack.');
       }
       const base = this.kept.atOffset(baseOffset);
       if (base !== undefined) this.#keep(chunk, base.type, base);
@@ -218,7 +218,7 @@ export class PackScanner {
 
   #removedSince(baseOffset: number): number {
     const removed = this.#shift.removedSince(baseOffset);
-    if (removed < 0) throw badPack('The pack holds a delta whose base lies inside another object.');
+    if (removed < 0) throw badPack('The pack contains a delta whose base lies inside another object.');
     return removed;
   }
 

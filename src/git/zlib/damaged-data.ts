@@ -3,5 +3,5 @@ import { ProtocolError } from '../protocol-error.ts';
 
 /** @param fault what is wrong, in the words of RFC 1950 and RFC 1951. */
 export function damagedData(fault: string): ProtocolError {
-  return new ProtocolError('bad-pack', `The pack holds damaged compressed data (${fault}). Push again.`);
+  return new ProtocolError('bad-pack', `The pack contains damaged compressed data (${fault}). Push again.`);
 }

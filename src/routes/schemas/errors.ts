@@ -3,4 +3,4 @@ import * as z from 'zod';
 
 export const errorAnswer = z
   .object({ error: z.string().meta({ description: 'What went wrong, for a person to read.' }) })
-  .meta({ id: 'Error', description: 'Why the request was not fulfilled.' });
+  .meta({ id: 'Error', description: 'Why the request failed.' });

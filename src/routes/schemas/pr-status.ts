@@ -7,12 +7,12 @@ export const prStatusParams = z.object({
     .string()
     .toLowerCase()
     .regex(PR_HASH_PATTERN)
-    .meta({ description: 'The hash that the push has shown: 8 to 40 hexadecimal characters.' }),
+    .meta({ description: 'The hash that the push printed: 8 to 40 hexadecimal characters.' }),
 });
 
 export const prStatusAnswer = z
   .object({
-    hash: z.string().meta({ description: 'The hash that was asked for.' }),
+    hash: z.string().meta({ description: 'The same hash.' }),
     notify_topic: z.string().meta({ description: 'Topic on which its events appear.' }),
     subscribe_url: z.url().meta({ description: 'Where to subscribe to the topic.' }),
   })
