@@ -80,7 +80,7 @@ export class IdentityGuard {
   /** @throws Refusal if what was checked so far names the author, and may not. */
   decide(): void {
     const { findings } = this;
-    if (this.#refuses && findings.length > 0) throw namesWouldBePublic(findings);
+    if (this.#refuses && findings.length > 0) throw namesWouldBePublic([...findings, ...this.gaps]);
   }
 
   /** Lines that say what was found and where; none if nothing was. */
@@ -91,9 +91,14 @@ export class IdentityGuard {
 
   /** What could not be searched for. */
   get gaps(): readonly string[] {
-    return this.#isComplete
-      ? []
-      : ['The commits name more people than the service can search for. It did not search for all of them.'];
+    return [
+      ...(this.findings.length < MAX_FINDINGS ? [] : ['The search ended here: there may be more.']),
+      ...(this.#isComplete
+        ? []
+        : [
+            'The commits name more people than the service can search for. It did not search for all of them.',
+          ]),
+    ];
   }
 
   /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */

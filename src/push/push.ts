@@ -194,7 +194,7 @@ export class Push {
     if (options.preview) {
       // An attempt that was never answered is not to be forgotten because someone looked at it.
       this.#isUnfinished = received.claimed.isRepeated;
-      throw previewed({ prepared: received, options, relay, findings: guard?.findings ?? [] });
+      throw previewed({ prepared: received, options, relay, guard });
     }
     await this.#run.reply.progress(...(guard === null ? [] : warnings(guard)));
     void this.#run.host.connectAhead('pull-request');
