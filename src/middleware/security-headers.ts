@@ -1,7 +1,7 @@
 /**
- * Headers that make browsers careful, on every answer. Programs such as Git do not look at them.
+ * Security headers for browsers, on every answer. Programs such as Git ignore them.
  *
- * What a route has set itself stays: pages know best what they load.
+ * A header that a route has set itself stays, because a page knows best what it loads.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
