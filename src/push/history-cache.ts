@@ -8,13 +8,13 @@
 import type { Oid } from '../git/oid.ts';
 import { OID_BYTES, OID_HEX_LENGTH } from '../git/oid.ts';
 
-/** What was listed below some tips. */
+/** The commits that were listed from some tips. */
 export interface HistoryListing {
   /** Seconds since 1970; -Infinity: everything was listed. */
   readonly since: number;
   readonly tips: readonly Oid[];
   readonly newestFirst: readonly Oid[];
-  /** Each listed commit, with the place in `tips` of one from which it is reached. */
+  /** Each listed commit, with the index in `tips` of a tip that reaches it. */
   readonly listed: ReadonlyMap<Oid, number>;
   /** Parents of listed commits that were not listed themselves. */
   readonly boundary: ReadonlySet<Oid>;

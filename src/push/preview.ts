@@ -1,4 +1,4 @@
-/** `-o preview`: everything up to the point of leaving, and what would become public. */
+/** `-o preview`: does everything except sending, and shows what would become public. */
 import { fullName } from '../host/repository-name.ts';
 import { warningOfNames } from './message-names.ts';
 import type { PackRelay } from './pack-relay.ts';
@@ -16,11 +16,11 @@ export interface Previewed {
   readonly prepared: Preparation;
   readonly options: PushOptions;
   readonly relay: PackRelay;
-  /** What the identity guard says. */
+  /** Findings of the identity guard. */
   readonly findings: readonly string[];
 }
 
-/** The end of a push that was only looked at. */
+/** The answer to a preview. */
 export function previewed({ prepared, options, relay, findings }: Previewed): Refusal {
   const { upstream, base, continuation, hasSubmodules } = prepared;
   const rewritten = relay.rewritten as RewrittenHistory;
