@@ -239,7 +239,7 @@ export class Push {
     return isWorthAsking ? submoduleWarning(this.#run, upstream.repository, number) : [];
   }
 
-  /** The pull request stands, whether or not it can be written down; if not, pushing again will do it. */
+  /** The pull request is open, whether or not it can be recorded. If not, a retry records it. */
   async #record(
     { upstream, continuation, claimed }: Received,
     { number, url }: PullRequest,
