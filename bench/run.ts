@@ -1,10 +1,10 @@
 /**
- * `npm run bench`: what the service costs, each figure beside a reference that was measured in the same run.
+ * `npm run bench`: measures the service, each figure compared with a reference from the same run.
  *
  *     npm run bench -- --only NAME     one benchmark, or more with more names
  *     npm run bench -- --json FILE     the rows as JSON, too
  *
- * Exit code 1 only if something could not be measured; a goal that is missed stands in the table.
+ * Exit code 1 only if something could not be measured. The table shows missed goals.
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,4 +1,4 @@
-/** What `npm start` prints once the service answers: where it is, and commands to paste. */
+/** What `npm start` prints once the service answers: its address, and commands to paste. */
 import { SEED } from './seed.ts';
 
 /** The text for a service whose code host is the embedded one. */

@@ -1,9 +1,9 @@
 /**
  * A push of one commit to a host that is far away, in round trips to it: through the service, and straight to the fork.
  *
- * What a push takes grows with the distance by its round trips and by nothing else, so they are what two distances differ
- * in. The service is asked once while upstream stands still, and once when it has just moved, so that the fork must be
- * synced and upstream's new commits listed.
+ * With the distance, only the round trips of a push take longer. So the difference between two distances gives their
+ * number. The service is measured once without new commits upstream, and once with new ones, so that it must sync the
+ * fork and list upstream's new commits.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';

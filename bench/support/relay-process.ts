@@ -1,5 +1,5 @@
 /**
- * The distance between the service and its host: a relay in a process of its own that holds back every byte for half a
+ * Simulates the distance between the service and its host: a relay in its own process that delays every byte for half a
  * round trip each way, and a new connection for a whole one, as TCP does. TLS, which would cost more, is left out.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net';
@@ -30,7 +30,7 @@ export type RelayActions = typeof actions;
 
 function passOn(from: Socket, to: Socket, delayMs: () => number): void {
   sockets.add(from);
-  // Timers round to milliseconds and may overtake each other; each lets out what has waited longest.
+  // Timers round to milliseconds and may overtake each other, so each one releases what has waited longest.
   const waiting: (() => void)[] = [];
   const later = (act: () => void): void => {
     waiting.push(act);

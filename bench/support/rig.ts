@@ -1,6 +1,6 @@
 /**
- * The service and the code host on this machine, put together as `npm start` does it. Repositories come with the bot's
- * fork in place: how long a fork takes is the host's affair and is not measured.
+ * The service and the code host on this machine, put together as `npm start` does it. The bot's forks already exist,
+ * because the time for a fork depends on the host and is not measured.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from '../../local/build.ts';
@@ -13,7 +13,7 @@ import type { ServiceActions, ServiceAddress } from './service-process.ts';
 import type { Workspace } from './workspace.ts';
 
 const OWNER = 'octo';
-/** The branch by which a client makes the service and the host acquainted with a repository. */
+/** The branch that a client pushes first, so that the service and the host know the repository. */
 export const WARM_UP = 'warm-up';
 
 export interface RigOptions {
@@ -95,7 +95,7 @@ export class Rig {
 
   /** Pushes a branch through the service; milliseconds. */
   async push(client: string, { service }: Target, branch: string): Promise<number> {
-    // Each push comes from an address of its own: how many an hour one address may make is not the subject here.
+    // Each push comes from a different address, so that the hourly limit does not matter here.
     const address = `CF-Connecting-IP: 10.0.${(++this.#pushes >> 8) & 255}.${this.#pushes & 255}`;
     return timedGit(client, ['-c', `http.extraHeader=${address}`, 'push', service, refspec(branch)]);
   }

@@ -1,9 +1,10 @@
 /**
- * One pull request, by its pr_hash: what it is, who works on it, and an outbox of what the world has still to be told.
+ * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about
+ * it.
  *
- * A push ends when the pull request is written down here. The notification and the entry in the ledger leave from the
- * alarm, so that a dead notification service or database delays no push and loses nothing. Writing the same push down
- * again tells nothing again.
+ * A push ends when the pull request is recorded here. The alarm sends the notification and the ledger entry, so that an
+ * outage of the notification service or the database delays no push and loses nothing. Recording the same push again
+ * publishes nothing again.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { parseConfig } from '../config.ts';
@@ -18,26 +19,26 @@ import { History, type HistoryEvent, isEnd, type PullRequestState } from './pull
 import { Outbox, type OutboxEntry, type OutboxEvent } from './pull-request/outbox.ts';
 import { type DatedCommits, type PullRequestRecord, RecordStore } from './pull-request/record.ts';
 
-/** What a push has made of the pull request. */
+/** The result of a push. */
 export interface RecordedPush {
   /** The rewritten tip. */
   readonly tip: string;
-  /** What it has rewritten for the first time. */
+  /** The commits that it has rewritten for the first time. */
   readonly dates: DatedCommits;
-  /** The key that updates it from now on; null: as before. */
+  /** The key for updates from now on; null: no change. */
   readonly key: string | null;
   /** What `claim` has given; null for a new pull request. */
   readonly lease: number | null;
 }
 
 export type ClaimedPullRequest =
-  /** Another push to it is under way. */
+  /** Another push to it is in progress. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'wrong-key' }
   | {
       readonly kind: 'claimed';
       readonly lease: number;
-      /** False: no push has written it down. */
+      /** False: no push has recorded it. */
       readonly isRecorded: boolean;
       readonly dates: readonly DatedCommits[];
     };

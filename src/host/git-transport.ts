@@ -1,8 +1,8 @@
 /**
- * What the service asks of the host in Git's own protocol: the refs and the history of a public repository, and the
- * push to the bot's fork.
+ * Requests to the host in Git's own protocol: the refs and the history of a public repository, and the push to the
+ * bot's fork.
  *
- * What is sent is made of nothing but ids, ref names and the rewritten pack. Reads are tried again when they fail.
+ * The requests contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
  */
 import type { Clock } from '../clock.ts';
 import { ByteReader } from '../git/byte-reader.ts';
@@ -30,7 +30,7 @@ import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
 const MAX_REF_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
 
-/** Commits of one listing, inflated, with what each costs besides: some 60,000. */
+/** Limit for the commits of one listing, inflated, with their overhead: some 60,000. */
 const MAX_LISTED_BYTES = 48 * 1024 * 1024;
 
 export interface ListedCommit {
@@ -42,12 +42,12 @@ export interface ListedCommit {
 
 export type HistoryAnswer =
   | { readonly kind: 'listed'; readonly commits: readonly ListedCommit[] }
-  /** No commit is as young as asked for: Git then answers with nothing at all. */
+  /** No commit is new enough: Git then sends an empty answer. */
   | { readonly kind: 'none-selected' }
   | { readonly kind: 'too-large' };
 
 export interface PushReport extends ReportStatus {
-  /** What the host said besides, for instance which rule it applied. */
+  /** Other messages of the host, for instance which rule it applied. */
   readonly messages: string;
 }
 
@@ -95,11 +95,11 @@ export class GitTransport {
   /**
    * Pushes to one of the bot's forks.
    * @param body commands and pack, as receive-pack expects them.
-   * @throws HostError; `unreachable` leaves open whether the push took place.
+   * @throws HostError; after `unreachable` it is unknown whether the push took place.
    */
   async push(fork: RepositoryName, body: ReadableStream<Uint8Array>): Promise<PushReport> {
     const response = await this.#http.post(fork, 'git-receive-pack', 'bot', body);
-    // While the host checks the objects it sends five bytes now and then, to keep the connection.
+    // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
     return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
   }
 
@@ -133,7 +133,7 @@ export class GitTransport {
     }
   }
 
-  /** Reading twice does no harm. */
+  /** Reads can be repeated. */
   #retried<T>(read: () => Promise<T>): Promise<T> {
     return withRetries(this.#clock, read, (error) => {
       const mayPass =

@@ -1,8 +1,8 @@
 /**
- * GitHub's REST API as far as the service needs it: who the bot is, forks and their branches, pull requests.
+ * The parts of GitHub's REST API that the service needs: the bot's account, forks and their branches, pull requests.
  *
- * Reads, and writes that lead to the same result when repeated (fork, sync, delete), are tried again; opening a pull
- * request is tried again only after a look at whether it has been opened.
+ * Reads, and writes with the same result when repeated (fork, sync, delete), are retried. Opening a pull request is
+ * retried only after checking whether it has been opened.
  */
 import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
@@ -21,9 +21,9 @@ export interface PullRequest {
   readonly number: number;
   readonly url: string;
   readonly isOpen: boolean;
-  /** The branch that it asks to be merged into. */
+  /** The branch to merge into. */
   readonly base: string;
-  /** Where its branch is; null if that repository is gone. */
+  /** The repository of its branch; null if that is gone. */
   readonly fork: RepositoryName | null;
 }
 
@@ -38,7 +38,7 @@ export interface NewPullRequest {
 export interface ClosedPullRequest {
   /** As the host writes it. */
   readonly closedAt: string | null;
-  /** It was merged before, and there was nothing left to close. */
+  /** True if it was already merged, so there was nothing to close. */
   readonly isMerged: boolean;
 }
 
@@ -150,8 +150,8 @@ export class GitHub {
   }
 
   /**
-   * Opens a pull request, once: after a failure that leaves it open whether it was created, the host is asked, and
-   * only then is it tried again.
+   * Opens a pull request once: if a failure leaves it unknown whether it was created, this asks the host before it
+   * retries.
    */
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
     const { owner, name: repo } = repository;
@@ -180,7 +180,7 @@ export class GitHub {
     });
   }
 
-  /** Closes a pull request; one that is closed already stays as it is. */
+  /** Closes a pull request; one that is already closed stays unchanged. */
   async closePullRequest({ owner, name: repo }: RepositoryName, number: number): Promise<ClosedPullRequest> {
     const { data } = await this.#retried(() =>
       this.#octokit.rest.pulls.update({ owner, repo, pull_number: number, state: 'closed' }),
@@ -188,7 +188,7 @@ export class GitHub {
     return { closedAt: data.closed_at, isMerged: data.merged };
   }
 
-  /** Changes what an open pull request says, or the branch that it is for. */
+  /** Changes the text or the base of an open pull request. */
   async editPullRequest(
     { owner, name: repo }: RepositoryName,
     number: number,
@@ -199,7 +199,7 @@ export class GitHub {
     );
   }
 
-  /** False if the host understood and said no. */
+  /** False if the host refused. */
   async #isDone(call: () => Promise<unknown>): Promise<boolean> {
     try {
       await this.#retried(call);
@@ -212,7 +212,7 @@ export class GitHub {
   }
 }
 
-/** GitHub's types promise a repository; its answers have none where it was deleted. */
+/** GitHub's types promise a repository, but its answers have null if it was deleted. */
 function repositoryOf({
   repo,
 }: {

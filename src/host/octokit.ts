@@ -1,6 +1,6 @@
 /**
- * Octokit as every call to the host's REST API uses it: silent, strict about answers that broke off, and with failures
- * that are HostErrors.
+ * Octokit for every call to the host's REST API: without output, strict about incomplete answers, and with failures as
+ * HostErrors.
  */
 import { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 30_000;
 /** A hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** What is read of Octokit's errors. `status` 500 stands for no answer at all. */
+/** The part of Octokit's errors that is used. `status` 500 stands for no answer at all. */
 interface RequestFailure {
   readonly status: number;
   readonly response?: {
@@ -23,17 +23,17 @@ interface RequestFailure {
   };
 }
 
-/** Makes a call that may be repeated, and repeats it where that may help. Rejects with HostError. */
+/** Makes a call that may be repeated, and retries it if that may help. Rejects with HostError. */
 export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** A host's REST interface, as somebody is to speak to it: with a token, over these connections. */
+/** A client of the host's REST interface, with a token and over these connections. */
 export interface RestAccess {
   readonly apiUrl: string;
   readonly token: string;
   readonly http: Http;
 }
 
-/** @param timeoutMs until the whole answer has come, where the call does not say. */
+/** @param timeoutMs for the whole answer, unless the call sets one. */
 export function openOctokit({ apiUrl, token, http }: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
   const restFetch = countedFetch('rest', http);
   const { origin } = new URL(apiUrl);
@@ -42,7 +42,7 @@ export function openOctokit({ apiUrl, token, http }: RestAccess, timeoutMs = TIM
     baseUrl: apiUrl,
     request: {
       async fetch(url: string, init: RequestInit) {
-        // The address of a further page is the host's word, and the token goes along.
+        // The host names the address of a further page, and the token is sent there.
         if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
         const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
         return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES);
@@ -56,11 +56,11 @@ export function openOctokit({ apiUrl, token, http }: RestAccess, timeoutMs = TIM
     headers['user-agent'] = 'gitveil';
   });
   octokit.hook.after('request', ({ status, data }) => {
-    // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
-    // without any answer.
+    // Octokit passes on an answer that is not JSON as text. Then it is as unknown whether the host did what it was
+    // asked to do as without an answer.
     const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';
     if (isBroken) throw Object.assign(new Error('the answer is no JSON'), { status: 500 });
-    // A redirect that was not followed, as of a write: nothing has been done.
+    // A redirect that was not followed, such as that of a write: nothing was done.
     if (status >= 300) throw Object.assign(new Error('the host redirects'), { status });
   });
   return octokit;

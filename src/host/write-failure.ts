@@ -1,13 +1,13 @@
-/** How the host failed to take something new, as plain data that crosses from a Durable Object to a route. */
+/** How the host failed to create something, as plain data for the way from a Durable Object to a route. */
 import { askedPauseMs, failureStatus } from './github-activity.ts';
 import { HostError } from './host-error.ts';
 
 export type WriteFailure =
-  /** It said no. `status` is the HTTP status with its phrase, such as `404 Not Found`. */
+  /** It refused. `status` is the HTTP status with its phrase, such as `404 Not Found`. */
   | { readonly kind: 'refused'; readonly status: string }
-  /** It did nothing, and asks to be left alone for a while; null if it does not say how long. */
+  /** It did nothing, and asks us to wait; null if it does not say how long. */
   | { readonly kind: 'rate-limited'; readonly pauseMs: number | null }
-  /** No answer, or a broken one: nobody knows whether it was done. */
+  /** No answer, or a broken one: it is unknown whether it was done. */
   | { readonly kind: 'unreachable' };
 
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */

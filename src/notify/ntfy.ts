@@ -1,9 +1,9 @@
 /**
  * Publishing to the notification service, as ntfy documents it ("Publish as JSON": a POST to the server's root).
  *
- * Whoever knows a topic's name can read it: what is sent to a pull request's topic, the host shows publicly anyway.
- * Where the server does not forbid it, they can also write to it; an access token lets an operator's server tell the
- * service from everyone else (ntfy, "Access tokens").
+ * Anyone who knows a topic's name can read it. A pull request's topic contains only what the host shows publicly
+ * anyway. Where the server does not forbid it, they can also write to it; an access token lets an operator's server
+ * tell the service from everyone else (ntfy, "Access tokens").
  */
 import type { Config } from '../config.ts';
 import { countedFetch } from '../metrics/counted-fetch.ts';
@@ -21,7 +21,7 @@ export interface Notification {
   readonly priority?: number;
   /** A tag with the name of an emoji shows it. */
   readonly tags?: readonly string[];
-  /** At most three. */
+  /** At most three buttons. */
   readonly actions?: readonly NotificationAction[];
 }
 
@@ -43,7 +43,7 @@ export function pullRequestTopic(prHash: string): string {
 /** Where to publish, and as whom. */
 export type NotificationService = Pick<Config, 'notifyBaseUrl' | 'notifyToken'>;
 
-/** Rejects unless the service has taken the message; it is then to be published again. */
+/** Rejects if the service did not accept the message. Publish it again then. */
 export async function publish(
   http: Http,
   { notifyBaseUrl, notifyToken }: NotificationService,
@@ -58,8 +58,8 @@ export async function publish(
       ...(notifyToken !== null && { Authorization: `Bearer ${notifyToken}` }),
     },
     body: JSON.stringify(notification),
-    // Followed, a redirection would become a GET: of a page, which says nothing of the message that it does not take.
-    // It could also lead to another server, which must not get the token.
+    // Following a redirect would turn the request into a GET of a page, and its success would look like the success of
+    // publishing. It could also lead to another server, which must not get the token.
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });

@@ -38,7 +38,7 @@ export class ConnectionPool {
   readonly #idle = new Map<Connection, ReturnType<typeof setTimeout>>();
   /** Free ones that have carried nothing yet, kept for a request that needs such a one. */
   readonly #unused = new WeakSet<Connection>();
-  /** Connections that are being opened ahead, by what they are for. */
+  /** Connections that are being opened ahead, by their target. */
   readonly #coming = new Map<string, Promise<void>>();
   readonly #waiting = new Set<() => void>();
   #openCount = 0;
@@ -62,8 +62,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Opens a connection that will be wanted soon, so that its round trips do not have to be waited for then. Does nothing
-   * where there is a free one, or no room. Never rejects.
+   * Opens a connection that will be needed soon, so that nobody has to wait for its handshake then. Does nothing if one
+   * is free or there is no room. Never rejects.
    */
   async openAhead(wanted: WantedConnection): Promise<void> {
     const purpose = purposeOf(wanted);
@@ -74,7 +74,7 @@ export class ConnectionPool {
         if (wanted.isNew) this.#unused.add(connection);
         this.giveBack(connection, true);
       },
-      // Whoever wants one later is told what is wrong.
+      // A later request for a connection gets the error.
       () => {},
     );
     this.#coming.set(purpose, coming);

@@ -1,9 +1,9 @@
 /**
  * What a repository's maintainers say about anonymous contributions, in `.gitveil.yml` at its root.
  *
- * Two keys: `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted.
- * Without the file everything is accepted. With one that cannot be understood nothing is: whoever wrote it may have
- * meant to refuse, and an unknown key may be `accept` with a letter missing. Pure: bytes in, plain data out.
+ * Two keys: `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is
+ * accepted. Without the file, everything is accepted. With an invalid file, nothing is: its author may have wanted to
+ * refuse, and an unknown key may be a misspelt `accept`. Pure: bytes in, plain data out.
  */
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
@@ -18,7 +18,7 @@ export interface Policy {
   /** What the badge shows. */
   readonly anonymousFriendly: boolean;
   readonly accepted: readonly Contribution[];
-  /** Completes "the file …"; null: the file can be read, or there is none. */
+  /** Completes "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
 }
 
@@ -43,7 +43,7 @@ const policySchema = z.strictObject(
   { error: 'may contain only the keys anonymous_friendly and accept' },
 );
 
-/** @param file the file's bytes; null if it is no file, or one that the host does not send whole. */
+/** @param file the file's bytes; null if it is not a file, or too large for the host to send. */
 export function parsePolicy(file: Uint8Array | null): Policy {
   if (file === null || file.byteLength > MAX_POLICY_BYTES) return unusable('must be a file of at most 8 KB');
   let content: unknown;
@@ -52,7 +52,7 @@ export function parsePolicy(file: Uint8Array | null): Policy {
   } catch {
     return unusable('must be valid YAML without aliases');
   }
-  // Nothing but comments: nothing is said.
+  // Null if the file contains nothing but comments.
   const parsed = policySchema.safeParse(content ?? {});
   if (!parsed.success) return unusable(parsed.error.issues[0]?.message ?? '');
   const { anonymous_friendly: anonymousFriendly, accept } = parsed.data;

@@ -1,11 +1,14 @@
-/** The last lines of a push that succeeded: all that the person needs later, as nothing else is kept for them. */
+/**
+ * The last lines of a successful push: everything that the person needs later, because the service keeps nothing else
+ * for them.
+ */
 export interface BannerFacts {
   readonly updated: boolean;
   readonly prUrl: string;
   readonly author: string;
   readonly branch: string;
   readonly prHash: string;
-  /** Where an update needs it. */
+  /** Null if updates need no key. */
   readonly prKey: string | null;
   /** The branch that the option `base` named; null if it was not given. */
   readonly base: string | null;
@@ -17,7 +20,7 @@ export interface BannerFacts {
   readonly refName: string;
 }
 
-/** As one word of a shell's command line: ref names may hold characters that mean something there. */
+/** Quotes a word for a shell, because ref names may contain characters that are special there. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,8 +1,8 @@
 /**
- * What a push lays hold of before it begins: itself, so that a repetition goes on where it broke off and two of the
- * same do not run at once; and the pull request that it updates, so that two of those do not mix.
+ * What a push locks before it begins: itself, so that a retry resumes it and two of the same never run at once; and the
+ * pull request that it updates, so that two updates never mix.
  *
- * Both are asked for beside the look-ups at the host, and given back when the answer has gone out.
+ * Both are locked in parallel with the look-ups at the host, and released after the answer was sent.
  */
 import type { DatedCommits } from '../durable/pull-request/record.ts';
 import type { PushIntent } from '../durable/pending-push.ts';
@@ -21,7 +21,7 @@ export interface PushSubject {
 
 export interface Claimed {
   readonly intent: PushIntent;
-  /** An earlier attempt at the very same push has not been answered. */
+  /** True: an earlier attempt at the same push was not answered. */
   readonly isRepeated: boolean;
   /** Of the pull request that the push names; null if it names none. */
   readonly update: ClaimedUpdate | null;
@@ -36,7 +36,7 @@ export interface ClaimedUpdate {
 
 export class Claims {
   readonly #host: PushHost;
-  /** Give back what was claimed; they wait for claims that are under way. */
+  /** Release what was claimed. They wait for claims in progress. */
   readonly #ends: ((isAnswered: boolean) => Promise<void>)[] = [];
 
   constructor(host: PushHost) {
@@ -44,8 +44,8 @@ export class Claims {
   }
 
   /**
-   * @param proposed what the push decides, if it is not a repetition. @param needsKey to update a pull request.
-   * @throws Refusal if someone else is at work, or the key is wrong.
+   * @param proposed what the push decides unless it is a retry. @param needsKey to update a pull request.
+   * @throws Refusal if another push is in progress, or the key is wrong.
    */
   async claim(subject: PushSubject, proposed: PushIntent, needsKey: boolean): Promise<Claimed> {
     const { prHash, prKey } = subject.options;
@@ -56,7 +56,7 @@ export class Claims {
     return { intent, isRepeated, update };
   }
 
-  /** @param key null: none is asked for. @throws Refusal */
+  /** @param key null if none is required. @throws Refusal */
   async claimPullRequest(prHash: string, key: string | null): Promise<ClaimedUpdate> {
     const object = this.#host.pullRequest(prHash);
     const claiming = object.claim(key, this.#host.clock.now());
@@ -72,7 +72,7 @@ export class Claims {
     ]);
   }
 
-  /** @param isAnswered false: the push may be repeated, and goes on then. Never rejects. */
+  /** @param isAnswered false if a retry may resume the push. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await Promise.allSettled(this.#ends.splice(0).map((end) => end(isAnswered)));
   }
@@ -95,7 +95,7 @@ export class Claims {
   }
 
   async #hashOf({ target, tip, refName, options }: PushSubject): Promise<string> {
-    // A ref name holds no space.
+    // A ref name contains no space.
     const parts = [fullName(target).toLowerCase(), tip, refName, options.base ?? '', options.prHash ?? ''];
     return keyedHash(await this.#host.secret(), 'push', parts.join(' '));
   }

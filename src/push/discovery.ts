@@ -2,7 +2,7 @@
  * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent history.
  *
  * One request to the host, and one more for the history if none was listed lately. The push that follows finds the refs
- * and the listing remembered.
+ * and the listing in the cache.
  */
 import { selectHaves } from '../git/haves.ts';
 import type { Oid } from '../git/oid.ts';
@@ -14,8 +14,8 @@ import { Recent } from './recent.ts';
 import { listUpstreamRefs } from './upstream-refs.ts';
 
 /**
- * Upstream may have moved meanwhile. What it had before serves a stale clone just as well, and the client does not wait
- * for a new listing, which only a push needs.
+ * Upstream may have new commits since then. An older listing is just as good for a stale clone, and the client need not
+ * wait for a new one, which only a push needs.
  */
 const HAVES_LIFE_MS = 10 * 60_000;
 /** Together at most some 5 MB. */

@@ -2,8 +2,8 @@
  * The bot's fork, ready to be pushed to: it exists, its objects have arrived, and the branches that the push stands on
  * are where upstream has them.
  *
- * Forking on the host is asynchronous: the answer comes at once, the objects later. And a fork that exists stays where
- * it was when it was made: without a sync, the bases of a thin pack and the parents of new commits are missing there.
+ * Forking on the host is asynchronous: the answer comes immediately, the objects later. An existing fork does not
+ * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
  */
 import { type Oid, ZERO_OID } from '../git/oid.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
@@ -29,8 +29,9 @@ export interface ReadyFork {
 }
 
 /**
- * What this isolate knows of forks, by repository: asking for a fork that exists is a write, and writes are counted;
- * and where its branches were last seen, so that a push onto an upstream that has not moved asks nothing.
+ * What this isolate knows about forks, by repository. It saves asking for an existing fork, because that is a write,
+ * and writes are limited. It also has the last known tips of its branches, so that a push needs no request if upstream
+ * has no new commits.
  */
 const knownForks = new Map<string, { readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>();
 
@@ -47,7 +48,7 @@ export function forgetFork(host: PushHost, repository: RepositoryName): void {
   knownForks.delete(keyOf(host, repository));
 }
 
-/** Whether a step failed because the fork is not where it was: someone has deleted or renamed it. */
+/** Whether a step failed because someone has deleted or renamed the fork. */
 export function isForkGone(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
   return cause instanceof HostError && (cause.code === 'missing' || cause.code === 'moved');
@@ -83,7 +84,7 @@ export async function ensureFork(
       knownForks.set(key, { fork, tips });
       return { repository, fork, workBranchTip: tips.get(`refs/heads/${workBranch}`) ?? ZERO_OID, tips };
     }
-    // What was remembered is gone.
+    // The remembered fork is gone.
     if (knownForks.delete(key)) fork = await host.github.fork(repository);
     if (host.clock.now() + pollMs > deadline) {
       throw new HostError('unreachable', 'The fork was made, but its objects did not arrive in time.');
@@ -92,7 +93,7 @@ export async function ensureFork(
   }
 }
 
-/** Null while the fork has no objects, or is not there (any more). */
+/** Null if the fork has no objects yet, or does not exist (any more). */
 async function listForkTips(
   host: PushHost,
   fork: RepositoryName,

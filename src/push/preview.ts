@@ -1,4 +1,4 @@
-/** `-o preview`: everything up to the point of leaving, and what would become public. */
+/** `-o preview`: does everything except sending, and shows what would become public. */
 import { fullName } from '../host/repository-name.ts';
 import type { IdentityGuard } from './identity-guard.ts';
 import { warningOfNames } from './message-names.ts';
@@ -21,7 +21,7 @@ export interface Previewed {
   readonly guard: IdentityGuard | null;
 }
 
-/** The end of a push that was only looked at. */
+/** The answer to a preview. */
 export function previewed({ prepared, options, relay, guard }: Previewed): Refusal {
   const { upstream, base, continuation, hasSubmodules } = prepared;
   const rewritten = relay.rewritten as RewrittenHistory;

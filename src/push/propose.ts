@@ -1,4 +1,7 @@
-/** The pull request on the host once its branch stands: opened, found again after an attempt that died, or edited. */
+/**
+ * The pull request on the host, once its branch is there: opens it, finds it again after an attempt that died, or edits
+ * it.
+ */
 import type { Commit } from '../git/commit.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { headOf, type PullRequest } from '../host/github.ts';
@@ -29,8 +32,8 @@ export async function propose(run: PushRun, proposal: Proposal): Promise<PullReq
   return open(run, proposal).catch(async (error: unknown) => {
     const found = await findOpen(run, proposal);
     if (found !== null) return found;
-    // A branch without a pull request helps nobody. But while it is unknown whether one was opened, the branch stays; and
-    // one that had a pull request before is not ours to take.
+    // A branch without a pull request is useless. But the branch stays while it is unknown whether one was opened, or
+    // if it had a pull request before.
     if (pullRequest === null && !isUnknown(error)) {
       await proposal.branch.drop((failure) =>
         run.logger.warn('a branch without a pull request stays on the fork', { error: failure }),
@@ -40,7 +43,7 @@ export async function propose(run: PushRun, proposal: Proposal): Promise<PullReq
   });
 }
 
-/** Whether a failed step may have taken effect on the host all the same. */
+/** Whether a failed step may have taken effect on the host anyway. */
 export function isUnknown(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
   return cause instanceof HostError && cause.code === 'unreachable';

@@ -1,9 +1,9 @@
 /**
  * The story of a push: read the request, rewrite the pack on its way to the fork, open or update the pull request.
  *
- * Until the body has been read the client does not listen, so `receive` ends in a state and `conclude` tells it. Every
- * failure becomes a complete answer in-band that names the step; a branch that gets no pull request is taken away
- * again, so that pushing once more starts afresh. A push that dies in between is simply pushed again: see claims.ts.
+ * The client does not listen until it has sent its body, so `receive` ends in a state and `conclude` reports it. Every
+ * failure becomes a complete in-band answer that names the step. A branch that gets no pull request is deleted again,
+ * so that a retry starts afresh. If a push dies in between, the person pushes again: see claims.ts.
  */
 import type { ByteReader } from '../git/byte-reader.ts';
 import type { PushRequest } from '../git/push-request.ts';
@@ -35,7 +35,7 @@ import type { RewrittenHistory } from './rewriting.ts';
 import { submoduleWarning } from './submodules.ts';
 import { WorkBranch } from './work-branch.ts';
 
-/** What `receive` has found out by the time the body is read. */
+/** What `receive` knows when it has read the body. */
 interface Received extends Preparation {
   readonly options: PushOptions;
   readonly relay: PackRelay;
@@ -51,12 +51,12 @@ export class Push {
   readonly #commands: CommandPlan;
   readonly #claims: Claims;
   readonly #startedAt: number;
-  /** What the second half tells: how far it came, or why it failed; null: there was nothing to take. */
+  /** Its result, for the second half: how far it came, or why it failed; null if no command was accepted. */
   #outcome: Received | Refusal | null = null;
   #branch: WorkBranch | null = null;
-  /** Among the pull requests that its address may open; null: it opens none, or none yet. */
+  /** Its place among the pull requests that its address may open; null if it opens none, or none yet. */
   #place: Place | null = null;
-  /** Whether a repetition would find something left to do. */
+  /** Whether a retry would have something left to do. */
   #isUnfinished = false;
 
   constructor(
@@ -77,18 +77,18 @@ export class Push {
     this.#startedAt = host.clock.now();
   }
 
-  /** Reads the body to its end or to its limit, whatever becomes of the push. Never rejects. */
+  /** Reads the body to its end or to its limit, even if the push fails. Never rejects. */
   async receive(reader: ByteReader): Promise<void> {
     try {
       this.#outcome = await this.#receivePack(reader);
     } catch (error) {
       this.#outcome = toRefusal(error, this.#settings.client);
-      // A body over its limit is answered at once.
+      // A body over its limit is answered immediately.
       if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
     }
   }
 
-  /** Sends what is left to the host and tells the client how it went; false if the client has gone. Never rejects. */
+  /** Sends the rest to the host and reports the result to the client; false if the client has gone. Never rejects. */
   async conclude(write: WriteBytes): Promise<boolean> {
     const { reply } = this.#run;
     await reply.open(write);
@@ -109,18 +109,18 @@ export class Push {
     );
   }
 
-  /** What the host may have done all the same is found by the same push, if it is repeated. */
+  /** The host may have carried it out anyway. A retry of the same push then finds the result. */
   #failed(error: unknown): Refusal {
     this.#isUnfinished ||= isUnknown(error);
     return toRefusal(error, this.#settings.client);
   }
 
-  /** Gives back what the push holds. @param isAnswered the client has heard how it went. Never rejects. */
+  /** Releases what the push holds. @param isAnswered the client has received the result. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await Promise.all([this.#claims.end(isAnswered && !this.#isUnfinished), this.#branch?.settle()]);
   }
 
-  /** In place of `conclude` and `end`: the body was over its limit, and the client is told so by HTTP. Never rejects. */
+  /** Replaces `conclude` and `end` if the body was over its limit, which the HTTP status says. Never rejects. */
   async abandon(): Promise<void> {
     if (this.#outcome instanceof Refusal) this.#log(this.#outcome);
     await Promise.all([this.#place?.release(), this.end(true)]);
@@ -179,7 +179,7 @@ export class Push {
     return { ...prepared, options, relay, branch, guard };
   }
 
-  /** Null: nobody looks for names. */
+  /** Null if the check is off. */
   #guardFor({ preview, publishNames }: PushOptions, botLogin: string): IdentityGuard | null {
     const { identityCheck, anonEmail } = this.#settings;
     if (identityCheck === 'off') return null;
@@ -192,7 +192,7 @@ export class Push {
     const { relay, branch, continuation, options, guard } = received;
     const { prHash, isUpdate } = continuation;
     if (options.preview) {
-      // An attempt that was never answered is not to be forgotten because someone looked at it.
+      // A preview must not make the service forget an earlier attempt without an answer.
       this.#isUnfinished = received.claimed.isRepeated;
       throw previewed({ prepared: received, options, relay, guard });
     }
@@ -239,7 +239,7 @@ export class Push {
     return isWorthAsking ? submoduleWarning(this.#run, upstream.repository, number) : [];
   }
 
-  /** The pull request stands, whether or not it can be written down; if not, pushing again will do it. */
+  /** The pull request is open, whether or not it can be recorded. If not, a retry records it. */
   async #record(
     { upstream, continuation, claimed }: Received,
     { number, url }: PullRequest,
@@ -284,7 +284,7 @@ function withTexts(options: PushOptions, withNewIds: RewrittenHistory['withNewId
   return { ...options, title: renamed(options.title), description: renamed(options.description) };
 }
 
-/** What the identity guard has found, where it does not refuse the push. */
+/** The findings of the identity guard, if it does not refuse the push. */
 function warnings({ findings, gaps }: IdentityGuard): readonly string[] {
   if (findings.length === 0) return gaps;
   return ['The name or address of a commit’s author becomes public here:', ...findings, ...gaps];

@@ -1,6 +1,6 @@
 /**
- * What a discovery has learned, for the push that follows it: a client discovers and pushes within a second or two, and
- * each request to the host is a round trip that it waits for. Another isolate simply asks again.
+ * Remembers what a discovery has learned for the push that follows it. A client discovers and pushes within a second or
+ * two, and each request to the host would be a round trip that it waits for. Another isolate asks again.
  */
 import type { Clock } from '../clock.ts';
 
@@ -19,7 +19,7 @@ export class Recent<T> {
     this.#entries.set(key, { value, at: clock.now() });
   }
 
-  /** Null if it was never set, or too long ago. */
+  /** Null if it was never set, or has expired. */
   get(key: string, clock: Clock): T | null {
     const entry = this.#entries.get(key);
     return entry !== undefined && clock.now() - entry.at < this.#lifeMs ? entry.value : null;

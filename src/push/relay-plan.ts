@@ -1,4 +1,7 @@
-/** What one push asks of the relay of its pack: whose commits become what, where they go, and what must not leave. */
+/**
+ * What one push wants from the relay of its pack: how to rewrite the commits, where to send them, and what must not
+ * leave.
+ */
 import { isDeletion } from '../git/push-request.ts';
 import type { Oid } from '../git/oid.ts';
 import type { PushTarget } from '../git/ref-name.ts';
@@ -84,13 +87,13 @@ async function openUpload(
   rewritten: RewrittenHistory,
 ): Promise<Upload | null> {
   await reply.progress(...warningOfNames(rewritten.messages));
-  // What the new commits stand on may belong to yet another branch.
+  // The upstream commits that the new ones are based on may belong to another branch.
   const others = history.branchesHolding(rewritten.ground);
   const needed = new Map([base.ref, upstream.defaultBranch, ...others].map((ref) => [ref.name, ref]));
   return branch.open([...needed.values()], rewritten);
 }
 
-/** Files of several refs cannot be told apart in a pack, so none of them may leave. */
+/** A pack does not say which files belong to which ref, so none of them may leave. */
 function tooMuch(remoteUrl: string, target: PushTarget): Refusal {
   const refspec = target.kind === 'branch' ? target.branch : '<your branch>:refs/for/<base>';
   return new Refusal('push one branch only', [

@@ -1,9 +1,9 @@
 /**
- * The history that one push is proved against: which commits are upstream's and which are the pusher's.
+ * The history that a push is compared with: it tells upstream's commits from the pusher's.
  *
- * The main part lies below the base branch's tip and the default branch's, and a push must stand on it. The rest is what
- * upstream's other branches have besides. Its commits are upstream's too, and must not be rewritten as if they were the
- * pusher's; but where there is too much of it, a push goes on without the oldest.
+ * The main part is the history of the base branch and the default branch, and a push must be based on it. The rest is
+ * what upstream's other branches have in addition. Those commits are upstream's too, and must not be rewritten as if
+ * they were the pusher's. But if there are too many, a push continues without the oldest.
  */
 import type { KnownHistory } from '../git/new-commits.ts';
 import type { Oid } from '../git/oid.ts';
@@ -12,7 +12,7 @@ import type { RepositoryName } from '../host/repository-name.ts';
 import type { HistoryListing } from './history-cache.ts';
 import type { HistoryLister, HistoryPart } from './history-lister.ts';
 
-/** As many other branches are looked into. One request names them all, at 50 bytes each. */
+/** How many other branches are examined. One request names them all, at 50 bytes each. */
 const MAX_OTHER_BRANCHES = 1_000;
 
 /** One part of the history, listed further back step by step. */
@@ -48,7 +48,7 @@ class GrowingListing {
     return this.#listing?.tips[this.#listing.listed.get(oid) ?? -1];
   }
 
-  /** Lists one window more; false if there is none, or it holds too much. @throws HostError */
+  /** Lists one window more; false if there is none, or it is too large. @throws HostError */
   async grow(): Promise<boolean> {
     if (this.#isExhausted || this.#listing?.since === -Infinity) return false;
     this.#step += 1;
@@ -68,7 +68,9 @@ export class UpstreamHistory implements KnownHistory {
   /** Null: not looked at yet. */
   #others: GrowingListing | null = null;
 
-  /** @param refs all branches and tags, which are upstream's by the host's own word. @param main two of them. */
+  /**
+   * @param refs all of upstream's branches and tags. @param main two of them: the base branch and the default branch.
+   */
   constructor(lister: HistoryLister, repository: RepositoryName, refs: readonly Ref[], main: readonly Ref[]) {
     this.#advertised = new Set(refs.map(({ oid }) => oid));
     this.#heads = refs.filter(({ name }) => name.startsWith('refs/heads/'));
@@ -98,14 +100,14 @@ export class UpstreamHistory implements KnownHistory {
     );
   }
 
-  /** Other branches that hold some of these commits. */
+  /** Other branches that contain some of these commits. */
   branchesHolding(oids: ReadonlySet<Oid>): Ref[] {
     const tips = new Set([...oids].map((oid) => this.#others?.tipAbove(oid) ?? oid));
     return this.#heads.filter(({ oid }) => tips.has(oid));
   }
 
   /**
-   * Lists one window further back; false if there is none, or it holds too much.
+   * Lists one window further back; false if there is none, or it is too large.
    * @throws HostError if the host does not answer.
    */
   async reachBack(): Promise<boolean> {
@@ -120,7 +122,7 @@ export class UpstreamHistory implements KnownHistory {
     return (await this.#others?.grow()) ?? false;
   }
 
-  /** Null if the main part holds all other branches. */
+  /** Null if the main part contains all other branches. */
   #openOthers(): GrowingListing | null {
     const tips = [...new Set(this.#heads.map(({ oid }) => oid))]
       .filter((tip) => !this.#main.some((listing) => listing.isListed(tip)))

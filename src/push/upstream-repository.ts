@@ -15,15 +15,15 @@ function keyOf(host: PushHost, repository: RepositoryName): string {
 }
 
 /**
- * For the push that will probably follow a discovery. Only where this isolate knows the bot's fork already: the calls
- * of the bot are limited, and whoever discovers must not use them up with thousands of names. Never rejects.
+ * For the push that will probably follow a discovery. Only if this isolate already knows the bot's fork: the bot's
+ * requests are limited, and discoveries of thousands of names must not use them up. Never rejects.
  */
 export async function lookUpAhead(host: PushHost, target: RepositoryName): Promise<void> {
   if (!isForkKnown(host, target)) return;
   try {
     remembered.set(keyOf(host, target), await host.github.repository(target), host.clock);
   } catch {
-    // The push looks it up itself, and tells what is wrong.
+    // The push looks it up itself, and reports errors.
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * The story of a withdrawal: a push that deletes a branch and names a pull request closes it, and removes its branch
- * from the fork. No pack follows, and nothing is counted: whoever takes something back costs nobody anything.
+ * from the fork. No pack follows, and no limit applies, because a withdrawal costs nothing.
  *
- * Each step can be repeated, so a withdrawal that failed half-way is simply pushed again.
+ * Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
  */
 import type { ByteReader } from '../git/byte-reader.ts';
 import { closedEvent } from '../events/host-event.ts';
@@ -71,12 +71,12 @@ export class Withdrawal {
     this.#claims = new Claims(host);
   }
 
-  /** Git sends no pack with deletions; whatever comes is thrown away. */
+  /** Git sends no pack with deletions. Any other bytes are discarded. */
   async receive(reader: ByteReader): Promise<void> {
     await drain(reader);
   }
 
-  /** Withdraws, and tells the client how it went; false if the client has gone. Never rejects. */
+  /** Withdraws, and reports the result to the client; false if the client has gone. Never rejects. */
   async conclude(write: WriteBytes): Promise<boolean> {
     const { reply, logger } = this.#run;
     await reply.open(write);
@@ -95,12 +95,12 @@ export class Withdrawal {
     return reply.finish({ unpackStatus: 'ok', commandStatuses }, reason);
   }
 
-  /** Gives back what was claimed. Never rejects. */
+  /** Releases what was claimed. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await this.#claims.end(isAnswered);
   }
 
-  /** In place of `conclude` and `end`: nothing is withdrawn. Never rejects. */
+  /** Replaces `conclude` and `end`: nothing is withdrawn. Never rejects. */
   async abandon(): Promise<void> {
     await this.end(true);
   }
@@ -138,7 +138,9 @@ export class Withdrawal {
     });
   }
 
-  /** As the feed would tell it if someone else had closed it, and by the same key: it is told once. */
+  /**
+   * The same event and key as the notifications feed would give if someone else had closed it, so it is published once.
+   */
   async #tell({ number, url }: PullRequest, { closedAt, isMerged }: ClosedPullRequest): Promise<void> {
     if (isMerged || closedAt === null) return;
     const { host, logger } = this.#run;

@@ -94,7 +94,10 @@ function wantsJson(c: Context<AppEnv>): boolean {
   return preferredType(c, ['text/html', 'application/json'], 'text/html') === 'application/json';
 }
 
-/** The fields of a form or of a JSON object; none if the body is neither, or too long. @throws BodyError if it does not come whole. */
+/**
+ * The fields of a form or of a JSON object; none if the body is neither, or too long. @throws BodyError if the body
+ * does not arrive completely.
+ */
 async function readFields(c: Context<AppEnv>): Promise<unknown> {
   const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs };
   const chunks = chunksOf(c.req.raw.body, limits);

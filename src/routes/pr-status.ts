@@ -19,7 +19,7 @@ prStatus.get('/api/pr-status/:hash', (c) => {
     );
   }
   const topic = pullRequestTopic(params.data.hash);
-  // The hash is a key: no cache is to keep it.
+  // The hash is a key, so no cache may keep it.
   c.header('Cache-Control', 'no-store');
   return c.json<PrStatusAnswer>({
     hash: params.data.hash,

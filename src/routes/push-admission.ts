@@ -1,4 +1,4 @@
-/** Wires the admission of one push: the guard and the window of its address. */
+/** Connects the admission of one push with the guard and with the limit of its address. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { keyedHash } from '../identity/keyed-hash.ts';
@@ -43,7 +43,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         ]);
       },
       async release() {
-        // A place that is not given back is free again after a while.
+        // A place that is not returned becomes free after a while.
         await rateWindowOf(c.env, owner)
           .releasePlace(key)
           .catch((error: unknown) => c.var.logger.warn('a place could not be given back', { error }));
@@ -51,7 +51,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     };
   }
 
-  /** Once more if an object is out of reach for a moment: the pull request is open, and its push is not to fail. */
+  /** Retries once if an object cannot be reached for a moment: the pull request is open, and its push must not fail. */
   async function counted(step: () => Promise<void>): Promise<void> {
     await step()
       .catch(step)
@@ -66,7 +66,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   }
 }
 
-/** What is kept with an address, if only as hashes, must not tell which pull requests came from it. */
+/** Records of an address, although hashed, must not tell which pull requests came from it. */
 async function hiddenKey(c: Context<AppEnv>, key: string): Promise<string> {
   return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'place', key);
 }

@@ -1,4 +1,4 @@
-/** Wires the code host of one request: Octokit, Git transport, history cache and the real clock. */
+/** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../clock.ts';
 import type { AppEnv } from '../env.ts';
@@ -13,10 +13,10 @@ import { HistoryLister } from '../push/history-lister.ts';
 import type { HistoryHost, PushHost } from '../push/push-host.ts';
 import { pushAdmission } from './push-admission.ts';
 
-/** The account behind a token does not change: asked for once in an isolate's life. */
+/** The account behind a token does not change, so each isolate asks for it once. */
 const botLogins = new Map<string, string>();
 
-/** Git's side alone: refs and history of public repositories. */
+/** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
   const clock = systemClock;
   const { hostingUrl, hostingToken } = c.var.config;

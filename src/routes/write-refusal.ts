@@ -1,9 +1,9 @@
-/** Answers for what the host did not take, alike for comments and issues (contract, section 7). */
+/** The answers if the host refuses a comment or an issue (contract, section 7). */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import type { WriteFailure } from '../host/write-failure.ts';
 
-/** Asked for when the host does not say how long it wants to be left alone. */
+/** The wait if the host does not say how long to wait. */
 const USUAL_PAUSE_MS = 60_000;
 
 export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', failure: WriteFailure): Response {

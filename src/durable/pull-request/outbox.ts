@@ -1,6 +1,6 @@
 /**
- * What the world has still to be told about a pull request: an entry stays until it was taken, across crashes, and may
- * in rare cases arrive twice. What takes it must bear that.
+ * Messages about a pull request that are not delivered yet. An entry stays until it was accepted, even after a crash,
+ * and may in rare cases arrive twice. The receiver must tolerate that.
  */
 import { backOffMs } from '../back-off.ts';
 
@@ -28,7 +28,7 @@ export class Outbox {
     this.#sql = sql;
   }
 
-  /** Before anything else is asked of a new outbox. */
+  /** Call it before anything else of a new outbox. */
   prepare(): void {
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS outbox (
       id INTEGER PRIMARY KEY AUTOINCREMENT,

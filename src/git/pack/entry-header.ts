@@ -17,7 +17,7 @@ export const OBJ_REF_DELTA = 7;
 /** The longest header: a size of ten bytes, then an object id. */
 const MAX_HEADER_BYTES = 10 + OID_BYTES;
 const MAX_SIZE_BYTES = 10;
-/** Distances are bounded by the entry's own offset; this only keeps the arithmetic exact. */
+/** Distances are limited by the entry's own offset. This limit only keeps the arithmetic exact. */
 const MAX_DISTANCE = 2 ** 46;
 
 /** Reads one entry header after another; allocates nothing. */

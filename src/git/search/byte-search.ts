@@ -1,5 +1,5 @@
 /**
- * Searches a stream of bytes for many patterns at once: one table look-up a byte, whatever their number.
+ * Searches a stream of bytes for many patterns at once: one table look-up for each byte, for any number of patterns.
  *
  * A pattern is a row of byte classes, so that upper and lower case, or a blank and a dash, are the same to it. All
  * patterns become one deterministic automaton (subset construction over Aho-Corasick's idea). Cost of building it: its
@@ -10,13 +10,13 @@
 export type ByteClass = readonly number[];
 export type BytePattern = readonly ByteClass[];
 
-/** Together, so that the table takes a few megabytes at most. */
+/** Limit for all patterns together, so that the table takes a few megabytes at most. */
 export const MAX_PATTERN_BYTES = 2_048;
 
 const BYTE_VALUES = 256;
 const NO_HIT = -1;
 
-/** Where one pattern has come to. */
+/** How far one pattern has matched. */
 interface Progress {
   readonly pattern: number;
   readonly matched: number;
@@ -51,13 +51,13 @@ export class ByteSearch {
     this.#hits = ending.map((index) => states[index]!.hit);
   }
 
-  /** What comes next does not follow what came before. */
+  /** Call it if the next bytes do not follow the earlier ones. */
   reset(): void {
     this.#state = 0;
   }
 
   /**
-   * Goes on in `bytes[start..end)`; answers the index behind the next hit, or -1. A pattern may begin in bytes of an
+   * Continues in `bytes[start..end)`. Answers the index after the next hit, or -1. A pattern may begin in bytes of an
    * earlier call.
    */
   find(bytes: Uint8Array, start: number, end: number): number {
@@ -143,7 +143,7 @@ class AutomatonBuilder {
     return row;
   }
 
-  /** Which patterns go on with which byte. */
+  /** Which patterns continue with which byte. */
   #stepsOf(set: readonly Progress[]): Map<number, Progress[]> {
     const steps = new Map<number, Progress[]>();
     for (const { pattern, matched } of set) {

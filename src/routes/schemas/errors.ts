@@ -1,4 +1,4 @@
-/** How every JSON endpoint says that something went wrong (contract, section 4). */
+/** The form of an error of every JSON endpoint (contract, section 4). */
 import * as z from 'zod';
 
 export const errorAnswer = z
