@@ -18,6 +18,7 @@ import { Refusal } from './refusal.ts';
 import { rewriteHistory, type RewrittenHistory, type RewritePlan } from './rewriting.ts';
 import type { Upload } from './upload.ts';
 import { UpstreamHistory } from './upstream-history.ts';
+import { listUpstreamRefs } from './upstream-refs.ts';
 import type { WorkBranch } from './work-branch.ts';
 
 export interface RelayedPush {
@@ -39,7 +40,10 @@ export async function planRelay(push: RelayedPush): Promise<RelayPlan> {
   const { run, settings, taken, commandList, prepared, options, branch, guard } = push;
   const { base, upstream } = prepared;
   const { repository, refs, defaultBranch } = upstream;
-  const history = new UpstreamHistory(run.host.lister, repository, refs, [base.ref, defaultBranch]);
+  const main = [base.ref, defaultBranch];
+  const history = new UpstreamHistory(run.host.lister, repository, refs, main, async () => {
+    return (await listUpstreamRefs(run.host, repository)).refs;
+  });
   await run.steps.run('history', () => history.reachBack());
   const rewritePlan = planRewrite(push);
   return {

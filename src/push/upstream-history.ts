@@ -60,20 +60,32 @@ class GrowingListing {
 }
 
 export class UpstreamHistory implements KnownHistory {
-  readonly #advertised: ReadonlySet<Oid>;
-  readonly #heads: readonly Ref[];
+  readonly #advertised: Set<Oid>;
+  #heads: readonly Ref[];
   readonly #mainTips: readonly Oid[];
   readonly #main: readonly GrowingListing[];
   readonly #listPart: (part: HistoryPart, step: number) => Promise<HistoryListing | null>;
   /** Null: not looked at yet. */
   #others: GrowingListing | null = null;
+  /** What upstream has got since its refs were listed; null: not looked at, or nothing. */
+  #newer: GrowingListing | null = null;
+  /** Lists upstream's refs once more; null: it was done, or is not worth it. */
+  #relist: (() => Promise<readonly Ref[]>) | null;
 
   /**
    * @param refs all of upstream's branches and tags. @param main two of them: the base branch and the default branch.
+   * @param relist lists upstream's refs afresh, if `refs` may be some seconds old.
    */
-  constructor(lister: HistoryLister, repository: RepositoryName, refs: readonly Ref[], main: readonly Ref[]) {
+  constructor(
+    lister: HistoryLister,
+    repository: RepositoryName,
+    refs: readonly Ref[],
+    main: readonly Ref[],
+    relist: (() => Promise<readonly Ref[]>) | null = null,
+  ) {
+    this.#relist = relist;
     this.#advertised = new Set(refs.map(({ oid }) => oid));
-    this.#heads = refs.filter(({ name }) => name.startsWith('refs/heads/'));
+    this.#heads = refs.filter(isHead);
     this.#mainTips = [...new Set(main.map(({ oid }) => oid))];
     this.#listPart = (part, step) => lister.list(repository, part, step);
     this.#main = this.#mainTips.map(
@@ -102,24 +114,42 @@ export class UpstreamHistory implements KnownHistory {
 
   /** Other branches that contain some of these commits. */
   branchesHolding(oids: ReadonlySet<Oid>): Ref[] {
-    const tips = new Set([...oids].map((oid) => this.#others?.tipAbove(oid) ?? oid));
+    const tips = new Set(
+      [...oids].map((oid) => this.#newer?.tipAbove(oid) ?? this.#others?.tipAbove(oid) ?? oid),
+    );
     return this.#heads.filter(({ oid }) => tips.has(oid));
   }
 
   /**
-   * Lists one window further back; false if there is none, or it is too large.
+   * Lists one window further back, and at last what upstream has got meanwhile; false if there is none, or it is too large.
    * @throws HostError if the host does not answer.
    */
   async reachBack(): Promise<boolean> {
-    const grown = await Promise.all(this.#main.map((listing) => listing.grow()));
+    const listings = this.#newer === null ? this.#main : [...this.#main, this.#newer];
+    const grown = await Promise.all(listings.map((listing) => listing.grow()));
     const hasOthersGrown = await this.reachBackOnOthers();
-    return hasOthersGrown || grown.includes(true);
+    return hasOthersGrown || grown.includes(true) || this.#lookAgain();
   }
 
   /** The same for the other branches alone. */
   async reachBackOnOthers(): Promise<boolean> {
     this.#others ??= this.#openOthers();
     return (await this.#others?.grow()) ?? false;
+  }
+
+  /** Another isolate may have told the client of an upstream that has moved since this one listed its refs. */
+  async #lookAgain(): Promise<boolean> {
+    const refs = await this.#relist?.();
+    this.#relist = null;
+    const newer = (refs ?? []).filter(({ oid }) => !this.#advertised.has(oid));
+    if (refs === undefined || newer.length === 0) return false;
+    for (const { oid } of newer) this.#advertised.add(oid);
+    this.#heads = refs.filter(isHead);
+    const tips = [...new Set(newer.filter(isHead).map(({ oid }) => oid))].slice(0, MAX_OTHER_BRANCHES);
+    const part = { tips, without: this.#mainTips };
+    this.#newer = tips.length === 0 ? null : new GrowingListing((step) => this.#listPart(part, step));
+    await this.#newer?.grow();
+    return true;
   }
 
   /** Null if the main part contains all other branches. */
@@ -132,6 +162,10 @@ export class UpstreamHistory implements KnownHistory {
   }
 
   #listings(): readonly GrowingListing[] {
-    return this.#others === null ? this.#main : [...this.#main, this.#others];
+    return [...this.#main, this.#others, this.#newer].filter((listing) => listing !== null);
   }
+}
+
+function isHead({ name }: Ref): boolean {
+  return name.startsWith('refs/heads/');
 }
