@@ -4,8 +4,7 @@
  * versions 0 and 1 ask alike).
  *
  * Only known lines are passed on. A `have` line is passed on if upstream has that commit. Dropping one makes the answer
- * larger at worst. A `shallow` line cannot be dropped, because the host would then assume that the client has commits
- * that it lacks.
+ * larger at worst. A `shallow` line cannot be dropped, or the host would assume that the client has more.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8 } from './bytes.ts';
@@ -13,9 +12,7 @@ import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
 import { DELIM_PKT, encodePktLine, FLUSH_PKT, type Packet, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 
-/**
- * Further lines are dropped. Git names the newest commits first, and ends each round after some hundreds or thousands.
- */
+/** Further lines are dropped. Git names the newest first, and ends each round after hundreds or thousands. */
 export const MAX_HAVES = 32_768;
 /** Lines are gathered into pieces of this size before they are passed on. */
 const GATHERED_BYTES = 64 * 1024;
@@ -38,10 +35,7 @@ export type FetchRequest =
   /** The answer to a client that only wants to know which of its commits upstream has (`wait-for-done`). */
   | { readonly kind: 'answer'; readonly body: Uint8Array };
 
-/**
- * A filter may also name an object, which could be the client's own. Such a filter is dropped, and the client gets
- * more.
- */
+/** A filter that names an object, perhaps the client's own, is dropped. The client then gets more. */
 const FILTER = String.raw`(?:blob:none|blob:limit=\d{1,15}[kmg]?|tree:\d{1,9}|object:type=(?:blob|tree|commit|tag))`;
 /**
  * Ends the body of a request that need not reach the host: upstream has none of the commits that the client has named
@@ -54,9 +48,7 @@ export class NothingInCommon extends Error {
   readonly answer = encodeAcknowledgments([]);
 }
 
-/**
- * Lines of a `fetch` command, except those with ids. All other lines are useless or tell something about the client.
- */
+/** Lines of a `fetch` command, except those with ids. Others are useless or describe the client. */
 const FETCH_ARGUMENTS = [
   /^(?:thin-pack|no-progress|include-tag|ofs-delta|deepen-relative|sideband-all|done)$/,
   /^(?:deepen|deepen-since) \d{1,15}$/,
@@ -211,8 +203,7 @@ async function* rewriteV0(reader: ByteReader, upstream: UpstreamIds): AsyncGener
   if (isFirst) return;
   const haves: Oid[] = [];
   let end: Uint8Array | null = null;
-  // Each request repeats all earlier rounds, with flushes between their haves. A request that only asks for depths has
-  // none.
+  // Each request repeats all earlier rounds, with flushes between their haves; for depths only, there are none.
   for (let isDone = false; !isDone && !(await reader.isAtEnd());) {
     const line = textOf(await readPacket(reader));
     isDone = line === 'done';

@@ -1,7 +1,7 @@
 /**
  * The events of a pull request as an Atom feed (RFC 4287).
  *
- * Ids are made of the hash alone, so that a reader knows an entry again when the service has got another address.
+ * Ids depend only on the hash, so that a feed reader recognises an entry even if the service's address has changed.
  */
 import { createHash } from 'node:crypto';
 import type { PullRequestView } from '../durable/pull-request.ts';
@@ -49,7 +49,7 @@ function idOf(name: string): string {
   return `urn:uuid:${hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')}`;
 }
 
-/** All that XML 1.0 does not take as a character (section 2.2), surrogates without their other half included. */
+/** Everything that is not a character in XML 1.0 (section 2.2), including lone surrogates. */
 // eslint-disable-next-line no-control-regex
 const NO_CHARACTER = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -60,7 +60,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Text as it may stand in an element or between quotes. */
+/** Escapes text for an element or for quotes. */
 export function xmlText(text: string): string {
   return text
     .replaceAll(NO_CHARACTER, '\uFFFD')

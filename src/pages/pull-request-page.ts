@@ -1,6 +1,6 @@
 /**
- * The page of a pull request, for its author, who has no account to be notified at: how it stands, what has happened,
- * and how to update and withdraw it. It works without a script, and its links lead to the code host and to this service.
+ * The page of a pull request, for its author, who has no account for notifications: its state, its events, and how to
+ * update and withdraw it. It works without a script, and its links lead to the code host and to this service.
  */
 import { html } from 'hono/html';
 import type { PullRequestView } from '../durable/pull-request.ts';
@@ -62,7 +62,7 @@ export function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): s
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
 }
 
-/** As an address may be written: everything else in it is encoded. */
+/** An address with everything else encoded. */
 function webUrl(url: string): string | null {
   return URL.canParse(url) && /^https?:\/\//.test(url) ? new URL(url).href : null;
 }
@@ -193,7 +193,7 @@ export function pullRequestText(page: PullRequestPage): string {
   return lines.map((line) => `${printable(line)}\n`).join('');
 }
 
-/** Without what a terminal would take for a command, or that would turn the text around. */
+/** Removes control sequences of terminals, and characters that reverse the direction of the text. */
 function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
 }

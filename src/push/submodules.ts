@@ -1,9 +1,9 @@
 /**
- * Submodules whose commits a push changes. Their ids leave as they are: nothing here can know whether those commits are
- * public, and nobody can get them if they are not. So the person is told of them.
+ * Submodules whose commits a push changes. Their ids leave unchanged. The service cannot know whether those commits are
+ * public, and if they are not, nobody can fetch them. So the person is warned.
  *
- * A pack seldom shows such a change: the folder is mostly sent as a difference that holds 20 new bytes and no name. So the
- * host is asked what the pull request changes, where the repository has submodules.
+ * A pack seldom shows such a change: the folder is usually sent as a delta with 20 new bytes and no name. So if the
+ * repository has submodules, the host is asked what the pull request changes.
  */
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { hostText } from '../host/host-error.ts';
@@ -46,7 +46,7 @@ export async function submoduleWarning(
     return warningOf(changed.map(({ path, oid }) => `${hostText(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));
   } catch (error) {
     logger.warn('the submodules of a pull request could not be compared', { error });
-    return ['This repository has submodules. It could not be checked whether you changed one.'];
+    return ['This repository has submodules. The service could not check whether you changed one.'];
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * GET /v1/pr/<hash> and /v1/pr/<hash>.atom: a pull request for its author, who has no account at the code host.
  *
- * The topic of the contract can be written to by anyone who guesses its name; what stands here comes from the code host
- * and from pushes alone. A hash that no push has recorded leaves nothing behind.
+ * Anyone who guesses the name of the contract's topic can post to it. This page contains only what the code host and
+ * pushes have reported. A hash that no push has recorded leaves nothing behind.
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
@@ -16,7 +16,7 @@ import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from './public-origin.ts';
 import { pullRequestPageParams } from './schemas/pr-status.ts';
 
-/** What happens at the code host is learned once a minute. */
+/** The service learns of events at the code host once a minute. */
 const KEPT_SECONDS = 60;
 
 const UNKNOWN = {
@@ -29,7 +29,8 @@ export const pullRequestPage = new Hono<AppEnv>();
 
 pullRequestPage.get(
   '/v1/pr/:hash',
-  // The policy as well: a browser that gets another one with a 304 shows its copy of the page without style.
+  // The policy must not change either: a browser that gets another one with a 304 shows its copy of the page without
+  // style.
   etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] }),
   async (c) => {
     const { config } = c.var;
@@ -49,7 +50,7 @@ pullRequestPage.get(
   },
 );
 
-/** Null: there is none. The object of a hash that no push has recorded is not even asked. */
+/** Null if there is none. Never asks the object of a hash that no push has recorded. */
 async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
   const { DB, PULL_REQUESTS } = c.env;
   const mayExist = await isRecorded(DB, hash).catch((error: unknown) => {
@@ -61,7 +62,7 @@ async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView
 
 function unknown(c: Context<AppEnv>, isFeed: boolean): Response | Promise<Response> {
   const { title, explanation } = UNKNOWN;
-  // The push that records it may be under way.
+  // The push that records it may be in progress.
   const notKept = { 'Cache-Control': 'no-store' };
   return isFeed || isForTerminal(c)
     ? c.text(`${title}. ${explanation}\n`, 404, notKept)

@@ -1,9 +1,9 @@
 /**
- * How a pull request stands and what has happened to it, for its page and its feed. All of it is public at the code host;
- * no name and no word of a comment is kept. Times have whole seconds.
+ * The state and the events of a pull request, for its page and its feed. All of it is public at the code host; no name
+ * and no word of a comment is kept. Times have whole seconds.
  *
- * Both tables appear with the first push that is recorded. A pull request from before has neither until something
- * happens to it: its state then follows from the keys of the events that its topic was told.
+ * Both tables appear with the first push that is recorded. An older pull request has neither until something happens to
+ * it. Its state then follows from the keys of the events that its topic was told.
  */
 import type { HostEvent } from '../../events/host-event.ts';
 
@@ -34,7 +34,7 @@ export interface Ending {
 
 interface Standing {
   readonly state: PullRequestState;
-  /** Since when, in seconds since 1970; 0: not known. */
+  /** Since when, in seconds since 1970; 0: unknown. */
   readonly at: number;
 }
 
@@ -47,7 +47,7 @@ export class History {
     this.#sql = sql;
   }
 
-  /** Before anything is written. Answers whether nothing was written before. */
+  /** Call it before any write. Answers whether nothing was written before. */
   prepare(): boolean {
     const isNew = !this.#has('standing');
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS events (
@@ -77,7 +77,7 @@ export class History {
   }
 
   /**
-   * Compares what the host said at a moment with what is known, and takes over what is newer.
+   * Compares the host's answer at a given time with the stored state, and stores what is newer.
    * @param ending null: it was open. @param at when the host was asked, in milliseconds since 1970.
    * Answers whether it has been reopened.
    */
