@@ -8,6 +8,7 @@
 import type { Octokit } from '@octokit/rest';
 import { openOctokit, type RestAccess } from './octokit.ts';
 import type { RepositoryName } from './repository-name.ts';
+import { isRequestFailure } from './request-failure.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The most that GitHub gives at once. */
@@ -52,12 +53,6 @@ export interface PullRequestActivity {
   readonly mergedAt: string | null;
   readonly closedAt: string | null;
   readonly remarks: readonly Remark[];
-}
-
-/** What is read of Octokit's errors. */
-interface RequestFailure extends Error {
-  readonly status: number;
-  readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>> };
 }
 
 export class GitHubActivity {
@@ -148,11 +143,6 @@ export class GitHubActivity {
   }
 }
 
-/** The status that the host failed with; undefined if it did not answer. */
-export function failureStatus(error: unknown): number | undefined {
-  return isRequestFailure(error) && error.response !== undefined ? error.status : undefined;
-}
-
 /** How long the host asks to be left alone; null if it does not. */
 export function askedPauseMs(error: unknown, now: number): number | null {
   if (!isRequestFailure(error) || ![403, 429].includes(error.status)) return null;
@@ -162,10 +152,6 @@ export function askedPauseMs(error: unknown, now: number): number | null {
   const resetsAt = Number(headers['x-ratelimit-reset']) * 1000;
   if (Number(headers['x-ratelimit-remaining']) !== 0 || !Number.isFinite(resetsAt)) return null;
   return Math.max(0, resetsAt - now);
-}
-
-function isRequestFailure(error: unknown): error is RequestFailure {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number';
 }
 
 function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {

@@ -7,24 +7,22 @@ import type { Clock } from '../clock.ts';
 import { countedFetch } from '../metrics/counted-fetch.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { wholeResponse } from '../outgoing/whole-response.ts';
-import { HostError, hostText } from './host-error.ts';
+import { HostError } from './host-error.ts';
+import { isRequestFailure, type RequestFailure, refusalText } from './request-failure.ts';
 import { type RetryAdvice, withRetries } from './retry.ts';
 
 const TIMEOUT_MS = 30_000;
 /** A hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** What is read of Octokit's errors. `status` 500 stands for no answer at all. */
-interface RequestFailure {
-  readonly status: number;
-  readonly response?: {
-    readonly headers: Record<string, string | number | undefined>;
-    readonly data?: unknown;
-  };
-}
-
 /** Makes a call that may be repeated, and repeats it where that may help. Rejects with HostError. */
 export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
+
+/** What makes calls of the host's REST interface. */
+export interface RestCalls {
+  readonly octokit: Octokit;
+  readonly retried: RetriedCalls;
+}
 
 /** A host's REST interface, as somebody is to speak to it: with a token, over these connections. */
 export interface RestAccess {
@@ -55,13 +53,14 @@ export function openOctokit({ apiUrl, token, http }: RestAccess, timeoutMs = TIM
     // Octokit's own names its version and the runtime.
     headers['user-agent'] = 'gitveil';
   });
-  octokit.hook.after('request', ({ status, data }) => {
+  octokit.hook.after('request', ({ status, headers: answered, data }) => {
     // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
     // without any answer.
     const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';
     if (isBroken) throw Object.assign(new Error('the answer is no JSON'), { status: 500 });
     // A redirect that was not followed, as of a write: nothing has been done.
-    if (status >= 300) throw Object.assign(new Error('the host redirects'), { status });
+    const response = { headers: answered, data };
+    if (status >= 300) throw Object.assign(new Error('the host redirects'), { status, response });
   });
   return octokit;
 }
@@ -75,10 +74,6 @@ export function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }
       throw toHostError(error, hostName);
     }
   };
-}
-
-function isRequestFailure(error: unknown): error is RequestFailure {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number';
 }
 
 function isRateLimit({ status, response }: RequestFailure): boolean {
@@ -106,21 +101,15 @@ function toHostError(error: unknown, hostName: string): HostError {
   if (isRateLimit(error)) {
     return new HostError('rate-limited', `${hostName} asks to slow down. Try again in a few minutes.`, error);
   }
+  if (error.status < 400) {
+    return new HostError('moved', `${hostName} redirects to another address. Try again later.`, error);
+  }
   if (error.status === 404) {
     return new HostError('missing', 'The repository does not exist, or is not public.', error);
   }
   return new HostError(
     'refused',
-    `${hostName} says: ${explanation(error) || `status ${error.status}`}`,
+    `${hostName} says: ${refusalText(error) || `status ${error.status}`}`,
     error,
   );
-}
-
-/** The sentence in which the host explains itself: its message and the first of its details. */
-function explanation({ response }: RequestFailure): string {
-  const data = response?.data as { message?: unknown; errors?: { message?: unknown }[] } | undefined;
-  const detail = Array.isArray(data?.errors)
-    ? data.errors.find(({ message }) => typeof message === 'string')
-    : undefined;
-  return hostText([data?.message, detail?.message].filter((text) => typeof text === 'string').join(': '));
 }

@@ -1,6 +1,7 @@
 /** How the host failed to take something new, as plain data that crosses from a Durable Object to a route. */
-import { askedPauseMs, failureStatus } from './github-activity.ts';
+import { askedPauseMs } from './github-activity.ts';
 import { HostError } from './host-error.ts';
+import { failureStatus } from './request-failure.ts';
 
 export type WriteFailure =
   /** It said no. `status` is the HTTP status with its phrase, such as `404 Not Found`. */
@@ -12,6 +13,9 @@ export type WriteFailure =
 
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
 const PHRASES: Readonly<Record<number, string>> = {
+  301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',

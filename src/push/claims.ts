@@ -38,9 +38,15 @@ export class Claims {
   readonly #host: PushHost;
   /** Give back what was claimed; they wait for claims that are under way. */
   readonly #ends: ((isAnswered: boolean) => Promise<void>)[] = [];
+  #isRepeated = false;
 
   constructor(host: PushHost) {
     this.#host = host;
+  }
+
+  /** An earlier attempt at the very same push has not been answered. */
+  get isRepeated(): boolean {
+    return this.#isRepeated;
   }
 
   /**
@@ -88,7 +94,10 @@ export class Claims {
     });
     this.#ends.push(async (isAnswered) => (await beginning).end(isAnswered));
     const { begun } = await beginning;
-    if (begun.kind === 'begun') return begun;
+    if (begun.kind === 'begun') {
+      this.#isRepeated = begun.isRepeated;
+      return begun;
+    }
     throw new Refusal('this push is under way already', [
       'Wait for its answer. If it broke off, push again in a few minutes: it then goes on where it was.',
     ]);

@@ -97,6 +97,8 @@ export class Push {
     }
     const refusal = outcome instanceof Refusal ? outcome : null;
     if (refusal !== null) {
+      // An attempt before this one was never answered: what it did is not to be forgotten because this one failed.
+      this.#isUnfinished ||= this.#claims.isRepeated;
       this.#branch?.forget();
       await this.#place?.release();
     }
@@ -122,7 +124,7 @@ export class Push {
   /** In place of `conclude` and `end`: the body was over its limit, and the client is told so by HTTP. Never rejects. */
   async abandon(): Promise<void> {
     if (this.#outcome instanceof Refusal) this.#log(this.#outcome);
-    await Promise.all([this.#place?.release(), this.end(true)]);
+    await Promise.all([this.#place?.release(), this.end(!this.#claims.isRepeated)]);
   }
 
   async #receivePack(reader: ByteReader): Promise<Received | null> {
@@ -187,8 +189,6 @@ export class Push {
     const { relay, branch, continuation, options, guard } = received;
     const { prHash, isUpdate } = continuation;
     if (options.preview) {
-      // An attempt that was never answered is not to be forgotten because someone looked at it.
-      this.#isUnfinished = received.claimed.isRepeated;
       throw previewed({ prepared: received, options, relay, findings: guard?.findings ?? [] });
     }
     await this.#run.reply.progress(...(guard === null ? [] : warnings(guard)));

@@ -1,0 +1,38 @@
+/**
+ * What GitHub answers besides success, word by word: for faults, so that tests need not invent it. Each with its public
+ * source.
+ */
+import type { Fault } from './faults.ts';
+
+type Answer = NonNullable<Fault['answer']>;
+
+const DOCS = 'https://docs.github.com/rest';
+
+/**
+ * A redirect of a write. GitHub sends 307 today; 301 is documented, and what Gitea sends.
+ * Source: docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api, "Follow redirects".
+ */
+export function moved(status: 301 | 302 | 303 | 307, location: string): Answer {
+  const body = { message: 'Moved Permanently', url: location, documentation_url: DOCS };
+  return { status, headers: { location }, body };
+}
+
+/**
+ * 422 with a list of what is wrong. Details may have `field` and `code` alone.
+ * Source: docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api, "Validation Failed".
+ */
+export function validationFailed(...errors: readonly object[]): Answer {
+  return { status: 422, body: { message: 'Validation Failed', errors, documentation_url: DOCS } };
+}
+
+/**
+ * Two places know a branch that was pushed a moment ago: Git at once, and the REST interface when it gets round to it.
+ * Source of the body: spdx/spdx-online-tools#425.
+ */
+export const HEAD_INVALID = validationFailed({ resource: 'PullRequest', field: 'head', code: 'invalid' });
+
+/** Source of the sentence: docs.github.com/rest/pulls/pulls#create-a-pull-request; Financial-Times/nori#65. */
+export function pullRequestExists(head: string): Answer {
+  const message = `A pull request already exists for ${head}.`;
+  return validationFailed({ resource: 'PullRequest', code: 'custom', message });
+}
