@@ -36,3 +36,24 @@ export function pullRequestExists(head: string): Answer {
   const message = `A pull request already exists for ${head}.`;
   return validationFailed({ resource: 'PullRequest', code: 'custom', message });
 }
+
+/**
+ * A secondary limit that only its text tells from another 403.
+ * Source: apache/devlake#1322; docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "About secondary rate
+ * limits".
+ */
+export const SECONDARY_LIMIT: Answer = {
+  status: 403,
+  body: {
+    message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
+    documentation_url: `${DOCS}/overview/resources-in-the-rest-api#secondary-rate-limits`,
+  },
+};
+
+/** The account is suspended: both interfaces answer 403. Source: github/site-policy#1258. */
+export const SUSPENDED_TEXT =
+  'Your account is suspended. Please visit https://support.github.com for more information.';
+
+export const SUSPENDED_REST: Answer = { status: 403, body: { message: SUSPENDED_TEXT } };
+
+export const SUSPENDED_GIT: Answer = { status: 403, body: `${SUSPENDED_TEXT}\n` };

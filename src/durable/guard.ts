@@ -15,6 +15,7 @@ import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
 import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
+import { HostPause } from './guard/host-pause.ts';
 
 /** What has expired is useless at once, and is deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
@@ -27,6 +28,7 @@ export class Guard extends DurableObject<Env> {
   readonly #bursts: BurstRecord;
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
+  readonly #hostPause: HostPause;
   #panicMode: boolean;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -36,6 +38,7 @@ export class Guard extends DurableObject<Env> {
     this.#bursts = new BurstRecord(sql);
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
+    this.#hostPause = new HostPause(kv);
     // A burst that was cut off by a restart is over a minute from now, or the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
@@ -46,9 +49,13 @@ export class Guard extends DurableObject<Env> {
 
   /**
    * A push attempt: counted, whether it is let in or not.
-   * @param address as a keyed hash. @returns besides the switch, when this was; milliseconds since 1970.
+   * @param address as a keyed hash. @param account of the bot at the host. @returns besides the switch, when this was, in
+   * milliseconds since 1970, and how long the host is to be left alone.
    */
-  async admit(address: string): Promise<{ panicMode: boolean; at: number }> {
+  async admit(
+    address: string,
+    account: string,
+  ): Promise<{ panicMode: boolean; at: number; hostPauseMs: number }> {
     const at = Date.now();
     this.#endBurst(at);
     const figures = this.#detector.record(address, at);
@@ -57,7 +64,17 @@ export class Guard extends DurableObject<Env> {
       await this.#wakeAt(at + BURST_WINDOW_MS);
       await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
-    return { panicMode: this.#panicMode, at };
+    return { panicMode: this.#panicMode, at, hostPauseMs: this.#hostPause.left(account, at) };
+  }
+
+  /** How long the host is to be left alone by the account; 0: it is not. */
+  hostPause(account: string): number {
+    return this.#hostPause.left(account, Date.now());
+  }
+
+  /** The host asks to be left alone. */
+  pauseHost(account: string, pauseMs: number): void {
+    this.#hostPause.begin(account, pauseMs, Date.now());
   }
 
   /** A pull request is open. */

@@ -6,7 +6,8 @@
  * Events may be handed on twice, after a crash for example; whoever takes them knows them by their keys.
  */
 import type { Clock } from '../clock.ts';
-import { type FeedThread, type GitHubActivity, askedPauseMs } from '../host/github-activity.ts';
+import type { FeedThread, GitHubActivity } from '../host/github-activity.ts';
+import { askedPauseMs } from '../host/rate-limit.ts';
 import { type FeedCursor, afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
 import { type HostEvent, eventsOf } from './host-event.ts';
 

@@ -143,17 +143,6 @@ export class GitHubActivity {
   }
 }
 
-/** How long the host asks to be left alone; null if it does not. */
-export function askedPauseMs(error: unknown, now: number): number | null {
-  if (!isRequestFailure(error) || ![403, 429].includes(error.status)) return null;
-  const headers = error.response?.headers ?? {};
-  const retryAfter = Number(headers['retry-after']);
-  if (Number.isFinite(retryAfter)) return retryAfter * 1000;
-  const resetsAt = Number(headers['x-ratelimit-reset']) * 1000;
-  if (Number(headers['x-ratelimit-remaining']) !== 0 || !Number.isFinite(resetsAt)) return null;
-  return Math.max(0, resetsAt - now);
-}
-
 function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {
   const seconds = Number(headers['x-poll-interval']);
   return (Number.isFinite(seconds) ? seconds : USUAL_POLL_INTERVAL_S) * 1000;

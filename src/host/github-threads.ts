@@ -149,6 +149,7 @@ export class GitHubThreads {
         try {
           return await create(current);
         } catch (error) {
+          if (error instanceof HostError) throw error;
           const status = failureStatus(error);
           if (status !== undefined && status < 500) throw error;
           throw new HostError('unreachable', 'The code host did not answer as expected.', error);

@@ -24,6 +24,7 @@ import { openOctokit, type RestAccess, type RestCalls, type RetriedCalls, retrie
 import { Opening } from './opening.ts';
 import { underCurrentName } from './renamed.ts';
 import type { RepositoryName } from './repository-name.ts';
+import { rememberVisibility } from './visibility.ts';
 
 /** The most that GitHub gives at once. */
 const PULLS_PER_PAGE = 100;
@@ -72,10 +73,12 @@ export class GitHub {
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
   readonly #clock: Clock;
+  readonly #apiUrl: string;
 
   constructor(options: RestAccess & { clock: Clock }) {
     this.#octokit = openOctokit(options);
     this.#clock = options.clock;
+    this.#apiUrl = options.apiUrl;
     this.#retried = retriedCalls(options);
     this.#calls = { octokit: this.#octokit, retried: this.#retried };
   }
@@ -92,11 +95,16 @@ export class GitHub {
     return this.#retried(async () => {
       const { data } = await this.#octokit.rest.repos.get({ owner, repo: name });
       const id = expectNumber(data.id);
+      const current = expectRepository(data);
+      const isPrivate = expectFlag(data.private);
+      const now = this.#clock.now();
+      rememberVisibility(this.#apiUrl, { owner, name }, isPrivate, now);
+      rememberVisibility(this.#apiUrl, current, isPrivate, now);
       return {
-        ...expectRepository(data),
+        ...current,
         id,
         networkId: data.source?.id ?? id,
-        isPrivate: expectFlag(data.private),
+        isPrivate,
         isArchived: expectFlag(data.archived),
         sizeKb: expectSize(data.size),
       };

@@ -2,7 +2,7 @@
  * The one error class of this room: the host did not do what it was asked for.
  *
  * `publicMessage` is for the person who pushes: it says what happened in plain words. `cause` is for the log, which
- * writes no more of it than its class.
+ * writes no more of it than its class, and the host's own words in `said`.
  */
 import { fullName, type RepositoryName } from './repository-name.ts';
 
@@ -22,11 +22,14 @@ export class HostError extends Error {
   override readonly name = 'HostError';
   readonly code: HostErrorCode;
   readonly publicMessage: string;
+  /** What the host said to the bot account, for the operator's log; null: nothing that concerns the operator. */
+  readonly said: string | null;
 
-  constructor(code: HostErrorCode, publicMessage: string, cause?: unknown) {
+  constructor(code: HostErrorCode, publicMessage: string, cause?: unknown, said: string | null = null) {
     super(publicMessage, { cause });
     this.code = code;
     this.publicMessage = publicMessage;
+    this.said = said;
   }
 }
 

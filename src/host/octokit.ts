@@ -7,8 +7,10 @@ import type { Clock } from '../clock.ts';
 import { countedFetch } from '../metrics/counted-fetch.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { wholeResponse } from '../outgoing/whole-response.ts';
+import type { BackOff } from './account-back-off.ts';
 import { HostError } from './host-error.ts';
-import { isRequestFailure, type RequestFailure, refusalText } from './request-failure.ts';
+import { answerOf, askedPauseMs, RateLimitError } from './rate-limit.ts';
+import { isRequestFailure, refusalText } from './request-failure.ts';
 import { type RetryAdvice, withRetries } from './retry.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -29,10 +31,11 @@ export interface RestAccess {
   readonly apiUrl: string;
   readonly token: string;
   readonly http: Http;
+  readonly backOff: BackOff;
 }
 
 /** @param timeoutMs until the whole answer has come, where the call does not say. */
-export function openOctokit({ apiUrl, token, http }: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
+export function openOctokit({ apiUrl, token, http, backOff }: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
   const restFetch = countedFetch('rest', http);
   const { origin } = new URL(apiUrl);
   const octokit = new Octokit({
@@ -49,9 +52,14 @@ export function openOctokit({ apiUrl, token, http }: RestAccess, timeoutMs = TIM
     // Octokit would print to the log, and the log is ours.
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });
-  octokit.hook.before('request', ({ headers }) => {
+  octokit.hook.before('request', async ({ headers }) => {
     // Octokit's own names its version and the runtime.
     headers['user-agent'] = 'gitveil';
+    await backOff.heed();
+  });
+  octokit.hook.error('request', (error) => {
+    if (isRequestFailure(error)) backOff.observe(answerOf(error));
+    throw error;
   });
   octokit.hook.after('request', ({ status, headers: answered, data }) => {
     // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
@@ -69,47 +77,42 @@ export function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }
   const hostName = new URL(apiUrl).host;
   return async (call) => {
     try {
-      return await withRetries(clock, call, advise);
+      return await withRetries(clock, call, (error) => advise(error, clock.now()));
     } catch (error) {
-      throw toHostError(error, hostName);
+      throw toHostError(error, hostName, clock.now());
     }
   };
 }
 
-function isRateLimit({ status, response }: RequestFailure): boolean {
-  const headers = response?.headers ?? {};
-  return (
-    status === 429 ||
-    (status === 403 && (headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'))
-  );
+function advise(error: unknown, now: number): RetryAdvice {
+  const waitMs = askedPauseMs(error, now);
+  if (waitMs !== null) return { kind: 'again', waitMs };
+  const mayPass = isRequestFailure(error) && error.status >= 500;
+  return mayPass ? { kind: 'again', waitMs: null } : { kind: 'final' };
 }
 
-function advise(error: unknown): RetryAdvice {
-  if (!isRequestFailure(error)) return { kind: 'final' };
-  if (isRateLimit(error)) {
-    const seconds = Number(error.response?.headers['retry-after']);
-    return Number.isFinite(seconds) ? { kind: 'again', waitMs: seconds * 1000 } : { kind: 'final' };
-  }
-  return error.status >= 500 ? { kind: 'again', waitMs: null } : { kind: 'final' };
-}
-
-function toHostError(error: unknown, hostName: string): HostError {
+function toHostError(error: unknown, hostName: string, now: number): HostError {
   if (error instanceof HostError) return error;
   if (!isRequestFailure(error) || error.status >= 500) {
     return new HostError('unreachable', `${hostName} did not answer as expected. Try again later.`, error);
   }
-  if (isRateLimit(error)) {
-    return new HostError('rate-limited', `${hostName} asks to slow down. Try again in a few minutes.`, error);
-  }
+  const pauseMs = askedPauseMs(error, now);
+  if (pauseMs !== null) return new RateLimitError(hostName, pauseMs, error);
   if (error.status < 400) {
     return new HostError('moved', `${hostName} redirects to another address. Try again later.`, error);
   }
   if (error.status === 404) {
     return new HostError('missing', 'The repository does not exist, or is not public.', error);
   }
-  return new HostError(
-    'refused',
-    `${hostName} says: ${refusalText(error) || `status ${error.status}`}`,
-    error,
-  );
+  const text = refusalText(error) || 'no reason';
+  if (error.status === 401) {
+    return new HostError(
+      'refused',
+      `${hostName} refuses the bot account: ${text} (401)`,
+      error,
+      `${text} (401)`,
+    );
+  }
+  const said = error.status === 403 ? `${text} (403)` : null;
+  return new HostError('refused', `${hostName} says: ${text}`, error, said);
 }

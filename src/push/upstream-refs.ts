@@ -33,7 +33,7 @@ export async function listUpstreamRefs(
   host: Pick<PushHost, 'transport' | 'clock'>,
   repository: RepositoryName,
 ): Promise<RefList> {
-  const list = await host.transport.listRefs(repository, PREFIXES, 'public');
+  const list = await host.transport.listRefs(repository, PREFIXES, 'upstream');
   if (list.refs.length <= MAX_REFS_REMEMBERED) {
     if (remembered.size >= MAX_LISTS) remembered.clear();
     remembered.set(keyOf(host, repository), { list, at: host.clock.now() });

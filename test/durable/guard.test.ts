@@ -70,7 +70,7 @@ function pass(ms: number): void {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit(address);
+  for (let time = 0; time < times; time++) await guard().admit(address, 'account');
 }
 
 function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
@@ -100,9 +100,9 @@ describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
     expect(await guard().status()).toEqual({ panicMode: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit('a')).panicMode).toBe(true);
+    expect((await guard().admit('a', 'account')).panicMode).toBe(true);
     await abortAllDurableObjects();
-    expect((await guard().admit('a')).panicMode).toBe(true);
+    expect((await guard().admit('a', 'account')).panicMode).toBe(true);
     expect(await guard().status()).toEqual({ panicMode: true });
     await guard().setPanic(false, PASSWORD);
     await abortAllDurableObjects();
@@ -137,7 +137,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit('a');
+      for (let time = 0; time < 19; time++) await instance.admit('a', 'account');
       return changes() - before;
     });
     expect(written).toBe(0);
@@ -336,5 +336,19 @@ describe('an alert', () => {
     pass(7 * 24 * HOUR_MS);
     await deliver();
     expect(await storedText()).not.toContain('rate-limit');
+  });
+});
+
+describe('the code host', () => {
+  it('is left alone by the account that it has asked, for as long as it said, also after a restart', async () => {
+    await guard().pauseHost('bot', 10 * MINUTE_MS);
+    await guard().pauseHost('bot', MINUTE_MS);
+    expect(await guard().admit('a', 'bot')).toMatchObject({ hostPauseMs: 10 * MINUTE_MS });
+    expect(await guard().admit('a', 'another bot')).toMatchObject({ hostPauseMs: 0 });
+    await abortAllDurableObjects();
+    pass(4 * MINUTE_MS);
+    expect(await guard().hostPause('bot')).toBe(6 * MINUTE_MS);
+    pass(6 * MINUTE_MS);
+    expect(await guard().hostPause('bot')).toBe(0);
   });
 });

@@ -1,6 +1,13 @@
 /** A code host as it really is: it redirects writes, forgets for a while what it has done, and serves many at once. */
 import { describe, expect, it } from 'vitest';
-import { HEAD_INVALID, moved, pullRequestExists } from '../../sandbox/known-answers.ts';
+import {
+  HEAD_INVALID,
+  moved,
+  pullRequestExists,
+  SUSPENDED_GIT,
+  SUSPENDED_REST,
+  SUSPENDED_TEXT,
+} from '../../sandbox/known-answers.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { ALWAYS, withWork } from './support/failing-host.ts';
 import { comment, commentsOn, speak } from './support/speak.ts';
@@ -107,5 +114,20 @@ describe('pushes at the same time', () => {
     const pushed = await Promise.all(clones.map((one) => one.push('origin', 'HEAD:next')));
     for (const { code, stderr } of pushed) expect(code, stderr).toBe(0);
     expect(await bed.host.pulls(upstream)).toHaveLength(1 + clones.length);
+  });
+});
+
+describe('a bot account that the host has suspended', () => {
+  it.each([
+    ['by its REST interface', SUSPENDED_REST, 'the fork could not be made', /\/forks$/],
+    ['by Git', SUSPENDED_GIT, 'the fork could not be made', /gitveil-bot\/.*\/git-upload-pack$/],
+  ] as const)('and says so %s, is named to the person, and in full to the operator', async (...given) => {
+    const [, answer, reason, path] = given;
+    const { upstream, clone } = await withWork(bed);
+    bed.sandbox.faults.inject({ method: 'POST', path, times: ALWAYS, answer });
+    const lines = await expectRefused(bed, upstream, await clone.push(), reason);
+    expect(lines.join('\n')).toContain(SUSPENDED_TEXT);
+    const said = `hostSays="${SUSPENDED_TEXT} (403)"`;
+    await expect.poll(() => bed.logLines.at(-1)).toContain(said);
   });
 });

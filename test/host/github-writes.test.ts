@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { GitHub, type NewPullRequest } from '../../src/host/github.ts';
 import { GitHubThreads } from '../../src/host/github-threads.ts';
+import { NO_BACK_OFF } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const OLD = { owner: 'octo', name: 'hello' };
@@ -13,7 +14,7 @@ const OTHER = 'b'.repeat(40);
 function opened(script: Script) {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
-  const access = { apiUrl: API, token: 'secret', http, clock };
+  const access = { apiUrl: API, token: 'secret', http, backOff: NO_BACK_OFF, clock };
   return { http, clock, github: new GitHub(access), threads: new GitHubThreads(access) };
 }
 
