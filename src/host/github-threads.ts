@@ -33,6 +33,11 @@ export interface NewIssue {
   readonly labels: readonly string[];
 }
 
+export interface PostedIssue {
+  readonly number: number;
+  readonly url: string;
+}
+
 export class GitHubThreads {
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
@@ -57,11 +62,22 @@ export class GitHubThreads {
     });
   }
 
-  /** @throws HostError; `unreachable` leaves it open whether the issue exists. */
-  async createIssue(
-    repository: RepositoryName,
-    { title, body, labels }: NewIssue,
-  ): Promise<{ number: number; url: string }> {
+  /**
+   * Most hosts drop the labels of an account that may not set them. Of one that refuses the issue for them, it is asked for
+   * once more, without.
+   * @throws HostError; `unreachable` leaves it open whether the issue exists.
+   */
+  async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
+    try {
+      return await this.#createIssue(repository, issue);
+    } catch (error) {
+      const isRefused = error instanceof HostError && error.code === 'refused';
+      if (!isRefused || failureStatus(error.cause) !== 403 || issue.labels.length === 0) throw error;
+      return this.#createIssue(repository, { ...issue, labels: [] });
+    }
+  }
+
+  #createIssue(repository: RepositoryName, { title, body, labels }: NewIssue): Promise<PostedIssue> {
     return this.#once(repository, async ({ owner, name: repo }) => {
       const issue = { owner, repo, title, body, labels: [...labels] };
       const answer = await this.#octokit.rest.issues.create({ ...issue, request: limited() });

@@ -21,7 +21,7 @@ async function withIssue() {
 }
 
 describe('an issue', () => {
-  it("is opened by the bot, with the labels that exist, and its author's token comments on it", async () => {
+  it("is opened by the bot, without the labels that it may not set, and its author's token comments on it", async () => {
     const { upstream, author, issue, thread } = await withIssue();
     const opened = await bed.host.call<{
       user: { login: string };
@@ -31,7 +31,7 @@ describe('an issue', () => {
     }>('GET', `/repos/${thread}`);
     expect(opened.user.login).toBe(bed.sandbox.botLogin);
     expect(opened.html_url).toBe(issue.body['issue_url']);
-    expect(opened.labels.map(({ name }) => name)).toEqual(['bug']);
+    expect(opened.labels).toEqual([]);
     expect(opened.body).toMatch(/^Here is how\.\n\n---\n\*.*\*\n\*.*\*$/);
     expect(opened.body).toContain(`](${bed.service.url})`);
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { GitHub, type NewPullRequest } from '../../src/host/github.ts';
 import { GitHubThreads } from '../../src/host/github-threads.ts';
-import { NO_BACK_OFF } from './support/back-off.ts';
+import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const OLD = { owner: 'octo', name: 'hello' };
@@ -14,7 +14,7 @@ const OTHER = 'b'.repeat(40);
 function opened(script: Script) {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
-  const access = { apiUrl: API, token: 'secret', http, backOff: NO_BACK_OFF, clock };
+  const access = { apiUrl: API, token: 'secret', http, ...ACCOUNT, clock };
   return { http, clock, github: new GitHub(access), threads: new GitHubThreads(access) };
 }
 
@@ -84,6 +84,30 @@ describe('a comment', () => {
   it('is not looked for in an answer that is no list', async () => {
     const { threads } = opened(({ path }) => json(200, path === '/user' ? { id: 1 } : { message: 'odd' }));
     await expect(threads.ownComments(OLD, 1, 0)).rejects.toMatchObject({ code: 'unreachable' });
+  });
+});
+
+describe('an issue with labels', () => {
+  const issue = { title: 't', body: 'b', labels: ['bug'] };
+  const created = { number: 5, html_url: 'https://host.test/octo/hello/issues/5' };
+
+  it('that the host refuses for them is opened without, once', async () => {
+    const { http, threads } = opened(({ body }) =>
+      body.includes('"bug"')
+        ? json(403, { message: 'Must have push access to set labels.' })
+        : json(201, created),
+    );
+    expect(await threads.createIssue(OLD, issue)).toMatchObject({ number: 5 });
+    expect(http.asked).toHaveLength(2);
+  });
+
+  it.each([
+    ['for any reason', 403, 2],
+    ['as unknown', 404, 1],
+  ])('that the host refuses %s is refused', async (_, status, calls) => {
+    const { http, threads } = opened(() => json(status, { message: 'No.' }));
+    await expect(threads.createIssue(OLD, issue)).rejects.toMatchObject({ cause: { status } });
+    expect(http.asked).toHaveLength(calls);
   });
 });
 

@@ -16,7 +16,10 @@ export const issueRequest = z.object({
   labels: z
     .array(publicText('labels'))
     .nullish()
-    .meta({ description: 'Names of labels that the repository has; others are left out by the host.' }),
+    .meta({
+      description:
+        'Names of labels that the repository has. The host leaves out others, and all of them where the bot may not set labels, as on GitHub, unless the repository has given it the right.',
+    }),
 });
 
 export const issueAnswer = z
