@@ -57,3 +57,15 @@ export const SUSPENDED_TEXT =
 export const SUSPENDED_REST: Answer = { status: 403, body: { message: SUSPENDED_TEXT } };
 
 export const SUSPENDED_GIT: Answer = { status: 403, body: `${SUSPENDED_TEXT}\n` };
+
+const WORKFLOW_REFUSAL =
+  'refusing to allow a Personal Access Token to create or update workflow `.github/workflows/ci.yml` without `workflow` scope';
+
+const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+
+/** receive-pack's report where a token without the scope `workflow` pushes workflows. Source: oiooj in categraf#34. */
+export function workflowRefused(branch: string): Answer {
+  const report = `${pkt('unpack ok\n')}${pkt(`ng refs/heads/${branch} ${WORKFLOW_REFUSAL}\n`)}0000`;
+  const headers = { 'content-type': 'application/x-git-receive-pack-result' };
+  return { status: 200, headers, body: `${pkt(`\u0001${report}`)}0000` };
+}

@@ -11,11 +11,13 @@ import type { Env } from '../env.ts';
 import type { Action } from '../guard/action-token.ts';
 import { type Alert, pseudonymOf } from '../guard/alert.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
+import type { TokenProblem } from '../host/token-watch.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
 import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
 import { HostPause } from './guard/host-pause.ts';
+import { TokenReport } from './guard/token-report.ts';
 
 /** What has expired is useless at once, and is deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
@@ -29,6 +31,7 @@ export class Guard extends DurableObject<Env> {
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
   readonly #hostPause: HostPause;
+  readonly #tokenReport: TokenReport;
   #panicMode: boolean;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -39,6 +42,7 @@ export class Guard extends DurableObject<Env> {
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
     this.#hostPause = new HostPause(kv);
+    this.#tokenReport = new TokenReport(kv);
     // A burst that was cut off by a restart is over a minute from now, or the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
@@ -75,6 +79,14 @@ export class Guard extends DurableObject<Env> {
   /** The host asks to be left alone. */
   pauseHost(account: string, pauseMs: number): void {
     this.#hostPause.begin(account, pauseMs, Date.now());
+  }
+
+  /** Something is wrong with the bot's token. */
+  async tokenProblems(account: string, problems: readonly TokenProblem[]): Promise<void> {
+    const now = Date.now();
+    if (this.#tokenReport.isNews(account, problems, now)) {
+      await this.#raise({ kind: 'token', problems }, null, now);
+    }
   }
 
   /** A pull request is open. */

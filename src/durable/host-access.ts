@@ -6,9 +6,13 @@ import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account-back-off.ts';
 import type { RestAccess } from '../host/octokit.ts';
+import { TokenWatch } from '../host/token-watch.ts';
+import { createLogger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
 
-type HostConfig = Pick<Config, 'hostingUrl' | 'hostingApiUrl' | 'hostingToken'>;
+type HostConfig = Pick<Config, 'hostingUrl' | 'hostingApiUrl' | 'hostingToken' | 'logFormat'>;
+
+const writeLine = (line: string): void => console.log(line);
 
 /** Names an account without telling its token. Another token may be another account's, and begins anew. */
 export function accountOf({ hostingApiUrl, hostingToken }: HostConfig): string {
@@ -34,5 +38,33 @@ export function openBackOff({ GUARD }: Pick<Env, 'GUARD'>, config: HostConfig): 
 
 export function openRestAccess(env: Pick<Env, 'GUARD'>, config: HostConfig, http: Http): RestAccess {
   const { hostingApiUrl, hostingToken } = config;
-  return { apiUrl: hostingApiUrl, token: hostingToken ?? '', http, backOff: openBackOff(env, config) };
+  const token = hostingToken ?? '';
+  return {
+    apiUrl: hostingApiUrl,
+    token,
+    http,
+    backOff: openBackOff(env, config),
+    tokenWatch: openTokenWatch(env, config, token),
+  };
+}
+
+function openTokenWatch({ GUARD }: Pick<Env, 'GUARD'>, config: HostConfig, token: string): TokenWatch {
+  const account = accountOf(config);
+  return new TokenWatch({
+    account,
+    token,
+    clock: systemClock,
+    tell: (problems) => {
+      const logger = createLogger(config.logFormat, writeLine);
+      for (const problem of problems) {
+        logger.warn('something is wrong with the token of the bot account', { outcome: problem });
+      }
+      const told = GUARD.get(GUARD.idFromName('guard')).tokenProblems(account, problems);
+      waitUntil(
+        told.catch((error: unknown) =>
+          logger.error('the operator could not be told of the token', { error }),
+        ),
+      );
+    },
+  });
 }

@@ -20,11 +20,19 @@ export async function syncBranch(
   const refusal = await refusalOf(calls, () => repos.mergeUpstream({ owner, repo, branch }));
   // The answer does not say where the branch is now.
   if (refusal === null && (await branchTip(calls, fork, branch)) === upstreamTip) return;
-  await calls.retried(async () => {
-    const update = { owner, repo, ref: `heads/${branch}`, sha: upstreamTip, force: true };
+  const update = { owner, repo, ref: `heads/${branch}`, sha: upstreamTip, force: true };
+  const secondRefusal = await refusalOf(calls, async () => {
     const { data } = await git.updateRef(update);
     expectTip(data, upstreamTip);
   });
+  if (secondRefusal === null) return;
+  // A token that may not change workflows is told so by the first call, and by the second one that nothing is there.
+  const isTelling = secondRefusal.code !== 'missing' && !isAboutWorkflows(refusal);
+  throw isTelling ? secondRefusal : (refusal ?? secondRefusal);
+}
+
+function isAboutWorkflows(refusal: HostError | null): boolean {
+  return refusal !== null && /refusing to allow .* workflow/i.test(refusal.publicMessage);
 }
 
 /**

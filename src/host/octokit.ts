@@ -11,6 +11,7 @@ import type { BackOff } from './account-back-off.ts';
 import { HostError } from './host-error.ts';
 import { answerOf, askedPauseMs, RateLimitError } from './rate-limit.ts';
 import { isRequestFailure, refusalText } from './request-failure.ts';
+import type { TokenWatch } from './token-watch.ts';
 import { type RetryAdvice, withRetries } from './retry.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -32,10 +33,12 @@ export interface RestAccess {
   readonly token: string;
   readonly http: Http;
   readonly backOff: BackOff;
+  readonly tokenWatch: Pick<TokenWatch, 'observe'>;
 }
 
 /** @param timeoutMs until the whole answer has come, where the call does not say. */
-export function openOctokit({ apiUrl, token, http, backOff }: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
+export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
+  const { apiUrl, token, http, backOff, tokenWatch } = access;
   const restFetch = countedFetch('rest', http);
   const { origin } = new URL(apiUrl);
   const octokit = new Octokit({
@@ -58,10 +61,14 @@ export function openOctokit({ apiUrl, token, http, backOff }: RestAccess, timeou
     await backOff.heed();
   });
   octokit.hook.error('request', (error) => {
-    if (isRequestFailure(error)) backOff.observe(answerOf(error));
+    if (isRequestFailure(error)) {
+      backOff.observe(answerOf(error));
+      tokenWatch.observe(answerOf(error));
+    }
     throw error;
   });
   octokit.hook.after('request', ({ status, headers: answered, data }) => {
+    tokenWatch.observe({ status, header: (name) => answered[name]?.toString() ?? null });
     // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
     // without any answer.
     const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';

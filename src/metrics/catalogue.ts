@@ -74,6 +74,12 @@ export const CATALOGUE = {
     labels: ['status'],
     isRare: true,
   },
+  gitveil_token_problems_total: {
+    type: 'counter',
+    help: 'Times something was found wrong with the token of the bot account, by what it is.',
+    labels: ['problem'],
+    isRare: true,
+  },
   gitveil_outgoing_request_duration_seconds: {
     type: 'histogram',
     help: 'Time until their answers begin.',

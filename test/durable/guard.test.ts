@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { tokenHash } from '../../src/guard/action-token.ts';
 import type { TrackedPullRequest } from '../../src/guard/tracked-pull-request.ts';
+import type { TokenProblem } from '../../src/host/token-watch.ts';
 import type { Notification } from '../../src/notify/ntfy.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 
@@ -336,6 +337,24 @@ describe('an alert', () => {
     pass(7 * 24 * HOUR_MS);
     await deliver();
     expect(await storedText()).not.toContain('rate-limit');
+  });
+});
+
+describe('a token with a problem', () => {
+  it('is told once a day, whoever finds it out, and without buttons', async () => {
+    await configured();
+    const problems: TokenProblem[] = ['no-workflow', 'expires-soon'];
+    await guard().tokenProblems('bot', problems);
+    await guard().tokenProblems('bot', problems);
+    await deliver();
+    pass(24 * HOUR_MS);
+    await guard().tokenProblems('bot', problems);
+    await deliver();
+    expect(published).toHaveLength(2);
+    expect(published[0]?.message).toMatch(
+      /^The token of the bot account lacks the scope workflow, .*; it expires within a week\. /,
+    );
+    expect(published[0]?.actions).toBeUndefined();
   });
 });
 

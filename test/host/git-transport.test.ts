@@ -4,7 +4,7 @@ import { GitTransport } from '../../src/host/git-transport.ts';
 import { GitHub } from '../../src/host/github.ts';
 import { SmartHttp } from '../../src/host/smart-http.ts';
 import { isKnownPublic } from '../../src/host/visibility.ts';
-import { NO_BACK_OFF } from './support/back-off.ts';
+import { ACCOUNT, NO_BACK_OFF } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -121,7 +121,7 @@ describe('a look-up', () => {
         size: 1,
       }),
     );
-    const github = new GitHub({ apiUrl: API, token: 'secret', http, backOff: NO_BACK_OFF, clock });
+    const github = new GitHub({ apiUrl: API, token: 'secret', http, ...ACCOUNT, clock });
     const isKnown = (name: string) => isKnownPublic(API, { owner: 'Octo', name }, clock.now());
     expect(isKnown('old')).toBe(false);
     await github.repository({ owner: 'octo', name: 'old' });

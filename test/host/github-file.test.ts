@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { GitHub } from '../../src/host/github.ts';
-import { NO_BACK_OFF } from './support/back-off.ts';
+import { ACCOUNT } from './support/back-off.ts';
 
 let answered = Response.error();
 const http = { fetch: async () => answered };
@@ -10,7 +10,7 @@ const github = new GitHub({
   apiUrl: 'https://api.host.test',
   token: 'secret',
   http,
-  backOff: NO_BACK_OFF,
+  ...ACCOUNT,
   clock: systemClock,
 });
 const repository = { owner: 'octo', name: 'hello' };

@@ -1,7 +1,7 @@
 /** Octokit as it is used here: what it sends, to whom, and which answers it does not take. */
 import { describe, expect, it, vi } from 'vitest';
 import { openOctokit } from '../../src/host/octokit.ts';
-import { NO_BACK_OFF } from './support/back-off.ts';
+import { ACCOUNT } from './support/back-off.ts';
 import type { Http } from '../../src/outgoing/http-client.ts';
 
 const API = 'https://api.host.test';
@@ -10,7 +10,7 @@ function opened(...answers: Response[]) {
   const fetch = vi.fn<Http['fetch']>(async () => answers.shift() ?? Response.error());
   return {
     fetch,
-    octokit: openOctokit({ apiUrl: API, token: 'secret', http: { fetch }, backOff: NO_BACK_OFF }),
+    octokit: openOctokit({ apiUrl: API, token: 'secret', http: { fetch }, ...ACCOUNT }),
   };
 }
 

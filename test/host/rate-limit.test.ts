@@ -4,6 +4,7 @@ import { AccountBackOff, type PauseBoard } from '../../src/host/account-back-off
 import { GitHub } from '../../src/host/github.ts';
 import { pauseAskedBy } from '../../src/host/rate-limit.ts';
 import { SmartHttp } from '../../src/host/smart-http.ts';
+import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, ScriptedHost } from './support/scripted-host.ts';
 
 const SECOND_MS = 1_000;
@@ -81,7 +82,7 @@ function world({ refusals = 1, board: given = {} }: { refusals?: number; board?:
   const http = new ScriptedHost(() =>
     left-- > 0 ? json(403, { message: SECONDARY }) : json(200, { login: 'bot' }),
   );
-  const github = new GitHub({ apiUrl: API, token: 'secret', http, backOff, clock });
+  const github = new GitHub({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
   const git = new SmartHttp('https://host.test', { token: 'secret', backOff }, http);
   return {
     clock,
@@ -157,7 +158,7 @@ describe('an account that is to slow down', () => {
     const board = { hostPause: async () => 0, pauseHost: async () => {} };
     const account = `bot-${(accounts += 1)}`;
     const backOff = new AccountBackOff({ account, hostName: 'host.test', board, clock, later: () => {} });
-    const github = new GitHub({ apiUrl: API, token: 'secret', http, backOff, clock });
+    const github = new GitHub({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
     expect(await github.botLogin()).toBe('bot');
     expect(clock.slept).toEqual([3 * SECOND_MS]);
   });

@@ -1,4 +1,4 @@
-/** A back-off that reads answers, and remembers nothing. */
+/** An account that is never left alone for long, and whose token nobody looks at. */
 import type { BackOff } from '../../../src/host/account-back-off.ts';
 import { pauseAskedBy } from '../../../src/host/rate-limit.ts';
 
@@ -6,3 +6,5 @@ export const NO_BACK_OFF: BackOff = {
   heed: async () => {},
   observe: (answer) => pauseAskedBy(answer, Date.now()),
 };
+
+export const ACCOUNT = { backOff: NO_BACK_OFF, tokenWatch: { observe: () => {} } };
