@@ -140,10 +140,11 @@ export class GitHub {
         const answer = await this.#octokit.rest.repos.createFork({ owner, repo });
         // Not declared, but a host of another make may answer a fork that exists with 200.
         expectStatus(answer, 200, 201, 202);
+        const fork = expectRepository(answer.data);
         const { parent, source } = answer.data;
         const origins = new Set<unknown>([parent?.id, source?.id]);
         const isItsFork = origins.has(repository.id) || origins.has(repository.networkId);
-        if (isItsFork) return expectRepository(answer.data);
+        if (isItsFork) return fork;
         throw new HostError('refused', 'The code host answered with a repository that is not its fork.');
       }),
     );
