@@ -174,7 +174,7 @@ export class Host {
     this.store.changed();
   }
 
-  /** Does something with a repository when nobody else does: git would refuse the second of two at once. */
+  /** Runs one action at a time on a repository, because git would refuse the second of two simultaneous ones. */
   inTurn<Result>(repository: Repository, action: () => Promise<Result>): Promise<Result> {
     const before = this.#turns.get(repository.id) ?? Promise.resolve();
     const turn = before.then(action);
@@ -234,8 +234,8 @@ export class Host {
   }
 
   /**
-   * Tells the bot that someone else did something to its issue or pull request. As on GitHub a thread has one entry,
-   * which becomes unread and moves to the top again, and one's own doings make none.
+   * Tells the bot that someone else did something to its issue or pull request. As on GitHub, a thread has one entry,
+   * which becomes unread and moves to the top again. The bot's own actions create none.
    */
   #notifyAuthor(repository: Repository, issue: Issue, actor: string, commentId: number | null): void {
     if (issue.author !== this.bot.login || actor === this.bot.login) return;

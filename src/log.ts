@@ -3,9 +3,8 @@
  *
  * The interface makes a leak hard to write. A message must be a literal of the source: a string that was put together
  * at run time does not compile. Details go into a short list of fields, whose texts must be plain words; anything else,
- * such as an address, an e-mail, a path or a header, comes out as `redacted`. Of an error only its class is logged, as
- * its message may quote a request; and what the code host said about the bot account (`said` of a HostError), which is the
- * operator's and nobody else's.
+ * such as an address, an e-mail, a path or a header, comes out as `redacted`. Of an error only its class is logged,
+ * because its message may quote a request.
  */
 
 type Level = 'info' | 'warn' | 'error';
@@ -67,7 +66,7 @@ export function createLogger(
 const NUMBERS: ReadonlySet<string> = new Set(['status', 'durationMs', 'bytes', 'objects', 'attempt']);
 const WORDS: ReadonlySet<string> = new Set(['step', 'outcome', 'variable']);
 
-/** One field as it may be written; none when it has no value or, against its type, is not one of ours. */
+/** One field in its safe form; nothing if it has no value or is not a known field. */
 function safeField([name, value]: [string, unknown]): [string, string | number][] {
   if (NUMBERS.has(name) && typeof value === 'number') return [[name, value]];
   if (WORDS.has(name) && typeof value === 'string') return [[name, safeWord(value)]];

@@ -25,8 +25,8 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Tells the pull requests what happened to them on the host. What fails is logged, and left to the next run.
-   * @param cronTime when the cron trigger was to fire, in milliseconds since 1970.
+   * Passes the events on the host to the pull requests' objects. A failure is logged, and the next run retries.
+   * @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
    */
   async run(cronTime: number): Promise<void> {
     const result = parseConfig({ ...this.env });
@@ -42,10 +42,11 @@ export class NotificationFeed extends DurableObject<Env> {
           memory: this.#memory,
           clock: systemClock,
           botLogin: async () => (this.#botLogin ??= await host.botLogin()),
-          tell: (prHash, events) =>
+          tell: ({ prHash, number, events }, askedAt) =>
             this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash)).tell(
               events,
               systemClock.now(),
+              { number, askedAt },
             ),
         },
         cronTime,

@@ -1,9 +1,9 @@
 /**
  * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data").
  *
- * The client adds `remote: ` before each line of band 2 and 3 by itself, so the texts go out bare. A packet
- * holds 65,520 bytes with its length digits and its band byte: 65,515 bytes of data are left (Git's own
- * sideband.c; the prose of the protocol document says 65,519).
+ * The client adds `remote: ` before each line of bands 2 and 3, so the texts are sent without it. A packet holds 65,520
+ * bytes with its length digits and its band byte: 65,515 bytes of data are left (Git's own sideband.c; the prose of the
+ * protocol document says 65,519).
  */
 import { type ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from './bytes.ts';
@@ -18,7 +18,7 @@ export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 
 const MAX_BAND_DATA_BYTES = MAX_PKT_PAYLOAD_BYTES - 1;
 
-/** The packets that carry `data` on a band; as many as it needs. */
+/** The packets that carry `data` on a band, as many as needed. */
 export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
   const bytes = typeof data === 'string' ? utf8(data) : data;
   const parts: Uint8Array[] = [];

@@ -1,6 +1,6 @@
 /**
- * The operator's alerts, as the notification service takes them (contract, section 6): what has happened, and three
- * buttons to press. The password is never in them; each button has a token of its own.
+ * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and three
+ * buttons. They never contain the password; each button has its own token.
  */
 import type { TokenProblem } from '../host/token-watch.ts';
 import type { Notification, NotificationAction } from '../notify/ntfy.ts';
@@ -19,7 +19,7 @@ export interface AlertFacts {
   readonly serviceUrl: string;
   /** When it was raised; milliseconds since 1970. */
   readonly at: number;
-  /** Of the client of a rate limit, while it is known and may be shown. */
+  /** The address of the rate-limited client, while it is known and may be shown. */
   readonly address: string | null;
   readonly tokens: Readonly<Record<Action, string>>;
 }
@@ -27,7 +27,7 @@ export interface AlertFacts {
 const URGENT = 5;
 const HIGH = 4;
 
-/** What stands for an address wherever one is not to be. @param hash the keyed hash of the address. */
+/** Replaces an address that must not be shown. @param hash the keyed hash of the address. */
 export function pseudonymOf(hash: string): string {
   return `client-${hash.slice(0, 8)}`;
 }

@@ -1,8 +1,8 @@
 /**
- * What the service asks of the host in Git's own protocol: the refs and the history of a public repository, and the
- * push to the bot's fork.
+ * Requests to the host in Git's own protocol: the refs and the history of a public repository, and the push to the
+ * bot's fork.
  *
- * What is sent is made of nothing but ids, ref names and the rewritten pack. Reads are tried again when they fail.
+ * The requests contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
  */
 import type { Clock } from '../clock.ts';
 import { ByteReader } from '../git/byte-reader.ts';
@@ -47,12 +47,12 @@ export interface ListedCommit {
 
 export type HistoryAnswer =
   | { readonly kind: 'listed'; readonly commits: readonly ListedCommit[] }
-  /** No commit is as young as asked for: Git then answers with nothing at all. */
+  /** No commit is new enough: Git then sends an empty answer. */
   | { readonly kind: 'none-selected' }
   | { readonly kind: 'too-large' };
 
 export interface PushReport extends ReportStatus {
-  /** What the host said besides, for instance which rule it applied. */
+  /** Other messages of the host, for instance which rule it applied. */
   readonly messages: string;
 }
 
@@ -113,11 +113,11 @@ export class GitTransport {
   /**
    * Pushes to one of the bot's forks.
    * @param body commands and pack, as receive-pack expects them.
-   * @throws HostError; `unreachable` leaves open whether the push took place.
+   * @throws HostError; after `unreachable` it is unknown whether the push took place.
    */
   async push(fork: RepositoryName, body: ReadableStream<Uint8Array>): Promise<PushReport> {
     const response = await this.#http.post(fork, 'git-receive-pack', 'bot', body);
-    // While the host checks the objects it sends five bytes now and then, to keep the connection.
+    // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
     return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
   }
 

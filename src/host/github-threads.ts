@@ -1,8 +1,8 @@
 /**
- * What the bot says on GitHub's issues and pull requests: comments and new issues.
+ * What the bot writes on GitHub: comments on issues and pull requests, and new issues.
  *
- * A comment or an issue is created once: when the host's answer is lost, nobody knows whether it exists, and a second
- * one would be worse than an error. Reads, edits and deletions lead to the same result when repeated, and are.
+ * Creating a comment or an issue is never retried: if the host's answer is lost, it may exist, and a second one would
+ * be worse than an error. Reads, edits and deletions have the same result when repeated, so they are retried.
  */
 import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
@@ -15,7 +15,7 @@ import { failureStatus } from './request-failure.ts';
 
 const TIMEOUT_MS = 10_000;
 const COMMENTS_PER_PAGE = 100;
-/** What the host answers for what is not there, is no longer there, or may not be shown. */
+/** The statuses for something that does not exist, no longer exists, or may not be shown. */
 const GONE: ReadonlySet<number | undefined> = new Set([404, 410, 451]);
 
 export interface PostedComment {
@@ -86,7 +86,7 @@ export class GitHubThreads {
     });
   }
 
-  /** The bot's comments on a thread that were made or changed since a moment. */
+  /** The bot's comments on a thread that were created or changed since a given time. */
   async ownComments(
     { owner, name: repo }: RepositoryName,
     number: number,
@@ -120,7 +120,9 @@ export class GitHubThreads {
     );
   }
 
-  /** Gives the comment the text that `change` makes of its present one; null leaves it as it is. A comment that is gone is no error. */
+  /**
+   * Replaces the comment's text by `change(text)`; null leaves it unchanged. A comment that is gone is not an error.
+   */
   async editComment(
     repository: RepositoryName,
     id: number,
@@ -179,7 +181,7 @@ export class GitHubThreads {
   }
 }
 
-/** Whether the host failed because the comment, the thread or the repository is not there, or not any more. */
+/** Whether the host failed because the comment, the thread or the repository does not exist (any more). */
 export function isGone(error: unknown): boolean {
   return error instanceof HostError && GONE.has(failureStatus(error.cause));
 }

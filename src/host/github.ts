@@ -1,8 +1,8 @@
 /**
- * GitHub's REST API as far as the service needs it: who the bot is, forks and their branches, pull requests.
+ * The parts of GitHub's REST API that the service needs: the bot's account, forks and their branches, pull requests.
  *
- * Reads, and writes that lead to the same result when repeated (fork, sync, delete), are tried again; opening a pull
- * request is tried again only after a look at whether it has been opened.
+ * Reads, and writes with the same result when repeated (fork, sync, delete), are retried. Opening a pull request is
+ * retried only after checking whether it has been opened.
  */
 import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
@@ -42,9 +42,9 @@ export interface PullRequest {
   readonly number: number;
   readonly url: string;
   readonly isOpen: boolean;
-  /** The branch that it asks to be merged into. */
+  /** The branch to merge into. */
   readonly base: string;
-  /** Where its branch is; null if that repository is gone. */
+  /** The repository of its branch; null if that is gone. */
   readonly fork: RepositoryName | null;
 }
 
@@ -59,7 +59,7 @@ export interface NewPullRequest {
 export interface ClosedPullRequest {
   /** As the host writes it. */
   readonly closedAt: string | null;
-  /** It was merged before, and there was nothing left to close. */
+  /** True if it was already merged, so there was nothing to close. */
   readonly isMerged: boolean;
 }
 
@@ -67,6 +67,15 @@ export interface HostFile {
   /** Null: a folder or a submodule, or more than 1 MB. */
   readonly content: Uint8Array | null;
 }
+
+/** A submodule, and the commit of its own repository that it stands for. */
+export interface Submodule {
+  readonly path: string;
+  readonly oid: Oid;
+}
+
+/** The most that GitHub gives at once. */
+const FILES_PER_PAGE = 100;
 
 export class GitHub {
   readonly #calls: RestCalls;
@@ -193,9 +202,8 @@ export class GitHub {
   }
 
   /**
-   * Opens a pull request, once: after a failure that leaves it open whether it was created, the host is asked, and
-   * only then is it tried again.
-   * @throws HostError; `unreachable` leaves it open whether the pull request exists.
+   * Opens a pull request once: if a failure leaves it unknown whether it was created, this asks the host before it
+   * retries.
    */
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
     return this.#renamed(repository, async ({ owner, name: repo }) => {
@@ -215,6 +223,21 @@ export class GitHub {
     });
   }
 
+  /** The submodules whose commits an open pull request changes, among its first files. */
+  async changedSubmodules(
+    { owner, name: repo }: RepositoryName,
+    number: number,
+  ): Promise<readonly Submodule[]> {
+    return this.#retried(async () => {
+      const list = { owner, repo, pull_number: number, per_page: FILES_PER_PAGE };
+      const { data } = await this.#octokit.rest.pulls.listFiles(list);
+      return expectList(data).flatMap(({ filename, patch }) => {
+        const oid = /^\+Subproject commit ([0-9a-f]{40})$/m.exec(patch ?? '')?.[1];
+        return oid === undefined ? [] : [{ path: expectText(filename), oid }];
+      });
+    });
+  }
+
   /** Closes a pull request; one that is closed already stays as it is. */
   async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
     return this.#renamed(repository, ({ owner, name: repo }) =>
@@ -228,7 +251,7 @@ export class GitHub {
     );
   }
 
-  /** Changes what an open pull request says, or the branch that it is for. */
+  /** Changes the text or the base of an open pull request. */
   async editPullRequest(
     repository: RepositoryName,
     number: number,

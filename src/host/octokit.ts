@@ -1,6 +1,6 @@
 /**
- * Octokit as every call to the host's REST API uses it: silent, strict about answers that broke off, and with failures
- * that are HostErrors.
+ * Octokit for every call to the host's REST API: without output, strict about incomplete answers, and with failures as
+ * HostErrors.
  */
 import { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
@@ -46,7 +46,7 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
     baseUrl: apiUrl,
     request: {
       async fetch(url: string, init: RequestInit) {
-        // The address of a further page is the host's word, and the token goes along.
+        // The host names the address of a further page, and the token is sent there.
         if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
         const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
         return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES);

@@ -1,9 +1,8 @@
 /**
- * Smart HTTP requests to the host (gitprotocol-http): addresses, headers, time limits, and what an answer that is no
- * success means.
+ * Smart HTTP requests to the host (gitprotocol-http): addresses, headers, time limits, and the meaning of failures.
  *
- * The headers are built here from nothing of the client's. The bot's token goes out with requests for the bot's own
- * forks, and for repositories that are known to be public; with no others: it could read private repositories for anyone.
+ * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own
+ * forks, because it could read private repositories for anyone.
  */
 import { ByteReader } from '../git/byte-reader.ts';
 import { countedFetch } from '../metrics/counted-fetch.ts';
@@ -24,7 +23,7 @@ export type GitService = 'git-upload-pack' | 'git-receive-pack';
 /** In whose name a request is made. */
 export type Caller = 'public' | 'bot';
 
-/** Where a redirect of the host's leads: `…/<owner>/<name>.git/…`; null if it is none that we can follow. */
+/** The target of the host's redirect: `…/<owner>/<name>.git/…`; null if we cannot follow it. */
 export function movedRepository(response: Response): RepositoryName | null {
   if (response.status < 300 || response.status >= 400) return null;
   const location = response.headers.get('Location') ?? '';
@@ -54,13 +53,13 @@ export class SmartHttp {
     this.#fetch = countedFetch('git', http);
   }
 
-  /** The host's name, as messages show it. */
+  /** The host's name, for messages. */
   get hostName(): string {
     return new URL(this.#webUrl).host;
   }
 
   /**
-   * One request to a service; the answer is a success.
+   * One request to a service, with a successful answer.
    * @throws HostError
    */
   async post(
@@ -91,9 +90,9 @@ export class SmartHttp {
   }
 
   /**
-   * Any request about a repository; whatever the host answers comes back as it is, redirects included.
-   * @param path behind `<owner>/<name>.git/`.
-   * @param timeoutMs until the answer begins; null: the caller sees to it.
+   * Any request about a repository. Returns the host's answer unchanged, including redirects.
+   * @param path after `<owner>/<name>.git/`.
+   * @param timeoutMs until the answer begins; null: the caller limits the time.
    * @throws HostError `unreachable` if no answer begins in time.
    */
   async fetch(

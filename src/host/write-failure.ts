@@ -8,7 +8,7 @@ export type WriteFailure =
   | { readonly kind: 'refused'; readonly status: string; readonly said: string | null }
   /** It did nothing, and asks to be left alone for a while; null if it does not say how long. */
   | { readonly kind: 'rate-limited'; readonly pauseMs: number | null }
-  /** No answer, or a broken one: nobody knows whether it was done. */
+  /** No answer, or a broken one: it is unknown whether it was done. */
   | { readonly kind: 'unreachable' };
 
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */

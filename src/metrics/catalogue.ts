@@ -10,14 +10,14 @@ export interface Family {
   readonly labels: readonly string[];
   /** Upper bounds, rising, in the family's unit. */
   readonly buckets?: readonly number[];
-  /** To be told at once, and not with the next busy moment's counts. */
+  /** Rare and important: sent immediately, not with the next batch. */
   readonly isRare?: boolean;
 }
 
-/** From a cached answer to a client that waits in vain for the host. */
+/** From a cached answer to a client that waits for a host that never answers. */
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** A push takes as long as its pack and a new fork do. */
+/** A push may take long, for a large pack or a new fork. */
 const PUSH_SECONDS = [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 
 export const CATALOGUE = {

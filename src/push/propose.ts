@@ -1,4 +1,7 @@
-/** The pull request on the host once its branch stands: opened, found again after an attempt that died, or edited. */
+/**
+ * The pull request on the host, once its branch is there: opens it, finds it again after an attempt that died, or edits
+ * it.
+ */
 import type { Commit } from '../git/commit.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { headOf, type PullRequest } from '../host/github.ts';
@@ -40,7 +43,7 @@ export async function propose(run: PushRun, proposal: Proposal): Promise<PullReq
   });
 }
 
-/** Whether a failed step may have taken effect on the host all the same. */
+/** Whether a failed step may have taken effect on the host anyway. */
 export function isUnknown(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
   return cause instanceof HostError && cause.code === 'unreachable';

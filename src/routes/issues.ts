@@ -1,6 +1,6 @@
 /**
- * Anonymous issues (contract, 4.3): created by the bot, and from then on a thread like any other, on which the author
- * is known by the token in the answer.
+ * Anonymous issues (contract, 4.3). The bot creates them. After that, an issue is a thread like any other; the token in
+ * the answer identifies its author there.
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
@@ -44,7 +44,7 @@ async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<
   const refusal = refuseWithoutBot(c) ?? (await refuseByPolicy(c, target, 'issues'));
   if (refusal !== null) return refusal;
 
-  // Asked for first: once the issue exists, nothing may fail any more.
+  // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const created = await create(c, target, { title, body: text, labels: labels ?? [] });
   if ('kind' in created) return writeRefusal(c, 'issue', created);

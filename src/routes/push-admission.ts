@@ -1,4 +1,4 @@
-/** Wires the admission of one push: the guard and the window of its address. */
+/** Connects the admission of one push with the guard and with the limit of its address. */
 import type { Context } from 'hono';
 import { accountOf, openBackOff } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
@@ -57,7 +57,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         ]);
       },
       async release() {
-        // A place that is not given back is free again after a while.
+        // A place that is not returned becomes free after a while.
         await rateWindowOf(c.env, owner)
           .releasePlace(key)
           .catch((error: unknown) => c.var.logger.warn('a place could not be given back', { error }));
@@ -65,7 +65,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     };
   }
 
-  /** Once more if an object is out of reach for a moment: the pull request is open, and its push is not to fail. */
+  /** Retries once if an object cannot be reached for a moment: the pull request is open, and its push must not fail. */
   async function counted(step: () => Promise<void>): Promise<void> {
     await step()
       .catch(step)

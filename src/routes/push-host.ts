@@ -1,4 +1,4 @@
-/** Wires the code host of one request: Octokit, Git transport, history cache and the real clock. */
+/** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../clock.ts';
 import { openBackOff, openRestAccess } from '../durable/host-access.ts';
@@ -15,10 +15,10 @@ import { HistoryLister } from '../push/history-lister.ts';
 import type { HistoryHost, PushHost } from '../push/push-host.ts';
 import { pushAdmission } from './push-admission.ts';
 
-/** The account behind a token does not change: asked for once in an isolate's life. */
+/** The account behind a token does not change, so each isolate asks for it once. */
 const botLogins = new Map<string, string>();
 
-/** Git's side alone: refs and history of public repositories, without the bot's token. */
+/** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
   return historyHostOf(
     c,
@@ -46,17 +46,19 @@ function pushTransport(c: Context<AppEnv>, github: GitHub): GitTransport {
 
 export function pushHost(c: Context<AppEnv>): PushHost {
   const { http } = c.var;
-  const { hostingApiUrl, hostingToken, identitySecret } = c.var.config;
+  const { hostingUrl, hostingApiUrl, hostingToken, identitySecret } = c.var.config;
   const github = new GitHub({ ...openRestAccess(c.env, c.var.config, http), clock: systemClock });
   return {
     ...historyHostOf(c, pushTransport(c, github)),
     github,
     admission: pushAdmission(c),
+    connectAhead: (step) =>
+      step === 'push' ? http.openAhead(hostingUrl, { isForStream: true }) : http.openAhead(hostingApiUrl),
     async botLogin() {
       if (hostingToken === null) {
         throw new HostError(
           'refused',
-          'This service has no bot account yet: its operator has to set HOSTING_TOKEN.',
+          'This service has no bot account yet: its operator must set HOSTING_TOKEN.',
         );
       }
       const key = `${hostingApiUrl} ${hostingToken}`;

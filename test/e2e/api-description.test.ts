@@ -1,6 +1,7 @@
 /** Every answer is as /openapi.json says, and the document is as a public linter wants it. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
 import { DescribedApi } from './support/described-api.ts';
 import type { Person } from './support/person.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -67,6 +68,20 @@ describe('what the service tells of itself', () => {
     await api.expect(200, topic, '/api/pr-status/0123456789ab', keyed);
     await api.expect(400, topic, '/api/pr-status/nothing', keyed);
   });
+});
+
+it('the page of a pull request is as described', async () => {
+  const operation = 'GET /v1/pr/{hash}';
+  const contribution = await contribute(bed);
+  await contribution.clone.commit();
+  const { banner } = await expectAccepted(bed, contribution, await contribution.clone.push());
+  const path = `/v1/pr/${banner.prHash}`;
+  await expect.poll(async () => (await fetch(bed.service.url + path)).status).toBe(200);
+  await api.expect(200, operation, path);
+  await api.expect(200, operation, path, { headers: { Accept: 'text/html' } });
+  await api.expect(200, operation, `${path}.atom`);
+  await api.expect(404, operation, '/v1/pr/0123456789ab');
+  await api.expect(404, operation, '/v1/pr/0123456789ab', { headers: { Accept: 'text/html' } });
 });
 
 describe('comments and issues', () => {

@@ -118,7 +118,11 @@ describe('a message', () => {
         ['name', 'email', 'word'].includes(secret.kind) &&
         /: commit |pulls: body|git-receive-pack: body/.test(where),
     );
-    const { pull } = await expectAccepted(bed, contribution, await clone.push());
+    const { pull } = await expectAccepted(
+      bed,
+      contribution,
+      await clone.push('-o', 'publish-names', 'origin', 'HEAD:topic'),
+    );
     expect(pull.body).toContain(person.authorName);
   });
 });

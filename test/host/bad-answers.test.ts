@@ -74,7 +74,7 @@ const sound: Script = ({ method, path }) => {
     const state = method === 'PATCH' ? 'closed' : 'open';
     return json(200, { ...pull, state, closed_at: null, merged: false, merged_at: null });
   }
-  if (/\/(reviews|notifications)(\?|$)/.test(path)) return json(200, []);
+  if (/\/(reviews|notifications|files)(\?|$)/.test(path)) return json(200, []);
   if (/\/issues\/\d+\/comments/.test(path))
     return method === 'POST' ? json(201, comment) : json(200, [comment]);
   if (path.includes('/issues/comments/3')) return json(200, comment);
@@ -97,6 +97,7 @@ const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; 
   openPullRequest: { run: ({ github }) => github.openPullRequest(NAME, request), creates: /\/pulls$/ },
   closePullRequest: { run: ({ github }) => github.closePullRequest(NAME, 3) },
   editPullRequest: { run: ({ github }) => github.editPullRequest(NAME, 3, { title: 't' }) },
+  changedSubmodules: { run: ({ github }) => github.changedSubmodules(NAME, 3) },
   createComment: { run: ({ threads }) => threads.createComment(NAME, 1, 'x'), creates: /\/comments$/ },
   createIssue: {
     run: ({ threads }) => threads.createIssue(NAME, { title: 't', body: 'b', labels: [] }),
@@ -169,6 +170,7 @@ const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
   editComment: ['404', '410', '451'],
   deleteComment: ['404', '410', '451'],
   activity: ['404', '410', '451'],
+  changedSubmodules: ['a list of something else'],
   // Nothing is younger than was asked for: Git then says nothing, or what it likes.
   'listing history': ['an empty body', 'a page', 'JSON that', 'JSON of', 'a list', 'a body'],
 };

@@ -27,7 +27,7 @@ export class SqlModeration {
     return (this.#facts ??= this.#load());
   }
 
-  /** Replaces the facts: what is not among the reports any more is forgotten. */
+  /** Replaces the facts. Reports that are no longer among them are deleted. */
   write(facts: ModerationFacts): void {
     this.#facts = facts;
     const { reports, cooldownUntil, isBlocked } = facts;

@@ -27,8 +27,8 @@ export const issueAnswer = z
     karma: z.literal(0).meta({ description: 'Karma begins at 0.' }),
     user_token: z
       .string()
-      .meta({ description: 'What to send to be the same author again. It cannot be recovered.' }),
-    issue_reply_token: z.string().meta({ description: 'The same token, to comment on the issue with.' }),
+      .meta({ description: 'Send it to write under the same pseudonym again. Nobody can recover it.' }),
+    issue_reply_token: z.string().meta({ description: 'The same token, for comments on the issue.' }),
   })
   .meta({ description: 'An issue was created.' });
 

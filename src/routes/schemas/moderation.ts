@@ -16,7 +16,7 @@ export const reportQuery = z.object({ hash });
 
 export const reportRequest = z
   .object({ hash })
-  .meta({ description: 'Whom to report; as JSON, or as a form with the same field.' });
+  .meta({ description: 'The pseudonym to report, as JSON or as a form.' });
 
 export const standingAnswer = z
   .object({
@@ -24,17 +24,17 @@ export const standingAnswer = z
     reports: z.int().min(0).meta({ description: 'Reports of the last 30 days.' }),
     state: z
       .enum(STATES)
-      .meta({ description: 'flagged: 3 reports, a pause of 6 hours. blocked: 6 reports, for good.' }),
+      .meta({ description: 'flagged: 3 reports, no comments for 6 hours. blocked: 6 reports, permanent.' }),
   })
-  .meta({ description: 'Where a pseudonym stands.' });
+  .meta({ description: 'The reports about a pseudonym and its state.' });
 
 export const reportAnswer = standingAnswer
   .extend({
     accepted: z
       .boolean()
-      .meta({ description: 'False: an earlier report from the same address counts already.' }),
+      .meta({ description: 'False: an earlier report from the same address already counts.' }),
   })
-  .meta({ description: 'What became of a report.' });
+  .meta({ description: 'The result of a report.' });
 
 export type StandingAnswer = z.infer<typeof standingAnswer>;
 export type ReportAnswer = z.infer<typeof reportAnswer>;

@@ -13,7 +13,7 @@ export const goGit = await prepare({
     programClient({
       name: 'go-git',
       version: pinned(join(FOLDER, 'go.mod'), /go-git\/v5 v(\S+)/),
-      cannot: { 'commits-first': 'it sends files before commits' },
+      cannot: {},
       command: () => [join(folder, 'client')],
     }),
 });

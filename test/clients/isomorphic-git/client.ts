@@ -49,7 +49,6 @@ export const client: GitClient = {
   name: 'isomorphic-git',
   version: isomorphicGit.version(),
   cannot: {
-    'commits-first': 'it sends files before commits',
     'push-options': 'its push takes no options',
     'several-refs': 'it pushes one ref at a time',
   },

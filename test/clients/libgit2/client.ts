@@ -5,5 +5,4 @@ export const libgit2 = await preparePython({
   name: 'libgit2, by pygit2',
   distribution: 'pygit2',
   folder: import.meta.dirname,
-  cannot: { 'commits-first': 'it sends files before commits' },
 });

@@ -2,7 +2,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { git } from '../git/client.ts';
 import { Contributor } from '../support/contributor.ts';
 import { type Act, MiB, type Story, TOPIC, withLargeFiles, withTopic } from './story.ts';
 
@@ -25,14 +24,6 @@ const pushLarge =
     const at = await withLargeFiles(bed, client, fileBytes);
     await at.expectAccepted(await at.push([TOPIC]));
   };
-
-const pushBehindFiles: Act = async (bed, client) => {
-  const at = await withLargeFiles(bed, client, 6.5 * MiB);
-  const pushed = await at.push([TOPIC]);
-  // The order of some clients changes from run to run, so by chance it may be taken.
-  if (!pushed.isOk) await at.expectRefused(pushed, /behind too many files/);
-  await at.expectAccepted(await at.with(git).push([TOPIC]));
-};
 
 export const transfers: readonly Story[] = [
   {
@@ -107,9 +98,6 @@ export const transfers: readonly Story[] = [
   {
     name: 'push of 30 MB',
     act: pushLarge(6.5 * MiB),
-    needs: {
-      'commits-first': { name: 'it is told so, and git pushes from the same clone', act: pushBehindFiles },
-    },
   },
   {
     name: 'push from a stale clone',

@@ -50,8 +50,6 @@ export interface GitClient {
 
 /** What not every client can. */
 export type Ability =
-  /** To send the commits before the files. Otherwise the service must keep the files that come before them. */
-  | 'commits-first'
   | 'push-options'
   | 'several-refs'
   | 'refs/for'
