@@ -16,6 +16,8 @@ export interface HostSettings {
   readonly store: Store;
   readonly botLogin: string;
   readonly botToken: string;
+  /** Of the bot's token, a classic one. */
+  readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
   readonly now: () => Date;
 }
@@ -42,6 +44,7 @@ export class Host {
   readonly store: Store;
   readonly bot: User;
   readonly botToken: string;
+  readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
   readonly now: () => Date;
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -54,6 +57,7 @@ export class Host {
     this.store = settings.store;
     this.bot = settings.store.ensureUser(settings.botLogin);
     this.botToken = settings.botToken;
+    this.botScopes = settings.botScopes;
     this.forkDelayMs = settings.forkDelayMs;
     this.now = settings.now;
   }

@@ -12,10 +12,13 @@ import type { Env } from '../env.ts';
 import type { Action } from '../guard/action-token.ts';
 import { type Alert, pseudonymOf } from '../guard/alert.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
+import type { TokenProblem } from '../host/token-watch.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
 import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
+import { HostPause } from './guard/host-pause.ts';
+import { TokenReport } from './guard/token-report.ts';
 
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
@@ -28,6 +31,8 @@ export class Guard extends DurableObject<Env> {
   readonly #bursts: BurstRecord;
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
+  readonly #hostPause: HostPause;
+  readonly #tokenReport: TokenReport;
   #panicMode: boolean;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -37,7 +42,9 @@ export class Guard extends DurableObject<Env> {
     this.#bursts = new BurstRecord(sql);
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
-    // A burst that a restart interrupted ends within a minute, unless the detector fires again.
+    this.#hostPause = new HostPause(kv);
+    this.#tokenReport = new TokenReport(kv);
+    // A burst that was cut off by a restart is over a minute from now, or the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
 
@@ -49,7 +56,10 @@ export class Guard extends DurableObject<Env> {
    * Counts a push attempt, whether or not it is accepted.
    * @param address as a keyed hash. @returns the switch, and the time of the attempt in milliseconds since 1970.
    */
-  async admit(address: string): Promise<{ panicMode: boolean; at: number }> {
+  async admit(
+    address: string,
+    account: string,
+  ): Promise<{ panicMode: boolean; at: number; hostPauseMs: number }> {
     const at = Date.now();
     this.#endBurst(at);
     const figures = this.#detector.record(address, at);
@@ -58,7 +68,25 @@ export class Guard extends DurableObject<Env> {
       await this.#wakeAt(at + BURST_WINDOW_MS);
       await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
-    return { panicMode: this.#panicMode, at };
+    return { panicMode: this.#panicMode, at, hostPauseMs: this.#hostPause.left(account, at) };
+  }
+
+  /** How long the host is to be left alone by the account; 0: it is not. */
+  hostPause(account: string): number {
+    return this.#hostPause.left(account, Date.now());
+  }
+
+  /** The host asks to be left alone. */
+  pauseHost(account: string, pauseMs: number): void {
+    this.#hostPause.begin(account, pauseMs, Date.now());
+  }
+
+  /** Something is wrong with the bot's token. */
+  async tokenProblems(account: string, problems: readonly TokenProblem[]): Promise<void> {
+    const now = Date.now();
+    if (this.#tokenReport.isNews(account, problems, now)) {
+      await this.#raise({ kind: 'token', problems }, null, now);
+    }
   }
 
   /** A pull request is open. */

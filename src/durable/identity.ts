@@ -15,6 +15,7 @@ import { shownKarma } from '../identity/footer.ts';
 import { REPORT_LIFE_MS, type Standing, pruned, reported, standingOf } from '../identity/moderation.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
+import { openRestAccess } from './host-access.ts';
 import { doChores } from './identity/chores.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './identity/post-comment.ts';
@@ -157,8 +158,7 @@ export class Identity extends DurableObject<Env> {
 
   #openHost(): GitHubThreads {
     if (this.#host !== null) return this.#host;
-    const { hostingApiUrl, hostingToken } = this.#config();
-    const access = { apiUrl: hostingApiUrl, token: hostingToken ?? '', http: this.#client() };
+    const access = openRestAccess(this.env, this.#config(), this.#client());
     return (this.#host = new GitHubThreads({ ...access, clock: systemClock }));
   }
 

@@ -7,9 +7,11 @@ import { systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import { followPullRequests } from '../events/follow.ts';
-import { GitHubActivity, failureStatus } from '../host/github-activity.ts';
+import { GitHubActivity } from '../host/github-activity.ts';
+import { failureStatus } from '../host/request-failure.ts';
 import { createLogger } from '../log.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
+import { openRestAccess } from './host-access.ts';
 import { SqlFeedMemory } from './notification-feed/feed-memory.ts';
 
 export class NotificationFeed extends DurableObject<Env> {
@@ -29,9 +31,9 @@ export class NotificationFeed extends DurableObject<Env> {
   async run(cronTime: number): Promise<void> {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid' || result.config.hostingToken === null || this.#isRunning) return;
-    const { hostingApiUrl, hostingToken, logFormat, outgoingFetchHosts } = result.config;
+    const { logFormat, outgoingFetchHosts } = result.config;
     const http = new HttpClient(outgoingFetchHosts);
-    const host = new GitHubActivity({ apiUrl: hostingApiUrl, token: hostingToken, http });
+    const host = new GitHubActivity(openRestAccess(this.env, result.config, http));
     this.#isRunning = true;
     try {
       await followPullRequests(

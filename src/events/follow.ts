@@ -6,7 +6,8 @@
  * on twice, for example after a crash. The receiver recognises them by their keys.
  */
 import type { Clock } from '../clock.ts';
-import { type FeedThread, type GitHubActivity, askedPauseMs } from '../host/github-activity.ts';
+import type { FeedThread, GitHubActivity } from '../host/github-activity.ts';
+import { askedPauseMs } from '../host/rate-limit.ts';
 import { type FeedCursor, afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
 import { type PullRequestEvents, eventsOf } from './host-event.ts';
 

@@ -8,6 +8,7 @@
 import type { Octokit } from '@octokit/rest';
 import { openOctokit, type RestAccess } from './octokit.ts';
 import type { RepositoryName } from './repository-name.ts';
+import { isRequestFailure } from './request-failure.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The most that GitHub gives at once. */
@@ -52,12 +53,6 @@ export interface PullRequestActivity {
   readonly mergedAt: string | null;
   readonly closedAt: string | null;
   readonly remarks: readonly Remark[];
-}
-
-/** The part of Octokit's errors that is used. */
-interface RequestFailure extends Error {
-  readonly status: number;
-  readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>> };
 }
 
 export class GitHubActivity {
@@ -146,26 +141,6 @@ export class GitHubActivity {
       throw error;
     }
   }
-}
-
-/** The status of the host's failure; undefined if it did not answer. */
-export function failureStatus(error: unknown): number | undefined {
-  return isRequestFailure(error) && error.response !== undefined ? error.status : undefined;
-}
-
-/** How long the host asks us to wait; null if it does not say. */
-export function askedPauseMs(error: unknown, now: number): number | null {
-  if (!isRequestFailure(error) || ![403, 429].includes(error.status)) return null;
-  const headers = error.response?.headers ?? {};
-  const retryAfter = Number(headers['retry-after']);
-  if (Number.isFinite(retryAfter)) return retryAfter * 1000;
-  const resetsAt = Number(headers['x-ratelimit-reset']) * 1000;
-  if (Number(headers['x-ratelimit-remaining']) !== 0 || !Number.isFinite(resetsAt)) return null;
-  return Math.max(0, resetsAt - now);
-}
-
-function isRequestFailure(error: unknown): error is RequestFailure {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number';
 }
 
 function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {

@@ -23,18 +23,18 @@ export interface Proposal {
   readonly branch: WorkBranch;
 }
 
-/** @throws Refusal; see `isOpen` for what it leaves unknown. */
+/** @throws Refusal; see `isUnknown` for what it leaves open. */
 export async function propose(run: PushRun, proposal: Proposal): Promise<PullRequest> {
-  const { pullRequest, isUpdate } = proposal.continuation;
+  const { pullRequest, isUpdate, mayHaveBranch } = proposal.continuation;
   if (isUpdate && pullRequest !== null) return edit(run, proposal, pullRequest);
   if (pullRequest?.isOpen) return pullRequest;
   await run.reply.progress('Opening the pull request ...');
   return open(run, proposal).catch(async (error: unknown) => {
     const found = await findOpen(run, proposal);
     if (found !== null) return found;
-    // A branch without a pull request is useless. But the branch stays while it is unknown whether one was opened, or
-    // if it had a pull request before.
-    if (pullRequest === null && !isUnknown(error)) {
+    // A branch without a pull request helps nobody. But while an attempt may have opened one, this or an earlier one, the
+    // branch stays: taking it away would close the pull request. And one that had a pull request is not ours to take.
+    if (!mayHaveBranch && !isUnknown(error)) {
       await proposal.branch.drop((failure) =>
         run.logger.warn('a branch without a pull request stays on the fork', { error: failure }),
       );

@@ -5,6 +5,7 @@
 import type { Oid } from '../git/oid.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import type { PushReport } from '../host/git-transport.ts';
+import type { Repository } from '../host/github.ts';
 import { HostError, hostText } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { ensureFork, forgetFork, isForkGone, type ReadyFork, syncFork } from './fork.ts';
@@ -16,7 +17,7 @@ import { Upload } from './upload.ts';
 
 export interface WorkBranchFacts {
   /** What the fork is a fork of. */
-  readonly repository: RepositoryName;
+  readonly repository: Repository;
   readonly branch: string;
   /** False: it cannot be on the fork yet. */
   readonly mayExist: boolean;

@@ -8,6 +8,7 @@ import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
 import type { LimitedAction } from '../durable/rate-window.ts';
 import type { Credential } from '../durable/guard.ts';
+import { openRestAccess } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
 import { closedEvent } from '../events/host-event.ts';
 import { tokenHash } from '../guard/action-token.ts';
@@ -85,9 +86,8 @@ async function closeAll(
   credential: Credential,
   tracked: readonly TrackedPullRequest[],
 ): Promise<RollbackReport> {
-  const { hostingApiUrl, hostingToken } = c.var.config;
-  const { http } = c.var;
-  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock: systemClock });
+  const { config, http } = c.var;
+  const github = new GitHub({ ...openRestAccess(c.env, config, http), clock: systemClock });
   const report = await rollBack(
     {
       close: ({ owner, repo, number }) => github.closePullRequest({ owner, name: repo }, number),

@@ -4,6 +4,7 @@
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
+import { openRestAccess } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
 import { GitHubThreads, type NewIssue } from '../host/github-threads.ts';
 import { HostError } from '../host/host-error.ts';
@@ -64,9 +65,8 @@ async function create(
   target: RepositoryName,
   issue: NewIssue,
 ): Promise<{ url: string; number: number } | WriteFailure> {
-  const { hostingApiUrl, hostingToken } = c.var.config;
-  const access = { apiUrl: hostingApiUrl, token: hostingToken ?? '', http: c.var.http };
-  const host = new GitHubThreads({ ...access, clock: systemClock });
+  const { config, http } = c.var;
+  const host = new GitHubThreads({ ...openRestAccess(c.env, config, http), clock: systemClock });
   try {
     return await host.createIssue(target, issue);
   } catch (error) {

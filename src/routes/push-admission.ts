@@ -1,9 +1,18 @@
 /** Connects the admission of one push with the guard and with the limit of its address. */
 import type { Context } from 'hono';
+import { accountOf, openBackOff } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
+import { LONGEST_WAIT_MS } from '../host/retry.ts';
 import { keyedHash } from '../identity/keyed-hash.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
-import { type Admission, type Place, rateLimited, suspended, unguarded } from '../push/admission.ts';
+import {
+  type Admission,
+  heldBack,
+  type Place,
+  rateLimited,
+  suspended,
+  unguarded,
+} from '../push/admission.ts';
 import { Refusal } from '../push/refusal.ts';
 import { type Client, clientOf, guardOf, rateWindowOf } from './client.ts';
 
@@ -16,9 +25,14 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   return {
     async enter() {
       try {
-        const { panicMode, at } = await guardOf(c.env).admit((await client()).hash('burst'));
+        const address = (await client()).hash('burst');
+        const { panicMode, at, hostPauseMs } = await guardOf(c.env).admit(address, accountOf(c.var.config));
         pushedAt = at;
-        return panicMode ? suspended() : null;
+        const backOff = openBackOff(c.env, c.var.config);
+        backOff.learn(hostPauseMs);
+        if (panicMode) return suspended();
+        const leftMs = backOff.leftMs();
+        return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c), leftMs) : null;
       } catch (error) {
         return outOfReach(c, error);
       }
@@ -66,7 +80,11 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   }
 }
 
-/** Records of an address, although hashed, must not tell which pull requests came from it. */
+function hostNameOf(c: Context<AppEnv>): string {
+  return new URL(c.var.config.hostingUrl).host;
+}
+
+/** What is kept with an address, if only as hashes, must not tell which pull requests came from it. */
 async function hiddenKey(c: Context<AppEnv>, key: string): Promise<string> {
   return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'place', key);
 }

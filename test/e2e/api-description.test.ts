@@ -123,8 +123,9 @@ describe('comments and issues', () => {
     ];
     for (const [operation, end, hostPath] of operations) {
       await api.expect(403, operation, `/v1/gh/octo/closed/${end}`, json(person, TEXTS));
-      const headers = { 'retry-after': '120' };
-      bed.sandbox.faults.inject({ method: 'POST', path: hostPath, answer: { status: 429, headers } });
+      // As often as a call is made; the account is to be free again for the next one.
+      const answer = { status: 429, headers: { 'retry-after': '1' } };
+      bed.sandbox.faults.inject({ method: 'POST', path: hostPath, times: 3, answer });
       await api.expect(503, operation, `/v1/gh/octo/hello/${end}`, json(person, TEXTS));
       const cut = { during: 'request', afterBytes: 0 } as const;
       bed.sandbox.faults.inject({ method: 'POST', path: hostPath, times: 9, cut });
