@@ -14,6 +14,7 @@ import { HostError, MovedError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { isolate } from '../metrics/isolate.ts';
 import { discoverForPush } from '../push/discovery.ts';
+import { newPrHash } from '../push/pr-hash.ts';
 import type { PushSettings } from '../push/preparation.ts';
 import { Push } from '../push/push.ts';
 import { lookUpAhead } from '../push/upstream-repository.ts';
@@ -40,7 +41,6 @@ const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
-const PR_HASH_BYTES = 6;
 const PR_KEY_BYTES = 16;
 
 export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -157,7 +157,7 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
     client: clientOf(c),
     remoteUrl: (repository) => `${origin}/v1/gh/${fullName(repository)}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
-    newPrHash: () => randomHex(PR_HASH_BYTES),
+    newPrHash,
     newPrKey: () => randomHex(PR_KEY_BYTES),
   };
 }
