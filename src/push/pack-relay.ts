@@ -161,7 +161,8 @@ export class PackRelay {
   ): Promise<void> {
     const { guard, texts } = this.#plan;
     const { history, contents } = await this.#plan.rewrite(commits, ground);
-    guard?.learn(commits, ({ oid }) => this.#rewriter.findCommit(oid), this.#rewriter.kept);
+    const contentOf = ({ oid }: NewCommit) => this.#rewriter.findCommit(oid);
+    guard?.learn(commits, contentOf, this.#rewriter.kept, history.originalIds);
     guard?.checkMessages(history.messages);
     for (const [where, text] of Object.entries(texts)) guard?.checkText(where, text);
     this.#upstreams = upstreams;

@@ -152,6 +152,27 @@ describe('a name or an address in files', () => {
   });
 });
 
+describe('the original id of a commit', () => {
+  it('is found in a file, and can be published on purpose', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const id = await clone.commit({ message: 'Format all files\n' });
+    await clone.commit({ files: { '.git-blame-ignore-revs': `# format\n${id}\n` } });
+    const lines = await expectRefused(
+      bed,
+      upstream,
+      await clone.push(),
+      'original commit ids would become public',
+    );
+    expect(lines).toContain(`  .git-blame-ignore-revs: the id of a commit of this push: ${id}`);
+    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
+    bed.tripwire.tolerate('published on purpose', ({ secret }) => secret.kind === 'id');
+    const pushed = await clone.push('-o', 'publish-names', 'origin', 'HEAD:topic');
+    await expectAccepted(bed, contribution, pushed);
+    expect(remoteLines(pushed).join('\n')).toContain('The original id of a commit would become public:');
+  });
+});
+
 describe('a preview', () => {
   it('shows what would become public, publishes nothing, and takes no place', async () => {
     const contribution = await contribute(bed);

@@ -113,13 +113,14 @@ describe.each(CHUNKINGS)('a fetch of version 2 in %s chunks', (_, cut) => {
     await expect(relayed(stranger, 2, cut)).rejects.toMatchObject({ code: 'unsupported' });
   });
 
+  const listed = async (...prefixes: string[]) => {
+    const args = ['peel', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)];
+    const lines = await relayed(v2(['command=ls-refs'], args), 2, cut);
+    expect(lines.slice(4, 5)).toEqual(['peel']);
+    return lines.slice(5, -1).map((line) => line.replace('ref-prefix ', ''));
+  };
+
   it('lists refs without the names of the client’s branches', async () => {
-    const listed = async (...prefixes: string[]) => {
-      const args = ['peel', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)];
-      const lines = await relayed(v2(['command=ls-refs'], args), 2, cut);
-      expect(lines.slice(4, 5)).toEqual(['peel']);
-      return lines.slice(5, -1).map((line) => line.replace('ref-prefix ', ''));
-    };
     // `git pull` on a branch that was pushed with -u.
     const tracked = ['refs/heads/', 'refs/heads/my-name/fix', 'refs/tags/', 'HEAD'];
     expect(await listed(...tracked)).toEqual(['refs/heads/', 'refs/tags/', 'HEAD']);

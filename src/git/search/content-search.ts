@@ -24,6 +24,8 @@ export interface ContentHit {
   readonly excerpt: Uint8Array;
   /** `name`: it is itself the name of a file or folder. */
   readonly kind: 'name' | 'content';
+  /** The index of the pattern that was found. */
+  readonly pattern: number;
   /** The id of the file; null if it is unknown, because a delta's id needs its base. */
   oid: Oid | null;
 }
@@ -128,6 +130,7 @@ export class ContentSearch implements ContentListener {
     return {
       excerpt: new Uint8Array(text.subarray(lineStart, nextLine < 0 ? text.length : nextLine)),
       kind: this.#kind === 'tree' ? 'name' : 'content',
+      pattern: this.#search.found,
       oid: null,
     };
   }

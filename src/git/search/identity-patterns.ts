@@ -6,6 +6,7 @@
  * by a character that replaces it in file names. A single word, such as "Ada", is too common. Upper and lower case are
  * equal.
  */
+import { BOUNDARY } from './boundary.ts';
 import type { RawIdentity } from './raw-identity.ts';
 import { type ByteClass, type BytePattern, MAX_PATTERN_BYTES } from './byte-search.ts';
 
@@ -16,10 +17,6 @@ const MAX_LENGTH = 100;
 const MIN_WORD_LENGTH = 2;
 /** What stands between two words of a name. */
 const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0));
-/** Everything but letters and digits; bytes of other scripts count as letters. */
-const BOUNDARY: ByteClass = Array.from({ length: 128 }, (_, byte) => byte).filter(
-  (byte) => !/[A-Za-z0-9]/.test(String.fromCharCode(byte)),
-);
 /** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
 /** The host's own name, in every commit that it makes. */
