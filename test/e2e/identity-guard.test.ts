@@ -107,6 +107,18 @@ describe('a name or an address in files', () => {
     expect(await expectFound({ upstream, person, clone })).toContain(`added by ${person.authorEmail}`);
   });
 
+  it('is found in a list of addresses of the same provider, of which the delta copies the rest', async () => {
+    const upstream = await bed.createUpstream();
+    const people = ['alice', 'bob', 'carl', 'dora', 'emil', 'fred'];
+    const list = people.map((name) => `${name}.${name}@home.example\n`);
+    await upstream.grow({ files: { AUTHORS: list.join('') } });
+    const person = bed.person();
+    const clone = await person.clone(upstream.url);
+    const longer = [...list.slice(0, 3), `${person.authorEmail}\n`, ...list.slice(3)];
+    await clone.commit({ files: { AUTHORS: longer.join('') } });
+    expect(await expectFound({ upstream, person, clone })).toContain(person.authorEmail.split('@')[0]);
+  });
+
   it('is found in the name of a file', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;

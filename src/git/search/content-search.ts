@@ -6,12 +6,14 @@ import { hashObject, type Oid } from '../oid.ts';
 import { DeltaInserts } from '../pack/delta-inserts.ts';
 import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import type { ContentListener } from '../pack/entry-walker.ts';
+import { COPY_MARK } from './boundary.ts';
 import type { ByteSearch } from './byte-search.ts';
 import { TreeNames } from './tree-names.ts';
 
 const LF = 0x0a;
 /** Added before and after every text, because a pattern may require a boundary. */
 const LINE_END = Uint8Array.of(LF);
+const COPIED = Uint8Array.of(COPY_MARK);
 /** Larger files are searched, too, but their ids and so their names are not known. */
 const MAX_WHOLE_BYTES = 64 * 1024;
 /** How much of the preceding text is kept, to show where a hit is. */
@@ -89,7 +91,7 @@ export class ContentSearch implements ContentListener {
   }
 
   copied(): void {
-    this.#endText();
+    this.#scan(COPIED);
     this.names.add(this.#whole.subarray(0, this.#wholeLength), null);
     this.#wholeLength = 0;
     this.#beginText();
