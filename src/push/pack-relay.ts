@@ -53,6 +53,8 @@ export class PackRelay {
   #upload: Upload | null | undefined;
   /** All pieces of the pack, if it was read to its end before any of it left. */
   #whole: readonly Uint8Array[] | null = null;
+  /** What `finish` has sent. */
+  #rest: readonly Uint8Array[] = [];
   #waitingBytes = 0;
   #objectCount = 0;
   #packBytes = 0;
@@ -93,18 +95,26 @@ export class PackRelay {
 
   /** Sends the rest; null: there was nothing to send. Only after `receive`. */
   async finish(): Promise<PushReport | null> {
-    const rewritten = this.#rewritten as RewrittenHistory;
-    const rest = [...(this.#whole ?? this.#take()), this.#rewriter.trailer()];
-    const upload = await this.#open(rewritten);
+    this.#rest = [...(this.#whole ?? this.#take()), this.#rewriter.trailer()];
+    const upload = await this.#open(this.#rewritten as RewrittenHistory);
     try {
-      return await this.#end(upload, rest);
+      return await this.#end(upload, this.#rest);
     } catch (error) {
       if (!isForkGone(error)) throw error;
-      if (this.#whole === null) throw forkGone();
-      // The whole pack is still in memory, so it can be sent again, to a new fork.
-      this.#upload = await this.#plan.openUpload(rewritten);
-      return this.#end(this.#upload, rest);
+      if (!this.isRepeatable) throw forkGone();
+      return this.repeat();
     }
+  }
+
+  /** Whether the whole pack is still in memory. */
+  get isRepeatable(): boolean {
+    return this.#whole !== null;
+  }
+
+  /** Sends it all once more, after the fork was made ready again. Only after `finish`, and if `isRepeatable`. */
+  async repeat(): Promise<PushReport | null> {
+    this.#upload = await this.#plan.openUpload(this.#rewritten as RewrittenHistory);
+    return this.#end(this.#upload, this.#rest);
   }
 
   get rewritten(): RewrittenHistory | null {
