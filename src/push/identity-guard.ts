@@ -14,6 +14,7 @@ import { identityPatterns } from '../git/search/identity-patterns.ts';
 import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../git/search/own-id-patterns.ts';
 import { IdentityCollector } from '../git/search/raw-identity.ts';
 import { utf8 } from '../git/bytes.ts';
+import type { NamedCommits } from './named-commits.ts';
 import { Refusal } from './refusal.ts';
 
 /** The search stops after this many. */
@@ -26,6 +27,9 @@ export class IdentityGuard {
   readonly #refuses: boolean;
   readonly #collector = new IdentityCollector();
   readonly #findings: string[] = [];
+  readonly #idFindings: string[] = [];
+  /** Commits that messages name, of which nobody can tell whose they are. */
+  #unsureIds: readonly Oid[] = [];
   #isComplete = true;
   #hasAllIds = true;
   /** Patterns of contents from this one on are original ids. */
@@ -84,6 +88,14 @@ export class IdentityGuard {
     }
   }
 
+  checkNamedCommits({ oids, areStrange }: NamedCommits): void {
+    if (!areStrange) this.#unsureIds = oids;
+    else
+      this.#idFindings.push(
+        ...oids.map((oid) => `  a message names a commit that upstream does not have: ${oid}`),
+      );
+  }
+
   /** @param pieces of the outgoing pack, in order, beginning with its header. */
   checkPack(pieces: readonly Uint8Array[]): void {
     if (this.#walker === null) return;
@@ -117,7 +129,7 @@ export class IdentityGuard {
   /** Lines that say what was found and where; none if nothing was. */
   get findings(): readonly string[] {
     const contents = (this.#contents?.hits ?? []).map((hit) => this.#describe(hit));
-    return [...this.#findings, ...contents].slice(0, MAX_FINDINGS);
+    return [...this.#findings, ...this.#idFindings, ...contents].slice(0, MAX_FINDINGS);
   }
 
   /** Warns if not all names could be searched for. */
@@ -129,6 +141,9 @@ export class IdentityGuard {
         : [
             'The commits name more people than the service can search for. It did not search for all of them.',
           ]),
+      ...this.#unsureIds.map(
+        (oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`,
+      ),
       ...(this.#hasAllIds
         ? []
         : ['There are too many commits to search the files for the original ids of all of them.']),
@@ -172,8 +187,8 @@ function namesWouldBePublic(lines: readonly string[]): Refusal {
 function idsWouldBePublic(lines: readonly string[]): Refusal {
   return new Refusal('original commit ids would become public', [
     ...lines,
-    'It was made from your name and the time, so anybody can use it to test a guess at who you are. And it names nothing:',
-    'the service gives the commit another id. Remove it, and propose it again once the commit has its final id.',
+    'It was made from your name and the time, so anybody can use it to test a guess at who you are. And it names nothing,',
+    'because the service gives your commits other ids. Remove it and push again.',
     'To publish it anyway, add: -o publish-names',
   ]);
 }

@@ -16,6 +16,7 @@ import type { PushReport } from '../host/git-transport.ts';
 import { isForkGone } from './fork.ts';
 import { hostStep, type HostSteps } from './host-steps.ts';
 import type { IdentityGuard } from './identity-guard.ts';
+import { type NamedCommits, namedCommits } from './named-commits.ts';
 import { Refusal } from './refusal.ts';
 import type { Rewritten, RewrittenHistory } from './rewriting.ts';
 import type { Upload } from './upload.ts';
@@ -174,10 +175,20 @@ export class PackRelay {
     const contentOf = ({ oid }: NewCommit) => this.#rewriter.findCommit(oid);
     guard?.learn(commits, contentOf, this.#rewriter.kept, history.originalIds);
     guard?.checkMessages(history.messages);
+    guard?.checkNamedCommits(await this.#namedCommits(commits, history));
+    // More of upstream's history may be known now.
+    if (this.#rewriter.hidesCommit) throw hiddenCommit();
     for (const [where, text] of Object.entries(texts)) guard?.checkText(where, text);
     this.#upstreams = upstreams;
     this.#objectCount = this.#rewriter.start(contents);
     this.#rewritten = history;
+  }
+
+  #namedCommits(commits: readonly NewCommit[], { messages }: RewrittenHistory): Promise<NamedCommits> {
+    const { history, steps } = this.#plan;
+    const own = new Set(commits.map(({ oid }) => oid));
+    const reachBack = () => steps.run('history', () => history.reachBack());
+    return namedCommits(messages, (oid) => own.has(oid), history, reachBack);
   }
 
   /** The pieces that may leave now. @throws Refusal if they may not. */

@@ -183,6 +183,22 @@ describe('the original id of a commit', () => {
     await expectAccepted(bed, contribution, pushed);
     expect(remoteLines(pushed).join('\n')).toContain('The original id of a commit would become public:');
   });
+
+  it('is found in a message that git wrote before a rebase', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const upstreams = await upstream.tip('main~1');
+    const first = await clone.commit({ message: `Old\n\n(cherry picked from commit ${upstreams})\n` });
+    await clone.git('revert', '--no-edit', 'HEAD');
+    await upstream.grow();
+    await clone.git('fetch', '--quiet');
+    await clone.git('rebase', '--quiet', 'origin/main');
+    const reason = 'original commit ids would become public';
+    const lines = await expectRefused(bed, upstream, await clone.push(), reason);
+    expect(lines.filter((line) => line.includes('a message names a commit'))).toEqual([
+      `  a message names a commit that upstream does not have: ${first}`,
+    ]);
+  });
 });
 
 describe('a preview', () => {
