@@ -55,11 +55,11 @@ export function previewed({ prepared, options, relay, guard }: Previewed): Refus
 
 function identityLines(guard: IdentityGuard | null): readonly string[] {
   if (guard === null) return ['This service does not search for the names of the commits’ authors.'];
-  const { findings, gaps } = guard;
+  const { heading, findings, gaps } = guard;
   const found =
     findings.length === 0
       ? ['The service found no name or address of the commits’ authors in what would become public.']
-      : ['The name or address of a commit’s author would become public:', ...findings];
+      : [heading, ...findings];
   return [...found, ...gaps];
 }
 

@@ -285,7 +285,7 @@ function withTexts(options: PushOptions, withNewIds: RewrittenHistory['withNewId
 }
 
 /** The findings of the identity guard, if it does not refuse the push. */
-function warnings({ findings, gaps }: IdentityGuard): readonly string[] {
+function warnings({ heading, findings, gaps }: IdentityGuard): readonly string[] {
   if (findings.length === 0) return gaps;
-  return ['The name or address of a commit’s author becomes public here:', ...findings, ...gaps];
+  return [heading, ...findings, ...gaps];
 }
