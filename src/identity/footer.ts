@@ -32,6 +32,11 @@ export function issueText(body: string, serviceUrl: string): string {
   return `${body}\n\n---\n${origin}\n*The original author's identity has been anonymized.*`;
 }
 
+/** Whether the text ends with the footer of an anonymous comment. */
+export function hasFooter(text: string): boolean {
+  return FOOTER_PATTERN.test(text);
+}
+
 /** The karma that the footer shows; null if the text does not end with a footer of this hash. */
 export function shownKarma(text: string, hash: string): number | null {
   const { groups } = FOOTER_PATTERN.exec(text) ?? {};
