@@ -6,6 +6,7 @@
  * feed is asked for both read and unread ones. Nothing is retried: the caller comes back in a minute.
  */
 import type { Octokit } from '@octokit/rest';
+import { expectAddress, expectList, expectNumber } from './answer.ts';
 import { openOctokit, type RestAccess } from './octokit.ts';
 import type { RepositoryName } from './repository-name.ts';
 import { isRequestFailure } from './request-failure.ts';
@@ -137,25 +138,32 @@ export class GitHubActivity {
     const moment = `${new Date(since).toISOString().slice(0, 19)}Z`;
     return unlessGone(async () => {
       const [comments, reviews] = await Promise.all([
-        this.#octokit.paginate(rest.issues.listComments, { ...thread, issue_number: number, since: moment }),
+        this.#octokit.paginate(
+          rest.issues.listComments,
+          { ...thread, issue_number: number, since: moment },
+          // A page of another shape must not pass for a thread without comments.
+          ({ data }) => [...expectList(data)],
+        ),
         // Reviews cannot be asked for from a moment on.
-        this.#octokit.paginate(rest.pulls.listReviews, { ...thread, pull_number: number }),
+        this.#octokit.paginate(rest.pulls.listReviews, { ...thread, pull_number: number }, ({ data }) => [
+          ...expectList(data),
+        ]),
       ]);
       return [
         ...comments.map((comment) => ({
-          key: `comment:${comment.id}`,
+          key: `comment:${expectNumber(comment.id)}`,
           authorId: comment.user?.id ?? null,
-          url: comment.html_url,
+          url: expectAddress(comment.html_url),
           at: comment.created_at,
           text: comment.body ?? '',
         })),
         // Every remark on a line of code belongs to a review, even if it is the only one in it.
         ...reviews.map((review) => ({
-          key: `review:${review.id}`,
+          key: `review:${expectNumber(review.id)}`,
           authorId: review.user?.id ?? null,
-          url: review.html_url,
+          url: expectAddress(review.html_url),
           at: review.submitted_at ?? '',
-          text: review.body,
+          text: review.body ?? '',
         })),
         // An old comment that was edited is no news.
       ].filter(({ at }) => !(Date.parse(at) < Date.parse(moment)));
