@@ -103,10 +103,29 @@ app.onError((error, c) => {
   return c.json({ error: 'internal server error' }, 500);
 });
 
-/** Runs on every cron trigger. Does nothing without a bot account. */
+/** The configurations for which the service has looked for a secret of its own. */
+const checkedForSecret = new WeakSet<Config>();
+
+/** All pseudonyms depend on the secret, and the operator may not know that it has changed. */
+async function warnOfTwoSecrets(env: Env, config: Config): Promise<void> {
+  if (config.identitySecret === null || checkedForSecret.has(config)) return;
+  const secret = env.SERVICE_SECRET.get(env.SERVICE_SECRET.idFromName('secret'));
+  // If the object cannot be reached now, the next run asks again.
+  const hasOwn = await secret.isMade().catch(() => null);
+  if (hasOwn === null) return;
+  checkedForSecret.add(config);
+  if (hasOwn) loggerOf(config).warn(TWO_SECRETS, { variable: 'IDENTITY_SECRET' });
+}
+
+const TWO_SECRETS =
+  'IDENTITY_SECRET is set, so the secret that the service created earlier is no longer used';
+
+/** Runs on every cron trigger. Without a bot account there is no feed to read. */
 async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
   const result = configOf(env);
-  if (result.kind === 'invalid' || result.config.hostingToken === null) return;
+  if (result.kind === 'invalid') return;
+  await warnOfTwoSecrets(env, result.config);
+  if (result.config.hostingToken === null) return;
   await env.NOTIFICATION_FEED.get(env.NOTIFICATION_FEED.idFromName('feed')).run(scheduledTime);
 }
 

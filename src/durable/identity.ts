@@ -19,6 +19,7 @@ import { openRestAccess } from './host-access.ts';
 import { doChores } from './identity/chores.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './identity/post-comment.ts';
+import type { Thread } from './identity/sql-comments.ts';
 import { type Records, hasRecords, isNobody, openRecords } from './identity/records.ts';
 
 export type { CommentOutcome, CommentRequest } from './identity/post-comment.ts';
@@ -28,6 +29,9 @@ const MAX_QUEUE = 100;
 const LONGEST_WAIT_MS = 30_000;
 /** How long to wait until the configuration may be valid again. The platform retries a failing alarm only six times. */
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
+
+/** The address of a comment says whether it is on an issue or on a pull request. */
+const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
 
 export interface ReportOutcome {
   /** False: this address has reported the hash within the last 30 days. */
@@ -70,7 +74,7 @@ export class Identity extends DurableObject<Env> {
   async comment(request: CommentRequest): Promise<CommentOutcome> {
     const askedAt = systemClock.now();
     if (this.#posts.length >= MAX_QUEUE) return { kind: 'busy' };
-    return this.#posts.run(async () => {
+    const outcome = await this.#posts.run(async (): Promise<CommentOutcome> => {
       if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
       const surroundings = {
         records: this.#records(),
@@ -83,6 +87,11 @@ export class Identity extends DurableObject<Env> {
       };
       return postComment(surroundings, request);
     });
+    if (outcome.kind === 'posted') {
+      const { owner, repo: name, number } = request;
+      await this.#announce({ repository: { owner, name }, number }, outcome.url);
+    }
+    return outcome;
   }
 
   /** Does what is due. If it does not finish, the platform runs it again. */
@@ -97,12 +106,15 @@ export class Identity extends DurableObject<Env> {
     const { hash, moderation, comments, karma } = records;
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { records, host: this.#openHost(), clock: systemClock };
-    await doChores(supplies, lost, (attempt, { id, text }) => {
+    const found: { thread: Thread; url: string }[] = [];
+    await doChores(supplies, lost, (attempt, { id, text, url }) => {
       const chore = comments.settle(attempt, id, now);
       comments.forget(attempt);
       // The next comment's karma must be higher than any that is shown.
       if (chore === null) karma.raise(shownKarma(text, hash) ?? 0, now);
+      if (chore !== 'delete') found.push({ thread: attempt, url });
     });
+    for (const { thread, url } of found) await this.#announce(thread, url);
     await karma.deliver(now);
     const facts = moderation.read();
     const left = pruned(facts, now);
@@ -116,6 +128,16 @@ export class Identity extends DurableObject<Env> {
       this.#opened = null;
       await this.ctx.storage.deleteAll();
     }
+  }
+
+  /**
+   * Has the topic of an anonymous pull request hear of a comment on it: the host tells the bot of nothing that the bot
+   * did itself. Never rejects: the comment is there.
+   */
+  async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
+    if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
+    const feed = this.env.NOTIFICATION_FEED.get(this.env.NOTIFICATION_FEED.idFromName('feed'));
+    await feed.noteComment(repository, number).catch(() => {});
   }
 
   /** When something is due next; null if nothing is. */

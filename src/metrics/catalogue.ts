@@ -80,6 +80,11 @@ export const CATALOGUE = {
     labels: ['problem'],
     isRare: true,
   },
+  gitveil_feed_requests_total: {
+    type: 'counter',
+    help: 'Those of the rest ones that follow pull requests: feed, account, pull_request, comments, reviews.',
+    labels: ['call'],
+  },
   gitveil_outgoing_request_duration_seconds: {
     type: 'histogram',
     help: 'Time until their answers begin.',

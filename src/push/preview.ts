@@ -23,9 +23,9 @@ export interface Previewed {
 
 /** The answer to a preview. */
 export function previewed({ prepared, options, relay, guard }: Previewed): Refusal {
-  const { upstream, base, continuation, hasSubmodules } = prepared;
+  const { upstream, base, continuation, hasSubmodules, footer } = prepared;
   const rewritten = relay.rewritten as RewrittenHistory;
-  const { title, body } = proposedText(options, rewritten.tipCommit);
+  const { title, body } = proposedText(options, rewritten.tipCommit, footer);
   const { objectCount, bytes } = relay.size;
   const commits = rewritten.commits();
   return new Refusal(

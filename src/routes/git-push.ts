@@ -33,8 +33,10 @@ import {
   tooLarge,
   wrongType,
 } from './git-http.ts';
+import { pullRequestFooter } from '../identity/footer.ts';
+import { maintainersUrl } from '../pages/layout.ts';
 import { pullRequestPath } from '../pages/pull-request-page.ts';
-import { publicOrigin } from './public-origin.ts';
+import { publicOrigin, serviceAddress } from './public-origin.ts';
 import { pushHost } from './push-host.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
@@ -155,6 +157,10 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
     prUpdatePolicy,
     identityCheck,
     client: clientOf(c),
+    pullRequestFooter: pullRequestFooter(
+      serviceAddress(c.req.raw, c.var.config),
+      maintainersUrl(c.var.config),
+    ),
     remoteUrl: (repository) => `${origin}/v1/gh/${fullName(repository)}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     newPrHash,

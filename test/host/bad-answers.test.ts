@@ -35,7 +35,7 @@ function opened(script: Script): World & { http: ScriptedHost } {
     http,
     github: new GitHub(access),
     threads: new GitHubThreads(access),
-    activity: new GitHubActivity(access),
+    activity: new GitHubActivity(access, () => {}),
     git: new GitTransport(smart, clock, null),
   };
 }
@@ -106,8 +106,9 @@ const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; 
   ownComments: { run: ({ threads }) => threads.ownComments(NAME, 1, 0) },
   editComment: { run: ({ threads }) => threads.editComment(NAME, 3, () => 'y') },
   deleteComment: { run: ({ threads }) => threads.deleteComment(NAME, 3) },
-  'the feed': { run: ({ activity }) => activity.feed(0, null) },
-  activity: { run: ({ activity }) => activity.activity(NAME, 3) },
+  'the feed': { run: ({ activity }) => activity.feed(0, null, () => true) },
+  'a followed pull request': { run: ({ activity }) => activity.pullRequest(NAME, 3) },
+  remarks: { run: ({ activity }) => activity.remarks(NAME, 3, 0) },
   'listing refs': { run: ({ git }) => git.listRefs(FORK, [], 'bot') },
   'listing history': { run: ({ git }) => git.listHistory(NAME, { wants: [OID] }, 1000) },
   pushing: { run: ({ git }) => git.push(FORK, body()) },
@@ -169,7 +170,9 @@ const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
   file: ['404', 'a list of something else'],
   editComment: ['404', '410', '451'],
   deleteComment: ['404', '410', '451'],
-  activity: ['404', '410', '451'],
+  'a followed pull request': ['404', '410', '451'],
+  // Octokit reads a 409 and a null, where a list should be, as an empty list.
+  remarks: ['404', '409', '410', '451', 'JSON that is null'],
   changedSubmodules: ['a list of something else'],
   // Nothing is younger than was asked for: Git then says nothing, or what it likes.
   'listing history': ['an empty body', 'a page', 'JSON that', 'JSON of', 'a list', 'a body'],
@@ -180,7 +183,7 @@ afterEach(() => {
 });
 
 /** The work of the feed hands errors on as they are: nobody reads them but its own object. */
-const isRaw = (name: string) => name === 'the feed' || name === 'activity';
+const isRaw = (name: string) => ['the feed', 'a followed pull request', 'remarks'].includes(name);
 
 function expectSentence(error: unknown): void {
   expect(error).toBeInstanceOf(HostError);

@@ -8,7 +8,12 @@ import { OPEN_POLICY } from '../../src/policy/policy.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
 const MINUTE_MS = 60_000;
-const NOTHING_ACCEPTED = { anonymousFriendly: false, accepted: [], problem: null };
+const NOTHING_ACCEPTED = {
+  anonymousFriendly: false,
+  accepted: [],
+  pullRequestFooter: false,
+  problem: null,
+};
 
 let count = 0;
 /** One that nothing remembers. */

@@ -142,9 +142,13 @@ describe('the link in the footer', () => {
     expect(await linkOf({ origin: 'http://127.0.0.1:8080', headers, variables })).toBe('https://public.test');
   });
 
-  it('cannot be led elsewhere by a header', async () => {
+  it('never has a name that the operator has not given', async () => {
     const headers = forwarded('evil.test');
-    expect(await linkOf({ origin: 'https://veil.test', headers, variables })).toBe('https://veil.test');
+    expect(await linkOf({ origin: 'https://evil.test', headers, variables })).toBe('https://public.test');
+  });
+
+  it('has no name in it that would end the link', async () => {
+    expect(await linkOf({ origin: 'http://a_b(c)' })).toBe('http://a_b%28c%29');
   });
 
   it('cannot be led to this machine by a header where the operator has named no address', async () => {
