@@ -2,6 +2,7 @@
 import type { Hono } from 'hono';
 import { describeRoute, resolver } from 'hono-openapi';
 import * as z from 'zod';
+import { FENCE_IS_OPEN } from '../../identity/footer-room.ts';
 import { INVALID_NAME } from '../../host/repository-name.ts';
 import { commentAnswer, commentRequest } from '../schemas/comments.ts';
 import { issueAnswer, issueRequest } from '../schemas/issues.ts';
@@ -59,7 +60,7 @@ function comment(operationId: string, summary: string): Description {
     operationId,
     summary,
     description:
-      'Posted by the bot, with a footer that names the pseudonym. The same token on the same thread is the same pseudonym; on another thread it is another one.',
+      'Posted by the bot, with a footer that names the pseudonym; Markdown that would hide or forge the footer is refused. The same token on the same thread is the same pseudonym; on another thread it is another one.',
     parameters: [...repository(), ...parameters('path', threadParams)],
     requestBody: { required: true, content: { 'application/json': { schema: resolver(commentRequest) } } },
     responses: {
@@ -70,6 +71,7 @@ function comment(operationId: string, summary: string): Description {
         'invalid issue number',
         'invalid payload',
         INVALID_NAME,
+        FENCE_IS_OPEN,
         'failed to create comment: 404 Not Found',
       ),
       403: error(
@@ -99,6 +101,7 @@ function issue(): Description {
         'title and body are required',
         'invalid payload',
         INVALID_NAME,
+        FENCE_IS_OPEN,
         'failed to create issue: 404 Not Found',
       ),
       403: error('The repository takes no anonymous issues.'),
