@@ -11,9 +11,17 @@ import { type Config, parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import { GitHubThreads } from '../host/github-threads.ts';
 import { shownKarma } from '../identity/footer.ts';
-import { REPORT_LIFE_MS, type Standing, pruned, reported, standingOf } from '../identity/moderation.ts';
+import {
+  REPORT_LIFE_MS,
+  type Standing,
+  UNREPORTED,
+  pruned,
+  reported,
+  standingOf,
+} from '../identity/moderation.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
+import { listReported, unlistReported } from '../stats/reported-pseudonyms.ts';
 import { doChores } from './identity/chores.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './identity/post-comment.ts';
@@ -26,6 +34,8 @@ const MAX_QUEUE = 100;
 const LONGEST_WAIT_MS = 30_000;
 /** How long to wait for a configuration that is valid again: the platform runs an alarm that fails six times only. */
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
+/** How long to leave a list alone that does not answer. */
+const LISTING_PAUSE_MS = 60_000;
 
 export interface ReportOutcome {
   /** False: this address has reported the hash within the last 30 days. */
@@ -42,15 +52,18 @@ export class Identity extends DurableObject<Env> {
   #http: HttpClient | null = null;
   /** The attempt that is being made; all others ended without an answer. */
   #currentAttempt: number | null = null;
+  /** Whether the look-up of reported pseudonyms finds this one, as far as that is known here. */
+  #isListed = false;
 
   standing(): Standing {
-    if (!hasRecords(this.ctx.storage.sql)) return { reports: 0, state: 'registered' };
+    if (!hasRecords(this.ctx.storage.sql)) return UNREPORTED;
     return standingOf(this.#records().moderation.read(), systemClock.now());
   }
 
   /** @param reporterKey the keyed hash of the one who reports, for this pseudonym only. */
   async report(reporterKey: string): Promise<ReportOutcome> {
-    const { moderation, karma, comments } = this.#records();
+    const { hash, moderation, karma, comments } = this.#records();
+    const isListed = await this.#list(hash);
     const now = systemClock.now();
     const { accepted, facts, effect } = reported(moderation.read(), reporterKey, now);
     if (accepted) {
@@ -59,7 +72,7 @@ export class Identity extends DurableObject<Env> {
         karma.reset(now);
         comments.order(effect === 'flag' ? 'reset' : 'delete', now);
       }
-      await this.#wakeBy(this.#nextDueAt());
+      await this.#wakeBy(isListed ? this.#nextDueAt() : now + LISTING_PAUSE_MS);
     }
     return { accepted, standing: standingOf(facts, now) };
   }
@@ -103,16 +116,42 @@ export class Identity extends DurableObject<Env> {
     });
     await karma.deliver(now);
     const facts = moderation.read();
+    const hasReports = facts.reports.length > 0 || facts.isBlocked;
+    const isListed = !hasReports || (await this.#list(hash));
     const left = pruned(facts, now);
     if (left.reports.length < facts.reports.length) moderation.write(left);
     // In one write with what goes before and after.
     comments.forgetKept();
-    this.#alarmAt = this.#nextDueAt();
+    const dueAt = this.#nextDueAt();
+    this.#alarmAt = isListed ? dueAt : Math.min(dueAt ?? Infinity, now + LISTING_PAUSE_MS);
     if (this.#alarmAt !== null) return this.ctx.storage.setAlarm(this.#alarmAt);
     await this.ctx.storage.deleteAlarm();
-    if (this.#posts.length === 0 && isNobody(records)) {
+    if (this.#posts.length === 0 && isNobody(records)) await this.#vanish(hash);
+  }
+
+  /** Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count all the same. */
+  async #list(hash: string): Promise<boolean> {
+    if (this.#isListed) return true;
+    this.#isListed = await listReported(this.env.DB, hash).then(
+      () => true,
+      () => false,
+    );
+    return this.#isListed;
+  }
+
+  /** Deletes everything, if nothing comes in while the list is told. */
+  async #vanish(hash: string): Promise<void> {
+    const isUnlisted = await unlistReported(this.env.DB, hash).then(
+      () => true,
+      () => false,
+    );
+    this.#isListed = false;
+    const isIdle = this.#posts.length === 0 && isNobody(this.#records());
+    if (isUnlisted && isIdle) {
       this.#opened = null;
       await this.ctx.storage.deleteAll();
+    } else {
+      await this.#wakeBy(systemClock.now() + LISTING_PAUSE_MS);
     }
   }
 

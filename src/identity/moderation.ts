@@ -23,6 +23,8 @@ export interface Standing {
   readonly state: ModerationState;
 }
 
+export const UNREPORTED: Standing = { reports: 0, state: 'registered' };
+
 export interface Report {
   /** The keyed hash of the reporter's network, never the address. */
   readonly reporter: string;

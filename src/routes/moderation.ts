@@ -5,7 +5,9 @@
  */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../env.ts';
+import { type Standing, UNREPORTED } from '../identity/moderation.ts';
 import { problemPage, receivedPage, REPORT_PATH, reportPage } from '../pages/report-page.ts';
+import { isReported } from '../stats/reported-pseudonyms.ts';
 import { BodyError, chunksOf } from '../streams.ts';
 import { clientOf, rateWindowOf } from './client.ts';
 import { isCrossSite } from './cross-site.ts';
@@ -60,7 +62,7 @@ moderation.get(REPORT_PATH, async (c) => {
   const query = reportQuery.safeParse(c.req.query());
   if (!query.success) return refuse(c, INVALID_HASH);
   const { hash } = query.data;
-  const { reports, state } = await identityOf(c, hash).standing();
+  const { reports, state } = await standingOf(c, hash);
   return wantsJson(c)
     ? c.json<StandingAnswer>({ hash, reports, state }, 200, NOT_KEPT)
     : answerPage(c, reportPage(hash, { reports, state }), 200, NOT_KEPT);
@@ -85,6 +87,18 @@ moderation.onError((error, c) => {
   c.var.logger.error('a report page failed', { error });
   return refuse(c, FAULT);
 });
+
+/** The object of a pseudonym that has no reports is not even asked. */
+async function standingOf(c: Context<AppEnv>, hash: string): Promise<Standing> {
+  return (await mayHaveReports(c, hash)) ? identityOf(c, hash).standing() : UNREPORTED;
+}
+
+async function mayHaveReports(c: Context<AppEnv>, hash: string): Promise<boolean> {
+  return isReported(c.env.DB, hash).catch((error: unknown) => {
+    c.var.logger.warn('the list of reported pseudonyms does not answer', { error });
+    return true;
+  });
+}
 
 function identityOf(c: Context<AppEnv>, hash: string) {
   return c.env.IDENTITIES.get(c.env.IDENTITIES.idFromName(hash));

@@ -1,11 +1,13 @@
 /** GET and POST /v1/moderation/report: pages for people, JSON for programs, and who may report how often. */
+import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { reportAnswer, standingAnswer } from '../../src/routes/schemas/moderation.ts';
 import worker from '../../src/worker.ts';
 
-const bindings = { ...(env as unknown as Env), IDENTITY_SECRET: 'x'.repeat(32), LOG_FORMAT: 'json' };
+const workerEnv = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const bindings = { ...workerEnv, IDENTITY_SECRET: 'x'.repeat(32), LOG_FORMAT: 'json' };
 const URL_OF_REPORTS = 'https://veil.test/v1/moderation/report';
 const JSON_TYPE = 'application/json';
 const HOUR_MS = 60 * 60 * 1000;
@@ -40,6 +42,8 @@ const report = (hash: string, options: { address?: string; headers?: Record<stri
     ...(options.address !== undefined && { address: options.address }),
     headers: { Accept: JSON_TYPE, ...options.headers },
   });
+
+beforeAll(() => applyD1Migrations(workerEnv.DB, workerEnv.TEST_MIGRATIONS));
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -89,6 +93,16 @@ describe('the report page', () => {
     const hash = newHash();
     expect((await read(hash, '*/*')).headers.get('Content-Type')).toMatch(/^text\/html/);
     expect(await (await read(hash)).json()).toEqual({ hash, reports: 0, state: 'registered' });
+  });
+
+  it('asks the pseudonym itself while the list of those with reports does not answer', async () => {
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    const hash = newHash();
+    await report(hash);
+    const DB = { prepare: () => ({ bind: () => ({ first: () => Promise.reject(new Error('gone')) }) }) };
+    const options = { search: `?hash=${hash}`, headers: { Accept: JSON_TYPE } };
+    const answer = await request(options, { DB: DB as unknown as D1Database });
+    expect(await answer.json()).toEqual({ hash, reports: 1, state: 'registered' });
   });
 
   it.each([
