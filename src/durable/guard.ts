@@ -8,9 +8,10 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
-import type { Action } from '../guard/action-token.ts';
-import { type Alert, pseudonymOf } from '../guard/alert.ts';
+import { type Action, pardonOf } from '../guard/action-token.ts';
+import { type Alert, type Appeal, type ModerationNews, pseudonymOf } from '../guard/alert.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
+import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../guard/sliding-window.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
@@ -18,6 +19,16 @@ import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
 
 /** What has expired is useless at once, and is deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
+
+/**
+ * Whoever has three addresses can have a pseudonym flagged: the operator's telephone is not to be flooded that way.
+ * `nobody`: pseudonyms without comments, which cost nothing, and must not use up the alerts about others.
+ */
+const MODERATION_LIMITS = {
+  news: { most: 20, withinMs: 60 * 60 * 1000 },
+  nobody: { most: 2, withinMs: 60 * 60 * 1000 },
+  appeal: { most: 20, withinMs: 60 * 60 * 1000 },
+} as const satisfies Record<string, Limit>;
 
 /** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
 export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
@@ -27,6 +38,8 @@ export class Guard extends DurableObject<Env> {
   readonly #bursts: BurstRecord;
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
+  /** Of this life of the object. */
+  readonly #told = new Map<keyof typeof MODERATION_LIMITS, SlidingWindow>();
   #panicMode: boolean;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -74,6 +87,35 @@ export class Guard extends DurableObject<Env> {
     await this.#raise(alert, client.network, Date.now());
   }
 
+  /** @param at when it happened; milliseconds since 1970. */
+  async moderated(news: ModerationNews, at: number): Promise<void> {
+    const kind = news.comments === 0 ? 'nobody' : 'news';
+    const told = this.#mayTell(kind);
+    if (told === null) return;
+    await this.#raise(
+      { kind: 'moderation', ...news, isLast: told === MODERATION_LIMITS[kind].most },
+      null,
+      at,
+    );
+  }
+
+  /** False if too many come at once. */
+  async appealed(appeal: Appeal, at: number): Promise<boolean> {
+    if (this.#mayTell('appeal') === null) return false;
+    await this.#raise({ kind: 'appeal', ...appeal }, null, at);
+    return true;
+  }
+
+  /** False if the credential is not good for pardoning this pseudonym. */
+  mayPardon(hash: string, credential: Credential): boolean {
+    return this.#accepts(credential, pardonOf(hash));
+  }
+
+  /** A pardon has failed: the button may be pressed again. */
+  pardonFailed(credential: Credential): void {
+    if (credential.kind === 'token') this.#tokens.giveBack(credential.hash);
+  }
+
   /** False if the credential is not good for this. The switch is on disk before this resolves. */
   async setPanic(active: boolean, credential: Credential): Promise<boolean> {
     if (!this.#accepts(credential, active ? 'activate-panic' : 'deactivate-panic')) return false;
@@ -112,6 +154,13 @@ export class Guard extends DurableObject<Env> {
     const burstCheck = this.#detector.isOn ? [now + BURST_WINDOW_MS] : [];
     const next = Math.min(...cleaning, ...burstCheck, retryAt ?? Infinity);
     if (next < Infinity) await this.#wakeAt(next);
+  }
+
+  /** How many of the kind have been told within the hour, this one included; null: enough of them. */
+  #mayTell(kind: keyof typeof MODERATION_LIMITS): number | null {
+    const after = hit(this.#told.get(kind) ?? EMPTY_WINDOW, MODERATION_LIMITS[kind], Date.now());
+    this.#told.set(kind, after.window);
+    return after.hit.allowed ? after.hit.attempts : null;
   }
 
   #accepts(credential: Credential, action: Action): boolean {

@@ -11,22 +11,17 @@ import { type Config, parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import { GitHubThreads } from '../host/github-threads.ts';
 import { shownKarma } from '../identity/footer.ts';
-import {
-  REPORT_LIFE_MS,
-  type Standing,
-  UNREPORTED,
-  pruned,
-  reported,
-  standingOf,
-} from '../identity/moderation.ts';
+import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from '../identity/moderation.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { listReported, unlistReported } from '../stats/reported-pseudonyms.ts';
 import { doChores } from './identity/chores.ts';
+import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './identity/moderate.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './identity/post-comment.ts';
 import { type Records, hasRecords, isNobody, openRecords } from './identity/records.ts';
 
+export type { Pardon, ReportOutcome } from './identity/moderate.ts';
 export type { CommentOutcome, CommentRequest } from './identity/post-comment.ts';
 
 /** More than that at once, or a longer wait than that, is not worth waiting for. */
@@ -37,11 +32,13 @@ const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 /** How long to leave a list alone that does not answer. */
 const LISTING_PAUSE_MS = 60_000;
 
-export interface ReportOutcome {
-  /** False: this address has reported the hash within the last 30 days. */
-  readonly accepted: boolean;
-  readonly standing: Standing;
-}
+export type AppealOutcome =
+  | { readonly kind: 'taken'; readonly standing: Standing }
+  /** There is nothing to appeal against. */
+  | { readonly kind: 'registered' }
+  | { readonly kind: 'too-often'; readonly leftMs: number }
+  /** The operator cannot be told now. */
+  | { readonly kind: 'busy' };
 
 export class Identity extends DurableObject<Env> {
   readonly #posts = new OneAtATime();
@@ -60,21 +57,44 @@ export class Identity extends DurableObject<Env> {
     return standingOf(this.#records().moderation.read(), systemClock.now());
   }
 
-  /** @param reporterKey the keyed hash of the one who reports, for this pseudonym only. */
-  async report(reporterKey: string): Promise<ReportOutcome> {
-    const { hash, moderation, karma, comments } = this.#records();
-    const isListed = await this.#list(hash);
+  /** @param reporter of the one who reports, and @param site of all who may be the same; for this pseudonym only. */
+  async report(reporter: string, site: string): Promise<ReportOutcome> {
+    const records = this.#records();
+    const isListed = await this.#list(records.hash);
     const now = systemClock.now();
-    const { accepted, facts, effect } = reported(moderation.read(), reporterKey, now);
-    if (accepted) {
-      moderation.write(facts);
-      if (effect !== 'none') {
-        karma.reset(now);
-        comments.order(effect === 'flag' ? 'reset' : 'delete', now);
-      }
-      await this.#wakeBy(isListed ? this.#nextDueAt() : now + LISTING_PAUSE_MS);
-    }
-    return { accepted, standing: standingOf(facts, now) };
+    const outcome = takeReport(records, { reporter, site }, now);
+    if (outcome.accepted) await this.#wakeBy(isListed ? this.#nextDueAt() : now + LISTING_PAUSE_MS);
+    return outcome;
+  }
+
+  /** The operator has decided that the reports were wrong. Null: nobody has ever reported this pseudonym. */
+  async pardon(): Promise<Pardon | null> {
+    if (!hasRecords(this.ctx.storage.sql)) return null;
+    const outcome = pardon(this.#records(), systemClock.now());
+    await this.#wakeBy(this.#nextDueAt());
+    return outcome;
+  }
+
+  /** Passes the author's words on to the operator, once a day at most. */
+  async appeal(text: string): Promise<AppealOutcome> {
+    if (!hasRecords(this.ctx.storage.sql)) return { kind: 'registered' };
+    const { hash, moderation, history } = this.#records();
+    const now = systemClock.now();
+    const standing = standingOf(moderation.read(), now);
+    const { reports, state } = standing;
+    if (state === 'registered') return { kind: 'registered' };
+    const allowedAt = history.appealAllowedAt(now);
+    if (allowedAt > now) return { kind: 'too-often', leftMs: allowedAt - now };
+    // Before the operator is told, or many at once would all get through.
+    history.add('appealed', now);
+    await this.#wakeBy(this.#nextDueAt());
+    const appeal = { hash, state, reports, text };
+    const isTaken = await this.#guard()
+      .appealed(appeal, now)
+      .catch(() => false);
+    if (isTaken) return { kind: 'taken', standing };
+    history.takeBackAppeal();
+    return { kind: 'busy' };
   }
 
   /** Posts a comment when those before it are through. Never rejects for what the host does. */
@@ -105,7 +125,7 @@ export class Identity extends DurableObject<Env> {
       return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
     }
     const records = this.#records();
-    const { hash, moderation, comments, karma } = records;
+    const { hash, moderation, comments, karma, history } = records;
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { records, host: this.#openHost(), clock: systemClock };
     await doChores(supplies, lost, (attempt, { id, text }) => {
@@ -118,8 +138,9 @@ export class Identity extends DurableObject<Env> {
     const facts = moderation.read();
     const hasReports = facts.reports.length > 0 || facts.isBlocked;
     const isListed = !hasReports || (await this.#list(hash));
-    const left = pruned(facts, now);
-    if (left.reports.length < facts.reports.length) moderation.write(left);
+    moderation.prune(now);
+    history.prune(now);
+    await tellNews(records, this.#guard(), now);
     // In one write with what goes before and after.
     comments.forgetKept();
     const dueAt = this.#nextDueAt();
@@ -157,11 +178,12 @@ export class Identity extends DurableObject<Env> {
 
   /** When something is due next; null if nothing is. */
   #nextDueAt(): number | null {
-    const { moderation, comments, karma } = this.#records();
+    const { moderation, comments, karma, history } = this.#records();
     const [oldest] = moderation.read().reports;
     const dueAts = [
       comments.nextDueAt(),
       karma.nextDueAt(),
+      history.nextDueAt(),
       oldest === undefined ? null : oldest.at + REPORT_LIFE_MS + 1,
     ].filter((at) => at !== null);
     return dueAts.length === 0 ? null : Math.min(...dueAts);
@@ -198,6 +220,10 @@ export class Identity extends DurableObject<Env> {
     const { hostingApiUrl, hostingToken } = this.#config();
     const access = { apiUrl: hostingApiUrl, token: hostingToken ?? '', http: this.#client() };
     return (this.#host = new GitHubThreads({ ...access, clock: systemClock }));
+  }
+
+  #guard() {
+    return this.env.GUARD.get(this.env.GUARD.idFromName('guard'));
   }
 
   #client(): HttpClient {

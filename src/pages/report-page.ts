@@ -11,6 +11,7 @@ import {
 import type { Html, Page } from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';
+const APPEAL_PATH = '/v1/moderation/appeal';
 
 const COOLDOWN_HOURS = COOLDOWN_MS / 3_600_000;
 const REPORT_LIFE_DAYS = REPORT_LIFE_MS / 86_400_000;
@@ -51,22 +52,30 @@ export function reportPage(hash: string, standing: Standing): Page {
   };
 }
 
-/** @param accepted false: an earlier report from the same address still counts. */
+/** @param accepted false: an earlier report from the same network still counts, or the pseudonym is blocked. */
 export function receivedPage(hash: string, accepted: boolean, standing: Standing): Page {
-  const notice = accepted
-    ? html`<p>
-        It counts from now on, for ${REPORT_LIFE_DAYS} days. Thank you for taking care of this thread.
-      </p>`
-    : html`<p>
-        A report from your network address counts already, and stands for ${REPORT_LIFE_DAYS} days. Nothing
-        more is needed; others may report, too.
-      </p>`;
+  const isBlocked = !accepted && standing.state === 'blocked';
+  const notice = isBlocked
+    ? html`<p>This pseudonym is blocked, and its comments are deleted. Further reports change nothing.</p>`
+    : accepted
+      ? html`<p>
+          It counts from now on, for ${REPORT_LIFE_DAYS} days. Thank you for taking care of this thread.
+        </p>`
+      : html`<p>
+          A report from your network address counts already, and stands for ${REPORT_LIFE_DAYS} days. Nothing
+          more is needed; others may report, too.
+        </p>`;
+  const heading = accepted
+    ? 'Report received'
+    : isBlocked
+      ? 'It is blocked already'
+      : 'You have reported this already';
   return {
-    title: `${accepted ? 'Report received' : 'Already reported'} · gitveil`,
+    title: `${heading} · gitveil`,
     description: 'What became of a report.',
     isIndexed: false,
     content: html`<main class="narrow">
-      <h1>${accepted ? 'Report received' : 'You have reported this already'}</h1>
+      <h1>${heading}</h1>
       <div class="notice" role="status">${notice}</div>
       ${facts(hash, standing)} ${policy()}
     </main>`,
@@ -108,6 +117,10 @@ function policy(): Html {
         it pauses for ${COOLDOWN_HOURS} hours.
       </li>
       <li>From ${BLOCK_THRESHOLD} reports: blocked for good. All its comments are deleted.</li>
+      <li>
+        Whose pseudonym it is may appeal to the operator once a day:
+        <code>POST ${APPEAL_PATH}</code>, as <a href="/docs">the API</a> describes it.
+      </li>
       <li>
         A report older than ${REPORT_LIFE_DAYS} days no longer counts. An address can report a pseudonym once
         in that time.

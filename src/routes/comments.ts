@@ -14,6 +14,7 @@ import { footerProblem } from '../identity/footer-room.ts';
 import { identityHash } from '../identity/keyed-hash.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
 import { newUserToken } from '../identity/user-token.ts';
+import { identityOf } from './identity.ts';
 import { readJsonObject } from './json-body.ts';
 import { onRepository } from './json-repository.ts';
 import { refuseByPolicy } from './policy.ts';
@@ -65,7 +66,7 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
 /** Hands the comment to its identity. When that is lost with its machine, nobody knows what became of the comment. */
 async function post(c: Context<AppEnv>, hash: string, request: CommentRequest): Promise<CommentOutcome> {
   try {
-    return await c.env.IDENTITIES.get(c.env.IDENTITIES.idFromName(hash)).comment(request);
+    return await identityOf(c, hash).comment(request);
   } catch (error) {
     c.var.logger.error('an identity did not answer', { error });
     return { kind: 'failed', failure: { kind: 'unreachable' } };

@@ -312,7 +312,7 @@ describe('where a pseudonym stands', () => {
     await someone.report('someone');
     await passAll();
     const reports = await runInDurableObject(someone.stub, (_, { storage }) =>
-      storage.sql.exec('SELECT * FROM reports').toArray(),
+      storage.sql.exec('SELECT * FROM standing_reports').toArray(),
     );
     expect([reports, await someone.nextAlarm()]).toEqual([[], null]);
     expect(await someone.say()).toMatchObject({ karma: 2 });

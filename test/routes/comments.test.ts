@@ -239,7 +239,7 @@ describe('a bad request', () => {
 
 const reportTimes = async (hash: unknown, times: number) => {
   const stub = IDENTITIES.get(IDENTITIES.idFromName(hash as string));
-  for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`);
+  for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`, `site ${index}`);
 };
 
 describe('a comment is refused', () => {

@@ -132,7 +132,7 @@ describe('a report', () => {
       answers.push(reportAnswer.parse(await (await report(hash)).json()));
     const states = ['registered', 'registered', 'flagged', 'flagged', 'flagged', 'blocked', 'blocked'];
     expect(answers).toEqual(
-      states.map((state, index) => ({ hash, accepted: true, reports: index + 1, state })),
+      states.map((state, index) => ({ hash, accepted: index < 6, reports: Math.min(6, index + 1), state })),
     );
     expect(standingAnswer.parse(await (await read(hash)).json()).state).toBe('blocked');
     expect(await (await read(hash, 'text/html')).text()).toContain('It may not post any more');
@@ -152,6 +152,26 @@ describe('a report', () => {
     vi.setSystemTime(Date.now() + 30 * DAY_MS + 1);
     const later = await report(hash, { address: '2001:db8:1:2::1' });
     expect(await later.json()).toEqual({ hash, accepted: true, reports: 1, state: 'registered' });
+  });
+
+  it('counts twice for a /48 of IPv6, whatever network of it sends more', async () => {
+    const hash = newHash();
+    const accepted = [];
+    for (let network = 1; network <= 70; network++) {
+      const answer = await report(hash, { address: `2001:db8:9:${network.toString(16)}::1` });
+      accepted.push(reportAnswer.parse(await answer.json()).accepted);
+    }
+    expect(accepted.flatMap((isAccepted, index) => (isAccepted ? [index] : []))).toEqual([0, 1]);
+    expect(await (await report(hash, { address: '2001:db8:a::1' })).json()).toMatchObject({ reports: 3 });
+    expect(await (await read(hash)).json()).toMatchObject({ state: 'flagged' });
+  });
+
+  it('about a blocked pseudonym is answered with that', async () => {
+    const hash = newHash();
+    for (let reports = 1; reports <= 6; reports++) await report(hash);
+    const page = await (await report(hash, { headers: { Accept: 'text/html' } })).text();
+    expect(page).toContain('It is blocked already');
+    expect(page).toContain('Further reports change nothing');
   });
 
   it('is thanked for with a page, and the second time told politely that it counts already', async () => {

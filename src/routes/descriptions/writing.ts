@@ -4,9 +4,17 @@ import { describeRoute, resolver } from 'hono-openapi';
 import * as z from 'zod';
 import { FENCE_IS_OPEN } from '../../identity/footer-room.ts';
 import { INVALID_NAME } from '../../host/repository-name.ts';
+import { APPEAL_ERRORS } from '../appeals.ts';
 import { commentAnswer, commentRequest } from '../schemas/comments.ts';
 import { issueAnswer, issueRequest } from '../schemas/issues.ts';
-import { reportAnswer, reportQuery, reportRequest, standingAnswer } from '../schemas/moderation.ts';
+import {
+  appealAnswer,
+  appealRequest,
+  reportAnswer,
+  reportQuery,
+  reportRequest,
+  standingAnswer,
+} from '../schemas/moderation.ts';
 import {
   answer,
   as,
@@ -52,6 +60,7 @@ export function describeWriting(app: Hono): void {
   app.post('/v1/gh/:owner/:repo/issues/anonymous', describeRoute(issue()));
   app.get('/v1/moderation/report', describeRoute(standing()));
   app.post('/v1/moderation/report', describeRoute(report()));
+  app.post('/v1/moderation/appeal', describeRoute(appeal()));
 }
 
 function comment(operationId: string, summary: string): Description {
@@ -132,7 +141,8 @@ function report(): Description {
     ...REPORTS,
     operationId: 'reportPseudonym',
     summary: 'Report a pseudonym',
-    description: 'One report an address counts. The answer is a page; JSON for those who ask for it.',
+    description:
+      'One report counts for an IPv4 address or an IPv6 /64, and two for a /48; none for a blocked pseudonym. The answer is a page; JSON for those who ask for it.',
     requestBody: {
       required: true,
       content: {
@@ -147,6 +157,27 @@ function report(): Description {
       408: answer('The body did not come whole.', as(HTML), asError()),
       429: answer('The address has sent 10 reports within an hour.', as(HTML), asError()),
       500: answer('A fault of the service.', as(HTML), asError()),
+    },
+  };
+}
+
+function appeal(): Description {
+  const { noText, nothing, tooOften, tooMany, nobody, busy } = APPEAL_ERRORS;
+  return {
+    ...REPORTS,
+    operationId: 'appeal',
+    summary: 'Appeal against reports',
+    description:
+      'The operator gets the text and the pseudonym, once a day at most; nothing else of the request. They may pardon the pseudonym, or not.',
+    requestBody: { required: true, content: { 'application/json': { schema: resolver(appealRequest) } } },
+    responses: {
+      200: answer('The operator is told.', asJson(appealAnswer)),
+      400: error('The request is not valid.', 'invalid payload', noText, INVALID_NAME),
+      409: error('There is nothing to appeal against.', nothing),
+      429: error('Too often. Retry-After says how long to wait.', tooOften, tooMany),
+      503: error('The operator cannot be told.', nobody, busy),
+      ...BODY_FAULTS,
+      ...FAULT,
     },
   };
 }
