@@ -73,8 +73,8 @@ describe('a body', () => {
       taken += 1;
       expect(await footersOf(commentText(body, OURS))).toEqual([OURS.hash]);
     });
-    await fc.assert(property, { maxSkipsPerRun: 1000, ...runs(2000) });
-    expect(taken).toBeGreaterThan(1000);
+    await fc.assert(property, { maxSkipsPerRun: 1000, ...runs(500) });
+    expect(taken).toBeGreaterThan(250);
   });
 
   it.each([

@@ -33,11 +33,9 @@ export const standingAnswer = z
 
 export const reportAnswer = standingAnswer
   .extend({
-    accepted: z
-      .boolean()
-      .meta({
-        description: 'False: an earlier report from the same network counts already, or it is blocked.',
-      }),
+    accepted: z.boolean().meta({
+      description: 'False: an earlier report from the same network counts already, or it is blocked.',
+    }),
   })
   .meta({ description: 'What became of a report.' });
 
