@@ -87,16 +87,15 @@ export class Guard extends DurableObject<Env> {
     await this.#raise(alert, client.network, Date.now());
   }
 
-  /** @param at when it happened; milliseconds since 1970. */
-  async moderated(news: ModerationNews, at: number): Promise<void> {
+  /** False if it is to be told later. @param at when it happened; milliseconds since 1970. */
+  async moderated(news: ModerationNews, at: number): Promise<boolean> {
     const kind = news.comments === 0 ? 'nobody' : 'news';
     const told = this.#mayTell(kind);
-    if (told === null) return;
-    await this.#raise(
-      { kind: 'moderation', ...news, isLast: told === MODERATION_LIMITS[kind].most },
-      null,
-      at,
-    );
+    // What costs nothing to bring about is not kept for later either.
+    if (told === null) return kind === 'nobody';
+    const isLast = told === MODERATION_LIMITS[kind].most;
+    await this.#raise({ kind: 'moderation', ...news, isLast }, null, at);
+    return true;
   }
 
   /** False if too many come at once. */

@@ -103,6 +103,10 @@ export class Identity extends DurableObject<Env> {
     if (this.#posts.length >= MAX_QUEUE) return { kind: 'busy' };
     return this.#posts.run(async () => {
       if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
+      const { hash, moderation } = this.#records();
+      // Reports may be older than the list.
+      if (standingOf(moderation.read(), askedAt).reports > 0 || moderation.read().isBlocked)
+        await this.#list(hash);
       const surroundings = {
         records: this.#records(),
         host: this.#openHost(),

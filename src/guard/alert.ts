@@ -120,7 +120,7 @@ function moderationWords({
       ? 'its karma is 0, and it has to pause for 6 hours'
       : 'its comments are being deleted';
   const where = repository === null ? 'It has no comments.' : `Comments left: ${comments}, on ${repository}.`;
-  const more = isLast ? ' No more alerts of this kind come within this hour; appeals do.' : '';
+  const more = isLast ? ' More of these alerts wait until the hour is over; appeals do not.' : '';
   return {
     title: `anon-${hash} is ${state}`,
     text: `anon-${hash} is ${state} after ${reports} reports: ${what}. ${where}${more}`,

@@ -3,6 +3,7 @@ import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { isReported } from '../../src/stats/reported-pseudonyms.ts';
 import { FakeThreads } from './support/fake-threads.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from './support/pseudonym.ts';
 
@@ -110,6 +111,15 @@ describe('a report', () => {
     expect(await someone.report('a')).toMatchObject({ accepted: false, standing: { reports: 2 } });
     expect(await someone.report('c')).toMatchObject({ accepted: true, standing: { state: 'flagged' } });
   });
+
+  it('from before the list of look-ups is found by them when its author comes back', async () => {
+    await someone.say();
+    await someone.reportedBy(6);
+    await bindings.DB.exec('DELETE FROM reported_pseudonyms');
+    await abortAllDurableObjects();
+    expect(await someone.say()).toEqual({ kind: 'blocked' });
+    expect(await isReported(bindings.DB, someone.hash)).toBe(true);
+  });
 });
 
 describe('the operator', () => {
@@ -130,6 +140,24 @@ describe('the operator', () => {
     ]);
     await someone.runAlarm();
     expect(await alerts()).toHaveLength(2);
+  });
+
+  it('is told when the hour is over of what was too much for it', async () => {
+    const other = {
+      hash: '00000000',
+      state: 'flagged',
+      reports: 3,
+      comments: 1,
+      repository: 'octo/hello',
+    } as const;
+    for (let index = 0; index < 20; index++) await guard().moderated(other, Date.now());
+    await someone.say();
+    await someone.reportedBy(3);
+    await someone.runDueAlarms();
+    expect(await alerts()).toHaveLength(20);
+    pass(HOUR_MS);
+    await someone.runDueAlarms();
+    expect((await alerts()).at(-1)).toMatchObject({ hash: someone.hash });
   });
 
   it('is told later when the guard cannot be reached, and once', async () => {
@@ -155,10 +183,13 @@ describe('the operator', () => {
     const flagged = { hash: someone.hash, state: 'flagged', reports: 3 } as const;
     const ofNobody = { ...flagged, comments: 0, repository: null };
     const ofOther = { ...flagged, comments: 1, repository: 'octo/hello' };
+    const answers = [];
     for (let index = 0; index < 22; index++) {
-      await guard().moderated(ofNobody, Date.now());
-      await guard().moderated(ofOther, Date.now());
+      // What nobody has written is forgotten.
+      expect(await guard().moderated(ofNobody, Date.now())).toBe(true);
+      answers.push(await guard().moderated(ofOther, Date.now()));
     }
+    expect(answers).toEqual(Array.from({ length: 22 }, (_, index) => index < 20));
     const told = await alerts();
     const ofNobodies = told.filter(({ comments }) => comments === 0);
     const ofOthers = told.filter(({ comments }) => comments === 1);
@@ -167,7 +198,7 @@ describe('the operator', () => {
       Array.from({ length: 20 }, (_, index) => index === 19),
     );
     pass(HOUR_MS);
-    await guard().moderated(ofOther, Date.now());
+    expect(await guard().moderated(ofOther, Date.now())).toBe(true);
     expect(await alerts()).toHaveLength(23);
   });
 });

@@ -89,7 +89,7 @@ describe('an alert', () => {
     });
     const last: Alert = { ...flagged, state: 'blocked', comments: 0, repository: null, isLast: true };
     expect(alertNotification(last, pardon).message).toContain(
-      'its comments are being deleted. It has no comments. No more alerts of this kind come within this hour',
+      'its comments are being deleted. It has no comments. More of these alerts wait until the hour is over',
     );
   });
 

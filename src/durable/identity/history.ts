@@ -77,11 +77,11 @@ export class History {
     return this.#rows().map(({ event, at }) => ({ event, at }));
   }
 
-  /** The most that reports have taken since the last pardon. */
+  /** What the last verdict has taken: a block follows a flag, and finds nothing left to take. */
   lostKarma(): number {
     const rows = this.#rows();
-    const last = rows.findLastIndex(({ event }) => event === 'pardoned');
-    return Math.max(0, ...rows.slice(last + 1).map(({ karma }) => karma));
+    const last = rows.findLastIndex(({ event }) => event === 'flagged');
+    return Math.max(0, ...rows.slice(Math.max(0, last)).map(({ karma }) => karma));
   }
 
   /** When the author may appeal again; 0: now. */

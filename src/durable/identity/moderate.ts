@@ -50,8 +50,8 @@ export async function tellNews(
 ): Promise<void> {
   for (const news of history.dueNews(now)) {
     try {
-      await guard.moderated({ hash, ...news.details }, news.at);
-      history.told(news);
+      if (await guard.moderated({ hash, ...news.details }, news.at)) history.told(news);
+      else history.notTold(news, now);
     } catch {
       history.notTold(news, now);
     }
