@@ -19,7 +19,7 @@ let pack = new Uint8Array(0);
 const walker = new ZlibWalker();
 const kept = new Uint8Array(1 << 20);
 
-/** What an entry begins with, gitformat-pack §Object encoding; fields, so that no object is made per entry. */
+/** The header of an entry, gitformat-pack §Object encoding. Fields, so that no object is allocated for each entry. */
 const entry = { type: 0, size: 0, at: 0 };
 
 function readEntryHeader(at: number): void {

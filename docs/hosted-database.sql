@@ -1,8 +1,8 @@
--- The ledger in a hosted PostgreSQL behind PostgREST. Set-up and who may do what: docs/hosted-database.md.
+-- The ledger in a hosted PostgreSQL behind PostgREST. docs/hosted-database.md explains the set-up and the rights.
 -- Run it once, as the owner of the database; on Supabase, in the SQL editor.
 begin;
 
--- One row for each pull request that was opened. The URL names it, so that an entry that is delivered twice stays one row.
+-- One row for each pull request that was opened. The URL is unique, so an entry that is delivered twice stays one row.
 create table public.pull_requests (
   id bigint generated always as identity primary key,
   owner text not null check (owner ~ '^[A-Za-z0-9._-]{1,100}$'),
@@ -12,7 +12,7 @@ create table public.pull_requests (
 );
 create index newest_pull_requests on public.pull_requests (created_at desc, id desc);
 
--- Running totals, kept by a trigger: no request counts rows.
+-- Totals, updated by a trigger, so that no request has to count rows.
 create table public.totals (
   single boolean primary key default true check (single),
   pull_requests bigint not null default 0,
@@ -47,10 +47,10 @@ create table public.karma (
   karma integer not null check (karma >= 0)
 );
 
--- What the key may do, besides reading: these three functions run with the rights of their owner, and hold no more than
--- one statement each.
+-- Besides reading, the key may call these three functions. They run with the rights of their owner, and contain one
+-- statement each.
 
--- A time in the future would stay the newest for ever.
+-- Otherwise an entry with a time in the future would stay the newest until then.
 create function public.record_pull_request(owner text, repo text, pr_url text, created_at timestamptz) returns void
 language sql security definer set search_path = '' as $$
   insert into public.pull_requests (owner, repo, pr_url, created_at) values ($1, $2, $3, least($4, now()))
@@ -68,7 +68,7 @@ language sql security definer set search_path = '' as $$
   on conflict (hash) do update set karma = excluded.karma;
 $$;
 
--- Supabase grants everything on new tables and functions to the roles of its keys; here they start from nothing.
+-- Supabase grants everything on new tables and functions to the roles of its keys. Take all of that away first.
 revoke all on public.pull_requests, public.totals, public.repository_totals, public.karma from anon, authenticated;
 revoke all on function public.count_pull_request() from public, anon, authenticated;
 revoke all on function public.record_pull_request(text, text, text, timestamptz) from public, anon, authenticated;
@@ -80,7 +80,7 @@ alter table public.totals enable row level security;
 alter table public.repository_totals enable row level security;
 alter table public.karma enable row level security;
 
--- Readable is what the service publishes anyway. Karma has no policy: it can be asked for by hash, and not be listed.
+-- Anyone may read what the service publishes anyway. Karma has no policy, so nobody can list it, but only ask for a hash.
 create policy published on public.pull_requests for select to anon using (true);
 create policy published on public.totals for select to anon using (true);
 create policy published on public.repository_totals for select to anon using (true);

@@ -1,8 +1,8 @@
 /**
  * Builds the Worker exactly as a deployment would, and reads its bindings from the same wrangler.toml.
  *
- * The result is plain data: a test run builds once and hands it to every process that starts a service. Bundling needs a
- * second or two; starting from a finished build, a fraction of one.
+ * The result is plain data: a test run builds once and passes it to every process that starts a service. Bundling takes
+ * a second or two. Starting from a finished build takes a fraction of that.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
@@ -24,13 +24,13 @@ export interface WorkerBuild {
   /** The Workers of local/workers, bundled, by their names. */
   readonly helpers: { readonly migrate: string; readonly schedule: string };
   readonly migrations: readonly Migration[];
-  /** The commit that was built, as `currentCommit` tells it. */
+  /** The commit that was built, from `currentCommit`. */
   readonly commitHash: string;
   /** ISO 8601. */
   readonly builtAt: string;
 }
 
-/** What wrangler.toml says about the Worker; other kinds of bindings are not used. */
+/** The Worker's settings in wrangler.toml. Other kinds of bindings are not used. */
 export interface WorkerSettings {
   readonly compatibilityDate: string;
   readonly compatibilityFlags: readonly string[];
@@ -44,9 +44,9 @@ export interface WorkerSettings {
 }
 
 /**
- * Bundles src/worker.ts. Rejects with the bundler's own words when the code does not build.
+ * Bundles src/worker.ts. Rejects with the bundler's message if the code does not build.
  *
- * @param signal breaks it off
+ * @param signal cancels it
  */
 export async function buildWorker(signal?: AbortSignal): Promise<WorkerBuild> {
   const [script, migrate, schedule, commitHash, { settings, migrations }] = await Promise.all([
@@ -91,13 +91,13 @@ async function bundle(signal?: AbortSignal): Promise<string> {
 
 async function runWrangler(args: readonly string[], signal?: AbortSignal): Promise<void> {
   const program = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
-  // The banner looks for newer versions on the internet; a build must not.
+  // The banner would look for newer versions on the internet. A build must not.
   const env = { ...process.env, WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' };
   const running = run(process.execPath, [program, ...args], { cwd: ROOT, env, ...(signal && { signal }) });
   const ended = new Promise((resolve) => {
     running.child.once('close', resolve);
   });
-  // When it is broken off, it still writes for a moment.
+  // After it was cancelled, it still writes for a moment.
   await Promise.allSettled([running, ended]);
   await running;
 }

@@ -2,9 +2,9 @@
  * `npm run deploy`: brings the database up to date, and then uploads the Worker together with the id of the commit it was
  * built from, which /health reports. Arguments go to `wrangler deploy`; with `--dry-run` it only builds.
  *
- * The database comes first, so that no code ever meets tables that are not there yet; the code of before meets the new
- * ones for some seconds, and migrations must let it. On a fresh account the database is created here, as `wrangler deploy`
- * would do it too late; it finds it by its name, and creates the namespaces itself.
+ * The database comes first, so that new code never runs without its tables. The old code runs on the new tables for
+ * some seconds, and migrations must allow that. On a fresh account, the database is created here, because `wrangler
+ * deploy` would create it too late. wrangler finds it by its name, and creates the namespaces itself.
  */
 import { spawnSync } from 'node:child_process';
 import { currentCommit } from './build.ts';
@@ -14,7 +14,7 @@ const DATABASE = 'gitveil';
 
 const args = process.argv.slice(2);
 
-/** Runs wrangler; ends this program when it fails. Questions that it asks can be answered. */
+/** Runs wrangler, and ends this program if it fails. The user can answer its questions. */
 function wrangler(...words: string[]): void {
   const { status } = spawnSync('wrangler', words, { stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

@@ -1,14 +1,14 @@
-/** The code host that `npm start` brings along when there is no bot account to act with. */
+/** The embedded code host, which `npm start` uses if there is no bot account. */
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
 import { claimPort } from './ports.ts';
 import { SEED, seedRepository } from './seed.ts';
 
-/** The variables that lead the service to it. */
+/** The variables that make the service use it. */
 export const HOST_VARIABLES = ['HOSTING_URL', 'HOSTING_API_URL', 'HOSTING_TOKEN', 'NOTIFY_BASE_URL'] as const;
 
 /** Starts it beside the service, with one small repository. @param dir where it keeps its state */
 export async function startEmbeddedHost(servicePort: number, dir: string): Promise<Sandbox> {
-  // The same port each time: the state holds addresses of pull requests.
+  // The same port each time, because the state contains addresses of pull requests.
   const nextPort = servicePort < 65_535 ? servicePort + 1 : 0;
   const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
   const sandbox = await startSandbox({ port, dir });

@@ -1,8 +1,8 @@
 /**
  * Bundles a TypeScript file of the project.
  *
- * With esbuild's program and not with its library: that one starts a child that runs on, and whoever becomes another
- * program meanwhile (local/start.ts) would have it as a zombie for ever.
+ * Uses esbuild's program, not its library: the library starts a child process that keeps running. local/start.ts
+ * replaces itself by execve(2), and would keep that child as a zombie.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,17 +1,17 @@
 /**
  * The cron trigger of wrangler.toml on this machine: every minute, and at once when the program gets SIGUSR2.
  *
- * The first run comes after a minute and not at the start, so that a start asks the code host nothing.
+ * The first run comes after a minute, so that a start makes no request to the code host.
  */
 const MINUTE_MS = 60_000;
 
-/** Answers how to end it. */
+/** Returns a function that ends it. */
 export function everyMinute(run: () => Promise<void>): () => void {
   let isEnded = false;
   const runNow = (): void => {
     if (isEnded) return;
     run().catch((error: unknown) => {
-      // A run that the end of the service breaks off is no news.
+      // A run that is interrupted by the end of the service is not reported.
       if (!isEnded) process.stderr.write(`gitveil: the scheduled run failed: ${String(error)}\n`);
     });
   };
@@ -20,6 +20,6 @@ export function everyMinute(run: () => Promise<void>): () => void {
   return () => {
     isEnded = true;
     clearInterval(timer);
-    // The listener stays: without one, the signal would end the program before it has saved its state.
+    // The listener stays. Without it, the signal would end the program before it has saved its state.
   };
 }

@@ -2,8 +2,8 @@
  * `npm run lock`: brings package-lock.json up to date, as `npm install --package-lock-only` does, and takes out of it
  * which Node.js each package asks for.
  *
- * They all run on the Node.js of the package `node`. npm does not know that: it compares them with the one that it runs
- * on itself, and an installation would begin with a screenful of warnings about nothing.
+ * They all run on the Node.js of the package `node`. npm does not know that and compares them with the Node.js that it
+ * runs on itself, so an installation would begin with a screenful of irrelevant warnings.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ if (status !== 0) process.exit(status ?? 1);
 
 const lock = JSON.parse(readFileSync(FILE, 'utf8')) as Lock;
 for (const [path, entry] of Object.entries(lock.packages)) {
-  // The first entry is the project itself, whose words are its own.
+  // The first entry is the project itself, whose requirements stay.
   if (path !== '') delete entry.engines;
 }
 writeFileSync(FILE, `${JSON.stringify(lock, null, 2)}\n`);

@@ -1,8 +1,8 @@
 /**
  * Brings a local database up to date.
  *
- * Keeps the same book as `wrangler d1 migrations apply` (table d1_migrations), so that either may continue where the
- * other stopped. A migration and its entry are one transaction: after a crash it is there as a whole or not at all.
+ * Uses the same table as `wrangler d1 migrations apply` (d1_migrations), so that either may continue where the other
+ * stopped. A migration and its entry are one transaction: after a crash, both exist or neither.
  */
 import type { D1Database } from '@cloudflare/workers-types';
 
@@ -17,7 +17,7 @@ const BOOK = `CREATE TABLE IF NOT EXISTS d1_migrations(
   applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 )`;
 
-/** Applies, in order, the migrations that the database has not seen. Rejects with the database's error. */
+/** Applies new migrations in order. Rejects with the database's error. */
 export async function applyMigrations(db: D1Database, migrations: readonly Migration[]): Promise<void> {
   await db.prepare(BOOK).run();
   const { results } = await db.prepare('SELECT name FROM d1_migrations').all<{ name: string }>();

@@ -1,15 +1,17 @@
-/** Whether this machine can listen somewhere: tried before workerd does, because its own complaint is hard to read. */
+/**
+ * Checks whether this machine can listen on an address, before workerd tries, because workerd's error is hard to read.
+ */
 import { lookup } from 'node:dns/promises';
 import { connect, createServer } from 'node:net';
 
-/** On this port of this machine nobody listens, or it does not matter. */
+/** Nobody listens on this port of this machine, or it does not matter. */
 const ANY_PORT = 1;
 const TIMEOUT_MS = 1_000;
 
 /**
  * Rejects with the system's error when nobody can listen there now.
  *
- * The port is bound, but as a client's own: it never opens, so that no client takes the trial for the service.
+ * Binds the port like a client, without listening, so that no client mistakes this check for the service.
  */
 export async function tryPort(host: string, port: number): Promise<void> {
   const { address } = await lookup(host);
@@ -42,7 +44,7 @@ export function claimPort(host: string, port: number): Promise<number> {
   });
 }
 
-/** What to change when a service cannot listen; by the system's error code. */
+/** The message with the remedy if a service cannot listen, by the system's error code. */
 export function whyNotListening(host: string, port: number, code: string | undefined): string {
   if (code === 'EADDRINUSE') {
     return `PORT is "${port}": that port is in use; stop what listens there, or set PORT to a free one`;

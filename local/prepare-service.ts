@@ -2,8 +2,8 @@
  * What comes before the service runs: writes workerd's configuration and its modules into a folder, and brings the
  * database up to date.
  *
- * A workerd with the database alone does that, and ends. workerd opens all its sockets at once, so the one that runs the
- * service would take requests before its tables are there.
+ * A workerd with only the database does that, and ends. workerd opens all its sockets at once, so the one that runs the
+ * service would accept requests before its tables exist.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -17,7 +17,7 @@ import { post } from './unix-request.ts';
 import { STATE_FOLDERS, databaseConfig, modulesOf, serviceConfig } from './workerd-config.ts';
 import { type WorkerdCommand, startWorkerd } from './workerd.ts';
 
-/** All that is needed to run the service, as plain data. */
+/** Everything that is needed to run the service, as plain data. */
 export interface PreparedService {
   readonly workerd: WorkerdCommand;
   /** A temporary folder, to be removed when the service has ended. */
@@ -29,7 +29,7 @@ export interface PreparedService {
 
 export interface PrepareOptions {
   readonly build: WorkerBuild;
-  /** Names of the variables that will be set, besides the service's own. */
+  /** Names of the variables that will be set, in addition to the service's own. */
   readonly variables: readonly string[];
   /** Where Durable Objects, D1 and KV are kept; `null`: in the temporary folder. */
   readonly stateDir: string | null;

@@ -1,6 +1,6 @@
 /**
- * Runs a prepared service: one workerd, whose socket is the service's port, so that nothing stands in the way of a
- * request, and what is measured here is the service.
+ * Runs a prepared service: one workerd, whose socket is the service's port. Nothing else handles a request, so
+ * measurements show the service itself.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,26 +10,26 @@ import { post } from './unix-request.ts';
 import { type Ending, type LogEntry, startWorkerd } from './workerd.ts';
 
 export interface RunOptions {
-  /** Variables of the service, by name; what is not given has wrangler.toml's or the configuration's default. */
+  /** Variables of the service, by name. Others have the default of wrangler.toml or of the configuration. */
   readonly env: Readonly<Record<string, string>>;
   readonly host: string;
   readonly port: number;
   /** Receives each line that the service logs. Default: standard output. */
   readonly writeLog?: (line: string) => void;
-  /** Told of each use of the runtime's `fetch`, if the service was prepared to refuse it. */
+  /** Called for each use of the runtime's `fetch`, if the service was prepared to refuse it. */
   readonly onFetch?: (request: string) => void;
 }
 
 export interface Service {
   /** Without a trailing slash. */
   readonly url: string;
-  /** To measure its memory by, or to kill it. */
+  /** For measuring its memory, or killing it. */
   readonly workerdPid: number;
   /** Resolves when workerd has ended, by `dispose` or by itself. */
   readonly ended: Promise<Ending>;
   /**
-   * Runs the Worker's scheduled handler, as the cron trigger does. Each run counts as a minute later than the last one,
-   * as the handler heeds how often the code host may be asked. Rejects if the handler does.
+   * Runs the Worker's scheduled handler, as the cron trigger does. Each run gets a time one minute after the last one,
+   * because the handler respects how often the code host may be asked. Rejects if the handler does.
    */
   runScheduled(): Promise<void>;
   /** Ends workerd and keeps the state. */
@@ -39,7 +39,7 @@ export interface Service {
 /** Variables that are always set, as this machine knows their values. */
 export const OWN_VARIABLES = ['SERVICE_URL', 'COMMIT_HASH'] as const;
 
-/** Begins the line that the runtime's `fetch` leaves in the log where it is refused. */
+/** Beginning of the log line of a refused `fetch` of the runtime. */
 export const REFUSED_FETCH = 'the runtime may not fetch: ';
 
 const MINUTE_MS = 60_000;
@@ -50,7 +50,7 @@ export async function runService(prepared: PreparedService, options: RunOptions)
   const { host, port } = options;
   const url = localUrl(host, port);
   const schedule = join(folder, 'schedule.socket');
-  // An attempt that failed leaves it behind.
+  // A failed attempt leaves it behind.
   await rm(schedule, { force: true });
   const workerd = await startWorkerd({
     ...prepared.workerd,
@@ -81,8 +81,8 @@ function scheduledRuns(socket: string): () => Promise<void> {
 }
 
 /**
- * The service logs with `console.log` only; all else is workerd itself, and belongs on standard error. What it marks with
- * NOSENTRY it has dealt with, and tells its own developers.
+ * The service logs only with `console.log`. Everything else comes from workerd, and belongs on standard error. workerd
+ * has already handled what it marks with NOSENTRY; those lines are only for its developers.
  */
 function writeEntry({ writeLog, onFetch }: RunOptions, { level, message }: LogEntry): void {
   if (message.startsWith(REFUSED_FETCH)) onFetch?.(message.slice(REFUSED_FETCH.length));

@@ -1,6 +1,6 @@
 /**
- * The service while it runs: workerd, the scheduled handler's minutes, and the embedded code host where there is no bot
- * account. local/start.ts has checked and prepared everything, and hands it over as the only argument.
+ * Runs the service: workerd, the scheduled handler every minute, and the embedded code host if there is no bot account.
+ * local/start.ts has checked and prepared everything, and passes it as the only argument.
  *
  * Ctrl-C ends it all; the state stays.
  */
@@ -33,7 +33,7 @@ async function start(): Promise<void> {
   const text = sandbox
     ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
     : welcome(service.url, config.hostingUrl, config.stateDir);
-  // Standard output is the log's: a program that reads JSON lines there must not meet prose.
+  // Standard output is for the log: a program that reads JSON lines there must not find other text.
   (config.logFormat === 'json' ? process.stderr : process.stdout).write(text);
 }
 
@@ -65,12 +65,12 @@ function onWorkerdEnd({ code, signal }: Ending): void {
 
 let isStopping = false;
 
-/** @param message says why, unless someone has asked for it */
+/** @param message the reason, unless someone asked for the end */
 async function stop(exitCode: number, message?: string): Promise<void> {
   if (isStopping) return;
   isStopping = true;
   if (message !== undefined) say(message);
-  // What is still starting must be there before it can be ended.
+  // Anything that is still starting must have started before it can be ended.
   await starting.catch(() => undefined);
   for (const end of running) await end();
   process.exit(exitCode);

@@ -1,6 +1,4 @@
-/**
- * One small repository for the embedded code host, so that whoever tries the service has something to clone.
- */
+/** One small repository for the embedded code host, so that people who try the service have something to clone. */
 import { mustRunGit } from '../sandbox/git-command.ts';
 
 export const SEED = { owner: 'octo', name: 'hello' } as const;
@@ -36,7 +34,7 @@ export async function seedRepository(barePath: string, now: Date): Promise<void>
   await mustRunGit(barePath, ['fast-import', '--quiet', '--force'], { input });
 }
 
-/** One commit on main, in the words of git-fast-import(1). */
+/** One commit on main, in the format of git-fast-import(1). */
 function fastImportCommit({ daysAgo, message, files }: SeedCommit, now: Date): string {
   const seconds = Math.floor(now.getTime() / 1000) - daysAgo * 86_400;
   const changes = Object.entries(files).map(([path, text]) => `M 100644 inline ${path}\n${data(text)}`);

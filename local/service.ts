@@ -1,4 +1,4 @@
-/** Starts the service in one go, for tests and benchmarks; `npm start` prepares it and runs it in two programs. */
+/** Prepares and runs the service in one process, for tests and benchmarks. `npm start` uses two programs. */
 import { rm } from 'node:fs/promises';
 import { type WorkerBuild, buildWorker } from './build.ts';
 import { claimPort } from './ports.ts';
@@ -9,13 +9,13 @@ import { WorkerdFailure } from './workerd.ts';
 export type { Service } from './run-service.ts';
 
 export interface ServiceOptions extends Pick<RunOptions, 'env' | 'writeLog' | 'onFetch'> {
-  /** Default: builds the Worker now. Whoever starts several services builds once and gives it to each. */
+  /** Default: builds the Worker now. To start several services, build once and pass the result to each. */
   readonly build?: WorkerBuild;
   /** Default: 127.0.0.1. */
   readonly host?: string;
   /** Default: any free port. */
   readonly port?: number;
-  /** Where Durable Objects, D1 and KV are kept; `null`: in a temporary folder that goes with the service. */
+  /** Where Durable Objects, D1 and KV are kept; `null`: in a temporary folder that is deleted with the service. */
   readonly stateDir: string | null;
 }
 
@@ -35,7 +35,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     try {
       return await runService(prepared, { ...options, host, port: claimed });
     } catch (error) {
-      // Someone else may take a free port before workerd does: then another one will do.
+      // Another program may take a free port before workerd does. Then this tries another port.
       const isTaken = error instanceof WorkerdFailure && error.isAddressTaken;
       if (!isTaken || port !== 0 || attempt === PORT_ATTEMPTS) {
         await rm(prepared.folder, { recursive: true, force: true });

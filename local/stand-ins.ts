@@ -1,10 +1,10 @@
 /**
- * What stands in on this machine for the platform's D1, KV and cache: miniflare's Workers, read from its package as
- * files. miniflare itself, which would hold 300 MB for as long as the service runs, is not started.
+ * Replaces the platform's D1, KV and cache on this machine by miniflare's Workers, read from its package as files.
+ * miniflare itself is not started, because it would use 300 MB for as long as the service runs.
  *
- * miniflare has two Workers for each: one takes the requests, and passes them on to Durable Objects of the other, which
- * keep the data. Here they are one, which spares an isolate. Names, keys and folders of what is kept are miniflare's:
- * what it has kept once stays readable.
+ * miniflare has two Workers for each: one accepts the requests, and passes them on to Durable Objects of the other,
+ * which keep the data. Here they are one Worker, which saves an isolate. Names, keys and folders of the data are
+ * miniflare's, so older data stays readable.
  */
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -52,7 +52,7 @@ export function kvBinding(name: string): CapnpValue {
   return { name, kvNamespace: entryFor('kv', name) };
 }
 
-/** The stand-in, speaking for one database or namespace. */
+/** The stand-in for one database or namespace. */
 function entryFor(kind: string, id: string): CapnpValue {
   return { name: kind, props: { json: JSON.stringify({ MINIFLARE_NAMESPACE: id }) } };
 }

@@ -4,9 +4,9 @@
  * Every variable is taken from the process environment and checked before anything starts; a bad one ends the program
  * with exit code 1 and a sentence for each. Then the Worker is bundled, and the database brought up to date.
  *
- * What does this (wrangler, esbuild, Node.js reading TypeScript) holds hundreds of megabytes that the running service
- * has no use for. So this program ends by becoming another one: local/run.ts, bundled into one file. execve(2) keeps the
- * process and drops its memory.
+ * The tools for this (wrangler, esbuild, Node.js with TypeScript) use hundreds of megabytes that the running service
+ * does not need. So this program ends by becoming another one: local/run.ts, bundled into one file. execve(2) keeps the
+ * process and frees its memory.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -64,8 +64,8 @@ function fail(problems: readonly { readonly message: string }[]): never {
 }
 
 /**
- * Returns only if it fails. A CommonJS bundle, as an ES module's import of node:http loads undici, 14 MB; and without
- * the JIT compilers, 12 MB: the program has little to do.
+ * Returns only if it fails. Uses a CommonJS bundle, because importing node:http from an ES module loads undici (14 MB),
+ * and no JIT compilers (12 MB), because the program has little to do.
  */
 async function becomeRunning(prepared: PreparedService): Promise<void> {
   const program = join(prepared.folder, 'run.cjs');
@@ -78,6 +78,6 @@ async function becomeRunning(prepared: PreparedService): Promise<void> {
 
 for (const signal of END_SIGNALS) process.on(signal, () => ending.abort());
 start().catch((error: unknown) => {
-  // What was broken off clears up behind itself, and then this program has nothing left to do.
+  // The cancelled step cleans up after itself, and then this program has nothing left to do.
   if (!ending.signal.aborted) fail([{ message: couldNotStart(error) }]);
 });

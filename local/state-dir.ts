@@ -1,16 +1,17 @@
 /**
- * Makes the folders of the state, and tries whether files can be made in them.
+ * Creates the folders of the state, and checks whether files can be created in them.
  *
- * Only STATE_DIR itself is made, not the folders above it: a misspelt path must not become a tree of folders. Whether a
- * folder is writable is tried out, as permissions say nothing about root, or about file systems that refuse writes.
+ * Creates only STATE_DIR itself, not the folders above it: a misspelt path must not become a tree of folders. Writes a
+ * file to find out whether a folder is writable, because permissions say nothing about root, or about read-only file
+ * systems.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 /**
- * What is wrong with STATE_DIR, as a sentence that names it; null when it can be used.
+ * What is wrong with STATE_DIR, as a sentence that names it; null if it can be used.
  *
- * @param stateDir as the variable has it; relative to the working directory
+ * @param stateDir the variable's value, relative to the working directory
  * @param subfolders what will be kept in it
  */
 export function stateDirProblem(stateDir: string, subfolders: readonly string[]): string | null {

@@ -1,4 +1,4 @@
-/** What `npm start` prints once the service answers: where it is, and commands to paste. */
+/** What `npm start` prints once the service answers: its address, and commands to paste. */
 import { SEED } from './seed.ts';
 
 /** The text for a service whose code host is the embedded one. */
@@ -21,7 +21,7 @@ Try it in another terminal:
   git push origin my-change
   ${open} ${hostUrl}/${owner}/${name}
 
-That page lists the pull request. It is the bot's; of Ada nothing is left.
+That page lists the pull request. The bot is its author, and nothing in it names Ada.
 State is kept in ${stateDir}. Press Ctrl-C to stop.
 `;
 }

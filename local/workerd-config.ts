@@ -2,8 +2,9 @@
  * workerd's configuration for this machine: the service with the bindings of wrangler.toml, and stand-ins for what the
  * platform has elsewhere.
  *
- * It holds neither addresses nor the values of variables. Sockets get theirs on the command line, and variables are read
- * from workerd's environment, so that no secret is written to disk. Reference: workerd.capnp in the package `workerd`.
+ * It contains neither addresses nor the values of variables. Sockets get their addresses on the command line, and
+ * variables are read from workerd's environment, so that no secret is written to disk. Reference: workerd.capnp in the
+ * package `workerd`.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from './build.ts';
@@ -11,10 +12,10 @@ import { type CapnpValue, Embed, capnp } from './capnp.ts';
 import { REFUSED_FETCH } from './run-service.ts';
 import { CACHE, CACHE_SERVICE, D1, KV, SHARED_MODULES, d1Binding, kvBinding } from './stand-ins.ts';
 
-/** What is below the folder of the state. */
+/** The subfolders of the state's folder. */
 export const STATE_FOLDERS = ['do', 'd1', 'kv', 'cache'] as const;
 
-/** Takes the place of the internet for `fetch`; sockets pass through it. */
+/** Replaces the internet for `fetch`. Sockets pass through it. */
 const NO_FETCH = `export default {
   fetch({ method, url }) {
     console.warn(${JSON.stringify(REFUSED_FETCH)} + method + ' ' + url);
@@ -23,7 +24,7 @@ const NO_FETCH = `export default {
 };
 `;
 
-/** The files that must lie beside the configurations, with their content. */
+/** The files that must be next to the configurations, with their content. */
 export function modulesOf({ script, helpers }: WorkerBuild): Readonly<Record<string, string>> {
   return {
     'service.js': script,
@@ -33,7 +34,7 @@ export function modulesOf({ script, helpers }: WorkerBuild): Readonly<Record<str
   };
 }
 
-/** The database alone, and on the socket `migrate` the Worker that brings it up to date. */
+/** Only the database, and on the socket `migrate` the Worker that brings it up to date. */
 export function databaseConfig({ settings }: WorkerBuild, stateDir: string): string {
   const migrate = {
     compatibilityDate: settings.compatibilityDate,

@@ -1,7 +1,7 @@
 /**
  * One workerd process: started with a configuration, ready once all its sockets are open, and ended at once.
  *
- * What its Workers log, and its own messages, come as lines of JSON on its standard output.
+ * It writes the logs of its Workers and its own messages as lines of JSON to its standard output.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -34,7 +34,7 @@ export interface Workerd {
   readonly pid: number;
   /** Resolves when the process has ended, by `kill` or by itself. */
   readonly ended: Promise<Ending>;
-  /** Ends the process. What its Workers have answered for is on the disk by then. */
+  /** Ends the process. Everything that its Workers have confirmed is already on disk. */
   kill(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface Ending {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The process has ended before it was ready. */
+/** The process ended before it was ready. */
 export class WorkerdFailure extends Error {
   readonly ending: Ending;
   /** A socket's address was taken by someone else. */
@@ -57,11 +57,11 @@ export class WorkerdFailure extends Error {
   }
 }
 
-/** Starts workerd, and returns once it listens. Rejects with a `WorkerdFailure` when it ends before. */
+/** Starts workerd, and returns once it listens. Rejects with a `WorkerdFailure` if it ends before. */
 export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   const { program, importPath, config, sockets } = options;
   const addresses = Object.entries(sockets).map(([name, address]) => `--socket-addr=${name}=${address}`);
-  // The stand-ins for D1, KV and the cache use what is still experimental.
+  // The stand-ins for D1, KV and the cache use experimental features.
   const args = ['serve', '--experimental', `--import-path=${importPath}`, '--control-fd=3', ...addresses];
   const child = spawn(program, [...args, config], {
     env: { ...process.env, TZ: 'UTC', ...options.env },
@@ -71,7 +71,7 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
     child.once('error', reject);
     child.once('close', (code, signal) => resolve({ code, signal }));
   });
-  // Why it could not start belongs into the error.
+  // The error contains the reason why it could not start.
   const early: LogEntry[] = [];
   let onLog = (entry: LogEntry): unknown => early.push(entry);
   readLog(child, (entry) => onLog(entry));
@@ -100,7 +100,7 @@ async function allListening(control: Readable, count: number): Promise<void> {
     if ((JSON.parse(line) as { event: string }).event === 'listen') left -= 1;
     if (left === 0) return;
   }
-  // It ends without having listened, which its end tells.
+  // If it ends without listening, its end reports that.
   await new Promise<never>(() => {});
 }
 

@@ -1,6 +1,6 @@
 /**
- * Keeps what the host receives, for tests that search it: each request's method, path and headers and, when asked, its
- * body byte for byte as it came over the wire (compressed and in part, too). Bodies are copied only when asked.
+ * Records what the host receives, for tests that search it: each request's method, path and headers, and on demand its
+ * body byte for byte as it came over the wire (also if compressed or incomplete).
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
@@ -47,7 +47,7 @@ export class Capture {
       path: request.url ?? '',
       headers: request.headers,
       rawHeaders: request.rawHeaders,
-      // Put together when it is asked for: lists are asked for often, bodies are large.
+      // Concatenated on demand, because lists are requested often, and bodies are large.
       get body() {
         return Buffer.concat(chunks);
       },

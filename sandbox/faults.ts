@@ -1,7 +1,7 @@
 /**
- * Faults for tests: a request that matches is delayed, answered with something else, or has its connection cut. What a
- * remote host can do to its callers, on demand: errors, slowness, a connection that breaks before the request was
- * handled, or after it was handled but before the answer arrived.
+ * Faults for tests: delays a matching request, answers it with something else, or cuts its connection. So a test can
+ * simulate errors, slowness, and a connection that breaks before the request was handled, or after it was handled but
+ * before the answer arrived.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,7 +11,7 @@ export interface Fault {
   readonly method?: string;
   /** Matched against the path without its query. */
   readonly path: RegExp;
-  /** How many requests it befalls; default 1. */
+  /** How many requests it affects; default 1. */
   readonly times?: number;
   /** Waits before anything else is done. */
   readonly delayMs?: number;
@@ -31,7 +31,7 @@ export interface Fault {
 export class Faults {
   readonly #waiting: { fault: Fault; left: number }[] = [];
 
-  /** Lays a fault in wait. The first that matches a request befalls it. */
+  /** Adds a fault. It affects the first request that it matches. */
   inject(fault: Fault): void {
     this.#waiting.push({ fault, left: fault.times ?? 1 });
   }
@@ -41,7 +41,7 @@ export class Faults {
     this.#waiting.length = 0;
   }
 
-  /** Lets the fault that matches happen; answers whether the request is still to be handled. */
+  /** Applies the matching fault. Answers whether the request must still be handled. */
   async apply(request: IncomingMessage, response: ServerResponse, path: string): Promise<boolean> {
     const fault = this.#take(request.method ?? '', path);
     if (!fault) return true;

@@ -47,7 +47,7 @@ export function runGit(
     child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk));
     options.signal?.addEventListener('abort', () => child.kill(), { once: true });
-    // git may exit before it has read its input; its exit code tells the story then.
+    // git may exit before it has read its input. Its exit code then says why.
     child.stdin.on('error', () => undefined);
     child.on('error', reject);
     child.on('close', (code) => {

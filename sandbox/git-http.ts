@@ -114,7 +114,7 @@ export class GitHttp {
       if (!response.headersSent) response.writeHead(500);
       response.end();
     });
-    // git stops reading when it has seen enough or refuses; what it thinks of that is in its output.
+    // git stops reading when it has seen enough or refuses. Its output contains the reason.
     child.stdin.on('error', () => request.resume());
     child.stderr.resume();
     request.pipe(child.stdin);

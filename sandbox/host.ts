@@ -16,6 +16,8 @@ export interface HostSettings {
   readonly store: Store;
   readonly botLogin: string;
   readonly botToken: string;
+  /** Of the bot's token, a classic one. */
+  readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
   readonly now: () => Date;
 }
@@ -42,6 +44,7 @@ export class Host {
   readonly store: Store;
   readonly bot: User;
   readonly botToken: string;
+  readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
   readonly now: () => Date;
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -54,6 +57,7 @@ export class Host {
     this.store = settings.store;
     this.bot = settings.store.ensureUser(settings.botLogin);
     this.botToken = settings.botToken;
+    this.botScopes = settings.botScopes;
     this.forkDelayMs = settings.forkDelayMs;
     this.now = settings.now;
   }
@@ -170,7 +174,7 @@ export class Host {
     this.store.changed();
   }
 
-  /** Does something with a repository when nobody else does: git would refuse the second of two at once. */
+  /** Runs one action at a time on a repository, because git would refuse the second of two simultaneous ones. */
   inTurn<Result>(repository: Repository, action: () => Promise<Result>): Promise<Result> {
     const before = this.#turns.get(repository.id) ?? Promise.resolve();
     const turn = before.then(action);
@@ -230,8 +234,8 @@ export class Host {
   }
 
   /**
-   * Tells the bot that someone else did something to its issue or pull request. As on GitHub a thread has one entry,
-   * which becomes unread and moves to the top again, and one's own doings make none.
+   * Tells the bot that someone else did something to its issue or pull request. As on GitHub, a thread has one entry,
+   * which becomes unread and moves to the top again. The bot's own actions create none.
    */
   #notifyAuthor(repository: Repository, issue: Issue, actor: string, commentId: number | null): void {
     if (issue.author !== this.bot.login || actor === this.bot.login) return;

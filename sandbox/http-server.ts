@@ -1,6 +1,6 @@
 /**
- * The one server behind all addresses of the host. Each request is captured, befallen by faults laid for it, and then
- * goes to Git, the REST interface, the notification topics or the pages, by its path.
+ * The one server for all addresses of the host. Each request is captured and subjected to faults. Then its path decides
+ * whether Git, the REST interface, the notification topics or the pages answer it.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -36,7 +36,7 @@ export interface Rooms {
   readonly capture: Capture;
 }
 
-/** Starts to listen; the rooms are built once the address is known. */
+/** Starts to listen. The handlers are built once the address is known. */
 export async function listen(port: number): Promise<{ server: Server; url: string }> {
   const server = createServer();
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -47,7 +47,7 @@ export async function listen(port: number): Promise<{ server: Server; url: strin
   return { server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** Sends each request to its room. */
+/** Sends each request to its handler. */
 export function serve(server: Server, baseUrl: string, rooms: Rooms): void {
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     handle(request, response, baseUrl, rooms).catch((error: unknown) => {
@@ -99,7 +99,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    // What is too much is read and dropped, so that the client gets to see the answer.
+    // A body that is too long is read and discarded, so that the client reads the answer.
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   return size <= MAX_BODY_BYTES ? Buffer.concat(chunks) : null;

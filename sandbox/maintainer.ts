@@ -1,6 +1,6 @@
 /**
- * What the people upstream do to contributions: the other side of a pull request, for tests and for trying the service
- * out. These actions really happen (a merge makes a merge commit in the bare repository) and notify the bot.
+ * What upstream's maintainers do with contributions, for tests and for trying the service out. These actions really
+ * happen (a merge makes a merge commit in the bare repository) and notify the bot.
  */
 import { rmSync } from 'node:fs';
 import { readRef } from './bare-repository.ts';

@@ -1,4 +1,4 @@
-/** Time as the service meets it, so that a test can stand still or leap. */
+/** The service's clock, so that a test can stop time or skip ahead. */
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;

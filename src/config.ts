@@ -26,7 +26,7 @@ export interface Config {
   readonly port: number;
   readonly stateDir: string;
   readonly serviceUrl: string;
-  /** If not, `serviceUrl` leads to this machine, which others do not reach, and which on the edge is none. */
+  /** If false, `serviceUrl` is a guess: it names this machine, which others cannot reach. */
   readonly isServiceUrlGiven: boolean;
   readonly readTimeoutMs: number;
   readonly writeTimeoutMs: number;
@@ -38,14 +38,16 @@ export interface Config {
   readonly identitySecret: string | null;
   readonly hostedDatabase: { readonly url: string; readonly key: string } | null;
   readonly notifyBaseUrl: string;
-  /** Servers that are on Cloudflare themselves, where sockets cannot reach them. */
+  /** Access token at the notification service; null: it accepts messages from everyone. */
+  readonly notifyToken: string | null;
+  /** Servers behind Cloudflare, which sockets cannot reach. */
   readonly outgoingFetchHosts: readonly string[];
   readonly notifyAdminTopic: string | null;
   readonly alertAddress: 'shown' | 'hidden';
   readonly maxRepositoryMb: number;
-  /** What a push must know to update a pull request: its hash, or a key besides. */
+  /** What a push needs to update a pull request: only its hash, or also a key. */
   readonly prUpdatePolicy: 'hash' | 'key';
-  /** What becomes of a push that would publish the name or address of its author. */
+  /** What to do with a push that would publish the name or address of its author. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
   readonly anonEmail: string;
   readonly commitHash: string;
@@ -54,14 +56,14 @@ export interface Config {
   readonly officialInstance: boolean;
 }
 
-/** A variable that cannot be used. `rule` is free of the value, and so fit for a public answer. */
+/** A variable that cannot be used. `rule` does not contain the value, so a public answer may show it. */
 export interface ConfigProblem {
   readonly variable: string;
   readonly rule: string;
   readonly message: string;
 }
 
-/** The service runs, though not as the operator may think. */
+/** The service runs, but perhaps not as the operator expects. */
 export interface ConfigWarning {
   /** The one to set. */
   readonly variable: VariableName;
@@ -102,6 +104,7 @@ const SECRETS = [
   'HOSTING_TOKEN',
   'IDENTITY_SECRET',
   'NOTIFY_ADMIN_TOPIC',
+  'NOTIFY_TOKEN',
   'PANIC_PASSWORD',
   'SERVICE_API_KEY',
 ] as const;
@@ -180,6 +183,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     ),
     hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
     notifyBaseUrl: reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
+    notifyToken: reader.read('NOTIFY_TOKEN', headerSecret, null),
     outgoingFetchHosts: Object.freeze(reader.read('OUTGOING_FETCH_HOSTS', hostNames, [])),
     notifyAdminTopic,
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
@@ -218,9 +222,9 @@ function deadButtons(url: string): ConfigWarning {
   return { variable: 'SERVICE_URL', message };
 }
 
-/** The edge sets this header, and a client cannot; elsewhere whoever connects may write what they like. */
+/** On Cloudflare a client cannot set this header. Elsewhere anyone who connects can set it. */
 function evadedLimits(host: string, header: string): ConfigWarning {
-  const danger = `whoever connects to ${host} may write any address into ${header}, and then meets no limit`;
+  const danger = `anyone who connects to ${host} can write any address into ${header} and so avoid every limit`;
   const remedy = 'set it to the header in which your proxy writes the address';
   return { variable: 'CLIENT_IP_HEADER', message: `CLIENT_IP_HEADER is not set: ${danger}; ${remedy}` };
 }
@@ -229,7 +233,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host);
 }
 
-/** The address of a service on this machine; one that listens on all interfaces is reached by the loopback one. */
+/** The address of a service on this machine. If it listens on all interfaces, the loopback address reaches it. */
 export function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;

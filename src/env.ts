@@ -1,8 +1,8 @@
 /**
  * What the runtime hands to the Worker: the bindings of wrangler.toml and the variables of README.md.
  *
- * `Env` stops at src/worker.ts, the handlers in src/routes and the Durable Objects; every other room is given what it
- * needs as arguments.
+ * `Env` stops at src/worker.ts, the handlers in src/routes and the Durable Objects; all other code gets what it needs
+ * as arguments.
  */
 import type { Config, VariableName } from './config.ts';
 import type { Guard } from './durable/guard.ts';
@@ -14,7 +14,7 @@ import type { RateWindow } from './durable/rate-window.ts';
 import type { ServiceSecret } from './durable/service-secret.ts';
 import type { Tally } from './durable/tally.ts';
 import type { Logger } from './log.ts';
-import type { Http } from './outgoing/http-client.ts';
+import type { HttpClient } from './outgoing/http-client.ts';
 
 export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly DB: D1Database;
@@ -29,7 +29,7 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly HISTORY: KVNamespace;
   readonly LAST_KNOWN: KVNamespace;
   readonly VERSION: WorkerVersionMetadata;
-  /** The compatibility date of wrangler.toml, which a Worker cannot ask its runtime for. */
+  /** The compatibility date of wrangler.toml. A Worker cannot read it from its runtime. */
   readonly COMPATIBILITY_DATE: string;
 }
 
@@ -39,7 +39,7 @@ export interface AppEnv {
   Variables: {
     config: Config;
     logger: Logger;
-    /** For everything that leaves because of this request. */
-    http: Http;
+    /** Sends every request to others that this request causes. */
+    http: HttpClient;
   };
 }

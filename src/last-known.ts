@@ -1,35 +1,35 @@
 /**
- * What the ledger, or another slow source, last said: for questions that are asked far more often than their answers
- * change, and for the time when the source does not answer.
+ * Caches the last answers of the ledger or another slow source: for questions that are asked far more often than their
+ * answers change, and for times when the source does not answer.
  *
- * Three places, from near to far: the isolate's memory and the data centre's cache spare the question for a while; KV
- * has the last known value of every place, and is asked when the source fails. KV is written when a value has changed,
- * so that a badge in a popular README costs no writes.
+ * There are three places, from near to far. The isolate's memory and the data centre's cache avoid asking for a while.
+ * KV has the last known value for all data centres, and is read when the source fails. KV is written only when a value
+ * has changed, so that a badge in a popular README costs no writes.
  *
- * Cost: nothing while the value is fresh in memory, one look into the cache after that. Then the source's own cost, one
- * entry in the cache, and behind the answer, when it is news to the isolate, one KV read.
+ * Cost: nothing while the value is fresh in memory, and one cache look-up after that. Then the source's own cost, one
+ * cache entry, and, after the answer, one KV read if the isolate did not know the value.
  */
 
-/** One question to the source. Values and `nothing` are JSON. */
+/** A question to the source. Values and `nothing` are JSON. */
 export interface Question<T> {
   /** Names the question and its arguments, as part of a path; a value of another shape needs another name. */
   readonly name: string;
   /** How long an answer is not asked for again. */
   readonly freshMs: number;
-  /** The answer of an empty source. It is not worth writing down, else everyone could fill KV with made-up names. */
+  /** The answer of an empty source. It is not stored, because otherwise anyone could fill KV with made-up names. */
   readonly nothing: T;
-  /** An answer that takes longer is none: someone is waiting, and the last known value is good enough. Default: 3 s. */
+  /** A slower answer counts as none: someone is waiting, and the last known value is good enough. Default: 3 s. */
   readonly patienceMs?: number;
   ask(): Promise<T>;
 }
 
 export interface LastKnownPlaces {
   readonly cache: Pick<Cache, 'match' | 'put'>;
-  /** Base address of what is kept in the cache; never requested. */
+  /** Base address of the cache entries; never requested. */
   readonly cacheBase: string;
   readonly kv: KVNamespace;
   readonly memory: Map<string, Held>;
-  /** Work that the answer does not wait for. */
+  /** Runs work that the answer does not wait for. */
   readonly later: (work: Promise<unknown>) => void;
   readonly onFailure: (error: unknown) => void;
 }
@@ -41,10 +41,12 @@ interface Held {
 }
 
 const USUAL_PATIENCE_MS = 3_000;
-/** How long a source that failed is left alone. */
+/** How long to wait before asking a failed source again. */
 const RETRY_MS = 5_000;
 const MAX_HELD = 1_000;
-/** So that KV does not fill up for ever with what someone has asked for once; who asks again has it written again. */
+/**
+ * Entries expire, so that KV does not keep forever what someone asked for once. Asking again writes the entry again.
+ */
 const KV_LIFE_SECONDS = 30 * 24 * 60 * 60;
 
 export class LastKnown {
@@ -113,8 +115,8 @@ export class LastKnown {
   }
 
   /**
-   * A place that takes nothing costs another question later, and no more.
-   * @param before what this isolate knew; if it is the same, KV has it.
+   * If a place does not store the value, the source is asked again later. Nothing worse happens.
+   * @param before what this isolate knew. If it is the same, KV already has it.
    */
   #keep<T>(question: Question<T>, answer: Held, before: Held | undefined): Promise<unknown> {
     const isNews = before === undefined || JSON.stringify(before.value) !== JSON.stringify(answer.value);

@@ -1,8 +1,9 @@
 /**
- * Between the platform's streams and the Git rooms, which know none.
+ * Connects the platform's streams with the Git code, which does not know them.
  *
- * Reads are BYOB reads into buffers of 256 KiB: the default reader delivers chunks of 4 KiB, ten times slower. Writes go
- * to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and nothing piles up.
+ * Reads are BYOB reads into buffers of 256 KiB: the default reader delivers chunks of 4 KiB, ten times slower. Writes
+ * go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and nothing accumulates in
+ * memory.
  */
 import type { ByteReader, ChunkSource } from './git/byte-reader.ts';
 import { isolate } from './metrics/isolate.ts';
@@ -13,7 +14,9 @@ const READ_BYTES = 256 * 1024;
 /** Why a body could not be read, for the caller to answer. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
-  /** `timeout`: nothing came for too long, or too little. `damaged`: it is compressed, and cannot be inflated. */
+  /**
+   * `timeout`: nothing arrived for too long, or too little. `damaged`: the body is compressed, and cannot be inflated.
+   */
   readonly code: 'too-large' | 'timeout' | 'aborted' | 'damaged';
 
   constructor(code: BodyError['code'], cause?: unknown) {
@@ -26,7 +29,7 @@ export interface BodyLimits {
   readonly maxBytes: number;
   /** How long to wait for the next bytes; time in which nobody reads does not count. */
   readonly timeoutMs: number;
-  /** `any`: a body that is silence for the most part, such as the report of a push. Default: `steady`, see pace.ts. */
+  /** `any`: for a body with long pauses, such as the report of a push. Default: `steady`, see pace.ts. */
   readonly pace?: 'steady' | 'any';
 }
 
@@ -36,8 +39,8 @@ export interface LimitedSource extends ChunkSource {
 }
 
 /**
- * What `source` gives, up to a limit; `read` rejects with BodyError `too-large` when it is passed. A limit that the
- * source has passed itself counts, too.
+ * What `source` gives, up to a limit; `read` rejects with BodyError `too-large` beyond it. If the source has passed its
+ * own limit, this one counts as passed, too.
  */
 export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
   let bytesLeft = maxBytes;
@@ -51,7 +54,7 @@ export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
       try {
         const chunk = await source.read();
         bytesLeft -= chunk?.byteLength ?? 0;
-        // Said once: whoever reads on does so to throw the rest away.
+        // Thrown once: whoever reads further discards the rest.
         if (bytesLeft >= 0 || isOverLimit) return chunk;
         throw new BodyError('too-large');
       } catch (error) {
@@ -63,9 +66,9 @@ export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
 }
 
 /**
- * The chunks of a request's or an answer's body. A chunk that was given back is read into again: V8 is slow to notice
- * that buffers outside its own heap are garbage, and tens of megabytes of them would pile up in a long body.
- * `read` rejects with BodyError: `too-large`, `timeout`, or `aborted` when the sender is gone.
+ * The chunks of a request's or an answer's body. A returned chunk is reused as a buffer: V8 is slow to notice garbage
+ * buffers outside its own heap, and a long body would leave tens of megabytes of them. `read` rejects with BodyError:
+ * `too-large`, `timeout`, or `aborted` when the sender is gone.
  */
 export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): LimitedSource {
   return limited(body === null ? EMPTY_SOURCE : patientSource(body, limits), limits.maxBytes);
@@ -81,13 +84,16 @@ function patientSource(
   const steadyPace = pace === 'steady' ? new Pace(timeoutMs) : null;
   let lastBuffer: ArrayBuffer | null = null;
   let freeBuffer: ArrayBuffer | null = null;
-  // What a body begins with (commands, sections) is worth reading before there is more of it.
+  // The beginning of a body (commands, sections) is worth reading before more arrives.
   let atLeastBytes = 1;
   let hasEnded = false;
-  /** A body that was given up stays so: one read is still waiting for its bytes. */
+  /** An abandoned body cannot be read again, because one read is still waiting for bytes. */
   let failure: BodyError | null = null;
 
-  /** Reads into `buffer` from `filled` on; answers the bytes read, 0 at the end, and the memory, which has moved. */
+  /**
+   * Reads into `buffer` from `filled` on. Answers the number of bytes, 0 at the end, and the memory, because the read
+   * transfers it.
+   */
   async function readMore(buffer: ArrayBuffer, filled: number) {
     const startedAt = Date.now();
     const { value } = await within(timeoutMs, reader.read(new Uint8Array(buffer, filled)));
@@ -97,12 +103,12 @@ function patientSource(
     return { bytes, moved: value?.buffer };
   }
 
-  /** As much as a chunk should hold, and less only at the end; null if there is nothing. */
+  /** A full chunk, or less at the end of the body; null if there is nothing. */
   async function readChunk(): Promise<Uint8Array<ArrayBuffer> | null> {
     let buffer = freeBuffer ?? new ArrayBuffer(READ_BYTES);
     freeBuffer = null;
     let filled = 0;
-    // Read by read, and not by one that waits for all of it: the time limit is for each of them.
+    // Several short reads, not a single one for all bytes, because the time limit is for each read.
     while (filled < atLeastBytes && !hasEnded) {
       const { bytes, moved } = await readMore(buffer, filled);
       // A body that was cancelled keeps the memory.
@@ -133,7 +139,7 @@ function patientSource(
       freeBuffer = lastBuffer;
     },
     async cancel() {
-      // A body that is already broken cannot be cancelled, and need not be.
+      // A broken body cannot be cancelled, and need not be.
       await reader.cancel().catch(() => {});
     },
   };
@@ -153,13 +159,13 @@ async function within<T>(timeoutMs: number, reading: Promise<T>): Promise<T> {
   }
 }
 
-/** More than a client has on its way when the answer is ready; one that goes on after that is cut off. */
+/** More than a client usually still has in flight when the answer is ready. A client that sends more is cut off. */
 const MAX_DRAINED_BYTES = 128 * 1024 * 1024;
 
 /**
- * Reads what the client still sends and throws it away, so that it comes to read our answer; a client whose pipe
- * breaks shows its own error instead. Ends quietly, also when the bytes come too slowly.
- * @param until `limit`: stops where the body passes its limit, as the caller can then say so at once.
+ * Reads and discards what the client still sends, so that it reads our answer. If the pipe broke, the client would show
+ * its own error instead. Ends without an error, also if the bytes come too slowly.
+ * @param until `limit`: stops when the body passes its limit, so that the caller can answer at once.
  */
 export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'): Promise<void> {
   for (let left = MAX_DRAINED_BYTES; left > 0;) {

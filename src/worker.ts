@@ -1,8 +1,8 @@
 /**
- * The Worker: puts the rooms together and nothing else.
+ * The Worker: connects the parts, and does nothing else.
  *
- * The configuration is read once per isolate. With a bad one no request is served: running on defaults instead of what
- * the operator asked for could cost a contributor their anonymity.
+ * The configuration is read once per isolate. If it is invalid, no request is served: defaults in place of the
+ * operator's settings could cost a contributor their anonymity.
  */
 import { Hono } from 'hono';
 import { type Config, type ConfigResult, parseConfig } from './config.ts';
@@ -27,6 +27,7 @@ import { metrics } from './routes/metrics.ts';
 import { moderation } from './routes/moderation.ts';
 import { openapi } from './routes/openapi.ts';
 import { prStatus } from './routes/pr-status.ts';
+import { pullRequestPage } from './routes/pull-request-page.ts';
 import { stats } from './routes/stats.ts';
 import { status } from './routes/status.ts';
 import { unmatched } from './routes/unmatched.ts';
@@ -87,6 +88,7 @@ app.route('/', stats);
 app.route('/', status);
 app.route('/', admin);
 app.route('/', prStatus);
+app.route('/', pullRequestPage);
 app.route('/', badges);
 app.route('/', comments);
 app.route('/', issues);
@@ -103,7 +105,7 @@ app.onError((error, c) => {
   return c.json({ error: 'internal server error' }, 500);
 });
 
-/** Runs at every time of the cron trigger. Without a bot account there is nothing to look after. */
+/** Runs on every cron trigger. Does nothing without a bot account. */
 async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
   const result = configOf(env);
   if (result.kind === 'invalid' || result.config.hostingToken === null) return;

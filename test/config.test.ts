@@ -33,6 +33,7 @@ describe('parseConfig', () => {
       identitySecret: null,
       hostedDatabase: null,
       notifyBaseUrl: 'https://ntfy.sh',
+      notifyToken: null,
       outgoingFetchHosts: [],
       notifyAdminTopic: null,
       alertAddress: 'shown',
@@ -113,7 +114,14 @@ describe('parseConfig', () => {
 
   it('never repeats a secret', () => {
     const bad = 'hunter2\nhunter2';
-    const names = ['HOSTING_TOKEN', 'SERVICE_API_KEY', 'DB_KEY', 'PANIC_PASSWORD', 'IDENTITY_SECRET'];
+    const names = [
+      'HOSTING_TOKEN',
+      'SERVICE_API_KEY',
+      'DB_KEY',
+      'NOTIFY_TOKEN',
+      'PANIC_PASSWORD',
+      'IDENTITY_SECRET',
+    ];
     const messages = messagesOf(
       Object.fromEntries([...names, 'NOTIFY_ADMIN_TOPIC'].map((name) => [name, bad])),
     );

@@ -12,7 +12,7 @@ const MOST_TIMES = 1.1;
 
 export async function clone(workspace: Workspace): Promise<Row[]> {
   const { client, branch } = await megabytesAhead(workspace, MEGABYTES);
-  // Few and large objects: neither end has much to do but to move bytes, which is what a relay could make slower.
+  // A few large objects, so both ends mostly move bytes, which a relay could slow down.
   const source = workspace.folder('clone-source');
   const whole = ['clone', '--quiet', '--no-local', '--bare', '--single-branch', '--branch', branch];
   await git(source, [...whole, client, '.']);

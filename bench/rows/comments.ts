@@ -1,11 +1,12 @@
 /**
- * Comments: through the service, and through a bare Hono handler in the same runtime that makes the same call to the
- * host and keeps nothing. Comments of one identity are posted one after the other, so that its karma is exact; there
- * the bare handler is asked one after the other, too.
+ * Comments: through the service, and through a bare Hono handler in the same runtime that makes the same request to the
+ * host and stores nothing. The service posts the comments of one identity one after the other, so that its karma is
+ * exact. For that case, the requests to the bare handler are made one after the other, too.
  *
- * The goal is out of reach on one machine, where all objects share one thread and wait for one disk. A bare handler
- * that goes through an object which writes one row takes 1.1 times as long as the bare one where the state lies in
- * memory (TMPDIR on a tmpfs), and 2 to 3 times on a disk, as each write is synced. On the edge each object has its own.
+ * The goal cannot be reached on one machine, where all objects share one thread and wait for one disk. A bare handler
+ * with an object that writes one row takes 1.1 times as long as one without, if the state is in memory (TMPDIR on a
+ * tmpfs), and 2 to 3 times as long on a disk, because each write is synced. On Cloudflare each object has its own
+ * thread and storage.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from '../../local/build.ts';
@@ -26,7 +27,7 @@ const AT_ONCE = 16;
 const TOKENS = Array.from({ length: IDENTITIES }, (_, index) => `IDENTITY${index}`);
 /** At least 0.8 of the bare handler's comments in a second. */
 const MOST_TIMES = 1 / 0.8;
-/** Far less than a host on the internet needs. */
+/** Far less than a host on the internet takes. */
 const HOST_MS = 50;
 
 const helper = (name: string): string => join(import.meta.dirname, `../support/${name}-process.ts`);

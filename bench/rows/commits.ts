@@ -1,4 +1,4 @@
-/** The rewriting of 10,000 commits in workerd, and how much of it SHA-1 and zlib take, which it cannot do without. */
+/** Rewriting 10,000 commits in workerd, and the share of SHA-1 and zlib, which are unavoidable. */
 import { Engine } from '../support/engine.ts';
 import { medians, type Row, row } from '../support/figures.ts';
 import { codeRepository } from '../support/repositories.ts';

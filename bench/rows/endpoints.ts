@@ -1,6 +1,7 @@
 /**
- * What is asked most, beside a Hono route in the same runtime that does nothing: once a bare one, and once one with
- * Hono's own headers for browsers, which every answer here carries. Each header costs a microsecond, whoever sets it.
+ * The most frequent requests, compared with a Hono route in the same runtime that does nothing: once bare, and once
+ * with Hono's security headers for browsers, because every answer of the service has such headers. Each header costs a
+ * microsecond.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from '../../local/build.ts';
@@ -17,7 +18,7 @@ const REQUESTS = 2000;
 /** At least 0.9 of the route's requests a second. */
 const MOST_TIMES = 1.11;
 
-/** `isCached`: answered from memory; a goal is set for these. */
+/** `isCached`: answered from memory. Only these have a goal. */
 const ENDPOINTS = [
   { path: '/health', isCached: true },
   { path: '/api/stats', isCached: true },

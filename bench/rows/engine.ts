@@ -26,7 +26,7 @@ export async function engine(workspace: Workspace): Promise<Row[]> {
         checksumOnly: () => running.time('checksumOnly', SCANS),
         inflateEach: () => running.time('inflateEach', 1),
         indexPack: async () => {
-          // One that has the pack's bases, and none of its objects.
+          // A repository that has the pack's bases, but none of its objects.
           const upstream = await clientOf(source, workspace.folder('index-pack'));
           return timedGit(upstream, ['index-pack', '--fix-thin', '--stdin'], pack.path);
         },

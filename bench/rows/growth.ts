@@ -1,6 +1,6 @@
 /**
- * How the cost of a push grows with its size: what the next commit or megabyte costs must not depend on how many there
- * are already. If it grew with them, the ratio would come near to that of the sizes.
+ * How the cost of a push grows with its size: the cost of another commit or megabyte must not depend on how many there
+ * are already. If it did, the ratio would approach that of the sizes.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { commitsAhead, megabytesAhead } from '../support/repositories.ts';
@@ -35,13 +35,13 @@ async function pushesOfMegabytes(workspace: Workspace, rig: Rig): Promise<Pushes
   const pushes: Pushes = {};
   for (const megabytes of MEGABYTES) {
     const { source, client, branch } = await megabytesAhead(workspace, megabytes);
-    // The host must have nothing of it: each push goes to a repository of its own.
+    // The host must not have any of it yet, so each push goes to a new repository.
     pushes[megabytes] = async () => rig.push(client, await rig.repository(source, client), branch);
   }
   return pushes;
 }
 
-/** What one more costs in the upper half of the sizes, against the lower half. */
+/** The cost of one more in the upper half of the sizes, compared with the lower half. */
 function slope(
   what: string,
   unit: string,

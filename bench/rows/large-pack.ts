@@ -13,7 +13,7 @@ export async function largePack(workspace: Workspace): Promise<Row[]> {
     medians(
       ROUNDS,
       {
-        // The host must have none of the objects: each push goes to a repository of its own.
+        // The host must not have the objects yet, so each push goes to a new repository.
         service: async () => rig.push(client, await rig.repository(source, client), CODE_BRANCH),
         straight: async () => rig.pushStraight(client, await rig.repository(source, client), CODE_BRANCH),
       },

@@ -1,7 +1,7 @@
 /**
- * How much memory a push of 95 MB takes, four of them at once, and one of 10,000 commits, which all wait in memory until
- * the last one has come: a push has to leave room for others in an isolate of 128 MB. A new service for each measurement,
- * as none gives back all that it once had.
+ * How much memory a push of 95 MB takes, four of them at once, and one of 10,000 commits, which all wait in memory
+ * until the last one has come: a push has to leave room for others in an isolate of 128 MB. Each measurement starts a
+ * new service, because a service never frees all the memory that it has used.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { growthDuring } from '../support/memory.ts';

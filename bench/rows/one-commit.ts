@@ -1,9 +1,9 @@
 /**
  * A push of one commit, as most are: through the service, and straight to the fork by someone who owns it.
  *
- * Of the time on top, about a third is the host's: it opens the pull request. Most of the rest are the three objects that
- * are new with each push here (the push, its address, its pull request): on one machine each makes a database of its own,
- * which takes 5 ms on a disk and less than one in memory. With TMPDIR on a tmpfs the ratio is about 1.47.
+ * About a third of the additional time is the host's, which opens the pull request. Most of the rest are the three new
+ * objects of each push here (the push, its address, its pull request): on one machine, each creates its own database,
+ * which takes 5 ms on a disk and less than 1 ms in memory. With TMPDIR on a tmpfs the ratio is about 1.47.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';

@@ -1,4 +1,4 @@
-/** A small Worker of bench/support, to be started as the service is. */
+/** A small Worker of bench/support that is started like the service. */
 import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
 import type { WorkerBuild } from '../../local/build.ts';

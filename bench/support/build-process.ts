@@ -1,4 +1,4 @@
-/** Builds the Worker in a process of its own: the bundler would stay in this one's memory. */
+/** Builds the Worker in its own process, because the bundler would stay in this one's memory. */
 import { type WorkerBuild, buildWorker } from '../../local/build.ts';
 import { answerQuestions } from './helper.ts';
 

@@ -11,14 +11,14 @@ const BASE_FILES = 2_400;
 const FOLDERS = 7;
 const MAX_FILES = 4;
 const NEW_FILE_CHANCE = 0.03;
-/** Lines are taken from a stock: making each one anew would take longer than everything else. */
+/** Lines come from a fixed stock, because generating each one would take longer than everything else. */
 const LINES = 60_000;
 const WORDS = 4_000;
 const LETTERS = 'etaoinshrdlucmfwypvbgkqjxz';
 const BEGAN_AT = 1_500_000_000;
 const HOUR_SECONDS = 3_600;
 
-/** A seventh of the files lies at the root: folders of a few hundred files are what makes trees large. */
+/** A seventh of the files is at the root, because folders of a few hundred files make trees large. */
 const path = (file: number): string =>
   file % FOLDERS === 0 ? `file-${file}.c` : `part-${file % FOLDERS}/file-${file}.c`;
 

@@ -2,7 +2,7 @@
  * The Worker in which the pack engine is measured: it holds one pack and repeats on request what a push does with it.
  *
  * A Worker's clock stands still while it computes, so each kind of work is timed from outside, and repeated until the
- * request itself weighs nothing. Chunks have the size of a push's reads.
+ * cost of the request itself is negligible. Chunks have the size of a push's reads.
  */
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';

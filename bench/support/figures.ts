@@ -38,8 +38,8 @@ export function median(values: readonly number[]): number {
 /**
  * Measures several things in turn, `rounds` times, and answers each one's median.
  *
- * Taking turns, in alternating order, spreads whatever else the machine does over all of them. A first round, which
- * does not count, is for caches and compilers; leave it out with `warmUp: false` where each measurement starts afresh.
+ * Taking turns, in alternating order, spreads other load of the machine over all of them. A first round does not count;
+ * it warms up caches and compilers. Leave it out with `warmUp: false` if each measurement starts afresh.
  */
 export async function medians<Name extends string>(
   rounds: number,

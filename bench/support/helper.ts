@@ -1,18 +1,18 @@
 /**
- * Runs the service and the code host in processes of their own, as in life. It matters here: the larger a Node process
- * is, the longer it takes to start another (16 ms at 370 MB, 1.4 ms at 50 MB), and all three start or are timed by
- * starting git.
+ * Runs the service and the code host in separate processes, as in production. This matters for the times: the larger a
+ * Node process is, the longer it takes to start another (16 ms at 370 MB, 1.4 ms at 50 MB), and all three processes
+ * start git or are timed by starting it.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a helper can be asked to do, by name. */
+/** The functions of a helper, by name. */
 export type Actions = Readonly<Record<string, (question: never) => Promise<unknown>>>;
 
 type Question<Act> = Act extends (question: infer Q) => Promise<unknown> ? Q : never;
 type Answer<Act> = Act extends (question: never) => Promise<infer A> ? A : never;
 
-/** The parent's end. Questions are asked one after the other. */
+/** The parent's side. Calls are made one after the other. */
 export class Helper<Asked extends Actions> {
   readonly #child: ChildProcess;
 
@@ -28,7 +28,7 @@ export class Helper<Asked extends Actions> {
     const exit = once(this.#child, 'exit', { signal: ended.signal }).then(() => {
       throw new Error(`a helper ended while it should have done "${name}"`);
     });
-    // Which of the two comes second does not matter any more.
+    // The second of the two events does not matter.
     exit.catch(() => {});
     this.#child.send({ name, question });
     const [{ answer, error }] = (await Promise.race([once(this.#child, 'message'), exit])) as [
@@ -48,7 +48,7 @@ export class Helper<Asked extends Actions> {
   }
 }
 
-/** The helper's end. `end` is called when the parent has no more use for it, or is gone. */
+/** The helper's side. `end` is called when the parent no longer needs it, or has ended. */
 export function answerQuestions(actions: Actions, end: () => Promise<void>): void {
   process.on('message', ({ name, question }: { name: string; question: never }) => {
     const action = actions[name];

@@ -3,9 +3,10 @@ import { commit } from './fast-import.ts';
 import { randomText } from './random.ts';
 
 const MAIN = 'refs/heads/main';
-/** The date of the first commit, and of the last. */
-const BEGAN_AT = 1_500_000_000;
-const ENDED_AT = 1_750_000_000;
+const DAY_SECONDS = 24 * 60 * 60;
+/** The date of the last commit, and of the first: a repository that is worked on. */
+const ENDED_AT = Math.floor(Date.now() / 1000) - DAY_SECONDS;
+const BEGAN_AT = ENDED_AT - 8 * 365 * DAY_SECONDS;
 const FILES = 64;
 const FILE_BYTES = 2_000;
 const LARGE_FILE_BYTES = 250_000;

@@ -1,6 +1,7 @@
 /** The code host of one rig, in a process of its own. */
 import { copyIntoFork } from '../../sandbox/bare-repository.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/sandbox.ts';
+import { commit, fastImport } from './fast-import.ts';
 import { answerQuestions } from './helper.ts';
 
 export interface HostAddresses {
@@ -32,6 +33,18 @@ const actions = {
   }): Promise<null> {
     if (sandbox === null) throw new Error('the code host has not been started');
     copyIntoFork(source, sandbox.createRepository({ owner, name }), null);
+    return null;
+  },
+
+  /** Adds a commit to a repository's main. */
+  async addCommit({ owner, name }: { owner: string; name: string }): Promise<null> {
+    if (sandbox === null) throw new Error('the code host has not been started');
+    const ref = 'refs/heads/main';
+    const at = Math.floor(Date.now() / 1000);
+    const message = 'Go on upstream\n';
+    await fastImport(sandbox.repositoryPath(owner, name), [
+      commit({ ref, from: `${ref}^0`, at, message, files: [['upstream.txt', `${at} ${Math.random()}\n`]] }),
+    ]);
     return null;
   },
 

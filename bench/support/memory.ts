@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const SAMPLE_MS = 20;
-/** Idle means: after it has had the time to give back what the last work left behind. */
+/** Idle: after it has had time to free the memory of the last work. */
 const SETTLE_MS = 1_000;
 
 function residentMebibytes(pid: number): number {

@@ -1,6 +1,6 @@
 /**
- * Asks the same over and over, on few connections and without waiting for each answer (HTTP/1.1 pipelining), so that the
- * time is the server's. A client that reads every answer by itself would need more of it than the service.
+ * Sends the same request repeatedly, on few connections and without waiting for each answer (HTTP/1.1 pipelining), so
+ * that the server's time dominates. A client that waited for every answer would take more time than the service.
  */
 import { type Socket, connect } from 'node:net';
 import { once } from 'node:events';

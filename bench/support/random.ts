@@ -1,4 +1,4 @@
-/** Numbers that are the same on every machine and in every run: what is measured must not depend on the day. */
+/** Pseudo-random numbers that are the same on every machine and in every run, so that measurements are comparable. */
 import { createCipheriv } from 'node:crypto';
 
 /** Marsaglia's xorshift, as numbers from 0 to 1. */

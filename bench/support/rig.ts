@@ -1,6 +1,6 @@
 /**
- * The service and the code host on this machine, put together as `npm start` does it. Repositories come with the bot's
- * fork in place: how long a fork takes is the host's affair and is not measured.
+ * The service and the code host on this machine, put together as `npm start` does it. The bot's forks already exist,
+ * because the time for a fork depends on the host and is not measured.
  */
 import { join } from 'node:path';
 import type { WorkerBuild } from '../../local/build.ts';
@@ -8,14 +8,21 @@ import type { BuildActions } from './build-process.ts';
 import { timedGit } from './git.ts';
 import { Helper } from './helper.ts';
 import type { HostActions, HostAddresses } from './host-process.ts';
+import type { RelayActions } from './relay-process.ts';
 import type { ServiceActions, ServiceAddress } from './service-process.ts';
 import type { Workspace } from './workspace.ts';
 
 const OWNER = 'octo';
-/** The branch by which a client makes the service and the host acquainted with a repository. */
+/** The branch that a client pushes first, so that the service and the host know the repository. */
 export const WARM_UP = 'warm-up';
 
+export interface RigOptions {
+  /** How far the host is away; default: it is on this machine. */
+  readonly roundTripMs?: number;
+}
+
 export interface Target {
+  readonly name: string;
   /** The repository behind the service. */
   readonly service: string;
   /** The same repository at the host. */
@@ -29,13 +36,15 @@ const helper = (name: string): string => join(import.meta.dirname, `${name}-proc
 export class Rig {
   readonly #host = new Helper<HostActions>(helper('host'));
   readonly #service = new Helper<ServiceActions>(helper('service'));
+  #relay: Helper<RelayActions> | null = null;
   #hostAddresses: HostAddresses | null = null;
   #serviceAddress: ServiceAddress | null = null;
   #repositories = 0;
   #pushes = 0;
 
-  async start(build: WorkerBuild): Promise<void> {
-    const host = await this.#host.ask('start', null);
+  async start(build: WorkerBuild, { roundTripMs = 0 }: RigOptions): Promise<void> {
+    const started = await this.#host.ask('start', null);
+    const host = roundTripMs === 0 ? started : await this.#movedAway(started, roundTripMs);
     const env = {
       HOSTING_URL: host.url,
       HOSTING_API_URL: host.apiUrl,
@@ -62,6 +71,7 @@ export class Rig {
     const { host, service } = this.#addresses;
     const withToken = host.url.replace('//', `//x-access-token:${host.botToken}@`);
     return {
+      name,
       service: `${service.url}/v1/gh/${OWNER}/${name}`,
       host: `${host.url}/${OWNER}/${name}.git`,
       fork: `${withToken}/${host.botLogin}/${name}.git`,
@@ -78,9 +88,14 @@ export class Rig {
     return target;
   }
 
+  /** Upstream's main gets a new commit. */
+  async moveUpstream({ name }: Target): Promise<void> {
+    await this.#host.ask('addCommit', { owner: OWNER, name });
+  }
+
   /** Pushes a branch through the service; milliseconds. */
   async push(client: string, { service }: Target, branch: string): Promise<number> {
-    // Each push comes from an address of its own: how many an hour one address may make is not the subject here.
+    // Each push comes from a different address, so that the hourly limit does not matter here.
     const address = `CF-Connecting-IP: 10.0.${(++this.#pushes >> 8) & 255}.${this.#pushes & 255}`;
     return timedGit(client, ['-c', `http.extraHeader=${address}`, 'push', service, refspec(branch)]);
   }
@@ -90,8 +105,17 @@ export class Rig {
     return timedGit(client, ['push', fork, refspec(branch)]);
   }
 
+  /** The host's addresses behind a relay. */
+  async #movedAway(host: HostAddresses, roundTripMs: number): Promise<HostAddresses> {
+    this.#relay = new Helper<RelayActions>(helper('relay'));
+    const port = await this.#relay.ask('start', { port: Number(new URL(host.url).port), roundTripMs });
+    const away = (url: string): string => url.replace(host.url, `http://127.0.0.1:${port}`);
+    return { ...host, url: away(host.url), apiUrl: away(host.apiUrl), notifyUrl: away(host.notifyUrl) };
+  }
+
   async close(): Promise<void> {
     await this.#service.end();
+    await this.#relay?.end();
     await this.#host.end();
   }
 }
@@ -99,11 +123,15 @@ export class Rig {
 const refspec = (branch: string): string => `refs/heads/${branch}:refs/heads/${branch}`;
 
 /** Gives `use` a rig, and ends it whatever happens. */
-export async function withRig<T>(workspace: Workspace, use: (rig: Rig) => Promise<T>): Promise<T> {
+export async function withRig<T>(
+  workspace: Workspace,
+  use: (rig: Rig) => Promise<T>,
+  options: RigOptions = {},
+): Promise<T> {
   const build = await builtWorker(workspace);
   const rig = new Rig();
   try {
-    await rig.start(build);
+    await rig.start(build, options);
     return await use(rig);
   } finally {
     await rig.close();

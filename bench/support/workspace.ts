@@ -1,6 +1,6 @@
 /**
- * Everything temporary of one run lies in one folder, also what the code host, the build and miniflare make for
- * themselves, and goes with it however the run ends. What is expensive to make is made once and shared between rows.
+ * All temporary files of one run are in one folder, including those of the code host, the build and miniflare. The
+ * folder is deleted however the run ends. Expensive files are made once and shared between rows.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ export class Workspace {
     return path;
   }
 
-  /** What `make` gives, made on the first call with this name. */
+  /** The result of `make`, which runs on the first call with this name. */
   once<T>(name: string, make: () => Promise<T>): Promise<T> {
     const known = this.#made.get(name) as Promise<T> | undefined;
     const made = known ?? make();

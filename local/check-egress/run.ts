@@ -1,11 +1,11 @@
 /**
  * `npm run check-egress -- URL`: what a request of the deployed service looks like from outside.
  *
- * URL is an address that answers with the request that it got. A Worker with the service's HTTP client is deployed under
- * a name of its own, asks that address once, and is deleted again. The service itself gets no such endpoint: it would be
+ * URL is an address that echoes the request. A Worker with the service's HTTP client is deployed under its own name,
+ * sends one request to that address, and is deleted again. The service itself has no such endpoint, because it would be
  * one more thing to attack. With `--local` the Worker runs on this machine, as `npm start` runs the service.
  *
- * Exit code 1 if the answer holds a header that tells of a client, or the address of whoever runs this.
+ * Exit code 1 if the answer contains a header that identifies a client, or the address of the person who runs this.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ const CONFIG = join(import.meta.dirname, 'wrangler.toml');
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 2_000;
 
-/** Set by Cloudflare, or by proxies, to tell who is behind a request, where, and through whom. */
+/** Headers by which Cloudflare or proxies say who sent a request, from where, and through which servers. */
 const TELLTALE_HEADERS = [
   'CDN-Loop',
   'CF-Connecting-IP',
@@ -38,7 +38,7 @@ const TELLTALE_HEADERS = [
   'X-Real-IP',
 ];
 
-/** What of a report should not be there. */
+/** The parts of a report that should not be there. */
 function findings(text: string, clientAddress: string | null): string[] {
   const names = TELLTALE_HEADERS.filter((name) => new RegExp(`(?<![\\w-])${name}(?![\\w-])`, 'i').test(text));
   const showsAddress = clientAddress !== null && text.includes(clientAddress);
@@ -65,7 +65,7 @@ function wrangler(args: readonly string[], env: Readonly<Record<string, string>>
   if (status !== 0) throw new Error(`"wrangler ${args[0]}" failed: is it logged in (npx wrangler login)?`);
 }
 
-/** @param output what wrangler has done, a JSON object in each line. */
+/** @param output wrangler's report, a JSON object in each line. */
 function deployedAddress(output: string): string {
   for (const line of output.split('\n').filter(Boolean)) {
     const { type, targets } = JSON.parse(line) as { type: string; targets?: string[] };
@@ -111,7 +111,7 @@ async function onThisMachine(echoUrl: string): Promise<EgressReport> {
   );
   try {
     const report = (await (await miniflare.dispatchFetch('http://localhost/')).json()) as EgressReport;
-    // Everybody's address is the same here.
+    // On this machine, all addresses are the same.
     return { ...report, clientAddress: null };
   } finally {
     await miniflare.dispose();

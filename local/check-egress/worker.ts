@@ -1,6 +1,6 @@
 /**
- * Asks one address, as the service asks the code host, and tells what that has answered. The address is fixed when the
- * Worker is deployed: whoever finds it cannot send it anywhere else.
+ * Sends a request to one address, as the service does to the code host, and returns the answer. The address is fixed
+ * when the Worker is deployed, so nobody can use the Worker for requests to other servers.
  */
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { wholeResponse } from '../../src/outgoing/whole-response.ts';
@@ -9,9 +9,9 @@ const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024;
 
 export interface EgressReport {
-  /** What the echo address has answered; or why it did not. */
+  /** The answer of the echo address, or the error. */
   readonly echo: { readonly status: number; readonly text: string } | { readonly error: string };
-  /** The address of whoever has asked for this report, and has to be missing in the echo. */
+  /** The address of the person who asked for this report. The echo must not contain it. */
   readonly clientAddress: string | null;
 }
 

@@ -3,7 +3,7 @@
  * `ok` or another. workerd itself has no cron triggers.
  */
 interface Env {
-  /** Has this method by the compatibility flag `service_binding_extra_handlers`. */
+  /** The compatibility flag `service_binding_extra_handlers` adds this method. */
   readonly SERVICE: { scheduled(controller: object): Promise<{ outcome: string }> };
 }
 

@@ -17,10 +17,15 @@ export function stateOf(issue: Issue): string {
   return issue.pull?.mergedAt ? 'merged' : issue.state;
 }
 
+function stateBadge(issue: Issue): Html {
+  const state = stateOf(issue);
+  return html`<span class="state ${state}">${state}</span>`;
+}
+
 /** One entry in a list of issues or pull requests. */
 export function issueEntry(repository: Repository, issue: Issue): Html {
   const path = `/${fullName(repository)}/${issue.pull ? 'pull' : 'issues'}/${issue.number}`;
-  return html`<span class="state">${stateOf(issue)}</span> ${link(path, issue.title)}
+  return html`${stateBadge(issue)} ${link(path, issue.title)}
     <div class="dim">
       ${fullName(repository)}#${issue.number} by ${issue.author}, ${moment(issue.createdAt)}, comments:
       ${issue.comments.length}
@@ -87,9 +92,7 @@ function threadPage(repository: Repository, issue: Issue, facts: Html, changes: 
     `${issue.title} · ${fullName(repository)}#${issue.number}`,
     [link(`/${fullName(repository)}`, fullName(repository)), html`#${issue.number}`],
     html`<h1>${issue.title}</h1>
-      <p class="dim">
-        <span class="state">${stateOf(issue)}</span> by ${issue.author}, ${moment(issue.createdAt)}
-      </p>
+      <p class="dim">${stateBadge(issue)} by ${issue.author}, ${moment(issue.createdAt)}</p>
       ${facts} ${writtenText(issue.body)} ${changes} ${section('Comments', comments, 'No comments.')}`,
   );
 }

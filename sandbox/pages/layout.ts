@@ -17,7 +17,10 @@ const STYLE = new Html(`
   pre, code { font: .85rem/1.45 ui-monospace, monospace; }
   pre { background: var(--soft); border-radius: .4rem; margin: .5rem 0; overflow-x: auto; padding: .7rem; }
   .text { white-space: pre-wrap; overflow-wrap: anywhere; }
-  .state { border: 1px solid currentcolor; border-radius: 1rem; font-size: .8rem; padding: .1rem .6rem; }
+  .state { border-radius: 1rem; font-size: .8rem; padding: .15rem .7rem; color: #fff; background: #59636e; }
+  .open { background: #1a7f37; }
+  .merged { background: #8250df; }
+  a { color: light-dark(#0550ae, #4493f8); }
   .diff span { display: inline-block; min-width: 100%; }
   .add { background: var(--add); }
   .del { background: var(--del); }
@@ -80,9 +83,12 @@ export function link(href: string, text: HtmlPart): Html {
 
 /** A patch, with added and removed lines marked. */
 export function diff(text: string): Html {
-  const lines = text.split('\n').map((line) => {
-    const kind = /^\+(?!\+\+ )/.test(line) ? 'add' : /^-(?!-- )/.test(line) ? 'del' : '';
-    return html`<span class="${kind}">${line}</span>${'\n'}`;
-  });
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => {
+      const kind = /^\+(?!\+\+ )/.test(line) ? 'add' : /^-(?!-- )/.test(line) ? 'del' : '';
+      return html`<span class="${kind}">${line}</span>${'\n'}`;
+    });
   return html`<pre class="diff">${lines}</pre>`;
 }

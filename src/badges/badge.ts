@@ -12,7 +12,7 @@ export function anonymousFriendlyBadge(isVerified: boolean): string {
   return draw({ label: 'anonymous-friendly', message, color: isVerified ? GREEN : GRAY });
 }
 
-/** As much of a commit's id as people read. What stands in no such name does not belong on a badge either. */
+/** An abbreviated commit id. Characters outside it are not allowed on a badge. */
 export function shortCommit(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._-]/g, '').slice(0, 7);
 }
@@ -24,7 +24,7 @@ export function deployedBadge(commit: string, isSuspended: boolean): string {
     : draw({ label: 'deployed', message: commit, color: BLUE });
 }
 
-/** @param count undefined: nobody knows. */
+/** @param count undefined if it is unknown. */
 export function pullRequestCountBadge(count: number | undefined): string {
   const label = 'Anonymous PRs';
   return count === undefined
@@ -35,7 +35,7 @@ export function pullRequestCountBadge(count: number | undefined): string {
 const MAX_DRAWN = 200;
 const drawn = new Map<string, string>();
 
-/** The same few badges are asked for all the time, and drawing one takes longer than the rest of the answer. */
+/** The same few badges are requested all the time, and drawing one takes longer than the rest of the answer. */
 function draw(badge: { label: string; message: string; color: string }): string {
   const key = `${badge.label}\n${badge.message}\n${badge.color}`;
   const known = drawn.get(key);

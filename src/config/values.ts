@@ -15,7 +15,7 @@ const MS_PER_SECOND = 1000;
 const MS_PER_MINUTE = 60 * MS_PER_SECOND;
 const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
-/** A day: longer waits are surely a mistake, and timers overflow at 2^31 ms. */
+/** A day: longer waits are probably a mistake, and timers overflow at 2^31 ms. */
 const MAX_DURATION_MS = 24 * MS_PER_HOUR;
 
 /** `1h30m`, `30s`, `500ms`: units in falling order, each at most once. The result is in milliseconds. */
@@ -74,11 +74,11 @@ export const hostNames: ValueKind<readonly string[]> = {
   },
 };
 
-/** It stands between `<` and `>` in commit headers, where a bracket or a line break would forge another header. */
+/** Commit headers contain it between `<` and `>`, where a bracket or a line break would forge another header. */
 export const commitEmail = matching(
   'an e-mail address such as anonymous@example.org, without spaces or angle brackets',
   /^[^\s<>@\p{Cc}]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/u,
 );
 
-/** Secrets travel in headers: anything else than visible ASCII is a copying mistake. */
+/** Secrets are sent in headers, so anything but visible ASCII is a copying mistake. */
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);

@@ -1,4 +1,4 @@
-/** How long to leave something alone that has failed: twice as long each time, up to a bound. */
+/** How long to wait after a failure: twice as long each time, up to a limit. */
 const FIRST_MS = 5_000;
 const HOUR_MS = 60 * 60 * 1000;
 

@@ -1,10 +1,11 @@
 /**
- * What the operator holds the service by: the panic switch, the burst detector, alerts and their buttons, and what a
- * rollback closes (contract, 3.2 to 3.4). One object for the whole service, so that the switch works at once everywhere.
+ * The operator's controls: the panic switch, the burst detector, alerts and their buttons, and the pull requests that a
+ * rollback closes (contract, 3.2 to 3.4). One object for the whole service, so that the switch works everywhere
+ * immediately.
  *
- * Cost: a push attempt writes nothing, as the last minute of pushes is in memory only; a pull request writes one row, and
- * an alert about five. After a restart of the object the minute begins anew, and everything else is as it was, the panic
- * switch above all.
+ * Cost: a push attempt writes nothing, because the last minute of pushes is only in memory. A pull request writes one
+ * row, and an alert about five. After a restart of the object, the minute begins anew. Everything else stays as it was,
+ * above all the panic switch.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
@@ -12,12 +13,15 @@ import { type Action, pardonOf } from '../guard/action-token.ts';
 import { type Alert, type Appeal, type ModerationNews, pseudonymOf } from '../guard/alert.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
 import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../guard/sliding-window.ts';
+import type { TokenProblem } from '../host/token-watch.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
 import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
+import { HostPause } from './guard/host-pause.ts';
+import { TokenReport } from './guard/token-report.ts';
 
-/** What has expired is useless at once, and is deleted within this time. */
+/** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 
 /**
@@ -40,6 +44,8 @@ export class Guard extends DurableObject<Env> {
   readonly #alerts: Alerts;
   /** Of this life of the object. */
   readonly #told = new Map<keyof typeof MODERATION_LIMITS, SlidingWindow>();
+  readonly #hostPause: HostPause;
+  readonly #tokenReport: TokenReport;
   #panicMode: boolean;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -49,6 +55,8 @@ export class Guard extends DurableObject<Env> {
     this.#bursts = new BurstRecord(sql);
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
+    this.#hostPause = new HostPause(kv);
+    this.#tokenReport = new TokenReport(kv);
     // A burst that was cut off by a restart is over a minute from now, or the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
@@ -58,10 +66,13 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * A push attempt: counted, whether it is let in or not.
-   * @param address as a keyed hash. @returns besides the switch, when this was; milliseconds since 1970.
+   * Counts a push attempt, whether or not it is accepted.
+   * @param address as a keyed hash. @returns the switch, and the time of the attempt in milliseconds since 1970.
    */
-  async admit(address: string): Promise<{ panicMode: boolean; at: number }> {
+  async admit(
+    address: string,
+    account: string,
+  ): Promise<{ panicMode: boolean; at: number; hostPauseMs: number }> {
     const at = Date.now();
     this.#endBurst(at);
     const figures = this.#detector.record(address, at);
@@ -70,7 +81,25 @@ export class Guard extends DurableObject<Env> {
       await this.#wakeAt(at + BURST_WINDOW_MS);
       await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
-    return { panicMode: this.#panicMode, at };
+    return { panicMode: this.#panicMode, at, hostPauseMs: this.#hostPause.left(account, at) };
+  }
+
+  /** How long the host is to be left alone by the account; 0: it is not. */
+  hostPause(account: string): number {
+    return this.#hostPause.left(account, Date.now());
+  }
+
+  /** The host asks to be left alone. */
+  pauseHost(account: string, pauseMs: number): void {
+    this.#hostPause.begin(account, pauseMs, Date.now());
+  }
+
+  /** Something is wrong with the bot's token. */
+  async tokenProblems(account: string, problems: readonly TokenProblem[]): Promise<void> {
+    const now = Date.now();
+    if (this.#tokenReport.isNews(account, problems, now)) {
+      await this.#raise({ kind: 'token', problems }, null, now);
+    }
   }
 
   /** A pull request is open. */
@@ -81,7 +110,9 @@ export class Guard extends DurableObject<Env> {
     await this.#wakeAt(now + TRACKED_MS);
   }
 
-  /** @param client the keyed hash of its address, and the address: for the alert, and only as long as that is sent. */
+  /**
+   * @param client the keyed hash of its address, and the address itself, which is kept only until the alert was sent.
+   */
   async rateLimitExceeded(client: { hash: string; network: string }, attempts: number): Promise<void> {
     const alert: Alert = { kind: 'rate-limit', client: pseudonymOf(client.hash), attempts };
     await this.#raise(alert, client.network, Date.now());
@@ -115,7 +146,7 @@ export class Guard extends DurableObject<Env> {
     if (credential.kind === 'token') this.#tokens.giveBack(credential.hash);
   }
 
-  /** False if the credential is not good for this. The switch is on disk before this resolves. */
+  /** False if the credential is not valid for this. The switch is on disk before this resolves. */
   async setPanic(active: boolean, credential: Credential): Promise<boolean> {
     if (!this.#accepts(credential, active ? 'activate-panic' : 'deactivate-panic')) return false;
     this.ctx.storage.kv.put('panic', active);
@@ -123,7 +154,9 @@ export class Guard extends DurableObject<Env> {
     return true;
   }
 
-  /** What the caller is to close, and to report with `endRollback`; null if the credential is not good for it. */
+  /**
+   * The pull requests that the caller must close, and report with `endRollback`; null if the credential is not valid.
+   */
   async beginRollback(credential: Credential): Promise<TrackedPullRequest[] | null> {
     const now = Date.now();
     this.#endBurst(now);
@@ -131,8 +164,8 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * @param settledUrls those of which nothing is left to do; the others stay for the next rollback.
-   * @param isComplete if not, a token may be used once more.
+   * @param settledUrls those that need nothing more. The others stay for the next rollback.
+   * @param isComplete false lets the token be used again.
    */
   async endRollback(
     credential: Credential,
@@ -149,7 +182,7 @@ export class Guard extends DurableObject<Env> {
     this.#endBurst(now);
     const expiry = [this.#tokens.forgetExpired(now), this.#bursts.forgetOld(now)].filter((at) => at !== null);
     const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];
-    // That a burst is over must be noticed before this object is forgotten by its machine, and with it the pushes.
+    // The end of a burst must be noticed before the platform evicts this object, because the pushes are only in memory.
     const burstCheck = this.#detector.isOn ? [now + BURST_WINDOW_MS] : [];
     const next = Math.min(...cleaning, ...burstCheck, retryAt ?? Infinity);
     if (next < Infinity) await this.#wakeAt(next);
@@ -166,7 +199,7 @@ export class Guard extends DurableObject<Env> {
     return credential.kind === 'password' || this.#tokens.use(credential.hash, action, Date.now());
   }
 
-  /** A burst is over when the detector is armed again: asked whenever something happens, and once a minute. */
+  /** A burst is over when the detector may fire again. This is checked on every call, and once a minute. */
   #endBurst(now: number): void {
     if (this.#detector.rearm(now)) this.#bursts.burstEnded(now);
   }

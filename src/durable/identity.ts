@@ -2,8 +2,9 @@
  * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma, the reports about it, and
  * its comments.
  *
- * It posts the comments itself, one at a time, so that karma is exact. Reports are taken in meanwhile; what they lead
- * to (footers to edit, comments to delete) is written down at once and done from the alarm, until the host has done it.
+ * It posts the comments itself, one at a time, so that karma is exact. It accepts reports at the same time. Their
+ * consequences (footers to edit, comments to delete) are stored immediately, and the alarm retries them until the host
+ * has carried them out.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
@@ -15,6 +16,7 @@ import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from '../identi
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { listReported, unlistReported } from '../stats/reported-pseudonyms.ts';
+import { openRestAccess } from './host-access.ts';
 import { doChores } from './identity/chores.ts';
 import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './identity/moderate.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
@@ -24,10 +26,10 @@ import { type Records, hasRecords, isNobody, openRecords } from './identity/reco
 export type { Pardon, ReportOutcome } from './identity/moderate.ts';
 export type { CommentOutcome, CommentRequest } from './identity/post-comment.ts';
 
-/** More than that at once, or a longer wait than that, is not worth waiting for. */
+/** Limits for waiting comments: how many, and how long. */
 const MAX_QUEUE = 100;
 const LONGEST_WAIT_MS = 30_000;
-/** How long to wait for a configuration that is valid again: the platform runs an alarm that fails six times only. */
+/** How long to wait until the configuration may be valid again. The platform retries a failing alarm only six times. */
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 /** How long to leave a list alone that does not answer. */
 const LISTING_PAUSE_MS = 60_000;
@@ -43,11 +45,11 @@ export type AppealOutcome =
 export class Identity extends DurableObject<Env> {
   readonly #posts = new OneAtATime();
   #opened: Records | null = null;
-  /** When the alarm goes off, as far as that is known here. */
+  /** When the alarm goes off, if that is known here. */
   #alarmAt: number | null = null;
   #host: GitHubThreads | null = null;
   #http: HttpClient | null = null;
-  /** The attempt that is being made; all others ended without an answer. */
+  /** The attempt in progress. All other attempts ended without an answer. */
   #currentAttempt: number | null = null;
   /** Whether the look-up of reported pseudonyms finds this one, as far as that is known here. */
   #isListed = false;
@@ -97,7 +99,7 @@ export class Identity extends DurableObject<Env> {
     return { kind: 'busy' };
   }
 
-  /** Posts a comment when those before it are through. Never rejects for what the host does. */
+  /** Posts a comment after those before it have ended. Never rejects because of the host. */
   async comment(request: CommentRequest): Promise<CommentOutcome> {
     const askedAt = systemClock.now();
     if (this.#posts.length >= MAX_QUEUE) return { kind: 'busy' };
@@ -120,7 +122,7 @@ export class Identity extends DurableObject<Env> {
     });
   }
 
-  /** Does what is due. The platform runs it again when it did not come to its end. */
+  /** Does what is due. If it does not finish, the platform runs it again. */
   override async alarm(): Promise<void> {
     const now = systemClock.now();
     this.#alarmAt = null;
@@ -145,7 +147,7 @@ export class Identity extends DurableObject<Env> {
     moderation.prune(now);
     history.prune(now);
     await tellNews(records, this.#guard(), now);
-    // In one write with what goes before and after.
+    // In one write with the statements before and after.
     comments.forgetKept();
     const dueAt = this.#nextDueAt();
     this.#alarmAt = isListed ? dueAt : Math.min(dueAt ?? Infinity, now + LISTING_PAUSE_MS);
@@ -197,7 +199,7 @@ export class Identity extends DurableObject<Env> {
   async #wakeBy(at: number | null): Promise<void> {
     if (this.#alarmAt === null) {
       const stored = await this.ctx.storage.getAlarm();
-      // Someone else may have set it meanwhile.
+      // Another call may have set it in between.
       this.#alarmAt ??= stored;
     }
     if (at === null || (this.#alarmAt !== null && this.#alarmAt <= at)) return;
@@ -212,7 +214,7 @@ export class Identity extends DurableObject<Env> {
     ));
   }
 
-  /** Neither a request nor an alarm comes here with a bad configuration. */
+  /** Neither a request nor an alarm gets here with an invalid configuration. */
   #config(): Config {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid') throw new Error('the configuration is invalid');
@@ -221,8 +223,7 @@ export class Identity extends DurableObject<Env> {
 
   #openHost(): GitHubThreads {
     if (this.#host !== null) return this.#host;
-    const { hostingApiUrl, hostingToken } = this.#config();
-    const access = { apiUrl: hostingApiUrl, token: hostingToken ?? '', http: this.#client() };
+    const access = openRestAccess(this.env, this.#config(), this.#client());
     return (this.#host = new GitHubThreads({ ...access, clock: systemClock }));
   }
 

@@ -1,12 +1,12 @@
 /**
- * Who works on something now: one at a time.
+ * A lock for one holder at a time.
  *
- * Kept in the object's memory, so that it goes with a process that dies; where only the holder died, it runs out. An
- * object that was forgotten by its machine in the middle of a push forgets the lease, too: what the holder does must
- * bear that, and does, as the host compares and swaps each branch.
+ * It is in the object's memory, so a process that dies releases it. If only the holder dies, it expires. If the
+ * platform evicts the object in the middle of a push, the lease is lost, too. The holder's work must tolerate that, and
+ * does, because the host compares each branch before it changes it.
  */
 
-/** Longer than any but the slowest pushes: nobody is to wait for long for a holder that has died. */
+/** Long enough for slow pushes, short enough that a crashed holder does not block others for long. */
 export const LEASE_MS = 5 * 60 * 1000;
 
 export class Lease {
@@ -14,14 +14,14 @@ export class Lease {
   #until = 0;
   #last = 0;
 
-  /** A token to give back; null while someone else holds it. @param now milliseconds since 1970. */
+  /** A token for `release`; null while someone else holds the lease. @param now milliseconds since 1970. */
   take(now: number): number | null {
     if (this.#holder !== null && now < this.#until) return null;
     this.#until = now + LEASE_MS;
     return (this.#holder = ++this.#last);
   }
 
-  /** A token that has run out gives back nothing. False if someone else holds it now. */
+  /** An expired token releases nothing. False if someone else holds the lease now. */
   release(token: number): boolean {
     if (this.#holder !== null && this.#holder !== token) return false;
     this.#holder = null;

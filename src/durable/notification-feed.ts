@@ -7,9 +7,11 @@ import { systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import { followPullRequests } from '../events/follow.ts';
-import { GitHubActivity, failureStatus } from '../host/github-activity.ts';
+import { GitHubActivity } from '../host/github-activity.ts';
+import { failureStatus } from '../host/request-failure.ts';
 import { createLogger } from '../log.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
+import { openRestAccess } from './host-access.ts';
 import { SqlFeedMemory } from './notification-feed/feed-memory.ts';
 
 export class NotificationFeed extends DurableObject<Env> {
@@ -23,15 +25,15 @@ export class NotificationFeed extends DurableObject<Env> {
   }
 
   /**
-   * Tells the pull requests what happened to them on the host. What fails is logged, and left to the next run.
-   * @param cronTime when the cron trigger was to fire, in milliseconds since 1970.
+   * Passes the events on the host to the pull requests' objects. A failure is logged, and the next run retries.
+   * @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
    */
   async run(cronTime: number): Promise<void> {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid' || result.config.hostingToken === null || this.#isRunning) return;
-    const { hostingApiUrl, hostingToken, logFormat, outgoingFetchHosts } = result.config;
+    const { logFormat, outgoingFetchHosts } = result.config;
     const http = new HttpClient(outgoingFetchHosts);
-    const host = new GitHubActivity({ apiUrl: hostingApiUrl, token: hostingToken, http });
+    const host = new GitHubActivity(openRestAccess(this.env, result.config, http));
     this.#isRunning = true;
     try {
       await followPullRequests(
@@ -40,10 +42,11 @@ export class NotificationFeed extends DurableObject<Env> {
           memory: this.#memory,
           clock: systemClock,
           botLogin: async () => (this.#botLogin ??= await host.botLogin()),
-          tell: (prHash, events) =>
+          tell: ({ prHash, number, events }, askedAt) =>
             this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash)).tell(
               events,
               systemClock.now(),
+              { number, askedAt },
             ),
         },
         cronTime,

@@ -1,10 +1,10 @@
 /**
- * One push from its first bytes until its answer has gone out, by the hash of what is pushed and where to.
+ * One push from its first bytes until its answer was sent, identified by the hash of what is pushed and where to.
  *
- * A push that died before its answer was sent is simply pushed again. It then finds here what it was working on: the
- * same pr_hash, so that no second pull request is opened, and the same date, so that the commits get the same ids. What
- * was answered is forgotten: the same commit pushed once more is a new pull request. What nobody repeats within an hour
- * is cleared up, and a pull request that it had opened is written down.
+ * If a push dies before its answer was sent, the person pushes again. The retry finds its pr_hash here, so that it
+ * opens no second pull request, and its date, so that the commits get the same ids. After the answer, the push is
+ * forgotten: pushing the same commit once more opens a new pull request. A push that nobody retries within an hour is
+ * cleaned up, and a pull request that it opened is recorded.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
@@ -14,16 +14,17 @@ import { GitHub } from '../host/github.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { findOrphan } from '../push/adoption.ts';
+import { openRestAccess } from './host-access.ts';
 import { Lease } from './lease.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
-/** After this long a push that nobody has repeated is over. */
+/** After this time, a push that nobody has retried is over. */
 const LIFE_MS = HOUR_MS;
-/** How long, after that, to try to find out how far it came. */
+/** How long, after that, to keep asking the host how far it came. */
 const CLEARING_MS = 24 * HOUR_MS;
 const RETRY_MS = 10 * 60 * 1000;
 
-/** What a push decides once, and keeps when it is repeated. */
+/** What a push decides once, and its retries reuse. */
 export interface PushIntent {
   /** Of the pull request that it opens. */
   readonly prHash: string;
@@ -38,7 +39,7 @@ interface StoredIntent extends PushIntent {
 }
 
 export type BegunPush =
-  /** The same push is under way. */
+  /** The same push is in progress. */
   | { readonly kind: 'busy' }
   | {
       readonly kind: 'begun';
@@ -50,7 +51,7 @@ export type BegunPush =
 export class PendingPush extends DurableObject<Env> {
   readonly #lease = new Lease();
 
-  /** @param proposed what the push decides, if it is not a repetition. @param at milliseconds since 1970. */
+  /** @param proposed what the push decides unless it is a retry. @param at milliseconds since 1970. */
   async begin(target: RepositoryName, proposed: PushIntent, at: number): Promise<BegunPush> {
     const lease = this.#lease.take(at);
     if (lease === null) return { kind: 'busy' };
@@ -65,7 +66,7 @@ export class PendingPush extends DurableObject<Env> {
     return { kind: 'begun', lease, intent: proposed, isRepeated: false };
   }
 
-  /** @param isAnswered the answer has gone out, and the push is over; if not, it may be repeated. */
+  /** @param isAnswered true: the answer was sent, and the push is over. False: it may be retried. */
   async end(lease: number, isAnswered: boolean): Promise<void> {
     const isLast = this.#lease.release(lease);
     if (isAnswered && isLast) await this.#forget();
@@ -73,7 +74,7 @@ export class PendingPush extends DurableObject<Env> {
 
   override async alarm(): Promise<void> {
     const now = Date.now();
-    // A repetition that is under way would lose its branch; one that begins meanwhile, what it has decided.
+    // Do not clean up a push while it is being retried: the retry would lose its branch, or its decisions.
     const lease = this.#lease.take(now);
     if (lease === null) return this.ctx.storage.setAlarm(now + RETRY_MS);
     const stored = this.#stored();
@@ -91,9 +92,8 @@ export class PendingPush extends DurableObject<Env> {
   async #isClearedUp({ target, prHash }: StoredIntent, now: number): Promise<boolean> {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid' || result.config.hostingToken === null) return false;
-    const { hostingApiUrl, hostingToken, outgoingFetchHosts } = result.config;
-    const http = new HttpClient(outgoingFetchHosts);
-    const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken, http, clock: systemClock });
+    const http = new HttpClient(result.config.outgoingFetchHosts);
+    const github = new GitHub({ ...openRestAccess(this.env, result.config, http), clock: systemClock });
     try {
       const orphan = await findOrphan(github, target, prHash);
       if (orphan === null) return true;
@@ -103,7 +103,7 @@ export class PendingPush extends DurableObject<Env> {
       await object.adopt({ prHash, owner, repo, number, url }, now);
       return true;
     } catch {
-      // The host, or the object, is out of reach.
+      // The host or the object cannot be reached.
       return false;
     }
   }

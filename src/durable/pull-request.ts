@@ -1,9 +1,10 @@
 /**
- * One pull request, by its pr_hash: what it is, who works on it, and an outbox of what the world has still to be told.
+ * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about
+ * it.
  *
- * A push ends when the pull request is written down here. The notification and the entry in the ledger leave from the
- * alarm, so that a dead notification service or database delays no push and loses nothing. Writing the same push down
- * again tells nothing again.
+ * A push ends when the pull request is recorded here. The alarm sends the notification and the ledger entry, so that an
+ * outage of the notification service or the database delays no push and loses nothing. Recording the same push again
+ * publishes nothing again.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { parseConfig } from '../config.ts';
@@ -12,33 +13,57 @@ import type { HostEvent } from '../events/host-event.ts';
 import { publish, pullRequestTopic } from '../notify/ntfy.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
+import { recordHash } from '../stats/recorded-hashes.ts';
 import { Lease } from './lease.ts';
+import { History, type HistoryEvent, isEnd, type PullRequestState } from './pull-request/history.ts';
 import { Outbox, type OutboxEntry, type OutboxEvent } from './pull-request/outbox.ts';
 import { type DatedCommits, type PullRequestRecord, RecordStore } from './pull-request/record.ts';
 
-/** What a push has made of the pull request. */
+/** The result of a push. */
 export interface RecordedPush {
   /** The rewritten tip. */
   readonly tip: string;
-  /** What it has rewritten for the first time. */
+  /** The commits that it has rewritten for the first time. */
   readonly dates: DatedCommits;
-  /** The key that updates it from now on; null: as before. */
+  /** The key for updates from now on; null: no change. */
   readonly key: string | null;
   /** What `claim` has given; null for a new pull request. */
   readonly lease: number | null;
 }
 
 export type ClaimedPullRequest =
-  /** Another push to it is under way. */
+  /** Another push to it is in progress. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'wrong-key' }
   | {
       readonly kind: 'claimed';
       readonly lease: number;
-      /** False: no push has written it down. */
+      /** False: no push has recorded it. */
       readonly isRecorded: boolean;
       readonly dates: readonly DatedCommits[];
     };
+
+/** What its page and its feed show: nothing but what is public at the code host. */
+export interface PullRequestView extends PullRequestRecord {
+  readonly state: PullRequestState;
+  /** Newest first. */
+  readonly events: readonly HistoryEvent[];
+}
+
+/** That somebody asked the host about the pull request `number`, in milliseconds since 1970. */
+export interface HostLook {
+  readonly number: number;
+  readonly askedAt: number;
+}
+
+/** What the topic is told of an event. */
+const TOLD_AS: Readonly<Record<HostEvent['kind'], OutboxEvent>> = {
+  commented: 'commented',
+  reviewed: 'commented',
+  merged: 'merged',
+  closed: 'closed',
+  withdrawn: 'closed',
+};
 
 const IN_WORDS: Readonly<Record<OutboxEvent, string>> = {
   opened: 'was opened',
@@ -52,6 +77,7 @@ export class PullRequest extends DurableObject<Env> {
   readonly #sql: SqlStorage;
   readonly #record: RecordStore;
   readonly #outbox: Outbox;
+  readonly #history: History;
   readonly #lease = new Lease();
   #http: HttpClient | null = null;
 
@@ -60,6 +86,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#sql = ctx.storage.sql;
     this.#record = new RecordStore(this.#sql);
     this.#outbox = new Outbox(this.#sql);
+    this.#history = new History(this.#sql);
   }
 
   /**
@@ -95,8 +122,12 @@ export class PullRequest extends DurableObject<Env> {
     this.#sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY)');
     if (push.lease !== null) this.#lease.release(push.lease);
     if (!isNew && !isMoved) return;
+    this.#prepareHistory(url, at);
     if (isNew) this.#outbox.add('ledger', 'opened', url, at);
-    this.#outbox.add('notification', isNew ? 'opened' : 'updated', url, at);
+    const event = isNew ? 'opened' : 'updated';
+    this.#outbox.add('notification', event, url, at);
+    this.#history.add(event, url, at);
+    this.#history.setState(number, 'open', at);
     await this.ctx.storage.setAlarm(at);
   }
 
@@ -108,18 +139,47 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * Sees to it that the topic hears of what happened on the host; of each event once, by its key.
+   * Sees to it that the topic, the page and the feed hear of what happened on the host; of each event once, by its key.
    * False if no push has written this pull request down.
+   * @param look where `events` are all that the host has told: the pull request is open if none of them has ended it.
    */
-  async tell(events: readonly HostEvent[], at: number): Promise<boolean> {
-    if (this.#record.read() === null) return false;
+  async tell(events: readonly HostEvent[], at: number, look: HostLook | null = null): Promise<boolean> {
+    const record = this.#record.read();
+    if (record === null) return false;
     const news = events.filter(
       ({ key }) =>
         this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
     );
-    for (const { kind, url } of news) this.#outbox.add('notification', kind, url, at);
-    if (news.length > 0) await this.ctx.storage.setAlarm(at);
+    const isListed = this.#prepareHistory(record.url, at);
+    for (const { kind, url } of news) {
+      this.#outbox.add('notification', TOLD_AS[kind], url, at);
+      this.#history.add(kind, url, at);
+    }
+    // An earlier pull request from the same branch says nothing of how this one stands.
+    const end = events.filter(({ number }) => number === record.number).findLast(isEnd);
+    if (end !== undefined || look?.number === record.number) {
+      const ending = end === undefined ? null : { state: end.kind, isNew: news.includes(end) };
+      const isReopened = this.#history.observe(record.number, ending, look?.askedAt ?? at);
+      if (isReopened) this.#history.add('reopened', '', at);
+    }
+    if (news.length > 0 || isListed) await this.ctx.storage.setAlarm(at);
     return true;
+  }
+
+  /** From then on there is a page. The list of pages hears of it first, as people open theirs at once; true if it must. */
+  #prepareHistory(url: string, at: number): boolean {
+    const isFirst = this.#history.prepare();
+    if (isFirst) this.#outbox.add('page', 'opened', url, at);
+    return isFirst;
+  }
+
+  /** Null if no push has written it down; nothing is written then. */
+  async view(): Promise<PullRequestView | null> {
+    const record = this.#record.read();
+    if (record === null) return null;
+    const { pr_hash: prHash, owner, repo, number, url } = record;
+    const { state } = this.#history.standing(number);
+    return { prHash, owner, repo, number, url, state, events: this.#history.events() };
   }
 
   override async alarm(): Promise<void> {
@@ -146,8 +206,10 @@ export class PullRequest extends DurableObject<Env> {
         const createdAt = new Date(entry.at).toISOString();
         const ledger = openLedger(this.env, config, http);
         await ledger.recordPullRequest({ owner, repo, prUrl: entry.url, createdAt });
+      } else if (entry.kind === 'page') {
+        await recordHash(this.env.DB, prHash);
       } else {
-        await publish(http, config.notifyBaseUrl, {
+        await publish(http, config, {
           topic: pullRequestTopic(prHash),
           title: `${owner}/${repo}: pull request ${entry.event}`,
           message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${entry.url}`,

@@ -1,9 +1,9 @@
 /**
- * How often one client has done what is limited (contract, section 8). One object for each client network, named by its
- * keyed hash; the address itself never gets here.
+ * Counts what one client does against its limits (contract, section 8). One object for each client network, named by
+ * its keyed hash; it never gets the address itself.
  *
- * Cost: one row is read and one written for each call, and while there are calls an alarm an hour. What counts no more is
- * forgotten within another hour.
+ * Cost: each call reads one row and writes one, and while there are calls, an alarm runs every hour. It deletes what no
+ * longer counts within another hour.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
@@ -28,7 +28,7 @@ import {
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Failed attempts count. `report`: over all pseudonyms. `badge`: look-ups at the host, of all clients together. */
+/** Failed attempts count, too. `report`: over all pseudonyms. `badge`: look-ups at the host by all clients together. */
 const LIMITS = {
   admin: { most: 10, withinMs: MINUTE_MS },
   rollback: { most: 5, withinMs: MINUTE_MS },
@@ -39,7 +39,7 @@ export type LimitedAction = keyof typeof LIMITS;
 const ACTIONS = Object.keys(LIMITS) as LimitedAction[];
 
 export class RateWindow extends DurableObject<Env> {
-  /** Counts one attempt, and says whether it is within the limit. */
+  /** Counts one attempt. Answers whether it is within the limit. */
   async hit(action: LimitedAction): Promise<Hit> {
     const after = hit(this.#window(action), LIMITS[action], Date.now());
     this.ctx.storage.kv.put(action, after.window);
@@ -47,14 +47,17 @@ export class RateWindow extends DurableObject<Env> {
     return after.hit;
   }
 
-  /** A push wants to open a pull request: takes a place, if one is left. @param key a keyed hash of which it is. */
+  /**
+   * Takes a place for a push that wants to open a pull request, if one is left. @param key a keyed hash of that pull
+   * request.
+   */
   async reservePlace(key: string): Promise<Reservation> {
     const { places, reservation } = reserve(this.#places(), key, Date.now());
     await this.#keepPlaces(places);
     return reservation;
   }
 
-  /** It is open. */
+  /** The pull request is open. */
   async confirmPlace(key: string): Promise<void> {
     await this.#keepPlaces(confirm(this.#places(), key, Date.now()));
   }

@@ -1,6 +1,6 @@
 /**
- * The key of every hash of a person's data, for a service whose operator gave none (`IDENTITY_SECRET`): made once, and
- * kept here, so that it is the same for every isolate and after every restart.
+ * The key of all hashes of personal data, if the operator has set none (`IDENTITY_SECRET`). It is created once and
+ * stored here, so that it is the same for every isolate and after every restart.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';

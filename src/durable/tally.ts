@@ -6,7 +6,7 @@ import { type Counts, CountSheet } from '../metrics/series.ts';
 const KEY = 'totals';
 
 export class Tally extends DurableObject<Env> {
-  /** One write, whatever the number of series: some hundred, as labels come from fixed sets. */
+  /** One write for all series. There are some hundred, because labels come from fixed sets. */
   add(counts: Counts): Counts {
     const totals = new CountSheet();
     totals.addAll(this.ctx.storage.kv.get<Counts>(KEY) ?? {});

@@ -1,14 +1,14 @@
 /**
- * Where reading of the notifications feed stands, and what the next request asks for.
+ * How far the notifications feed has been read, and what the next request asks for.
  *
- * Pure. Each request reaches back beyond the newest change that was seen, as a host's feed may fill in late. A
+ * Pure. Each request starts before the newest change that was seen, because a host's feed may list changes late. A
  * condition (`If-Modified-Since`) saves the host work, but its dates have whole seconds and are only as good as that
- * feed, so it is used only where no change can hide behind it, and not for long.
+ * feed, so it is used only where it cannot hide a change, and not for long.
  */
 import type { Feed } from '../host/github-activity.ts';
 
 export interface FeedCursor {
-  /** The feed is not to be read before, by the clock of the cron trigger. */
+  /** Earliest time of the next read, by the clock of the cron trigger. */
   readonly notBefore: number;
   readonly lastModified: string | null;
   /** When the feed was last read without the answer "nothing has changed". */
@@ -23,18 +23,21 @@ export interface FeedRequest {
 }
 
 const OVERLAP_MS = 60 * 60 * 1000;
-/** What happened so long before a look was seen by it, also by a clock of whole seconds that differs a little. */
+/**
+ * A change at least this old at the time of a read is in its answer, even if the host's clock has whole seconds and
+ * differs a little.
+ */
 export const SETTLED_MS = 5_000;
 /** After this long the feed is read without a condition. */
 const CONDITION_LIFE_MS = 10 * 60 * 1000;
-/** No host asks for more; a longer wait comes from a clock that was set back. */
+/** No host asks for more. A longer wait means that a clock was set back. */
 const LONGEST_PAUSE_MS = 60 * 60 * 1000;
 
 export function newCursor(now: number): FeedCursor {
   return { notBefore: 0, lastModified: null, listedAt: 0, newestAt: now };
 }
 
-/** Null while the host is to be left alone. */
+/** Null while the host wants no requests. */
 export function nextRequest(cursor: FeedCursor, cronTime: number, now: number): FeedRequest | null {
   const waitMs = cursor.notBefore - cronTime;
   if (waitMs > 0 && waitMs <= LONGEST_PAUSE_MS) return null;

@@ -1,25 +1,26 @@
 /**
- * One look at what became of the pull requests: read the feed, note which ones were touched, examine those, and hand
- * their events on.
+ * Checks the state of the pull requests once: reads the feed, notes which ones were touched, examines those, and passes
+ * on their events.
  *
- * What was noted stays noted until its events are safe, so a failure anywhere loses nothing and the next run goes on.
- * Events may be handed on twice, after a crash for example; whoever takes them knows them by their keys.
+ * A note stays until its events are stored, so no failure loses an event: the next run continues. Events may be passed
+ * on twice, for example after a crash. The receiver recognises them by their keys.
  */
 import type { Clock } from '../clock.ts';
-import { type FeedThread, type GitHubActivity, askedPauseMs } from '../host/github-activity.ts';
+import type { FeedThread, GitHubActivity } from '../host/github-activity.ts';
+import { askedPauseMs } from '../host/rate-limit.ts';
 import { type FeedCursor, afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
-import { type HostEvent, eventsOf } from './host-event.ts';
+import { type PullRequestEvents, eventsOf } from './host-event.ts';
 
-/** Each needs three requests to the host. The rest waits for the next minute. */
+/** Each costs three requests to the host. The rest waits for the next minute. */
 const EXAMINED_PER_RUN = 50;
-/** A comment may come before the push that opened the pull request has written it down. */
+/** A comment may arrive before the push that opened the pull request has recorded it. */
 const UNKNOWN_FOR_MS = 10 * 60 * 1000;
 
 export interface NotedThread extends FeedThread {
   readonly notedAt: number;
 }
 
-/** What outlives a run. */
+/** What is kept between runs. */
 export interface FeedMemory {
   cursor(): FeedCursor | null;
   setCursor(cursor: FeedCursor): void;
@@ -36,13 +37,13 @@ export interface FollowSettings {
   readonly memory: FeedMemory;
   readonly clock: Clock;
   botLogin(): Promise<string>;
-  /** Keeps the events of a pull request; false if there is none of that hash. */
-  tell(prHash: string, events: readonly HostEvent[]): Promise<boolean>;
+  /** Keeps how a pull request stood when the host was asked; false if there is none of that hash. */
+  tell(found: PullRequestEvents, askedAt: number): Promise<boolean>;
 }
 
 /**
- * Rejects with the host's error at the first failure: what comes after it would most likely fail as well.
- * @param cronTime when the run was to begin. Runs may begin late, but their times are whole minutes apart.
+ * Rejects with the host's error at the first failure, because later requests would probably fail, too.
+ * @param cronTime when the run was scheduled. Runs may begin late, but their scheduled times are whole minutes apart.
  */
 export async function followPullRequests(settings: FollowSettings, cronTime: number): Promise<void> {
   const { memory, clock } = settings;
@@ -56,7 +57,7 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
   }
 }
 
-/** False if the host is to be left alone for now. */
+/** False if the host wants no requests now. */
 async function readFeed(settings: FollowSettings, cronTime: number): Promise<boolean> {
   const { host, memory, clock } = settings;
   const cursor = cursorOf(settings);
@@ -64,13 +65,13 @@ async function readFeed(settings: FollowSettings, cronTime: number): Promise<boo
   const request = nextRequest(cursor, cronTime, askedAt);
   if (request === null) return false;
   const feed = await host.feed(request.since, request.ifModifiedSince);
-  // Together, without a pause: a cursor that runs ahead of the notes would lose what lies between.
+  // Without an await in between: a cursor ahead of the notes would lose the changes in between.
   memory.note(feed.threads ?? [], askedAt);
   memory.setCursor(afterAnswer(cursor, feed, cronTime, askedAt));
   return true;
 }
 
-/** Kept from the first run on: if that one fails, the next must not begin later. */
+/** Stored at the first run: if that run fails, the next one must not start reading at a later time. */
 function cursorOf({ memory, clock }: FollowSettings): FeedCursor {
   const known = memory.cursor();
   if (known !== null) return known;
@@ -85,8 +86,8 @@ async function examine(settings: FollowSettings, thread: NotedThread): Promise<v
   try {
     const activity = await host.activity(thread.repository, thread.number);
     const found = activity && eventsOf(activity, await settings.botLogin());
-    const isTold =
-      found === null || found.events.length === 0 || (await settings.tell(found.prHash, found.events));
+    // Without any event, too: it may have been reopened.
+    const isTold = found === null || (await settings.tell(found, startedAt)) || found.events.length === 0;
     if (isTold || startedAt - thread.notedAt >= UNKNOWN_FOR_MS) memory.examined(thread, startedAt);
     else memory.failed(thread);
   } catch (error) {

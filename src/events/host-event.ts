@@ -1,28 +1,31 @@
 /**
- * What has happened to a pull request on the host, told from how it stands there now.
+ * What has happened to a pull request on the host, derived from its present state there.
  *
- * Pure. An event's key stays the same however often the same state is read, so that whoever remembers the keys tells
- * each event once. A pull request that is reopened and closed again has been closed twice.
+ * Pure. The same state always gives the same event keys, so whoever remembers the keys can publish each event once. A
+ * pull request that is reopened and closed again has been closed twice.
  */
 import type { PullRequestActivity } from '../host/github-activity.ts';
 import { prHashOf } from '../push/push-options.ts';
 
 export interface HostEvent {
   readonly key: string;
-  readonly kind: 'commented' | 'merged' | 'closed';
+  readonly kind: 'commented' | 'reviewed' | 'merged' | 'closed' | 'withdrawn';
+  /** Of the pull request. */
+  readonly number: number;
   /** The page that shows it. */
   readonly url: string;
 }
 
 export interface PullRequestEvents {
   readonly prHash: string;
+  readonly number: number;
   /** Oldest first. */
   readonly events: readonly HostEvent[];
 }
 
 /**
- * The events of a pull request that the service opened; null for any other.
- * Who made it matters: anyone can name a branch after another's pr_hash, and draw the bot's attention to it.
+ * The events of a pull request that the service opened; null for any other. Checks the author, because anyone can name
+ * a branch after another's pr_hash and notify the bot of it.
  */
 export function eventsOf(activity: PullRequestActivity, botLogin: string): PullRequestEvents | null {
   const prHash = prHashOf(activity.branch);
@@ -33,16 +36,22 @@ export function eventsOf(activity: PullRequestActivity, botLogin: string): PullR
     .toSorted((a, b) => a.at.localeCompare(b.at));
   const events: HostEvent[] = remarks.map((remark) => ({
     key: remark.key,
-    kind: 'commented',
+    kind: remark.key.startsWith('review:') ? 'reviewed' : 'commented',
+    number,
     url: remark.url,
   }));
   // After a pull request was closed, a push may open another one from the same branch: hence the number.
-  if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', url });
+  if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', number, url });
   else if (closedAt !== null) events.push(closedEvent(number, closedAt, url));
-  return { prHash, events };
+  return { prHash, number, events };
 }
 
-/** @param closedAt as the host writes it. */
-export function closedEvent(number: number, closedAt: string, url: string): HostEvent {
-  return { key: `closed:${number}:${closedAt}`, kind: 'closed', url };
+/** @param closedAt as the host writes it. @param kind who has closed it: someone at the host, or its author from here. */
+export function closedEvent(
+  number: number,
+  closedAt: string,
+  url: string,
+  kind: 'closed' | 'withdrawn' = 'closed',
+): HostEvent {
+  return { key: `closed:${number}:${closedAt}`, kind, number, url };
 }

@@ -1,6 +1,6 @@
 /**
- * Which commits upstream has, told without asking anyone about a client's: from its ref advertisement and its listed
- * history (src/push/upstream-history.ts).
+ * Which commits upstream has, without asking anyone about a client's commits: from upstream's ref advertisement and its
+ * listed history (src/push/upstream-history.ts).
  */
 import type { UpstreamIds } from '../git/fetch-request.ts';
 import type { Oid } from '../git/oid.ts';
@@ -10,7 +10,7 @@ import type { HistoryHost } from '../push/push-host.ts';
 import { UpstreamHistory } from '../push/upstream-history.ts';
 import { discoveredRefs } from '../push/upstream-refs.ts';
 
-/** @param host must outlive the request. Costs nothing until it is asked. */
+/** @param host must outlive the request. Costs nothing until the first question. */
 export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds {
   let opening: Promise<UpstreamHistory> | null = null;
   return {
@@ -19,7 +19,7 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
         const history = await (opening ??= openHistory(host, target));
         return await reachBackUntil(history, oids, (known) => known.size > 0);
       } catch (error) {
-        // Without any common commit the client gets more than it needs, and that is all.
+        // Without a common commit, the client gets more than it needs. Nothing worse happens.
         if (error instanceof HostError) return new Set();
         throw error;
       }
@@ -40,7 +40,7 @@ async function openHistory(host: HistoryHost, target: RepositoryName): Promise<U
   return history;
 }
 
-/** Those of the ids that are known once enough are, or once no more can be listed. */
+/** Lists further back until enough of the ids are known or nothing is left to list, and returns the known ones. */
 async function reachBackUntil(
   history: UpstreamHistory,
   oids: readonly Oid[],

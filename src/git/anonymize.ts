@@ -10,15 +10,15 @@ import { type Mentions, replaceMentions } from './own-ids.ts';
 export interface AnonymousHistory {
   /** The new id of each commit, by its original id. */
   readonly renamed: ReadonlyMap<Oid, Oid>;
-  /** Contents of the new commits, each once: two originals that differ only in who and when become one. */
+  /** Contents of the new commits, each once: two originals that differ only in author and date become one. */
   readonly contents: readonly Uint8Array[];
 }
 
 /**
- * @param commits each behind its parents and behind those that its message mentions; a parent that is not among them is
+ * @param commits each after its parents and after those that its message mentions. A parent that is not among them is
  * upstream's and stays.
- * @param dateOf the date that takes the place of the original's two, in seconds since 1970.
- * @param mentions where messages name others of these commits.
+ * @param dateOf the date that replaces both dates of the original, in seconds since 1970.
+ * @param mentions where messages mention others of these commits.
  */
 export function anonymizeCommits(
   commits: readonly NewCommit[],
@@ -47,7 +47,7 @@ export function anonymizeCommits(
   return { renamed, contents: [...contents.values()] };
 }
 
-/** Each parent once, as Git itself writes a commit: two of them may have become the same. */
+/** Each parent once, as Git itself writes them, because two parents may have become the same commit. */
 function newParents(commit: Commit, newIdOf: (oid: Oid) => Oid): Oid[] {
   return [...new Set(commit.parents.map(newIdOf))];
 }

@@ -10,7 +10,7 @@
 export interface ChunkSource {
   /** The next chunk (never empty), or null at the end. Rejects when the sender is gone. */
   read(): Promise<Uint8Array | null>;
-  /** Nobody looks at the chunks read so far any more: the next one may overwrite them. */
+  /** The chunks read so far are no longer used, so the next one may overwrite them. */
   recycle?(): void;
   /** Tells the sender that nothing more will be read. */
   cancel(): Promise<void>;
@@ -58,7 +58,7 @@ export class ByteReader {
     return this.#position === this.#chunk.byteLength && !(await this.#advance());
   }
 
-  /** Chunks that were handed out are not needed any more: the next one may overwrite them. */
+  /** The chunks that were handed out are no longer used, so the next one may overwrite them. */
   recycle(): void {
     if (this.#position === this.#chunk.byteLength) this.#source.recycle?.();
   }

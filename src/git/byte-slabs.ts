@@ -1,5 +1,5 @@
 /**
- * Many small arrays in a few large ones. An array of its own takes hundreds of bytes besides its content, and the
+ * Stores many small arrays in a few large ones. A separate array takes hundreds of bytes besides its content, and the
  * commits of a push are thousands of arrays.
  */
 const SLAB_BYTES = 64 * 1024;
@@ -9,7 +9,7 @@ export class ByteSlabs {
   #slab = new Uint8Array(0);
   #used = 0;
 
-  /** So many bytes, all zero, that nobody else was given. */
+  /** Allocates bytes, all zero. */
   take(length: number): Uint8Array {
     if (this.#used + length > this.#slab.byteLength) {
       this.#closeSlab();
@@ -19,7 +19,7 @@ export class ByteSlabs {
     return this.#slab.subarray(this.#used - length, this.#used);
   }
 
-  /** All that was taken so far, one behind the other, in pieces as large as they can be. */
+  /** Everything that was taken so far, in order, in pieces that are as large as possible. */
   pieces(): readonly Uint8Array[] {
     this.#closeSlab();
     return this.#full;

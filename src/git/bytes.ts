@@ -7,7 +7,7 @@ export function utf8(text: string): Uint8Array {
   return encoder.encode(text);
 }
 
-/** The text of well-formed UTF-8, or null: wire data is bytes until it is proved to be text. */
+/** The text of well-formed UTF-8, or null if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | null {
   try {
     return decoder.decode(bytes);

@@ -1,8 +1,8 @@
 /**
  * The title and body of a pull request, from a commit's message (contract, 4.6 step 6).
  *
- * The message of the commit itself stays byte for byte; this is the reading of it for people, so here it is
- * decoded and cut to what the host takes.
+ * The message in the commit itself stays byte for byte. The title and body are for people, so here it is decoded and
+ * cut to the host's limits.
  */
 import type { Commit } from './commit.ts';
 
@@ -33,13 +33,13 @@ function cut(text: string, maxLength: number): string {
 }
 
 export function pullRequestText(commit: Commit): PullRequestText {
-  // NUL has no place in the host's JSON fields, and no meaning in a message.
+  // The host's JSON fields do not accept NUL, and it has no meaning in a message.
   const message = decode(commit).replaceAll('\0', '').trimStart();
   const lineEnd = message.indexOf('\n');
   const title = (lineEnd < 0 ? message : message.slice(0, lineEnd)).trim();
   const body = lineEnd < 0 ? '' : message.slice(lineEnd + 1).trim();
   if (title === '') return { title: UNTITLED, body: '' };
-  // What the title has no room for opens the body instead.
+  // The part that does not fit into the title begins the body.
   const full = title.length > MAX_TITLE_LENGTH ? `${title}\n\n${body}`.trimEnd() : body;
   return { title: cut(title, MAX_TITLE_LENGTH), body: cut(full, MAX_BODY_LENGTH) };
 }

@@ -1,9 +1,9 @@
 /**
- * Commit objects: what is read of the original, and the anonymous commit that takes its place.
+ * Commit objects: parses the original, and builds the anonymous commit that replaces it.
  *
- * The new commit is built from a whitelist: tree, parents, the bot's identity and the service's clock, the
- * message byte for byte, and the `encoding` header that says how to read it. Every other header (signatures,
- * merged tags, whatever a client invents) holds or may hold the person, and is left out.
+ * The new commit is built from a whitelist: tree, parents, the bot's identity and the service's clock, the message byte
+ * for byte, and the `encoding` header that says how to read it. Every other header (signatures, merged tags, headers
+ * that a client invents) may identify the person, and is left out.
  */
 import { utf8 } from './bytes.ts';
 import { isOid, type Oid } from './oid.ts';
@@ -11,7 +11,7 @@ import { ProtocolError } from './protocol-error.ts';
 
 const LF = 0x0a;
 const SPACE = 0x20;
-/** Names of character encodings; anything else in that header is not one. */
+/** Names of character encodings. A header with anything else is left out. */
 const ENCODING_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}$/;
 
 export interface Commit {
@@ -69,7 +69,7 @@ export function parseCommit(content: Uint8Array): Commit {
   if (tree === null || !isOid(tree) || !parents.every(isOid)) {
     throw new ProtocolError(
       'bad-pack',
-      'The push holds a malformed commit. Run "git fsck", then push again.',
+      'The push contains a malformed commit. Run "git fsck", then push again.',
     );
   }
   return {

@@ -1,10 +1,10 @@
 /**
- * A client's upload-pack request on its way to the host, without what it tells of the client: which commits of its own it
- * has, where its shallow clone ends, how its Git calls itself (gitprotocol-v2, "fetch"; gitprotocol-pack, "Packfile
- * Negotiation"; versions 0 and 1 ask alike).
+ * Removes from a client's upload-pack request what it tells about the client: which commits of its own it has, where
+ * its shallow clone ends, and the name of its Git (gitprotocol-v2, "fetch"; gitprotocol-pack, "Packfile Negotiation";
+ * versions 0 and 1 ask alike).
  *
- * Only lines that are known here go on. A `have` goes on if upstream has that commit; the worst that a dropped one does
- * is a larger answer. A `shallow` line cannot be dropped, as the host would then take the client to have what it has not.
+ * Only known lines are passed on. A `have` line is passed on if upstream has that commit. Dropping one makes the answer
+ * larger at worst. A `shallow` line cannot be dropped, or the host would assume that the client has more.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8 } from './bytes.ts';
@@ -12,15 +12,15 @@ import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
 import { DELIM_PKT, encodePktLine, FLUSH_PKT, type Packet, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 
-/** More are not passed on: Git names the newest first, and ends each round after some hundreds or thousands. */
+/** Further lines are dropped. Git names the newest first, and ends each round after hundreds or thousands. */
 export const MAX_HAVES = 32_768;
-/** Lines are gathered before they go on. */
+/** Lines are gathered into pieces of this size before they are passed on. */
 const GATHERED_BYTES = 64 * 1024;
 const AGENT = 'agent=git/2.0';
 
-/** What upstream has, as far as is known without asking about a client's commits. */
+/** The commits that upstream is known to have, without asking about a client's commits. */
 export interface UpstreamIds {
-  /** Those of the ids that upstream is known to have; one is enough to begin with. */
+  /** Those of the ids that upstream is known to have. At least one, if there is one. */
   someOf(oids: readonly Oid[]): Promise<ReadonlySet<Oid>>;
   /** Whether upstream is known to have all of them. */
   allOf(oids: readonly Oid[]): Promise<boolean>;
@@ -28,26 +28,27 @@ export interface UpstreamIds {
 
 export type FetchRequest =
   /**
-   * `body` is the request as it goes on. It throws ProtocolError where the request is malformed or refused, and
-   * NothingInCommon where it has an answer of ours.
+   * `body` is the request as it is passed on. It throws ProtocolError if the request is malformed or refused, and
+   * NothingInCommon if the service itself answers it.
    */
   | { readonly kind: 'relay'; readonly body: AsyncIterable<Uint8Array> }
-  /** The client only wants to know which of its commits upstream has (`wait-for-done`): the answer. */
+  /** The answer to a client that only wants to know which of its commits upstream has (`wait-for-done`). */
   | { readonly kind: 'answer'; readonly body: Uint8Array };
 
-/** A filter may also name an object, which could be the client's own: such a one is dropped, and more is sent. */
+/** A filter that names an object, perhaps the client's own, is dropped. The client then gets more. */
 const FILTER = String.raw`(?:blob:none|blob:limit=\d{1,15}[kmg]?|tree:\d{1,9}|object:type=(?:blob|tree|commit|tag))`;
 /**
- * Ends the body of a request that need not go to the host: what the client has is not known upstream, and it has more to
- * name. Without any common commit the host would take the request for a clone, and begin to send.
+ * Ends the body of a request that need not reach the host: upstream has none of the commits that the client has named
+ * so far, and the client will name more. Without a common commit, the host would treat the request as a clone, and
+ * begin to send.
  */
 export class NothingInCommon extends Error {
   override readonly name = 'NothingInCommon';
-  /** The answer: go on (gitprotocol-v2, "acknowledgments"). */
+  /** The answer: name more commits (gitprotocol-v2, "acknowledgments"). */
   readonly answer = encodeAcknowledgments([]);
 }
 
-/** Lines of a `fetch` command, but for those with ids; others are of no use, or tell of the client. */
+/** Lines of a `fetch` command, except those with ids. Others are useless or describe the client. */
 const FETCH_ARGUMENTS = [
   /^(?:thin-pack|no-progress|include-tag|ofs-delta|deepen-relative|sideband-all|done)$/,
   /^(?:deepen|deepen-since) \d{1,15}$/,
@@ -90,14 +91,14 @@ export async function readFetchRequest(
   return { kind: 'relay', body: gathered(body) };
 }
 
-/** Before the ids: what tells of the kind of request. */
+/** The lines before the ids, which say what kind of request it is. */
 function isOption(line: string): boolean {
   return !/^(?:want|have|shallow) /.test(line);
 }
 
 interface Command {
   readonly command: 'fetch' | 'ls-refs';
-  /** The command and its capabilities, as they go on. */
+  /** The command and its capabilities, as they are passed on. */
   readonly packets: readonly Uint8Array[];
   /** No arguments follow. */
   readonly isEmpty: boolean;
@@ -106,7 +107,7 @@ interface Command {
 async function readCommand(reader: ByteReader): Promise<Command> {
   const command = /^command=(fetch|ls-refs)$/.exec(textOf(await readPacket(reader)) ?? '')?.[1];
   if (command !== 'fetch' && command !== 'ls-refs') {
-    throw new ProtocolError('unsupported', 'Only the commands "ls-refs" and "fetch" are taken here.');
+    throw new ProtocolError('unsupported', 'Only the commands "ls-refs" and "fetch" are supported.');
   }
   let packet = await readPacket(reader);
   while (packet.kind === 'data') packet = await readPacket(reader);
@@ -181,7 +182,7 @@ async function* rewriteFetch(
   yield FLUSH_PKT;
 }
 
-/** One section of wants, shallows and depths; one of haves; `done`, or a flush for another round. */
+/** A section of wants, shallows and depths; a section of haves; then `done`, or a flush for another round. */
 async function* rewriteV0(reader: ByteReader, upstream: UpstreamIds): AsyncGenerator<Uint8Array> {
   const shallows: Oid[] = [];
   const after: Uint8Array[] = [];
@@ -202,7 +203,7 @@ async function* rewriteV0(reader: ByteReader, upstream: UpstreamIds): AsyncGener
   if (isFirst) return;
   const haves: Oid[] = [];
   let end: Uint8Array | null = null;
-  // Rounds are repeated as a whole, with flushes between the haves of each. One that only asks for depths has none.
+  // Each request repeats all earlier rounds, with flushes between their haves; for depths only, there are none.
   for (let isDone = false; !isDone && !(await reader.isAtEnd());) {
     const line = textOf(await readPacket(reader));
     isDone = line === 'done';
@@ -218,13 +219,13 @@ async function* shallowLines(oids: readonly Oid[], upstream: UpstreamIds): Async
   if (!(await upstream.allOf(oids))) {
     throw new ProtocolError(
       'unsupported',
-      'Your shallow clone ends at commits that upstream is not known to have. Clone again.',
+      'Your shallow clone ends at commits that the service cannot find upstream. Clone again.',
     );
   }
   for (const oid of oids) yield encodePktLine(`shallow ${oid}\n`);
 }
 
-/** `have` lines of what upstream has, too. */
+/** `have` lines of commits that upstream also has. */
 async function commonLines(oids: readonly Oid[], upstream: UpstreamIds): Promise<Uint8Array[]> {
   const common = await commonOf(oids, upstream);
   return common.map((oid) => encodePktLine(`have ${oid}\n`));
@@ -236,7 +237,7 @@ async function commonOf(oids: readonly Oid[], upstream: UpstreamIds): Promise<re
   return oids.filter((oid) => known.has(oid));
 }
 
-/** Which of the client's commits upstream has (gitprotocol-v2, "acknowledgments"); nothing is ever ready to be sent. */
+/** Says which of the client's commits upstream has (gitprotocol-v2, "acknowledgments"), and never "ready". */
 async function negotiate(
   first: string | null,
   lines: LineReader,

@@ -1,8 +1,8 @@
 /**
- * Which Git client speaks, as far as an answer depends on it. Nothing of its name is kept, logged or passed on.
+ * Which Git client makes the request, because some answers depend on it. Its name is never kept, logged or passed on.
  */
 
-/** `libgit2`: whatever is built on it. `other`: JGit, go-git, dulwich, isomorphic-git, or one that does not say. */
+/** `libgit2`: anything built on it. `other`: JGit, go-git, dulwich, isomorphic-git, or an unknown client. */
 export type GitClient = 'git' | 'libgit2' | 'other';
 
 /**

@@ -1,8 +1,8 @@
 /**
  * Which commits to advertise as `.have`, so that a clone of any age finds one near its own base.
  *
- * All of the newest ones, then ever sparser ones: what a client sends too much is at most about as much again as the
- * distance between two of them. 200 lines cover some 1,500 commits and cost 10 KB.
+ * All of the newest ones, then fewer and fewer: a client sends at most the commits between two of them too much. 200
+ * lines cover some 1,500 commits and cost 10 KB.
  */
 import type { Oid } from './oid.ts';
 

@@ -1,17 +1,19 @@
 /**
- * Which commits of a pack are the pusher's own, and whether everything that they stand on is upstream's.
+ * Which commits of a pack are the pusher's own, and whether everything that they are based on is upstream's.
  *
- * No original commit id may reach the host, not even as a parent's name or as a question. So the walk starts
- * at the pushed tip and goes down through the pack until it meets upstream's history, which was listed before.
- * A commit that the walk meets and upstream does not list is new and will be rewritten; a parent that is in
- * neither place is unproven, and stops the push.
+ * No original commit id may reach the host, not even as a parent's name or as a question. So the walk starts at the
+ * pushed tip and goes down through the pack until it meets upstream's history, which was listed before. A commit of the
+ * pack that upstream does not list is new and will be rewritten. A parent that is neither in the pack nor listed is
+ * unproven, and stops the push.
  */
 import { type Commit, parseCommit } from './commit.ts';
 import type { Oid } from './oid.ts';
 
 /** Upstream's history as far as it was listed: everything committed since a date. */
 export interface KnownHistory {
-  /** Seconds since 1970: older commits of the branches that a push stands on were not listed; -Infinity if all were. */
+  /**
+   * Seconds since 1970: older commits of the branches that a push is based on were not listed; -Infinity if all were.
+   */
   readonly since: number;
   /** The same for upstream's other branches; -Infinity also when no more of them can be listed. */
   readonly othersSince: number;
@@ -28,15 +30,15 @@ export interface NewCommit {
 
 export type Trace =
   /**
-   * Everything is proved. `commits` has parents before children, and is empty if upstream has the tip; `ground` are
-   * upstream's commits that they stand on.
+   * Everything is proved. `commits` has parents before children, and is empty if upstream has the tip. `ground` are the
+   * upstream commits that they are based on.
    */
   | { readonly kind: 'complete'; readonly commits: readonly NewCommit[]; readonly ground: ReadonlySet<Oid> }
   /** A commit is neither in the pack (yet) nor in the listed history. */
   | { readonly kind: 'unproven' }
-  /** Commits from before the listed period may be upstream's own: list further back to tell. */
+  /** Commits from before the listed period may be upstream's: list further back to find out. */
   | { readonly kind: 'reaches-back' }
-  /** The same, but only on branches that the push does not stand on. */
+  /** The same, but only on branches that the push is not based on. */
   | { readonly kind: 'reaches-back-on-others' };
 
 /**
@@ -51,9 +53,11 @@ export function traceNewCommits(
   const met = new Map<Oid, Commit>();
   const commits: NewCommit[] = [];
   const ground = new Set<Oid>();
-  /** An own loop instead of recursion: histories are deeper than the stack. Parents come off before children. */
+  /**
+   * A loop instead of recursion, because histories are deeper than the stack. Parents leave the stack before children.
+   */
   const stack: { oid: Oid; entered: boolean }[] = [{ oid: tip, entered: false }];
-  /** Commits that stand on something older than the listed period. */
+  /** Commits that are based on something older than the listed period. */
   const onOldGround = new Set<Oid>();
   let reachesBack = false;
   let oldestAt = Infinity;
@@ -82,9 +86,10 @@ export function traceNewCommits(
         (parent) => onOldGround.has(parent) || (!met.has(parent) && !history.isListed(parent)),
       );
     if (old) onOldGround.add(oid);
-    // A date alone proves nothing (clocks are wrong, some people hide theirs): it counts with the ground.
+    // A date alone proves nothing (clocks are wrong, and some people hide theirs). It counts only together with the
+    // ground.
     if (old && known.committedAt < history.since) reachesBack = true;
-    // Another branch may have left the listed history at any point, so its commits may stand on listed ones.
+    // Another branch may have left the listed history at any point, so its commits may be based on listed ones.
     oldestAt = Math.min(oldestAt, known.committedAt);
     commits.push({ oid, commit: known });
   }

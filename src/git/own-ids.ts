@@ -1,9 +1,10 @@
 /**
  * Ids of the push's own commits inside texts, as `git revert` and `git cherry-pick -x` write them.
  *
- * Such an id would tell the host the original commit's id, and would name nothing there. So a full id, or an abbreviation
- * of at least seven digits that fits only one of the push's commits, is replaced by the new id, cut to the same length.
- * Nothing else of a text changes, whatever its encoding: the digits are the same bytes in all that Git allows.
+ * Such an id would reveal the original commit's id to the host, and refer to nothing there. So a full id, or an
+ * abbreviation of at least seven digits that matches exactly one of the push's commits, is replaced by the new id, cut
+ * to the same length. Nothing else of a text changes, whatever its encoding: the digits are the same bytes in all that
+ * Git allows.
  */
 import type { NewCommit } from './new-commits.ts';
 import type { Oid } from './oid.ts';
@@ -12,7 +13,7 @@ import { OID_HEX_LENGTH } from './oid.ts';
 /** Git abbreviates ids to this length, or longer where that is ambiguous. */
 const MIN_ABBREVIATION = 7;
 
-/** Where a text names one of the push's commits. */
+/** A place where a text mentions one of the push's commits. */
 export interface Mention {
   readonly start: number;
   readonly length: number;
@@ -30,7 +31,7 @@ for (const digit of '0123456789abcdefABCDEF') IS_HEX[digit.charCodeAt(0)] = 1;
 
 export class OwnIds {
   readonly #oids: readonly Oid[];
-  /** By the first digits; made when the first text holds something like an id. */
+  /** By the first digits; built when the first text contains something like an id. */
   #byStart: Map<string, Oid[]> | null = null;
 
   constructor(oids: readonly Oid[]) {
@@ -71,7 +72,7 @@ export class OwnIds {
   }
 }
 
-/** The text with other ids in place of those that it mentions; the same bytes if it mentions none. */
+/** The text with its mentioned ids replaced; the same bytes if it mentions none. */
 export function replaceMentions(
   text: Uint8Array,
   mentions: readonly Mention[] | undefined,
@@ -86,8 +87,8 @@ export function replaceMentions(
 }
 
 /**
- * The commits in an order in which each comes behind its parents and behind those that its message mentions. There is
- * always one: an id is a hash over everything that it stands on and mentions.
+ * The commits in an order in which each comes after its parents and after those that its message mentions. Such an
+ * order always exists, because a commit's id is a hash over its parents' ids and its message.
  * @param commits parents before children.
  */
 export function orderByMentions(commits: readonly NewCommit[], mentions: Mentions): readonly NewCommit[] {

@@ -1,5 +1,6 @@
 /**
- * pkt-lines: four hex digits that count themselves, then the payload (gitprotocol-common, "pkt-line Format").
+ * pkt-lines: four hex digits with the length (including themselves), then the payload (gitprotocol-common, "pkt-line
+ * Format").
  *
  * Reading is strict: a length that is not four hex digits, or that is 3 or over 65,520, ends the request. The
  * special packets are told apart by `kind`; an empty pkt-line (`0004`) is data of length 0, not a flush.

@@ -1,5 +1,5 @@
 /**
- * The one error class of the Git rooms: what the client (or the host) sent cannot be accepted.
+ * The one error class of the Git code: the client (or the host) sent something that cannot be accepted.
  *
  * `publicMessage` is written for the person at the terminal, names what is wrong and what to do, and never
  * carries bytes of the input: it is sent back as it is.
@@ -7,7 +7,7 @@
 export type ProtocolErrorCode =
   /** A pkt-line, command-list or push option is malformed. */
   | 'bad-request'
-  /** The request is sound, and asks for what is not given here. */
+  /** The request is valid, but asks for something that is not supported. */
   | 'unsupported'
   /** The pack does not have the structure that gitformat-pack describes. */
   | 'bad-pack'
@@ -15,7 +15,7 @@ export type ProtocolErrorCode =
   | 'truncated-pack'
   /** A named limit of the service was passed. */
   | 'too-large'
-  /** The pack is sound, but it cannot be made anonymous as it is. */
+  /** The pack is valid, but cannot be made anonymous. */
   | 'not-rewritable';
 
 export class ProtocolError extends Error {

@@ -2,11 +2,12 @@
  * The two protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2,
  * "ls-refs", "fetch").
  *
- * Both are sent without asking for the host's capabilities first: over HTTP version 2 is stateless, the header
- * `Git-Protocol: version=2` selects it, and one round trip is saved each time.
+ * Both are sent without asking for the host's capabilities first. Over HTTP, version 2 is stateless and the header
+ * `Git-Protocol: version=2` selects it, so this saves a round trip each time.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8 } from './bytes.ts';
+import { refuseErrorPacket } from './error-packet.ts';
 import { isOid, type Oid } from './oid.ts';
 import { DELIM_PKT, encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
@@ -35,13 +36,13 @@ export function encodeLsRefs(prefixes: readonly string[]): Uint8Array {
 
 export interface RefList {
   readonly refs: readonly Ref[];
-  /** The ref that HEAD points to, also while that branch has no commit yet; null if HEAD was not listed. */
+  /** The ref that HEAD points to, even if that branch has no commit yet; null if HEAD was not listed. */
   readonly head: string | null;
   /** Null while the branch of HEAD has no commit: an empty repository, or a fork whose objects are on their way. */
   readonly headTip: Oid | null;
 }
 
-/** @throws ProtocolError `bad-request` if the answer is malformed, or speaks of another object format. */
+/** @throws ProtocolError `bad-request` if the answer is malformed, or uses another object format. */
 export async function readLsRefs(reader: ByteReader): Promise<RefList> {
   const refs: Ref[] = [];
   let head: string | null = null;
@@ -49,6 +50,7 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
   for (;;) {
     const packet = await readPacket(reader);
     if (packet.kind === 'flush') return { refs, head, headTip };
+    if (packet.kind === 'data') refuseErrorPacket(packet.payload);
     const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
     const [oid, name, ...attributes] = line?.split(' ') ?? [];
     if (oid === undefined || name === undefined || (oid !== 'unborn' && !isOid(oid)))
@@ -67,7 +69,7 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
 /** Commits without their trees: the history itself, a few hundred bytes a commit. */
 export interface HistoryRequest {
   readonly wants: readonly Oid[];
-  /** What these reach is left out. */
+  /** Commits that these reach are left out. */
   readonly haves?: readonly Oid[];
   /** Seconds since 1970: only commits since then. By date, never by depth: depth runs along every merge. */
   readonly since?: number;

@@ -5,9 +5,9 @@
  * Push options are a second section behind the command-list's flush, one bare value a pkt-line; it exists only
  * if the client took up the `push-options` capability.
  *
- * A faulty request still needs an answer in-band, as Git hides any other. That answer takes the client's capabilities
- * and the names of its refs, so the result of a faulty request holds what was read of both. Where the lines behind a
- * fault are still sound, they are read for their names.
+ * A faulty request still needs an in-band answer, because Git hides any other. That answer needs the client's
+ * capabilities and the names of its refs, so the result of a faulty request contains as much of both as could be read.
+ * If the lines after a fault are valid, they are read for their names.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { decodeEscaped, decodeUtf8 } from './bytes.ts';
@@ -19,14 +19,18 @@ const MAX_COMMANDS = 1_000;
 const MAX_SHALLOWS = 100_000;
 const MAX_PUSH_OPTIONS = 64;
 const MAX_PUSH_OPTION_LENGTH = 4_096;
-/** Of all command lines together: room to name some 50,000 refs in the answer to a push of too many. */
+/**
+ * Limit for the names of all command lines together: some 50,000 refs can be named in the answer to a push of too many.
+ */
 const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
-/** What a short name costs besides its characters. */
+/** Overhead of a name, besides its characters. */
 const LINE_OVERHEAD = 64;
-/** A longer name would not fit into a pkt-line of the report, with a reason behind it and three bytes a character. */
+/**
+ * A longer name would not fit into a pkt-line of the report, with a reason after it and three bytes for each character.
+ */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
 
-/** What Git takes up of our advertisement: how to answer a client whose capabilities could not be read. */
+/** The capabilities that Git normally uses, for the answer to a client whose own could not be read. */
 const ASSUMED_CAPABILITIES: ReadonlySet<string> = new Set(['report-status', 'side-band-64k']);
 
 export interface Command {
@@ -48,14 +52,14 @@ export interface PushRequest {
 }
 
 /**
- * Before a large push, Git sends the four bytes `0000` to learn whether it may (remote-curl's probe request).
- * It is not an attempt to push.
+ * Before a large push, Git sends the four bytes `0000` to learn whether the server accepts it (remote-curl's probe
+ * request). It is not an attempt to push.
  */
 export interface ProbeRequest {
   readonly kind: 'probe';
 }
 
-/** Malformed, over a limit, or broken off: all of it is refused. */
+/** Malformed, over a limit, or incomplete: the whole request is refused. */
 export interface FaultyRequest {
   readonly kind: 'faulty';
   /** ProtocolError `bad-request` or `too-large`, or what the reader rejected with. */
@@ -81,7 +85,7 @@ export async function readPushRequest(
     section.fault ??= error;
   }
   const { fault, refNames, capabilities } = section;
-  // A client without report-status could be told nothing at all.
+  // Without report-status, the client could not be told anything.
   const isReported = capabilities.has('report-status');
   return { kind: 'faulty', fault, refNames, capabilities: isReported ? capabilities : ASSUMED_CAPABILITIES };
 }
@@ -95,7 +99,7 @@ async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
   return payload.at(-1) === 0x0a ? payload.subarray(0, -1) : payload;
 }
 
-/** The command-list, line by line. `take` throws where reading on makes no sense. */
+/** The command-list, line by line. `take` throws if reading further makes no sense. */
 class CommandSection {
   readonly commandList: Command[] = [];
   readonly refNames: string[] = [];
@@ -116,7 +120,7 @@ class CommandSection {
     else this.#takeCommand(text);
   }
 
-  /** Where the client's own history ends. Nothing to do with it: parents are proved by upstream's history. */
+  /** Where the client's own history ends. Ignored, because upstream's history proves the parents. */
   #takeShallow(): void {
     this.#shallows += 1;
     if (this.#shallows <= MAX_SHALLOWS) return;

@@ -1,10 +1,10 @@
 /**
- * What a pack holds besides the new commits of the pushed tip.
+ * Checks what a pack contains besides the new commits of the pushed tip.
  *
- * A push of several refs carries the objects of all of them in one pack, and only one branch is taken. The commits and
- * tags of the others would not leave, but their files would, as nothing in a pack says which commit a file belongs to. So
- * every commit must be new work of the taken tip or upstream's, and every tag must point at one of these; otherwise the
- * whole push is refused.
+ * A push of several refs sends the objects of all of them in one pack, but only one branch is accepted. The commits and
+ * tags of the others would not leave, but their files would, because a pack does not say which commit a file belongs
+ * to. So every commit must be new work of the accepted tip or upstream's, and every tag must point at one of these.
+ * Otherwise the whole push is refused.
  */
 import { parseCommit } from './commit.ts';
 import type { KnownHistory, NewCommit } from './new-commits.ts';
@@ -15,14 +15,14 @@ import { parseTagTarget } from './tag.ts';
 export interface PushedObjects {
   /** Commits of the pack that are upstream's: listed, or ancestors of such a commit. */
   readonly upstreams: ReadonlySet<Oid>;
-  /** Whether the taken branch needs all that the pack holds and all that the other refs point at. */
+  /** Whether the accepted branch needs everything in the pack and everything that the other refs point at. */
   readonly areAllNeeded: boolean;
 }
 
 /**
  * @param kept the pack's commits and tags. @param newCommits the new commits of the taken tip.
- * @param ground upstream's commits that these stand on. @param otherTips what the other refs of the push point at.
- * Cost: linear in the commits and tags that are not new; nothing for an ordinary push of one branch.
+ * @param ground the upstream commits that these are based on. @param otherTips what the other refs of the push point
+ * at. Cost: linear in the commits and tags that are not new; nothing for an ordinary push of one branch.
  */
 export function classifyObjects(
   kept: Iterable<KeptObject>,
@@ -42,7 +42,7 @@ export function classifyObjects(
   const upstreams = ancestorsIn(commits, [...known, ...ground]);
   const isNeeded = (oid: Oid): boolean => isNew.has(oid) || upstreams.has(oid) || history.isKnown(oid);
   const leadsToNeeded = (oid: Oid): boolean => {
-    // A tag names its target by a hash of it, so tags cannot point at each other in a circle.
+    // A tag contains its target's hash, so tags cannot point at each other in a circle.
     for (let target: Oid | null = oid; target !== null;) {
       const next: Oid | null | undefined = tagTargets.get(target);
       if (next === undefined) return isNeeded(target);

@@ -1,6 +1,6 @@
 /**
- * Reference discovery for a push: what upstream has, told as a receive-pack of our own
- * (gitprotocol-http, "Smart Server Response"; gitprotocol-pack, "Reference Discovery").
+ * Reference discovery for a push: upstream's refs, in the form of a receive-pack advertisement (gitprotocol-http,
+ * "Smart Server Response"; gitprotocol-pack, "Reference Discovery").
  *
  * `.have` lines name further commits that upstream has. A client whose clone is stale finds its own base among
  * them and sends only its work; without them it would send the whole history.
@@ -9,7 +9,7 @@ import { concatBytes } from './bytes.ts';
 import { type Oid, ZERO_OID } from './oid.ts';
 import { encodePktLine, FLUSH_PKT } from './pkt-line.ts';
 
-/** Just these: a push certificate would name the pusher, an agent or session id would be noise. */
+/** Only these: a push certificate would name the pusher, and an agent or session id would be useless. */
 const CAPABILITIES = 'report-status delete-refs side-band-64k quiet ofs-delta push-options';
 
 export interface Ref {

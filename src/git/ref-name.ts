@@ -9,7 +9,7 @@ const MAX_REF_NAME_LENGTH = 1_024;
 
 export function isValidRefName(name: string): boolean {
   if (!name.startsWith('refs/') || name.length > MAX_REF_NAME_LENGTH || FORBIDDEN.test(name)) return false;
-  // The host's REST interface takes nothing but text.
+  // The host's REST interface accepts only text.
   if (!name.isWellFormed()) return false;
   const components = name.split('/');
   return (

@@ -1,7 +1,8 @@
 /**
  * SHA-1 (FIPS 180-4 §6.1) of something small: the id of a commit.
  *
- * `node:crypto` adds a block much faster, but takes longer to make a hash than this takes for all of a commit.
+ * `node:crypto` is much faster for each block, but creating its hash object takes longer than this takes for a whole
+ * commit.
  */
 
 /** From about here on, `node:crypto` is faster. */
@@ -35,7 +36,7 @@ export function sha1OfSmall(head: string, content: Uint8Array): string {
   return digest.toString('hex');
 }
 
-/** Four loops, since one that chooses its function anew in each round takes half as long again. */
+/** Four loops, because a single loop that chooses its function in each round takes 1.5 times as long. */
 function addBlock(hash: DataView, view: DataView, at: number, words: Int32Array): void {
   for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + i * 4);
   for (let i = 16; i < 80; i++) {

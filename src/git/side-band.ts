@@ -1,12 +1,13 @@
 /**
  * side-band-64k: one pkt-line stream that carries three bands (gitprotocol-pack, "Packfile Data").
  *
- * The client adds `remote: ` before each line of band 2 and 3 by itself, so the texts go out bare. A packet
- * holds 65,520 bytes with its length digits and its band byte: 65,515 bytes of data are left (Git's own
- * sideband.c; the prose of the protocol document says 65,519).
+ * The client adds `remote: ` before each line of bands 2 and 3, so the texts are sent without it. A packet holds 65,520
+ * bytes with its length digits and its band byte: 65,515 bytes of data are left (Git's own sideband.c; the prose of the
+ * protocol document says 65,519).
  */
 import { type ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from './bytes.ts';
+import { refuseErrorPacket } from './error-packet.ts';
 import { MAX_PKT_PAYLOAD_BYTES, pktLengthPrefix, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 
@@ -17,7 +18,7 @@ export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 
 const MAX_BAND_DATA_BYTES = MAX_PKT_PAYLOAD_BYTES - 1;
 
-/** The packets that carry `data` on a band; as many as it needs. */
+/** The packets that carry `data` on a band, as many as needed. */
 export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
   const bytes = typeof data === 'string' ? utf8(data) : data;
   const parts: Uint8Array[] = [];
@@ -35,12 +36,13 @@ export interface BandPacket {
 
 /**
  * The packets of a side-band stream up to its flush.
- * @throws ProtocolError `bad-request` on a packet without a band, or a band that does not exist.
+ * @throws ProtocolError `bad-request` on a packet without a band, or a band that does not exist; ErrorPacket.
  */
 export async function* readBands(reader: ByteReader): AsyncGenerator<BandPacket> {
   for (;;) {
     const packet = await readPacket(reader);
     if (packet.kind === 'flush') return;
+    if (packet.kind === 'data') refuseErrorPacket(packet.payload);
     const band = packet.kind === 'data' ? packet.payload[0] : undefined;
     if (packet.kind !== 'data' || (band !== BAND_DATA && band !== BAND_PROGRESS && band !== BAND_ERROR)) {
       throw new ProtocolError('bad-request', 'A side-band packet names no band.');

@@ -1,4 +1,4 @@
-/** Annotated tag objects, as far as they are read: they hold a tagger's name and never leave. */
+/** The part of annotated tag objects that is read. They contain a tagger's name and never leave. */
 import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
 
 const FIRST_WORD = 'object ';

@@ -1,6 +1,6 @@
 /**
- * What a button of an operator alert carries in place of the password (contract, 2.9): good for one action, once, for
- * ten minutes. Only its hash is kept; as the token is random, a plain hash tells nothing of it.
+ * What a button of an operator alert contains instead of the password (contract, 2.9): valid for one action, once, for
+ * ten minutes. Only its hash is stored. The token is random, so a plain hash reveals nothing about it.
  */
 import { createHash, randomBytes } from 'node:crypto';
 

@@ -1,7 +1,8 @@
 /**
- * The operator's alerts, as the notification service takes them (contract, section 6): what has happened, and
- * buttons to press. The password is never in them; each button has a token of its own.
+ * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
+ * They never contain the password; each button has its own token.
  */
+import type { TokenProblem } from '../host/token-watch.ts';
 import type { Notification, NotificationAction } from '../notify/ntfy.ts';
 import { type Action, pardonOf } from './action-token.ts';
 import type { BurstFigures } from './burst-detector.ts';
@@ -11,6 +12,7 @@ export type Alert =
   | ({ readonly kind: 'burst' } & BurstFigures)
   /** `client` is a pseudonym: an address is not kept. */
   | { readonly kind: 'rate-limit'; readonly client: string; readonly attempts: number }
+  | { readonly kind: 'token'; readonly problems: readonly TokenProblem[] }
   | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
   | ({ readonly kind: 'appeal' } & Appeal);
 
@@ -39,7 +41,7 @@ export interface AlertFacts {
   readonly serviceUrl: string;
   /** When it was raised; milliseconds since 1970. */
   readonly at: number;
-  /** Of the client of a rate limit, while it is known and may be shown. */
+  /** The address of the rate-limited client, while it is known and may be shown. */
   readonly address: string | null;
   /** One for each of its actions. */
   readonly tokens: ReadonlyMap<Action, string>;
@@ -49,13 +51,14 @@ const URGENT = 5;
 const HIGH = 4;
 const USUAL = 3;
 
-/** What stands for an address wherever one is not to be. @param hash the keyed hash of the address. */
+/** Replaces an address that must not be shown. @param hash the keyed hash of the address. */
 export function pseudonymOf(hash: string): string {
   return `client-${hash.slice(0, 8)}`;
 }
 
 export function alertNotification(alert: Alert, facts: AlertFacts): Notification {
   const { title, text, priority } = wordsOf(alert, facts.address);
+  const actions = actionsOf(alert);
   return {
     topic: facts.topic,
     title,
@@ -63,15 +66,27 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
     message: `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
     priority,
     tags: ['warning'],
-    actions: actionsOf(alert).map((action) => button(action, facts)),
+    ...(actions.length > 0 && { actions: actions.map((action) => button(action, facts)) }),
     ...('hash' in alert && { click: `${facts.serviceUrl}/v1/moderation/report?hash=${alert.hash}` }),
   };
 }
 
 /** What its buttons do. */
 export function actionsOf(alert: Alert): readonly Action[] {
+  // A bad token is replaced at the host. No button can do that.
+  if (alert.kind === 'token') return [];
   return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
+
+/** Completes "The token of the bot account". */
+const TOKEN_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+  rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
+  'expires-soon': 'expires within a week',
+  'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
+  'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
+  'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
+  'no-notifications': 'lacks the scope notifications, without which nobody hears of comments and merges',
+};
 
 interface Words {
   readonly title: string;
@@ -95,6 +110,11 @@ function wordsOf(alert: Alert, address: string | null): Words {
           `${MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
         priority: HIGH,
       };
+    case 'token': {
+      const problems = alert.problems.map((problem) => TOKEN_PROBLEMS[problem]);
+      const text = `The token of the bot account ${problems.join('; it ')}. Set another HOSTING_TOKEN.`;
+      return { title: 'Something is wrong with the token', text, priority: HIGH };
+    }
     case 'moderation':
       return moderationWords(alert);
     case 'appeal':

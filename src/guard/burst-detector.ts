@@ -1,8 +1,8 @@
 /**
- * Notices when pushes come in numbers or from many addresses that no ordinary minute has (contract, sections 6 and 8).
+ * Notices when unusually many pushes arrive, or pushes from unusually many addresses (contract, sections 6 and 8).
  *
- * Pure. It fires once, and is armed again when both figures have fallen to half of what fired it. Cost: memory for the
- * pushes of one minute, and constant time for each.
+ * Pure. It fires once, and can fire again after both figures have fallen to half of its thresholds. Cost: memory for
+ * the pushes of one minute, and constant time for each.
  */
 import { isWithin } from './sliding-window.ts';
 
@@ -36,12 +36,12 @@ export class BurstDetector {
     return figures;
   }
 
-  /** From when it fires until it is armed again. */
+  /** True from when it fires until it may fire again. */
   get isOn(): boolean {
     return this.#isOn;
   }
 
-  /** Arms it again if it has become quiet enough. True if that ends a burst. */
+  /** Lets it fire again if it has become quiet enough. True if that ends a burst. */
   rearm(now: number): boolean {
     this.#forget(now);
     const { pushes, addresses } = this.#figures();
@@ -63,7 +63,7 @@ export class BurstDetector {
       else this.#perAddress.delete(oldest.address);
       this.#first += 1;
     }
-    // Not at each step: the array would be moved for every push.
+    // Not at every push, because that would copy the array each time.
     if (this.#first * 2 < this.#pushes.length) return;
     this.#pushes = this.#pushes.slice(this.#first);
     this.#first = 0;

@@ -1,33 +1,33 @@
 /**
  * The five pull requests that one address may open within an hour (contract, section 8).
  *
- * Pure. A push takes a place before its work begins, so that of many pushes at once no sixth gets through. The place is
- * confirmed when the pull request is open, and its hour begins then; it is given back when the push fails. A push that
- * dies does neither: its place is free again after a while.
+ * Pure. A push takes a place before its work begins, so that no sixth of many simultaneous pushes gets through. When
+ * the pull request is open, the place is confirmed and its hour begins. When the push fails, it is returned. If a push
+ * dies, its place becomes free after a while.
  */
 import { isWithin } from './sliding-window.ts';
 
 export const MOST_PULL_REQUESTS = 5;
 const WITHIN_MS = 60 * 60 * 1000;
 /**
- * Longer than a push takes in which everything is as slow as it may be: 30 s for the client's bytes, and about ten calls
- * to the host with three attempts of up to 30 s each.
+ * Longer than the slowest possible push: 30 s for the client's bytes, and about ten calls to the host with three
+ * attempts of up to 30 s each.
  */
 export const RESERVATION_MS = 20 * 60 * 1000;
 /** One alert for an address within this time. */
 const ALERT_PAUSE_MS = 60 * 60 * 1000;
 
 interface HeldPlace {
-  /** A hash: it tells whose place this is to those only who know. */
+  /** A hash, so that only those who know the key can tell whose place this is. */
   readonly key: string;
-  /** Since when; of an open pull request: since when it is open. Milliseconds since 1970. */
+  /** When it was taken; for an open pull request, when that was opened. Milliseconds since 1970. */
   readonly at: number;
   readonly isOpen: boolean;
 }
 
 export interface Places {
   readonly held: readonly HeldPlace[];
-  /** How many were refused since one was last given. */
+  /** How many were refused since a place was last given. */
   readonly refused: number;
   readonly alertedAt: number | null;
 }
@@ -38,7 +38,7 @@ export interface Reservation {
   readonly isReserved: boolean;
   /** Held places, and those refused since one was last given. */
   readonly attempts: number;
-  /** The operator is to be told, now and not again for an hour. */
+  /** True: alert the operator now, and not again for an hour. */
   readonly isAlertDue: boolean;
 }
 
@@ -67,7 +67,7 @@ export function reserve(
   };
 }
 
-/** The pull request is open: it counts from now on, also if its reservation has run out meanwhile. */
+/** The pull request is open: it counts from now on, even if its reservation has expired. */
 export function confirm(before: Places, key: string, now: number): Places {
   const held = stillHeld(before, now);
   if (held.some((place) => place.key === key && place.isOpen)) return { ...before, held };
@@ -80,7 +80,7 @@ export function release(before: Places, key: string, now: number): Places {
   return { ...before, held: stillHeld(before, now).filter((place) => place.key !== key || place.isOpen) };
 }
 
-/** Whether nothing of it counts any more. */
+/** Whether nothing in it counts any more. */
 export function hasForgotten(places: Places, now: number): boolean {
   return mayAlert(places, now) && stillHeld(places, now).length === 0;
 }

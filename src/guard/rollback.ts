@@ -13,14 +13,14 @@ const AT_ONCE = 4;
 export interface RollbackWorld {
   /** Rejects with HostError. */
   close(pullRequest: TrackedPullRequest): Promise<ClosedPullRequest>;
-  /** Lets its subscriber know. Rejects if that cannot be kept. */
+  /** Notifies its subscriber. Rejects if the message cannot be stored. */
   tell(pullRequest: TrackedPullRequest, closed: ClosedPullRequest): Promise<void>;
 }
 
 export interface RollbackReport {
   readonly closed: readonly TrackedPullRequest[];
   readonly failed: readonly TrackedPullRequest[];
-  /** Closed, but its subscriber could not be told: closing it once more does no harm, and tells. */
+  /** Closed, but its subscriber could not be notified. Closing it again does no harm, and notifies. */
   readonly untold: readonly TrackedPullRequest[];
 }
 
@@ -39,7 +39,7 @@ export async function rollBack(
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const outcome = await closeOne(world, next);
       if (outcome === 'slow-down') {
-        // More of the same would only make the host angrier.
+        // Further requests would only lengthen the host's rate limit.
         report.failed.push(next, ...waiting.splice(0));
       } else {
         report[outcome === 'failed' ? 'failed' : 'closed'].push(next);

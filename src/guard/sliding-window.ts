@@ -1,8 +1,8 @@
 /**
- * A limit over the last minutes, exact to the millisecond: the moments of what was let through are kept, and there are
- * never more of them than the limit.
+ * A limit over the last minutes, exact to the millisecond. It keeps the time of each accepted attempt, so never more
+ * times than the limit.
  *
- * Pure. What is refused does not lengthen the wait; it is only counted.
+ * Pure. A refused attempt does not lengthen the wait; it is only counted.
  */
 
 export interface Limit {
@@ -11,9 +11,9 @@ export interface Limit {
 }
 
 export interface SlidingWindow {
-  /** When something was let through, oldest first; milliseconds since 1970. */
+  /** When an attempt was accepted, oldest first; milliseconds since 1970. */
   readonly hits: readonly number[];
-  /** How often something was refused since then. */
+  /** How many attempts were refused since then. */
   readonly refused: number;
 }
 
@@ -21,11 +21,11 @@ export const EMPTY_WINDOW: SlidingWindow = { hits: [], refused: 0 };
 
 export interface Hit {
   readonly allowed: boolean;
-  /** This one, those within the window, and those refused since something was last let through. */
+  /** This attempt, those within the window, and those refused since the last accepted one. */
   readonly attempts: number;
 }
 
-/** Something happened at `now`: whether it is let through, and the window after it. */
+/** An attempt at `now`: whether it is accepted, and the window after it. */
 export function hit(
   before: SlidingWindow,
   { most, withinMs }: Limit,
@@ -39,12 +39,12 @@ export function hit(
   return { window: { hits: [...hits, now], refused: 0 }, hit: { allowed: true, attempts: hits.length + 1 } };
 }
 
-/** Whether nothing of it counts any more. */
+/** Whether nothing in it counts any more. */
 export function isQuiet({ hits }: SlidingWindow, { withinMs }: Limit, now: number): boolean {
   return !hits.some((at) => isWithin(at, withinMs, now));
 }
 
-/** Also for a moment that lies ahead, after a clock was set back: nothing is to count for longer than the window. */
+/** Also drops times in the future, after a clock was set back: nothing may count for longer than the window. */
 export function isWithin(at: number, withinMs: number, now: number): boolean {
   return Math.abs(now - at) < withinMs;
 }

@@ -1,4 +1,4 @@
-/** A pull request as a rollback needs it, and its way through time. */
+/** What a rollback needs to know about a pull request. */
 export interface TrackedPullRequest {
   readonly prHash: string;
   readonly owner: string;

@@ -1,13 +1,14 @@
 /**
- * What others do to the bot's pull requests, read from GitHub: the account's notifications feed says which ones were
+ * Reads from GitHub what others do to the bot's pull requests: the account's notifications feed says which ones were
  * touched, and the pull request itself says how.
  *
- * Nothing is written, and no notification is marked as read: the operator may use the same account in a browser, so
- * the feed is asked for read and unread ones alike. Nothing is tried again either: the caller comes back in a minute.
+ * Nothing is written, and no notification is marked as read: the operator may use the same account in a browser, so the
+ * feed is asked for both read and unread ones. Nothing is retried: the caller comes back in a minute.
  */
 import type { Octokit } from '@octokit/rest';
 import { openOctokit, type RestAccess } from './octokit.ts';
 import type { RepositoryName } from './repository-name.ts';
+import { isRequestFailure } from './request-failure.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The most that GitHub gives at once. */
@@ -26,16 +27,16 @@ export interface FeedThread {
 }
 
 export interface Feed {
-  /** Null: nothing has changed since the moment that was named. */
+  /** Null: nothing has changed since the given time. */
   readonly threads: readonly FeedThread[] | null;
-  /** To be sent back as it is. */
+  /** Sent back unchanged in the next request. */
   readonly lastModified: string | null;
   readonly pollIntervalMs: number;
 }
 
-/** A comment, or a review with all that hangs on it. */
+/** A comment, or a review with all its remarks. */
 export interface Remark {
-  /** Names it among all remarks of its pull request. */
+  /** Names it among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
   readonly key: string;
   readonly author: string | null;
   readonly url: string;
@@ -47,17 +48,11 @@ export interface PullRequestActivity {
   readonly number: number;
   readonly url: string;
   readonly author: string | null;
-  /** The branch that is asked to be merged. */
+  /** The branch to be merged. */
   readonly branch: string;
   readonly mergedAt: string | null;
   readonly closedAt: string | null;
   readonly remarks: readonly Remark[];
-}
-
-/** What is read of Octokit's errors. */
-interface RequestFailure extends Error {
-  readonly status: number;
-  readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>> };
 }
 
 export class GitHubActivity {
@@ -86,7 +81,7 @@ export class GitHubActivity {
       const lastModified = answer.headers['last-modified'] ?? null;
       const pollIntervalMs = pollInterval(answer.headers);
       const threads = answer.data.flatMap(pullRequestThread);
-      // Further pages come without the condition: an old page by itself may well be unmodified.
+      // Further pages are requested without the condition, because an old page may be unmodified.
       for (let page = 2; answer.headers.link?.includes('rel="next"'); page++) {
         answer = await list({ ...query, page });
         threads.push(...answer.data.flatMap(pullRequestThread));
@@ -99,7 +94,7 @@ export class GitHubActivity {
     }
   }
 
-  /** How a pull request stands; null if the host shows it no more. */
+  /** The state of a pull request; null if the host no longer shows it. */
   async activity({ owner, name: repo }: RepositoryName, number: number): Promise<PullRequestActivity | null> {
     const { rest } = this.#octokit;
     try {
@@ -132,7 +127,7 @@ export class GitHubActivity {
             url: comment.html_url,
             at: comment.created_at,
           })),
-          // Every remark on a line of code belongs to a review, if only to one of its own.
+          // Every remark on a line of code belongs to a review, even if it is the only one in it.
           ...reviews.map((review) => ({
             key: `review:${review.id}`,
             author: review.user?.login ?? null,
@@ -148,26 +143,6 @@ export class GitHubActivity {
   }
 }
 
-/** The status that the host failed with; undefined if it did not answer. */
-export function failureStatus(error: unknown): number | undefined {
-  return isRequestFailure(error) && error.response !== undefined ? error.status : undefined;
-}
-
-/** How long the host asks to be left alone; null if it does not. */
-export function askedPauseMs(error: unknown, now: number): number | null {
-  if (!isRequestFailure(error) || ![403, 429].includes(error.status)) return null;
-  const headers = error.response?.headers ?? {};
-  const retryAfter = Number(headers['retry-after']);
-  if (Number.isFinite(retryAfter)) return retryAfter * 1000;
-  const resetsAt = Number(headers['x-ratelimit-reset']) * 1000;
-  if (Number(headers['x-ratelimit-remaining']) !== 0 || !Number.isFinite(resetsAt)) return null;
-  return Math.max(0, resetsAt - now);
-}
-
-function isRequestFailure(error: unknown): error is RequestFailure {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number';
-}
-
 function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {
   const seconds = Number(headers['x-poll-interval']);
   return (Number.isFinite(seconds) ? seconds : USUAL_POLL_INTERVAL_S) * 1000;
@@ -179,7 +154,7 @@ type Notification = Awaited<
 
 /** A notification about a pull request; none for one about anything else. */
 function pullRequestThread({ id, subject, repository, updated_at }: Notification): FeedThread[] {
-  // The description of the interface knows no null, but a discussion has no address.
+  // The API's types do not allow null, but a discussion has no address.
   const number = /\/pulls\/(\d+)$/.exec(subject.url ?? '')?.[1];
   if (subject.type !== 'PullRequest' || number === undefined) return [];
   return [

@@ -1,8 +1,8 @@
 /**
- * The one error class of this room: the host did not do what it was asked for.
+ * The one error class of this folder: the host did not do what it was asked to do.
  *
  * `publicMessage` is for the person who pushes: it says what happened in plain words. `cause` is for the log, which
- * writes no more of it than its class.
+ * writes only its class.
  */
 import { fullName, type RepositoryName } from './repository-name.ts';
 
@@ -15,18 +15,21 @@ export type HostErrorCode =
   | 'missing'
   /** The repository has another name now. */
   | 'moved'
-  /** The host understood and said no. */
+  /** The host refused. */
   | 'refused';
 
 export class HostError extends Error {
   override readonly name = 'HostError';
   readonly code: HostErrorCode;
   readonly publicMessage: string;
+  /** What the host said to the bot account, for the operator's log; null: nothing that concerns the operator. */
+  readonly said: string | null;
 
-  constructor(code: HostErrorCode, publicMessage: string, cause?: unknown) {
+  constructor(code: HostErrorCode, publicMessage: string, cause?: unknown, said: string | null = null) {
     super(publicMessage, { cause });
     this.code = code;
     this.publicMessage = publicMessage;
+    this.said = said;
   }
 }
 
@@ -40,10 +43,10 @@ export class MovedError extends HostError {
   }
 }
 
-/** The longest text of the host's that is shown to a person. */
+/** The longest text of the host that is shown to a person. */
 const MAX_HOST_TEXT = 300;
 
-/** What the host wrote, fit for one line of a terminal: no control characters, not endless. */
+/** The host's text for one line of a terminal: shortened, without control characters. */
 export function hostText(text: string): string {
   // eslint-disable-next-line no-control-regex
   const line = text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();

@@ -1,8 +1,8 @@
 /**
- * `owner/name` of a repository on the host, as it stands in the service's own paths.
+ * `owner/name` of a repository on the host, as in the service's own paths.
  *
- * The rule is the contract's (4.15, section 7): 1 to 100 letters, digits, `-`, `_`, `.`, and no `..`. Nothing else
- * may become part of a URL that the service asks the host for.
+ * The rule is the contract's (4.15, section 7): 1 to 100 letters, digits, `-`, `_`, `.`, and no `..`. Nothing else may
+ * become part of a URL that the service requests from the host.
  */
 export interface RepositoryName {
   readonly owner: string;

@@ -1,11 +1,11 @@
 /**
- * Who may be counted as one client: an IPv4 address, or the /64 of an IPv6 address, which is what one connection gets.
+ * What counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one connection usually gets a /64.
  *
- * The address is taken from the one header that the platform sets and a client cannot (`CLIENT_IP_HEADER`); whatever
- * else a client claims is not looked at. It is used to count and to hash, and stored nowhere.
+ * The address is taken from the one header that the platform sets and a client cannot (`CLIENT_IP_HEADER`); other
+ * claims of a client are ignored. The address is used only for counting and hashing, and never stored.
  */
 
-/** All clients whose address is not known count as one: a limit that can be switched off by hiding is none. */
+/** All clients without a known address count as one. Otherwise hiding the address would avoid the limit. */
 const UNKNOWN = 'unknown';
 
 /**
@@ -23,7 +23,7 @@ function peerOf(request: Request): string | null {
   return typeof clientIp === 'string' ? clientIp : null;
 }
 
-/** @param address as text; anything that is none gives `unknown`. */
+/** @param address as text. Anything that is not an address gives `unknown`. */
 export function networkOf(address: string): string {
   if (isIPv4(address)) return address;
   const groups = ipv6Groups(address);
@@ -52,7 +52,7 @@ function isIPv4(text: string): boolean {
   return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);
 }
 
-/** The eight groups of an IPv6 address (RFC 4291, 2.2); null if the text is none. */
+/** The eight groups of an IPv6 address (RFC 4291, 2.2); null if the text is not one. */
 function ipv6Groups(text: string): number[] | null {
   const halves = withoutDottedEnd(text.replace(/%.*$/s, '')).split('::');
   if (halves.length > 2) return null;

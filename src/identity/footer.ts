@@ -2,7 +2,7 @@
  * What the service writes under an anonymous comment or issue (contract, 2.5 and 2.6), and how it finds its own line
  * again. The author's words above it are never touched.
  *
- * A blank line stands before `---`: without it Markdown would make a heading of the body's last line.
+ * There is a blank line before `---`. Without it, Markdown would make the body's last line a heading.
  */
 
 /** The longest comment or issue that the host takes, in characters (code points). */
@@ -15,7 +15,9 @@ export interface CommentFooter {
   readonly origin: string;
 }
 
-/** The footer's last line, at the end of a comment. The link may be any: it keeps the host name of its day. */
+/**
+ * The footer's last line, at the end of a comment. It matches any link, because an old comment keeps its old host name.
+ */
 const FOOTER_PATTERN =
   /(?<start>\n---\r?\nanon-(?<hash>[0-9a-f]{8}) · karma \()(?<karma>\d+)(?<end>\) · \[report\]\(\S+\)\s*)$/;
 
@@ -36,7 +38,7 @@ export function shownKarma(text: string, hash: string): number | null {
   return groups?.['hash'] === hash ? Number(groups['karma']) : null;
 }
 
-/** The same comment with another karma in its footer; null if it has none of this hash (someone has edited it). */
+/** The same comment with another karma in its footer; null if it has no footer of this hash (someone has edited it). */
 export function withKarma(text: string, hash: string, karma: number): string | null {
   return shownKarma(text, hash) === null ? null : text.replace(FOOTER_PATTERN, `$<start>${karma}$<end>`);
 }

@@ -1,8 +1,8 @@
 /**
- * One-way names for what must be recognised again and must not be known: HMAC-SHA256, keyed with the service's secret.
+ * One-way names for what the service must recognise again without knowing it: HMAC-SHA256 with the service's secret.
  *
- * Each use has a prefix of its own, so that equal texts of two uses never give equal hashes. The identity hash has
- * none, as the contract gives its text (2.2); that text begins with an owner's name, which holds no colon.
+ * Each use has its own prefix, so that equal texts of two uses never give equal hashes. The identity hash has none, as
+ * the contract gives its text (2.2); that text begins with an owner's name, which holds no colon.
  */
 import { createHmac } from 'node:crypto';
 
@@ -22,7 +22,8 @@ export function keyedHash(secret: string, use: HashUse, text: string): string {
 
 /**
  * The identity hash of a person on a thread: 8 lower-case hex characters (contract, 2.2).
- * @param thread `owner/repo#number`, in any case: to the host it is one thread, and who is blocked there stays so.
+ * @param thread `owner/repo#number`, in upper or lower case: to the host it is one thread, and a blocked person must
+ * stay blocked.
  */
 export function identityHash(secret: string, thread: string, userToken: string): string {
   const text = `${thread.toLowerCase()}|${userToken}`;

@@ -1,16 +1,15 @@
 /**
  * Community moderation of one pseudonym (contract, 3.1): what reports lead to, and whether it may post.
  *
- * Pure: the facts go in with the time, new facts and what is to be done about them come out. Times are milliseconds
- * since 1970.
+ * Pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since 1970.
  */
 
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Reports that are older are pruned. */
+/** Older reports are pruned. */
 export const REPORT_LIFE_MS = 30 * 24 * HOUR_MS;
 export const COOLDOWN_MS = 6 * HOUR_MS;
-/** So many standing reports flag a pseudonym, and so many block it for good. */
+/** How many active reports flag a pseudonym, and how many block it permanently. */
 export const FLAG_THRESHOLD = 3;
 export const BLOCK_THRESHOLD = 6;
 /** So many networks of one subscriber count: a tunnel has 65,536 of them, and a household may have two. */
@@ -43,7 +42,7 @@ export interface ModerationFacts {
   readonly reports: readonly Report[];
   /** No post before this moment; 0 if it was never flagged. */
   readonly cooldownUntil: number;
-  /** Blocked is for good: no pruning undoes it. */
+  /** Blocking is permanent: pruning does not undo it. */
   readonly isBlocked: boolean;
   /** When the operator has pardoned it; 0: never. Reports until then count no more, and keep their reporters from repeating them. */
   readonly pardonedAt: number;
@@ -58,7 +57,9 @@ export type ReportEffect =
   /** The comments are deleted. */
   | 'block';
 
-/** `normal`: karma grows by one. `zero`: reports stand, so karma is 0, and the post starts another cooldown. */
+/**
+ * `normal`: karma grows by one. `zero`: there are active reports, so karma is 0, and the post starts another cooldown.
+ */
 export type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
 
 export function pruned(facts: ModerationFacts, now: number): ModerationFacts {

@@ -2,8 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 /**
- * Whether both are the same, in a time that tells nothing of either: their hashes are compared, so that lengths do not
- * show. Cost: two SHA-256.
+ * Whether both are the same, in constant time. It compares their hashes, so that the time does not depend on the
+ * lengths either. Cost: two SHA-256.
  */
 export function isSameSecret(sent: string, expected: string): boolean {
   return timingSafeEqual(sha256(sent), sha256(expected));

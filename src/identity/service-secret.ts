@@ -1,7 +1,10 @@
 /** The key of src/identity/keyed-hash.ts: the operator's, or the service's own. */
 import type { Env } from '../env.ts';
 
-/** It never changes. Not the promise of it: that belongs to one request, and never settles when its client leaves. */
+/**
+ * Cached as a value, not as a promise: a promise belongs to the request that created it and never settles once that
+ * client disconnects.
+ */
 const known = new WeakMap<Env['SERVICE_SECRET'], string>();
 
 /** @param given the operator's `IDENTITY_SECRET`. */

@@ -1,4 +1,4 @@
-/** The token by which an author without an account is the same one again (contract, 2.1). */
+/** The token that lets an author without an account keep the same pseudonym (contract, 2.1). */
 
 const TOKEN_BYTES = 10;
 /** RFC 4648, section 6. */
@@ -6,8 +6,8 @@ const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const NANOSECONDS_PER_MS = 1_000_000n;
 
 /**
- * A new token: 80 random bits as 16 characters. Without randomness it is the time, as the contract says: unique
- * enough to go on with, but no secret.
+ * A new token: 80 random bits as 16 characters. If there is no randomness, it is the time, as the contract says: unique
+ * enough, but not secret.
  */
 export function newUserToken(
   fillRandomly: (bytes: Uint8Array) => void = (bytes) => void crypto.getRandomValues(bytes),
@@ -22,7 +22,7 @@ export function newUserToken(
   return base32(bytes);
 }
 
-/** Without padding: there is none for a multiple of five bytes. */
+/** Needs no padding, because the input is a multiple of five bytes. */
 export function base32(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;

@@ -10,14 +10,14 @@ export interface Family {
   readonly labels: readonly string[];
   /** Upper bounds, rising, in the family's unit. */
   readonly buckets?: readonly number[];
-  /** To be told at once, and not with the next busy moment's counts. */
+  /** Rare and important: sent immediately, not with the next batch. */
   readonly isRare?: boolean;
 }
 
-/** From a cached answer to a client that waits in vain for the host. */
+/** From a cached answer to a client that waits for a host that never answers. */
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** A push takes as long as its pack and a new fork do. */
+/** A push may take long, for a large pack or a new fork. */
 const PUSH_SECONDS = [0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300];
 
 export const CATALOGUE = {
@@ -67,6 +67,18 @@ export const CATALOGUE = {
     type: 'counter',
     help: 'Requests to the code host (rest, git) and the notification service, by status; none: no answer.',
     labels: ['service', 'status'],
+  },
+  gitveil_host_pauses_total: {
+    type: 'counter',
+    help: 'Times the code host asked the bot account to slow down, by the status of its answer.',
+    labels: ['status'],
+    isRare: true,
+  },
+  gitveil_token_problems_total: {
+    type: 'counter',
+    help: 'Times something was found wrong with the token of the bot account, by what it is.',
+    labels: ['problem'],
+    isRare: true,
   },
   gitveil_outgoing_request_duration_seconds: {
     type: 'histogram',

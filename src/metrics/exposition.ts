@@ -43,7 +43,7 @@ function histogramLines(name: string, { buckets = [] }: Family, counts: Counts):
   });
 }
 
-/** What stands between the braces of the series of one name. */
+/** The labels of a series, without the braces. */
 function labelTexts(name: string, counts: Counts): string[] {
   return Object.keys(counts)
     .filter((series) => series.startsWith(`${name}{`))

@@ -1,16 +1,16 @@
 /**
- * What one isolate knows of itself. The runtime tells nothing of its memory, so it is measured here: the buffers that
- * bodies are read into are counted until the garbage collector has taken them, and its visits are noticed by an object
- * that is there to be collected.
+ * What one isolate knows about itself. The runtime does not report its memory, so it is measured here: the buffers for
+ * bodies are counted until the garbage collector frees them, and an object made only for this purpose shows when the
+ * collector runs.
  */
 
 /** What Cloudflare allows an isolate; workerd on one machine sets no limit of its own. */
 const MEMORY_LIMIT_BYTES = 128 * 1024 * 1024;
 
 export interface IsolateFigures {
-  /** Of buffers that hold, or held, pieces of bodies, and have not been collected yet. */
+  /** Bytes of body buffers that are not freed yet. */
   readonly bufferedBytes: number;
-  /** Of all such buffers so far. */
+  /** Bytes of all such buffers so far. */
   readonly bufferedBytesEver: number;
   readonly memoryLimitBytes: number;
   /** Garbage collections noticed; several at once count as one. */
@@ -57,7 +57,7 @@ export class Isolate {
     this.#requestsInFlight -= 1;
   }
 
-  /** For an answer that goes on when its request's handler has returned. */
+  /** Counts an answer that continues after the handler of its request has returned. */
   async during<T>(answering: Promise<T>): Promise<T> {
     this.#requestsInFlight += 1;
     return answering.finally(() => this.requestEnded());

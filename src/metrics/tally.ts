@@ -1,11 +1,11 @@
 /**
- * Counting, wherever in the service something happens: `count` and `observe` write on this isolate's sheet, and the sheet
- * goes to the one Tally object, where those of all isolates are added up.
+ * Counting for the whole service: `count` and `observe` add to this isolate's sheet. The sheet is sent to the one Tally
+ * object, which adds up the sheets of all isolates.
  *
- * It goes at once when something rare was counted, but not twice within a second, and else with the first count after ten
- * seconds. So a busy isolate sends a small message a second, and what may be lost with an isolate is the traffic of its
- * last seconds. A sheet that could not be delivered is kept; if it was, and only the answer was lost, its counts count
- * twice.
+ * Rare events send the sheet immediately, but at most once a second. Other counts send it with the first count after
+ * ten seconds. So a busy isolate sends one small message a second, and an isolate that ends loses only the traffic of
+ * its last seconds. If a sheet cannot be delivered, it is kept. If it was delivered but the answer was lost, its counts
+ * count twice.
  */
 import { env, waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
@@ -21,12 +21,12 @@ import {
 import { type Counts, CountSheet } from './series.ts';
 
 const DELIVERY_INTERVAL_MS = 10_000;
-/** Each delivery is a write to the disk: what is rare may come in crowds. */
+/** Send rare events at most once a second, because every delivery writes to disk, and they may come in crowds. */
 const RARE_INTERVAL_MS = 1_000;
 
 const sheet = new CountSheet();
 let deliveredAt = Number.NEGATIVE_INFINITY;
-/** When the sheet goes next, while that is planned. */
+/** When the sheet will be sent next, if that is planned. */
 let plannedAt = Number.NEGATIVE_INFINITY;
 
 export function count<N extends CounterName>(name: N, labels: LabelsOf<N>): void {
@@ -34,20 +34,22 @@ export function count<N extends CounterName>(name: N, labels: LabelsOf<N>): void
   deliverIfDue(name);
 }
 
-/** @param seconds how long it took. The platform's clock moves only while the service waits for something. */
+/** @param seconds how long it took. The platform's clock advances only while the service waits for something. */
 export function observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, seconds: number): void {
   sheet.observe(name, labels, seconds);
   deliverIfDue(name);
 }
 
-/** The counts of the whole service, this isolate's last ones included. Rejects if they cannot be had. */
+/**
+ * The counts of the whole service, including this isolate's last ones. Rejects if the Tally object cannot be reached.
+ */
 export function allCounts(): Promise<Counts> {
   return deliver();
 }
 
 function deliverIfDue(name: FamilyName): void {
   const now = Date.now();
-  // What is counted before it goes along.
+  // Later counts of this moment are sent along.
   if (now <= plannedAt) return;
   const { isRare = false }: Family = CATALOGUE[name];
   const sinceLastMs = now - deliveredAt;
@@ -58,11 +60,11 @@ function deliverIfDue(name: FamilyName): void {
 }
 
 async function deliverIn(pauseMs: number): Promise<void> {
-  // What is counted in the same moment goes along.
+  // Counts of the same moment are sent along.
   await (pauseMs === 0 ? Promise.resolve() : systemClock.sleep(pauseMs));
   plannedAt = Number.NEGATIVE_INFINITY;
   deliveredAt = Date.now();
-  // Not worth a line in the log: the counts are kept, and go with the next ones.
+  // Not logged: the counts are kept and sent with the next ones.
   if (!sheet.isEmpty) await deliver().catch(() => {});
 }
 

@@ -1,9 +1,9 @@
 /**
- * CORS: web front ends anywhere may call the JSON endpoints and read the answers. That gives nobody more than they have
- * anyway: there are no cookies and no sessions, and whatever is secret must be sent by the caller itself.
+ * CORS: web front ends anywhere may call the JSON endpoints and read the answers. This is safe, because there are no
+ * cookies and no sessions: the caller itself must send every secret.
  *
- * The operator's endpoints are among them for the buttons of alerts, which the notification service's web page presses.
- * Reports are not: a page that others open must not report in their names and read how it went.
+ * This includes the operator's endpoints, because the notification service's web page calls them for the buttons of
+ * alerts. It excludes reports: a page must not report in the name of the people who open it, and read the result.
  */
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
@@ -31,7 +31,7 @@ export const crossOrigin = new Hono<AppEnv>();
 for (const path of SHARED_PATHS) {
   crossOrigin.use(path, async (c, next) => {
     if (c.req.method === 'OPTIONS') return preflight(c, next);
-    // As `cors` does it, but on the answer that there is: it would make one first, and then merge the two.
+    // Does what `cors` does, but on the existing answer. `cors` would create one first, and then merge the two.
     await next();
     c.res.headers.set('Access-Control-Allow-Origin', '*');
     if (c.res.headers.has('Retry-After')) c.res.headers.set('Access-Control-Expose-Headers', 'Retry-After');

@@ -11,7 +11,7 @@ const THREAD_PATH = '/v1/gh/:owner/:repo';
 
 type ActCounter = 'gitveil_comments_total' | 'gitveil_issues_total' | 'gitveil_reports_total';
 
-/** What persons do besides pushing, by the routes on which they do it. */
+/** What people do besides pushing, by route. */
 const ACTS: Readonly<Record<string, ActCounter>> = {
   [`${THREAD_PATH}/issues/:number/comments/anonymous`]: 'gitveil_comments_total',
   [`${THREAD_PATH}/pulls/:number/comments/anonymous`]: 'gitveil_comments_total',
@@ -34,7 +34,7 @@ function countRequest(c: Context<AppEnv>, seconds: number): void {
   const { status } = c.res;
   const method = METHODS.has(c.req.method) ? c.req.method : 'other';
   const matched = routePath(c, -1);
-  // Only middleware took part: the path is none of ours, or the method is none of the path's.
+  // Only middleware matched: the path or its method does not exist.
   const route = matched.endsWith('*') ? 'none' : matched;
   count('gitveil_http_requests_total', { method, route, status: String(status) });
   observe('gitveil_http_request_duration_seconds', { route }, seconds);

@@ -1,7 +1,7 @@
 /**
- * Headers that make browsers careful, on every answer. Programs such as Git do not look at them.
+ * Security headers for browsers, on every answer. Programs such as Git ignore them.
  *
- * What a route has set itself stays: pages know best what they load.
+ * A header that a route has set itself stays, because a page knows best what it loads.
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { secureHeaders } from 'hono/secure-headers';
@@ -17,23 +17,24 @@ const NOTHING = {
 const careful = {
   overwrite: false,
   removePoweredBy: false,
-  // Each header costs a request a microsecond. These do nothing in today's browsers, or nothing for what is served here.
+  // Headers that are left out, because each costs a microsecond for every request, and these have no effect in today's
+  // browsers or on these answers.
   originAgentCluster: false,
   xDnsPrefetchControl: false,
   xDownloadOptions: false,
   xPermittedCrossDomainPolicies: false,
   xXssProtection: false,
   contentSecurityPolicy: NOTHING,
-  // Not `no-referrer`: forms would lose their origin, by which a page of ours knows its own.
+  // Not `no-referrer`: forms would then send no origin, and the service could not recognise its own pages.
   referrerPolicy: 'same-origin',
-  // Without subdomains: they are not the service's to decide on.
+  // Without subdomains: the service must not decide for them.
   strictTransportSecurity: 'max-age=31536000',
   xFrameOptions: 'DENY',
 } as const;
 
 const everywhere = secureHeaders(careful);
 
-/** Badges stand in pages of others. As images they run nothing; they bring their own style. */
+/** Other sites embed badges. As images they run no scripts; they contain their own style. */
 const embeddable = secureHeaders({
   ...careful,
   contentSecurityPolicy: { ...NOTHING, styleSrc: ["'unsafe-inline'"] },
@@ -48,7 +49,7 @@ export const securityHeaders: MiddlewareHandler<AppEnv> = (c, next) => {
   });
 };
 
-/** Headers of answers that come from a cache or from another server cannot be changed; those of a copy can. */
+/** The headers of an answer from a cache or another server cannot be changed, so this changes a copy. */
 function makeWritable(c: Context<AppEnv>): void {
   try {
     c.res.headers.delete('X-Powered-By');

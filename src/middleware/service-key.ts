@@ -1,6 +1,6 @@
 /**
  * The service key (contract, section 5): with SERVICE_API_KEY set, these endpoints answer only those who send it in
- * `X-Service-Key`. Everything else is public always: Git, comments, issues, health, status and badges.
+ * `X-Service-Key`. Everything else is always public: Git, comments, issues, health, status and badges.
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '../env.ts';

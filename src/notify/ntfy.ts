@@ -1,8 +1,11 @@
 /**
  * Publishing to the notification service, as ntfy documents it ("Publish as JSON": a POST to the server's root).
  *
- * Whoever knows a topic's name can read it: what is sent to a pull request's topic, the host shows publicly anyway.
+ * Anyone who knows a topic's name can read it. A pull request's topic contains only what the host shows publicly
+ * anyway. Where the server does not forbid it, they can also write to it; an access token lets an operator's server
+ * tell the service from everyone else (ntfy, "Access tokens").
  */
+import type { Config } from '../config.ts';
 import { countedFetch } from '../metrics/counted-fetch.ts';
 import type { Http } from '../outgoing/http-client.ts';
 
@@ -18,7 +21,7 @@ export interface Notification {
   readonly priority?: number;
   /** A tag with the name of an emoji shows it. */
   readonly tags?: readonly string[];
-  /** At most three. */
+  /** At most three buttons. */
   readonly actions?: readonly NotificationAction[];
 }
 
@@ -37,14 +40,26 @@ export function pullRequestTopic(prHash: string): string {
   return `anon-pr-${prHash}`;
 }
 
-/** Rejects unless the service has taken the message; it is then to be published again. */
-export async function publish(http: Http, notifyBaseUrl: string, notification: Notification): Promise<void> {
+/** Where to publish, and as whom. */
+export type NotificationService = Pick<Config, 'notifyBaseUrl' | 'notifyToken'>;
+
+/** Rejects if the service did not accept the message. Publish it again then. */
+export async function publish(
+  http: Http,
+  { notifyBaseUrl, notifyToken }: NotificationService,
+  notification: Notification,
+): Promise<void> {
   const publishFetch = countedFetch('notifications', http);
   const response = await publishFetch(`${notifyBaseUrl}/`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'User-Agent': 'gitveil' },
+    headers: {
+      'Content-Type': 'application/json',
+      'User-Agent': 'gitveil',
+      ...(notifyToken !== null && { Authorization: `Bearer ${notifyToken}` }),
+    },
     body: JSON.stringify(notification),
-    // Followed, a redirection would become a GET: of a page, which says nothing of the message that it does not take.
+    // Following a redirect would turn the request into a GET of a page, and its success would look like the success of
+    // publishing. It could also lead to another server, which must not get the token.
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });

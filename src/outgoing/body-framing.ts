@@ -8,17 +8,17 @@ import { malformed } from './outgoing-error.ts';
 import type { ResponseHead } from './response-head.ts';
 
 export interface Decoded {
-  /** So many bytes of the body stand at the chunk's beginning now. */
+  /** How many bytes of the body are now at the chunk's beginning. */
   readonly bodyBytes: number;
-  /** So many bytes of the chunk belonged to this response; less than all only at its end. */
+  /** How many bytes of the chunk belonged to this response; less than all only at its end. */
   readonly usedBytes: number;
   readonly isEnd: boolean;
 }
 
 export interface BodyDecoder {
-  /** As announced; null if it is not. */
+  /** The announced length; null if there is none. */
   readonly length: number | null;
-  /** Whether the server says by the end of the connection that the body ends. */
+  /** Whether the end of the connection ends the body. */
   readonly endsWithConnection: boolean;
   /** @throws OutgoingError */
   decode(chunk: Uint8Array): Decoded;
@@ -36,7 +36,7 @@ export function bodyDecoder(
   const length = headers.get('Content-Length');
   // Request smuggling: two parties that believe different ones see different messages.
   if (coding !== null && length !== null) throw malformed('its body has two lengths');
-  // Several lengths, also equal ones, come joined by a comma, which is no digit.
+  // Several lengths, even equal ones, are joined by a comma, which is not a digit.
   if (length !== null && !/^\d{1,15}$/.test(length)) throw malformed('the length of its body');
   if (coding !== null && (coding.toLowerCase() !== 'chunked' || minorVersion === 0)) {
     throw malformed('the transfer coding of its body');
@@ -96,7 +96,7 @@ class ChunkedDecoder implements BodyDecoder {
   readonly length = null;
   readonly endsWithConnection = false;
   #state: ChunkedState = 'size';
-  /** Of the current chunk: what is announced so far, then what has still to come. */
+  /** The current chunk's announced size while it is read, and then the bytes that are still missing. */
   #left = 0;
   #digits = 0;
   #lineBytes = 0;

@@ -9,7 +9,7 @@ import { OutgoingError } from './outgoing-error.ts';
 /** Cloudflare allows six for a request and counts every open socket. The sixth is left to KV and the cache. */
 export const MAX_OPEN = 5;
 /** Free connections that are kept. More of them could make KV wait. */
-const MAX_IDLE = 2;
+const MAX_IDLE = 3;
 /** Below the five seconds after which Node's servers close idle connections. A Durable Object stays awake meanwhile. */
 export const IDLE_TIMEOUT_MS = 4_000;
 export const CONNECT_TIMEOUT_MS = 10_000;
@@ -36,6 +36,10 @@ export class ConnectionPool {
   readonly #openSocket: OpenSocket;
   /** Least recently used first, each with the timer that closes it. */
   readonly #idle = new Map<Connection, ReturnType<typeof setTimeout>>();
+  /** Free ones that have carried nothing yet, kept for a request that needs such a one. */
+  readonly #unused = new WeakSet<Connection>();
+  /** Connections that are being opened ahead, by their target. */
+  readonly #coming = new Map<string, Promise<void>>();
   readonly #waiting = new Set<() => void>();
   #openCount = 0;
 
@@ -48,12 +52,34 @@ export class ConnectionPool {
     const { url, signal } = wanted;
     for (;;) {
       signal?.throwIfAborted();
-      const idle = wanted.isNew ? undefined : this.#takeIdle(url.origin);
+      await this.#arrival(wanted);
+      const idle = this.#takeIdle(wanted);
       if (idle !== undefined) return { connection: idle, isNew: false };
       if (this.#openCount === MAX_OPEN) this.#closeIdle(this.#idle.size - 1);
       if (this.#openCount < MAX_OPEN) return { connection: await this.#open(url, signal), isNew: true };
       await this.#turn(signal);
     }
+  }
+
+  /**
+   * Opens a connection that will be needed soon, so that nobody has to wait for its handshake then. Does nothing if one
+   * is free or there is no room. Never rejects.
+   */
+  async openAhead(wanted: WantedConnection): Promise<void> {
+    const purpose = purposeOf(wanted);
+    const isThere = this.#findIdle(wanted) !== undefined || this.#coming.has(purpose);
+    if (isThere || this.#openCount >= MAX_OPEN) return;
+    const coming = this.#open(wanted.url, wanted.signal).then(
+      (connection) => {
+        if (wanted.isNew) this.#unused.add(connection);
+        this.giveBack(connection, true);
+      },
+      // A later request for a connection gets the error.
+      () => {},
+    );
+    this.#coming.set(purpose, coming);
+    await coming;
+    if (this.#coming.get(purpose) === coming) this.#coming.delete(purpose);
   }
 
   /** @param isReusable if not, it is destroyed already. */
@@ -87,11 +113,26 @@ export class ConnectionPool {
     }
   }
 
-  #takeIdle(origin: string): Connection | undefined {
-    const connection = [...this.#idle.keys()].findLast((idle) => idle.origin === origin);
+  /** Waits for a connection that is on its way; only one request can have it, so the next does not wait. */
+  async #arrival(wanted: WantedConnection): Promise<void> {
+    const purpose = purposeOf(wanted);
+    const coming = this.#coming.get(purpose);
+    this.#coming.delete(purpose);
+    await coming;
+  }
+
+  #findIdle({ url, isNew }: WantedConnection): Connection | undefined {
+    const fits = (idle: Connection): boolean =>
+      idle.origin === url.origin && this.#unused.has(idle) === isNew;
+    return [...this.#idle.keys()].findLast(fits);
+  }
+
+  #takeIdle(wanted: WantedConnection): Connection | undefined {
+    const connection = this.#findIdle(wanted);
     if (connection === undefined) return undefined;
     clearTimeout(this.#idle.get(connection));
     this.#idle.delete(connection);
+    this.#unused.delete(connection);
     connection.wake();
     return connection;
   }
@@ -132,4 +173,8 @@ export class ConnectionPool {
   #callNext(): void {
     for (const call of this.#waiting) return call();
   }
+}
+
+function purposeOf({ url, isNew }: WantedConnection): string {
+  return `${url.origin}${isNew ? ', unused' : ''}`;
 }

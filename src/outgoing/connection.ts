@@ -10,7 +10,7 @@
  */
 import { OutgoingError } from './outgoing-error.ts';
 
-/** What is used of the platform's `Socket`. */
+/** The part of the platform's `Socket` that is used. */
 export interface SocketLike {
   readonly readable: ReadableStream<Uint8Array>;
   readonly writable: WritableStream<Uint8Array>;
@@ -57,7 +57,7 @@ export class Connection {
     const broken = (error: unknown): void =>
       this.destroy(new OutgoingError('unreachable', 'the server cannot be reached', error));
     try {
-      // A socket that is closed before it stands may leave us without an answer.
+      // If a socket is closed before it is connected, the platform may never answer.
       await Promise.race([this.#socket.opened.catch(broken), this.#destroyed.promise]);
     } finally {
       clearTimeout(timer);

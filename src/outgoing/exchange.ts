@@ -76,7 +76,7 @@ export class Exchange {
     this.#stopSending = () => void reader.cancel().catch(() => {});
     this.#isSent =
       (await this.#connection.write(head)) && (await sendStream(reader, body.length, this.#connection));
-    // The producer of the body need not go on.
+    // The producer of the body need not continue.
     if (!this.#isSent) this.#stopSending();
   }
 

@@ -17,7 +17,7 @@ import { toResponse } from './response.ts';
 
 const MAX_REDIRECTS = 5;
 
-/** What code that makes requests is given: an `HttpClient`, or a stand-in in tests. */
+/** The `fetch` for code that makes requests: an `HttpClient`, or a substitute in tests. */
 export type Http = Pick<HttpClient, 'fetch'>;
 
 interface OutgoingRequest {
@@ -58,6 +58,16 @@ export class HttpClient {
     }
   }
 
+  /**
+   * Opens a connection to a server that will soon be asked. Never rejects.
+   * @param isForStream the request's body will be a stream, which needs a connection that has carried nothing yet.
+   */
+  async openAhead(address: string, { isForStream = false } = {}): Promise<void> {
+    const url = new URL(address);
+    if (this.#fetchHosts.has(url.hostname)) return;
+    await this.#pool.openAhead({ url, signal: null, isNew: isForStream });
+  }
+
   async #send(request: OutgoingRequest): Promise<Response> {
     const { method, url, body, signal } = request;
     signal?.throwIfAborted();
@@ -69,7 +79,7 @@ export class HttpClient {
     // A stream cannot be sent twice. On a new connection it cannot meet a server that has just hung up.
     const wanted = { url, signal, isNew: body?.kind === 'stream' };
     const { connection, isNew } = await this.#pool.take(wanted).catch(async (error: unknown) => {
-      // The producer of the body would wait for ever.
+      // Otherwise the producer of the body would wait forever.
       if (body?.kind === 'stream') await body.stream.cancel(error).catch(() => {});
       throw error;
     });
@@ -78,7 +88,7 @@ export class HttpClient {
       return toResponse(await exchange.response());
     } catch (error) {
       const isStale = !isNew && !exchange.hasResponseBegun && signal?.aborted !== true;
-      // A write may have been carried out nevertheless.
+      // The server may have carried out a write anyway.
       if (!isStale || !isRead(method)) throw error;
     }
     const again = await this.#pool.take({ url, signal, isNew: true });
@@ -94,8 +104,8 @@ export class HttpClient {
 const NO_ADDRESS = '192.0.2.1';
 
 /**
- * Only for servers on Cloudflare. In another zone they get an address of Cloudflare's in place of the client's; in the
- * Worker's own zone they get what `X-Real-IP` says, where the client's would stand otherwise.
+ * Only for servers on Cloudflare. In another zone they get an address of Cloudflare instead of the client's; in the
+ * Worker's own zone they get the value of `X-Real-IP` instead of the client's.
  */
 async function fetchByRuntime({ url, body, ...init }: OutgoingRequest): Promise<Response> {
   checkFields(init.headers);

@@ -3,7 +3,7 @@ const REPEATING: ReadonlySet<number> = new Set([307, 308]);
 const FOLLOWED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Where a response sends the request; null: it is the answer.
+ * Where to repeat the request; null: the response is the answer itself.
  *
  * A write follows only redirects that repeat it (307, 308). `fetch` would turn the others into a GET, and its success
  * would look like the success of the write. No request follows to another server, because its credentials and contents

@@ -28,7 +28,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-5]\d\d)(?: (.*))?$/;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f]/;
-/** Bytes without a meaning; workerd writes a warning into the log about them. */
+/** Bytes without a meaning. workerd would log a warning about them. */
 const OBSOLETE = /[\x80-\xff]/g;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
@@ -72,7 +72,7 @@ export class ResponseHeadReader {
     return { ...parseStatusLine(statusLine), headers: parseFields(fieldLines) };
   }
 
-  /** What stands before so many line breaks at the end. */
+  /** The text before so many line breaks at the end. */
   #textBefore(lineBreaks: number): string {
     const length = this.#length - lineBreaks * CRLF.length;
     return Buffer.from(this.#bytes.buffer, 0, length).toString('latin1');

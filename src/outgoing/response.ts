@@ -27,8 +27,8 @@ export function toResponse({ head, body }: ExchangedResponse): Response {
 }
 
 /**
- * By Node's decoder, which waits for its reader: the platform's DecompressionStream takes all that it is given, and a
- * thousandth of its output would be enough to fill the memory.
+ * Uses Node's decoder, which waits for its reader. The platform's DecompressionStream inflates all input at once, and a
+ * small body could fill the memory.
  */
 function gunzipped(encoded: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const { readable, writable } = new IdentityTransformStream();

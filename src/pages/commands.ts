@@ -1,7 +1,7 @@
 /**
- * The commands for one repository, ready to copy, and the script that keeps them so while its name is typed.
+ * The commands for one repository, ready to copy, and the script that updates them while the name is typed.
  *
- * Without the script the page is loaded anew for a name, and commands are selected by hand.
+ * Without the script, the browser reloads the page for a new name, and people select the commands by hand.
  */
 import { html } from 'hono/html';
 import { parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
@@ -17,10 +17,10 @@ export function parseRepositoryText(text: string): RepositoryName | null {
   return parseRepositoryName(owner, name);
 }
 
-/** What stands before and after the remote's address; `what` is shown above, and read out with the button. */
+/** The text before and after the remote's address. `what` is the title above it, and part of the button's label. */
 const COMMANDS = {
   clone: { what: 'Get the code', before: 'git clone ', after: '' },
-  push: { what: 'Commit as always, then push', before: 'git push ', after: ' HEAD:my-change' },
+  push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:my-change' },
 } as const;
 
 /** @param base of all remotes, with a slash at its end. @param path `owner/repo` or a placeholder. */
@@ -57,7 +57,7 @@ field?.addEventListener('input', () => {
   }
 });
 for (const button of document.querySelectorAll('[data-copy]')) {
-  // Browsers give the clipboard to encrypted pages only.
+  // Browsers offer the clipboard only to pages that came by HTTPS.
   button.hidden = navigator.clipboard === undefined;
   const label = button.firstChild;
   button.addEventListener('click', async () => {

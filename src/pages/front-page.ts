@@ -7,7 +7,7 @@ import { promises } from './promises.ts';
 
 const TITLE = 'Contribute without an account';
 const WHAT =
-  'Push a branch to this Git remote, and a bot opens the pull request. Your name, your e-mail address and your dates stay out of it.';
+  'Push a branch to this Git remote, and a bot opens the pull request for you. It does not show your name, your e-mail address or your dates.';
 
 export interface FrontPage {
   /** What was typed. */
@@ -17,10 +17,10 @@ export interface FrontPage {
   readonly isInvalid: boolean;
   /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
-  /** What is undefined is not known at the moment. */
+  /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;
   readonly total: number | undefined;
-  /** Null: it is not for everyone. */
+  /** Null: only holders of the service's key may see them. */
   readonly recent: readonly RecordedPullRequest[] | null | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
@@ -78,9 +78,9 @@ function repositoryForm({ text, isInvalid }: FrontPage): Html {
 function status({ isSuspended, total }: FrontPage): Html {
   const [tone, words] =
     isSuspended === undefined
-      ? ['warn', 'It is not known whether pushes are accepted']
+      ? ['warn', 'The service cannot tell whether pushes are accepted']
       : isSuspended
-        ? ['bad', 'Pushes are suspended for the moment']
+        ? ['bad', 'Pushes are suspended at the moment']
         : ['good', 'Pushes are accepted'];
   return html`<p class="status">
     <span class="${tone}"><span class="dot" aria-hidden="true"></span>${words}</span>
@@ -147,8 +147,8 @@ export function frontText(
   return [
     `gitveil: ${TITLE.toLowerCase()}`,
     '',
-    'Push a branch to this Git remote, and a bot opens the pull request.',
-    'Your name, your e-mail address and your dates stay out of it.',
+    'Push a branch to this Git remote, and a bot opens the pull request for you.',
+    'It does not show your name, your e-mail address or your dates.',
     '',
     ...commandText(remoteBase, path).map((line) => `  ${line}`),
     '',

@@ -1,8 +1,8 @@
 /**
- * What every page has around its own content, and the policy under which a browser shows it.
+ * The frame of every page, and its Content-Security-Policy.
  *
- * All pages are made with Hono's `html`, which escapes whatever is put into it. Nothing is loaded: style, script and
- * icon stand in the page, and the policy names the first two by their hashes.
+ * All pages are made with Hono's `html`, which escapes whatever is put into it. A page loads nothing: it contains its
+ * style, script and icon, and the policy allows style and script by their hashes.
  */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
@@ -14,13 +14,15 @@ export interface Page {
   readonly title: string;
   readonly description: string;
   readonly content: Html;
-  /** What the page can do without, too. Text of this code, never of a request. */
+  /** The page works without it, too. Only text of this code, never of a request. */
   readonly script?: string;
-  /** Pages of the moment, such as a report, are not for search engines. */
+  /** False keeps the page out of search engines, for example a report. */
   readonly isIndexed?: boolean;
+  /** Of the Atom feed that tells the same. */
+  readonly feedPath?: string;
 }
 
-/** What the frame links to. */
+/** Where the links in the frame lead. */
 export interface Links {
   /** Where the code is published. */
   readonly sourceRepo: string;
@@ -34,13 +36,13 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0b8577" d="${MASK}"/><path fill="#fff" d="${EYES}"/></svg>`,
 )}`;
 
-/** Where the code tells what it protects against, and what not. */
+/** The part of README.md that says what the service protects and what it does not. */
 export function privacyUrl({ sourceRepo }: Links): string {
   return `${sourceRepo}#what-it-protects-and-what-not`;
 }
 
 export function renderPage(
-  { title, description, content, script, isIndexed = true }: Page,
+  { title, description, content, script, isIndexed = true, feedPath }: Page,
   links: Links,
 ): Html {
   return html`<!doctype html>
@@ -52,6 +54,11 @@ export function renderPage(
         <meta name="description" content="${description}" />
         ${isIndexed ? '' : html`<meta name="robots" content="noindex" />`}
         <link rel="icon" href="${ICON}" />
+        ${
+          feedPath === undefined
+            ? ''
+            : html`<link rel="alternate" type="application/atom+xml" href="${feedPath}" />`
+        }
         ${raw(`<style>${STYLE}</style>`)}
       </head>
       <body>
@@ -80,7 +87,7 @@ export function renderPage(
 
 const STYLE_SOURCE = hashSource(STYLE);
 
-/** Headers of an answer that is a page; the policy allows what this very page holds. */
+/** Headers for a page. The policy allows only the script and style of this page. */
 export function pageHeaders({ script }: Pick<Page, 'script'>): Record<string, string> {
   const policy = [
     "default-src 'none'",

@@ -12,19 +12,19 @@ export function remotePage(repository: RepositoryName, remoteBase: string): Page
     title: `Contribute to ${name} without an account · gitveil`,
     description: `A Git remote for anonymous contributions to ${name}.`,
     script: COMMAND_SCRIPT,
-    // There is one such page for every name that anyone can think of.
+    // Any name has such a page, so search engines would find no end of them.
     isIndexed: false,
     content: html`<main>
       <h1>Contribute to ${name} without an account</h1>
       <p class="lead">
-        This is a Git remote. Push a branch to it, and a bot opens the pull request. Your name, your e-mail
-        address and your dates stay out of it.
+        This is a Git remote. Push a branch to it, and a bot opens the pull request for you. It does not show
+        your name, your e-mail address or your dates.
       </p>
       <section class="card" aria-label="Commands">
         ${commandList(remoteBase, name)}
         <p class="soft small after-commands">
-          The answer to the push shows the pull request and its hash. To update it, push again with
-          <code>-o pr-hash=&lt;hash&gt;</code>.
+          The push prints the address of the pull request and its hash. To update the pull request, push again
+          with <code>-o pr-hash=&lt;hash&gt;</code>.
         </p>
       </section>
       ${promises()}

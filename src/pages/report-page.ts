@@ -1,4 +1,4 @@
-/** The report page (contract, 4.4): where a pseudonym stands, what reports lead to, and the button. */
+/** The report page (contract, 4.4): a pseudonym's reports and state, what reports lead to, and the button. */
 import { html } from 'hono/html';
 import {
   BLOCK_THRESHOLD,
@@ -17,12 +17,12 @@ const COOLDOWN_HOURS = COOLDOWN_MS / 3_600_000;
 const REPORT_LIFE_DAYS = REPORT_LIFE_MS / 86_400_000;
 
 const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly meaning: string }>> = {
-  registered: { tone: 'good', meaning: 'It may post. Reports are counted.' },
+  registered: { tone: 'good', meaning: 'It may post. The service counts reports.' },
   flagged: {
     tone: 'warn',
-    meaning: `Its karma is 0, and it may comment once in ${COOLDOWN_HOURS} hours at most.`,
+    meaning: `Its karma is 0, and it may comment at most once every ${COOLDOWN_HOURS} hours.`,
   },
-  blocked: { tone: 'bad', meaning: 'It may not post any more, and its comments are deleted.' },
+  blocked: { tone: 'bad', meaning: 'It may no longer post, and its comments are deleted.' },
 };
 
 /** @param hash 8 hexadecimal characters. */
@@ -34,15 +34,15 @@ export function reportPage(hash: string, standing: Standing): Page {
     content: html`<main class="narrow">
       <h1>Report <span class="mono">anon-${hash}</span></h1>
       <p class="lead">
-        Everything that this pseudonym wrote on its thread comes from one person, whom nobody knows. Report it
-        if it is spam, harassment or abuse.
+        One person wrote everything under this pseudonym on its thread. Nobody knows who. Report the pseudonym
+        for spam, harassment or abuse.
       </p>
       ${facts(hash, standing)}
       <form method="post" action="${REPORT_PATH}" class="card">
         <h2>One report for each address</h2>
         <p>
-          You stay anonymous, too. A keyed hash of your network address is kept, so that it counts once; it
-          counts for ${REPORT_LIFE_DAYS} days.
+          You stay anonymous, too. The service keeps only a keyed hash of your network address, so that each
+          address counts once. Your report counts for ${REPORT_LIFE_DAYS} days.
         </p>
         <input type="hidden" name="hash" value="${hash}" />
         <button type="submit">Report anon-${hash}</button>
@@ -52,27 +52,27 @@ export function reportPage(hash: string, standing: Standing): Page {
   };
 }
 
-/** @param accepted false: an earlier report from the same network still counts, or the pseudonym is blocked. */
+/** @param accepted false if an earlier report from the same network still counts, or if the pseudonym is blocked. */
 export function receivedPage(hash: string, accepted: boolean, standing: Standing): Page {
   const isBlocked = !accepted && standing.state === 'blocked';
   const notice = isBlocked
     ? html`<p>This pseudonym is blocked, and its comments are deleted. Further reports change nothing.</p>`
     : accepted
       ? html`<p>
-          It counts from now on, for ${REPORT_LIFE_DAYS} days. Thank you for taking care of this thread.
+          It counts for ${REPORT_LIFE_DAYS} days from now. Thank you for taking care of this thread.
         </p>`
       : html`<p>
-          A report from your network address counts already, and stands for ${REPORT_LIFE_DAYS} days. Nothing
-          more is needed; others may report, too.
+          A report from your network address already counts; each counts for ${REPORT_LIFE_DAYS} days. You
+          need not do anything more. Others may report, too.
         </p>`;
   const heading = accepted
     ? 'Report received'
     : isBlocked
-      ? 'It is blocked already'
-      : 'You have reported this already';
+      ? 'It is already blocked'
+      : 'You have already reported this';
   return {
     title: `${heading} · gitveil`,
-    description: 'What became of a report.',
+    description: 'The result of a report.',
     isIndexed: false,
     content: html`<main class="narrow">
       <h1>${heading}</h1>
@@ -88,7 +88,7 @@ function facts(hash: string, { reports, state }: Standing): Html {
     step < reports ? html`<span class="on"></span>` : html`<span></span>`,
   );
   return html`<section class="card" aria-labelledby="standing">
-    <h2 id="standing">Where it stands</h2>
+    <h2 id="standing">Current state</h2>
     <dl class="facts">
       <dt>Pseudonym</dt>
       <dd class="mono">anon-${hash}</dd>
@@ -111,25 +111,27 @@ function policy(): Html {
   return html`<section aria-labelledby="policy">
     <h2 id="policy">What reports lead to</h2>
     <ul>
-      <li>Up to ${FLAG_THRESHOLD - 1} reports: registered. They are counted, and nothing else happens.</li>
       <li>
-        From ${FLAG_THRESHOLD} reports: flagged. Its karma becomes 0, its comments are edited to say so, and
-        it pauses for ${COOLDOWN_HOURS} hours.
-      </li>
-      <li>From ${BLOCK_THRESHOLD} reports: blocked for good. All its comments are deleted.</li>
-      <li>
-        Whose pseudonym it is may appeal to the operator once a day:
-        <code>POST ${APPEAL_PATH}</code>, as <a href="/docs">the API</a> describes it.
+        Up to ${FLAG_THRESHOLD - 1} reports: registered. The service counts them, and nothing else happens.
       </li>
       <li>
-        A report older than ${REPORT_LIFE_DAYS} days no longer counts. An address can report a pseudonym once
-        in that time.
+        From ${FLAG_THRESHOLD} reports: flagged. Its karma becomes 0, also below its earlier comments, and it
+        may not comment for ${COOLDOWN_HOURS} hours.
+      </li>
+      <li>From ${BLOCK_THRESHOLD} reports: blocked permanently. All its comments are deleted.</li>
+      <li>
+        Once a day, the author may appeal to the operator: <code>POST ${APPEAL_PATH}</code>, as
+        <a href="/docs">the API</a> describes it.
+      </li>
+      <li>
+        A report counts for ${REPORT_LIFE_DAYS} days. In that time, an address can report a pseudonym only
+        once.
       </li>
     </ul>
   </section>`;
 }
 
-/** Instead of the page, when something stands in its way. */
+/** Replaces a page that cannot be shown. */
 export function problemPage(title: string, explanation: string): Page {
   return {
     title: `${title} · gitveil`,

@@ -1,7 +1,7 @@
 /**
  * The one style of all pages: the system's fonts, one accent colour, light and dark.
  *
- * It stands inside each page, which thus needs no second request; its hash is what the policy of the page allows.
+ * Each page contains it, so a browser needs no second request. The page's policy allows it by its hash.
  */
 export const STYLE = `
 :root {
@@ -92,9 +92,9 @@ p code { white-space: nowrap; }
   background: var(--ground); border: 1px solid var(--line); border-radius: 8px;
 }
 .command code { flex: 1; min-width: 0; overflow-wrap: anywhere; }
-.facts { display: grid; grid-template-columns: auto 1fr; gap: 0.625rem 1.5rem; margin: 0; align-items: baseline; }
+.facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.625rem 1.5rem; margin: 0; align-items: baseline; }
 .facts dt { color: var(--soft); }
-.facts dd { margin: 0; font-weight: 600; }
+.facts dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
 .facts dd small { display: block; font-size: 0.9375rem; font-weight: 400; color: var(--soft); }
 .dot { display: inline-block; width: 0.625rem; height: 0.625rem; border-radius: 50%; margin-right: 0.5rem; background: currentColor; }
 .good { color: var(--accent); } .warn { color: var(--amber); } .bad { color: var(--red); }

@@ -1,13 +1,14 @@
 /**
- * The policies of repositories as the host has them, for five minutes each; while the host does not answer, as it last
- * had them.
+ * The policies of repositories, read from the host at most every five minutes. While the host does not answer, the last
+ * known policy counts.
  *
- * The bot may see more than the public: a repository that is not public has no policy here, and is not told apart from
- * one that does not exist. Cost when nothing is remembered: two requests to the host, at the same time.
+ * The bot may see more than the public. So a repository that is not public has no policy here, exactly like one that
+ * does not exist. Cost if nothing is cached: two simultaneous requests to the host.
  */
 import { waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { openRestAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import { GitHub } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
@@ -18,13 +19,13 @@ import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
 import { OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
-/** A host that is slow is no reason to refuse a contribution; the client waits for the host anyway. */
+/** A slow host is no reason to refuse a contribution; the client has to wait for the host anyway. */
 const PATIENCE_MS = 20_000;
 
-/** What is asked of the host. */
+/** The requests to the host. */
 export type PolicyHost = Pick<GitHub, 'repository' | 'file'>;
 
-/** Null: there is no public repository of that name. Undefined: the host does not say, and has not said before. */
+/** Null: there is no public repository of that name. Undefined: the host does not answer, and never has. */
 export type KnownPolicy = Policy | null | undefined;
 
 export class Policies {
@@ -38,7 +39,7 @@ export class Policies {
     this.#memory = places.memory;
   }
 
-  /** @param mayAsk whether the host may be asked, if that is needed; else it counts as silent. Never rejects. */
+  /** @param mayAsk whether the host may be asked if necessary. If not, it counts as not answering. Never rejects. */
   async of(repository: RepositoryName, mayAsk = async () => true): Promise<KnownPolicy> {
     const name = `policy/${fullName(repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
@@ -48,10 +49,10 @@ export class Policies {
       patienceMs: PATIENCE_MS,
       ask: async () => {
         if (await mayAsk()) return this.#ask(repository);
-        throw new HostError('rate-limited', 'Too many policies were asked for.');
+        throw new HostError('rate-limited', 'The service has asked for too many policies.');
       },
     });
-    // Whoever is refused for that is told to try again, and may do so at once.
+    // People who are refused for this reason are told to retry, and may do so immediately.
     if (policy === undefined) this.#memory.delete(name);
     return policy;
   }
@@ -75,16 +76,15 @@ export class Policies {
 const memory: LastKnownPlaces['memory'] = new Map();
 
 export function openPolicies(
-  env: Pick<Env, 'LAST_KNOWN'>,
+  env: Pick<Env, 'LAST_KNOWN' | 'GUARD'>,
   config: Config,
   logger: Logger,
   http: Http,
 ): Policies {
-  const { hostingApiUrl, hostingToken, serviceUrl } = config;
-  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock: systemClock });
+  const github = new GitHub({ ...openRestAccess(env, config, http), clock: systemClock });
   return new Policies(github, {
     cache: caches.default,
-    cacheBase: `${serviceUrl}/.last-known`,
+    cacheBase: `${config.serviceUrl}/.last-known`,
     kv: env.LAST_KNOWN,
     memory,
     later: waitUntil,

@@ -1,9 +1,9 @@
 /**
  * What a repository's maintainers say about anonymous contributions, in `.gitveil.yml` at its root.
  *
- * Two keys: `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted.
- * Without the file everything is accepted. With one that cannot be understood nothing is: whoever wrote it may have
- * meant to refuse, and an unknown key may be `accept` with a letter missing. Pure: bytes in, plain data out.
+ * Two keys: `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is
+ * accepted. Without the file, everything is accepted. With an invalid file, nothing is: its author may have wanted to
+ * refuse, and an unknown key may be a misspelt `accept`. Pure: bytes in, plain data out.
  */
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
@@ -18,7 +18,7 @@ export interface Policy {
   /** What the badge shows. */
   readonly anonymousFriendly: boolean;
   readonly accepted: readonly Contribution[];
-  /** Completes "the file …"; null: the file can be read, or there is none. */
+  /** Completes "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
 }
 
@@ -28,22 +28,22 @@ export const OPEN_POLICY: Policy = { anonymousFriendly: false, accepted: CONTRIB
 /** A policy is a few lines. */
 const MAX_POLICY_BYTES = 8 * 1024;
 
-const ACCEPT_RULE = `must have accept as true, false or a list out of ${CONTRIBUTIONS.join(', ')}`;
+const ACCEPT_RULE = `must set accept to true, false or a list of ${CONTRIBUTIONS.join(', ')}`;
 
 const policySchema = z.strictObject(
   {
     anonymous_friendly: z
-      .boolean({ error: 'must have anonymous_friendly as true or false' })
+      .boolean({ error: 'must set anonymous_friendly to true or false' })
       .default(OPEN_POLICY.anonymousFriendly),
     accept: z
       .union([z.boolean(), z.array(z.enum(CONTRIBUTIONS))], { error: ACCEPT_RULE })
       .default([...CONTRIBUTIONS])
       .transform((accept) => (typeof accept === 'boolean' ? (accept ? CONTRIBUTIONS : []) : accept)),
   },
-  { error: 'must hold the keys anonymous_friendly and accept, and no others' },
+  { error: 'may contain only the keys anonymous_friendly and accept' },
 );
 
-/** @param file the file's bytes; null if it is no file, or one that the host does not send whole. */
+/** @param file the file's bytes; null if it is not a file, or too large for the host to send. */
 export function parsePolicy(file: Uint8Array | null): Policy {
   if (file === null || file.byteLength > MAX_POLICY_BYTES) return unusable('must be a file of at most 8 KB');
   let content: unknown;
@@ -52,7 +52,7 @@ export function parsePolicy(file: Uint8Array | null): Policy {
   } catch {
     return unusable('must be valid YAML without aliases');
   }
-  // Nothing but comments: nothing is said.
+  // Null if the file contains nothing but comments.
   const parsed = policySchema.safeParse(content ?? {});
   if (!parsed.success) return unusable(parsed.error.issues[0]?.message ?? '');
   const { anonymous_friendly: anonymousFriendly, accept } = parsed.data;
@@ -87,7 +87,7 @@ export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribu
   const { accepted, problem } = policy;
   if (accepted.includes(kind)) return null;
   if (problem !== null) {
-    return `${fullName(to)} accepts nothing until its maintainers mend its ${POLICY_PATH}, which ${problem}.`;
+    return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
   }
   const others =
     accepted.length === 0 ? '' : `, only ${accepted.map((other) => IN_WORDS[other]).join(' and ')}`;

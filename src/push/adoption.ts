@@ -1,6 +1,6 @@
 /**
- * What becomes of a push that died and was never repeated: the pull request that it had opened is found, so that it can
- * be written down like any other; a branch without one is taken away.
+ * Cleans up after a push that died and was not repeated: finds the pull request that it opened, so that it can be
+ * recorded like any other, or deletes a branch without one.
  */
 import { type GitHub, headOf, type PullRequest } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
@@ -13,7 +13,7 @@ export interface Orphan {
   readonly pullRequest: PullRequest;
 }
 
-/** Null if the push had not come so far. @throws HostError if the host does not say. */
+/** Null if the push opened none. @throws HostError if the host does not answer. */
 export async function findOrphan(
   github: Pick<GitHub, 'repository' | 'botLogin' | 'findPullRequest' | 'deleteBranch'>,
   target: RepositoryName,
@@ -28,7 +28,7 @@ export async function findOrphan(
     await github.deleteBranch(fork, branch);
     return null;
   } catch (error) {
-    // No such repository any more, no such branch, or a fork of another name, whose branch harms nobody.
+    // The repository or branch is gone, or the fork has another name; its branch does no harm.
     const saidNo = error instanceof HostError && (error.code === 'missing' || error.code === 'refused');
     if (saidNo) return null;
     throw error;

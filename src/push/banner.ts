@@ -1,21 +1,26 @@
-/** The last lines of a push that succeeded: all that the person needs later, as nothing else is kept for them. */
+/**
+ * The last lines of a successful push: everything that the person needs later, because the service keeps nothing else
+ * for them.
+ */
 export interface BannerFacts {
   readonly updated: boolean;
   readonly prUrl: string;
   readonly author: string;
   readonly branch: string;
   readonly prHash: string;
-  /** Where an update needs it. */
+  /** Null if updates need no key. */
   readonly prKey: string | null;
   /** The branch that the option `base` named; null if it was not given. */
   readonly base: string | null;
+  /** The service's own page of the pull request. */
+  readonly pageUrl: string;
   readonly subscribeUrl: string;
   /** The address that was pushed to. */
   readonly remoteUrl: string;
   readonly refName: string;
 }
 
-/** As one word of a shell's command line: ref names may hold characters that mean something there. */
+/** Quotes a word for a shell, because ref names may contain characters that are special there. */
 export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
@@ -39,7 +44,9 @@ export function bannerLines(facts: BannerFacts): string[] {
     ...(prKey === null ? [] : [`  PR key:   ${prKey}`]),
     '',
     'Follow it without an account:',
+    `  ${facts.pageUrl}`,
     `  ${facts.subscribeUrl}`,
+    'Anyone can post to the second address, so trust only what the first one shows.',
     `Update it later (keep ${keep} cannot be recovered):`,
     `  git push ${options} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
     '',

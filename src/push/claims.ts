@@ -1,8 +1,8 @@
 /**
- * What a push lays hold of before it begins: itself, so that a repetition goes on where it broke off and two of the
- * same do not run at once; and the pull request that it updates, so that two of those do not mix.
+ * What a push locks before it begins: itself, so that a retry resumes it and two of the same never run at once; and the
+ * pull request that it updates, so that two updates never mix.
  *
- * Both are asked for beside the look-ups at the host, and given back when the answer has gone out.
+ * Both are locked in parallel with the look-ups at the host, and released after the answer was sent.
  */
 import type { DatedCommits } from '../durable/pull-request/record.ts';
 import type { PushIntent } from '../durable/pending-push.ts';
@@ -21,7 +21,7 @@ export interface PushSubject {
 
 export interface Claimed {
   readonly intent: PushIntent;
-  /** An earlier attempt at the very same push has not been answered. */
+  /** True: an earlier attempt at the same push was not answered. */
   readonly isRepeated: boolean;
   /** Of the pull request that the push names; null if it names none. */
   readonly update: ClaimedUpdate | null;
@@ -36,16 +36,22 @@ export interface ClaimedUpdate {
 
 export class Claims {
   readonly #host: PushHost;
-  /** Give back what was claimed; they wait for claims that are under way. */
+  /** Release what was claimed. They wait for claims in progress. */
   readonly #ends: ((isAnswered: boolean) => Promise<void>)[] = [];
+  #isRepeated = false;
 
   constructor(host: PushHost) {
     this.#host = host;
   }
 
+  /** An earlier attempt at the very same push has not been answered. */
+  get isRepeated(): boolean {
+    return this.#isRepeated;
+  }
+
   /**
-   * @param proposed what the push decides, if it is not a repetition. @param needsKey to update a pull request.
-   * @throws Refusal if someone else is at work, or the key is wrong.
+   * @param proposed what the push decides unless it is a retry. @param needsKey to update a pull request.
+   * @throws Refusal if another push is in progress, or the key is wrong.
    */
   async claim(subject: PushSubject, proposed: PushIntent, needsKey: boolean): Promise<Claimed> {
     const { prHash, prKey } = subject.options;
@@ -56,7 +62,7 @@ export class Claims {
     return { intent, isRepeated, update };
   }
 
-  /** @param key null: none is asked for. @throws Refusal */
+  /** @param key null if none is required. @throws Refusal */
   async claimPullRequest(prHash: string, key: string | null): Promise<ClaimedUpdate> {
     const object = this.#host.pullRequest(prHash);
     const claiming = object.claim(key, this.#host.clock.now());
@@ -67,12 +73,12 @@ export class Claims {
     const claimed = await claiming;
     if (claimed.kind === 'wrong-key') throw wrongKey();
     if (claimed.kind === 'claimed') return claimed;
-    throw new Refusal('another push to this pull request is under way', [
-      'Push again when it has ended; if it broke off, in a few minutes.',
+    throw new Refusal('another push to this pull request is in progress', [
+      'Push again when it has ended. If its connection broke, push again in a few minutes.',
     ]);
   }
 
-  /** @param isAnswered false: the push may be repeated, and goes on then. Never rejects. */
+  /** @param isAnswered false if a retry may resume the push. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await Promise.allSettled(this.#ends.splice(0).map((end) => end(isAnswered)));
   }
@@ -88,14 +94,17 @@ export class Claims {
     });
     this.#ends.push(async (isAnswered) => (await beginning).end(isAnswered));
     const { begun } = await beginning;
-    if (begun.kind === 'begun') return begun;
-    throw new Refusal('this push is under way already', [
-      'Wait for its answer. If it broke off, push again in a few minutes: it then goes on where it was.',
+    if (begun.kind === 'begun') {
+      this.#isRepeated = begun.isRepeated;
+      return begun;
+    }
+    throw new Refusal('this push is already in progress', [
+      'Wait for its answer. If its connection broke, push again in a few minutes. The service then resumes it.',
     ]);
   }
 
   async #hashOf({ target, tip, refName, options }: PushSubject): Promise<string> {
-    // A ref name holds no space.
+    // A ref name contains no space.
     const parts = [fullName(target).toLowerCase(), tip, refName, options.base ?? '', options.prHash ?? ''];
     return keyedHash(await this.#host.secret(), 'push', parts.join(' '));
   }
@@ -103,8 +112,8 @@ export class Claims {
 
 export function wrongKey(): Refusal {
   return new Refusal('the pr-key is missing or wrong', [
-    'This service asks for the key that was shown when the pull request was opened:',
+    'This service requires the key that was shown when the pull request was opened:',
     '  git push -o pr-hash=<hash> -o pr-key=<key> ...',
-    'Without it, push without pr-hash: that opens a new pull request.',
+    'If you do not have the key, push without pr-hash. That opens a new pull request.',
   ]);
 }

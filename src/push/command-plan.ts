@@ -1,13 +1,13 @@
 /**
- * What becomes of each command of a push: one branch is taken, everything else is refused by name, so that the
- * client's status table is complete. Only a push that names a pull request may delete a branch: see withdrawal.ts.
+ * Decides on each command of a push: accepts one branch, and refuses everything else by name, so that the client's
+ * status table is complete. Only a push that names a pull request may delete a branch: see withdrawal.ts.
  */
 import type { CommandStatus } from '../git/report-status.ts';
 import { type Command, isDeletion } from '../git/push-request.ts';
 import { isValidRefName, parsePushTarget, type PushTarget } from '../git/ref-name.ts';
 
 export interface CommandPlan {
-  /** The branch of this push; null if there is none to take. */
+  /** The branch of this push; null if none is accepted. */
   readonly taken: { readonly command: Command; readonly target: PushTarget } | null;
   readonly refused: readonly CommandStatus[];
 }
@@ -16,7 +16,7 @@ function refusalOf(command: Command, target: PushTarget, isTaken: boolean): stri
   if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
   if (!isValidRefName(command.refName)) return 'invalid ref name';
   if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
-  if (target.kind === 'tag') return 'tags are not accepted: they carry a name. Push a branch';
+  if (target.kind === 'tag') return 'tags are not accepted: they contain a name. Push a branch';
   if (target.kind === 'other') return 'only branches are accepted';
   return isTaken ? 'one branch per push: push this one separately' : null;
 }
@@ -33,7 +33,7 @@ export function planCommands(commandList: readonly Command[]): CommandPlan {
   return { taken, refused };
 }
 
-/** The branch that a push deletes; null if it does anything else, or anything besides. */
+/** The branch that a push deletes; null if the push does anything else. */
 export function deletedBranch(commandList: readonly Command[]): string | null {
   const [command] = commandList;
   if (command === undefined || commandList.length > 1 || !isDeletion(command)) return null;

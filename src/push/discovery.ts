@@ -1,31 +1,57 @@
 /**
  * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent history.
  *
- * One request to the host, and one more for the history if its tip is new. The push that follows finds the listing in
- * the cache.
+ * One request to the host, and one more for the history if none was listed lately. The push that follows finds the refs
+ * and the listing in the cache.
  */
 import { selectHaves } from '../git/haves.ts';
+import type { Oid } from '../git/oid.ts';
 import { encodeReceivePackAdvertisement } from '../git/ref-advertisement.ts';
-import type { RepositoryName } from '../host/repository-name.ts';
+import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
-import type { PushHost } from './push-host.ts';
+import type { HistoryHost } from './push-host.ts';
+import { Recent } from './recent.ts';
 import { listUpstreamRefs } from './upstream-refs.ts';
+
+/**
+ * Upstream may have new commits since then. An older listing is just as good for a stale clone, and the client need not
+ * wait for a new one, which only a push needs.
+ */
+const HAVES_LIFE_MS = 10 * 60_000;
+/** Together at most some 5 MB. */
+const MAX_REPOSITORIES = 400;
+
+const recentHaves = new Recent<readonly Oid[]>(HAVES_LIFE_MS, MAX_REPOSITORIES);
 
 /** @throws HostError if the repository is missing, private or out of reach. */
 export async function discoverForPush(
-  host: PushHost,
+  host: HistoryHost,
   repository: RepositoryName,
   logger: Logger,
 ): Promise<Uint8Array> {
   const { refs, head } = await listUpstreamRefs(host, repository);
   const tip = refs.find(({ name }) => name === head)?.oid;
   // A discovery without `.have` lines still works; a stale clone then sends more than it needs to.
-  const listing =
+  const haves =
     tip === undefined
-      ? null
-      : await host.lister.list(repository, { tips: [tip], without: [] }, 0).catch((error: unknown) => {
+      ? []
+      : await havesOf(host, repository, tip).catch((error: unknown) => {
           logger.warn('the history could not be listed for discovery', { error });
-          return null;
+          return [];
         });
-  return encodeReceivePackAdvertisement(refs, selectHaves(listing?.newestFirst ?? []));
+  return encodeReceivePackAdvertisement(refs, haves);
+}
+
+/** @throws HostError */
+async function havesOf(host: HistoryHost, repository: RepositoryName, tip: Oid): Promise<readonly Oid[]> {
+  const { lister, transport, clock } = host;
+  const part = { tips: [tip], without: [] };
+  const key = `${transport.hostName}/${fullName(repository)}`.toLowerCase();
+  const known = await lister.listed(part);
+  const recent = known === null ? recentHaves.get(key, clock) : null;
+  if (recent !== null) return recent;
+  const listing = known ?? (await lister.list(repository, part, 0));
+  const haves = selectHaves(listing?.newestFirst ?? []);
+  recentHaves.set(key, haves, clock);
+  return haves;
 }

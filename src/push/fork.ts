@@ -2,12 +2,13 @@
  * The bot's fork, ready to be pushed to: it exists, its objects have arrived, and the branches that the push stands on
  * are where upstream has them.
  *
- * Forking on the host is asynchronous: the answer comes at once, the objects later. And a fork that exists stays where
- * it was when it was made: without a sync, the bases of a thin pack and the parents of new commits are missing there.
+ * Forking on the host is asynchronous: the answer comes immediately, the objects later. An existing fork does not
+ * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
  */
 import { type Oid, ZERO_OID } from '../git/oid.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { HostError } from '../host/host-error.ts';
+import type { Repository } from '../host/github.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { PushHost } from './push-host.ts';
 import { Refusal } from './refusal.ts';
@@ -29,8 +30,9 @@ export interface ReadyFork {
 }
 
 /**
- * What this isolate knows of forks, by repository: asking for a fork that exists is a write, and writes are counted;
- * and where its branches were last seen, so that a push onto an upstream that has not moved asks nothing.
+ * What this isolate knows about forks, by repository. It saves asking for an existing fork, because that is a write,
+ * and writes are limited. It also has the last known tips of its branches, so that a push needs no request if upstream
+ * has no new commits.
  */
 const knownForks = new Map<string, { readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>();
 
@@ -38,33 +40,37 @@ function keyOf(host: PushHost, repository: RepositoryName): string {
   return `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
 }
 
+export function isForkKnown(host: PushHost, repository: RepositoryName): boolean {
+  return knownForks.has(keyOf(host, repository));
+}
+
 /** After a push that failed, nothing is known for sure. */
 export function forgetFork(host: PushHost, repository: RepositoryName): void {
   knownForks.delete(keyOf(host, repository));
 }
 
-/** Whether a step failed because the fork is not where it was: someone has deleted or renamed it. */
+/** Whether a step failed because someone has deleted or renamed the fork. */
 export function isForkGone(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
   return cause instanceof HostError && (cause.code === 'missing' || cause.code === 'moved');
 }
 
 /**
- * Makes sure that the fork exists and has its objects.
+ * Makes sure that the fork exists and has its objects. A fork that this isolate knows is not asked again.
  * @param upstream the refs that the push stands on, with upstream's tips.
  * @param workBranch the branch that will be pushed. @param isNewBranch it cannot exist yet.
  * @throws HostError if the host does not fork, or not in time.
  */
 export async function ensureFork(
   host: PushHost,
-  repository: RepositoryName,
+  repository: Repository,
   upstream: readonly Ref[],
   workBranch: string,
   isNewBranch: boolean,
 ): Promise<ReadyFork> {
   const key = keyOf(host, repository);
   const known = knownForks.get(key);
-  if (isNewBranch && known !== undefined && upstream.every(({ name, oid }) => known.tips.get(name) === oid)) {
+  if (isNewBranch && known !== undefined && upstream.every(({ name }) => known.tips.has(name))) {
     return { repository, fork: known.fork, workBranchTip: ZERO_OID, tips: known.tips };
   }
   const deadline = host.clock.now() + FORK_WAIT_MS;
@@ -79,7 +85,7 @@ export async function ensureFork(
       knownForks.set(key, { fork, tips });
       return { repository, fork, workBranchTip: tips.get(`refs/heads/${workBranch}`) ?? ZERO_OID, tips };
     }
-    // What was remembered is gone.
+    // The remembered fork is gone.
     if (knownForks.delete(key)) fork = await host.github.fork(repository);
     if (host.clock.now() + pollMs > deadline) {
       throw new HostError('unreachable', 'The fork was made, but its objects did not arrive in time.');
@@ -88,7 +94,7 @@ export async function ensureFork(
   }
 }
 
-/** Null while the fork has no objects, or is not there (any more). */
+/** Null if the fork has no objects yet, or does not exist (any more). */
 async function listForkTips(
   host: PushHost,
   fork: RepositoryName,

@@ -1,20 +1,20 @@
 /**
- * Listings of upstream's history: in the isolate's memory for the push that follows its discovery, in KV for all other
- * isolates.
+ * Caches listings of upstream's history: in the isolate's memory for the push that follows its discovery, and in KV for
+ * all other isolates.
  *
- * The key names the tips that were listed, and tips name their history, so an entry is never wrong, only superfluous; a
- * cache that fails costs one more listing.
+ * The key contains the tips that were listed, and a tip determines its history, so an entry is never wrong. If the
+ * cache fails, the history is listed again.
  */
 import type { Oid } from '../git/oid.ts';
 import { OID_BYTES, OID_HEX_LENGTH } from '../git/oid.ts';
 
-/** What was listed below some tips. */
+/** The commits that were listed from some tips. */
 export interface HistoryListing {
   /** Seconds since 1970; -Infinity: everything was listed. */
   readonly since: number;
   readonly tips: readonly Oid[];
   readonly newestFirst: readonly Oid[];
-  /** Each listed commit, with the place in `tips` of one from which it is reached. */
+  /** Each listed commit, with the index in `tips` of a tip that reaches it. */
   readonly listed: ReadonlyMap<Oid, number>;
   /** Parents of listed commits that were not listed themselves. */
   readonly boundary: ReadonlySet<Oid>;

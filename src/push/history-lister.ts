@@ -1,8 +1,8 @@
 /**
  * Lists upstream's history from the host: commits without their trees, window by window.
  *
- * It is listed by date, starting with the last 90 days; only a push that reaches further back makes it longer. Nothing is
- * asked for but tips that upstream itself advertises.
+ * It is listed by date, starting with the last 90 days. Only a push that reaches further back extends it. The request
+ * names only tips that upstream itself advertises.
  */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
@@ -13,16 +13,16 @@ import type { RepositoryName } from '../host/repository-name.ts';
 import type { HistoryCache, HistoryListing } from './history-cache.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
-/** How far back to list, one after the other; null: everything. */
+/** How far back to list, step by step; null: everything. */
 const WINDOWS_DAYS = [90, 365, null] as const;
-/** For the few repositories whose first window alone is too much. */
+/** For the few repositories whose first window is too large. */
 const NARROW_WINDOW_DAYS = 14;
 /** One listing's pack; some 50,000 commits. */
 const MAX_LISTING_BYTES = 8 * 1024 * 1024;
-/** Merges of upstream into a branch that are looked into before it is squashed. */
+/** How many merges of upstream are examined before a branch is squashed. */
 const MAX_CANDIDATES = 8;
 
-/** A part of history: what these tips reach and those do not. */
+/** A part of history: the commits that `tips` reach and `without` do not. */
 export interface HistoryPart {
   readonly tips: readonly Oid[];
   readonly without: readonly Oid[];
@@ -39,14 +39,19 @@ export class HistoryLister {
     this.#clock = clock;
   }
 
+  /** The newest window of a part, if it is in the cache. Makes no request. */
+  async listed(part: HistoryPart): Promise<HistoryListing | null> {
+    return this.#cache.get(keyOfWindow(part, WINDOWS_DAYS[0]));
+  }
+
   /**
-   * A part of history, `step` windows back; null if that window does not exist, or holds too much.
+   * A part of history, `step` windows back; null if that window does not exist or is too large.
    * @throws HostError if the host does not answer.
    */
   async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {
     const days = WINDOWS_DAYS[step];
     if (days === undefined) return null;
-    const key = `listing/${keyOf(part)}/${days ?? 'all'}`;
+    const key = keyOfWindow(part, days);
     const cached = await this.#cache.get(key);
     if (cached !== null) return cached;
     const listing =
@@ -57,8 +62,8 @@ export class HistoryLister {
   }
 
   /**
-   * The one of upstream's commits whose history holds all others of them; null if there is none. One request for each
-   * that is tried.
+   * The one of upstream's commits whose history contains all others of them; null if there is none. One request for
+   * each candidate.
    * @throws HostError if the host does not answer.
    */
   async newestOf(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<Oid | null> {
@@ -85,7 +90,7 @@ export class HistoryLister {
     let since = days === null ? null : Math.floor(this.#clock.now() / 1000) - days * DAY_SECONDS;
     let answer = await fetchSince(since);
     if (answer.kind === 'none-selected' && days !== null) {
-      // These branches have rested for longer than the window: count from their last commit instead.
+      // These branches had no commits within the window: count back from their last commit instead.
       const tips = await this.#transport.listHistory(
         repository,
         { wants: part.tips, tipsOnly: true },
@@ -112,6 +117,10 @@ function keyOf({ tips, without }: HistoryPart): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+function keyOfWindow(part: HistoryPart, days: number | null): string {
+  return `listing/${keyOf(part)}/${days ?? 'all'}`;
+}
+
 function toListing(
   tips: readonly Oid[],
   commits: readonly ListedCommit[],
@@ -123,12 +132,12 @@ function toListing(
   const boundary = new Set<Oid>();
   for (const commit of commits)
     for (const parent of commit.parents) if (!parents.has(parent)) boundary.add(parent);
-  // Without a parent that is missing, the listing has reached the roots.
+  // If no parent is missing, the listing has reached the roots.
   const isWhole = since === null || boundary.size === 0;
   return { since: isWhole ? -Infinity : since, tips, newestFirst, listed, boundary };
 }
 
-/** Each commit with the place of the first tip that reaches it. */
+/** Each commit with the index of the first tip that reaches it. */
 function reachedFrom(
   tips: readonly Oid[],
   parents: ReadonlyMap<Oid, readonly Oid[]>,

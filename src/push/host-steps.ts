@@ -1,24 +1,24 @@
 /**
- * The steps of a push in which the host takes part: what each is called when it fails, and how long it may take.
+ * The steps of a push that need the host: their names in error messages, and their time limits.
  *
- * No push outlives a host that hangs. Making the fork ready and opening the pull request share one limit of time; while
- * a step takes long, the person is told what the service waits for.
+ * A host that hangs cannot keep a push alive. Preparing the fork and opening the pull request share one time limit.
+ * While a step takes long, the person is told what the service is waiting for.
  */
 import type { Clock } from '../clock.ts';
 import { HostError } from '../host/host-error.ts';
 import { Refusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 
-/** For making the fork ready and opening the pull request, together. */
+/** For preparing the fork and opening the pull request, together. */
 const PROPOSAL_MS = 75_000;
 const LINE_INTERVAL_MS = 10_000;
 
 interface Step {
-  /** As the status table says it. */
+  /** The text in the status table. */
   readonly failure: string;
   /** Completes "Still waiting for github.com". */
   readonly waiting: string;
-  /** Null: the step has limits of its own. */
+  /** Null if the step has its own limits. */
   readonly limitMs: number | 'shared' | null;
   readonly next: string;
 }
@@ -60,28 +60,28 @@ const STEPS = {
     failure: 'the pull request could not be opened',
     waiting: 'to open the pull request',
     limitMs: 'shared',
-    next: 'Push the same again later: the service looks for the pull request before it opens another.',
+    next: 'Push the same commits again later. The service looks for the pull request before it opens another.',
   },
   edit: {
     failure: 'the pull request could not be edited',
     waiting: 'to edit the pull request',
     limitMs: 'shared',
-    next: 'Its commits are up to date. Push the same again to try once more.',
+    next: 'Its commits are up to date. Push the same commits again to retry.',
   },
   withdrawal: {
     failure: 'the pull request could not be withdrawn completely',
     waiting: 'to close the pull request',
     limitMs: 75_000,
-    next: 'Push the same again later: the service goes on where it stopped.',
+    next: 'Push the same again later. The service continues where it stopped.',
   },
 } as const satisfies Record<string, Step>;
 
 export type HostStep = keyof typeof STEPS;
 
-/** What each step is called when it fails. */
+/** The messages of each step. */
 export const STEP_FAILURES = Object.values(STEPS).map(({ failure }) => failure);
 
-/** Runs one step; a failure of the host becomes a refusal that names the step. */
+/** Runs one step, and turns a failure of the host into a refusal that names the step. */
 export async function hostStep<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
   try {
     return await action();
@@ -110,7 +110,8 @@ export class HostSteps {
 
   /**
    * Runs one step, with a line for the person every ten seconds.
-   * @throws Refusal that names the step, if the host fails or takes too long; what it does then is unknown.
+   * @throws Refusal that names the step, if the host fails or takes too long. Whether the step took effect is then
+   * unknown.
    */
   async run<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
     const { limitMs } = STEPS[step];

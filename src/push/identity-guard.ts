@@ -1,6 +1,6 @@
 /**
- * Sees to it that nobody publishes themselves by mistake. The names and addresses that stand in the headers of pushed
- * commits and tags, which the rewrite removes, are searched for in everything else that becomes public.
+ * Prevents people from publishing their names by mistake. It takes the names and addresses in the headers of pushed
+ * commits and tags, which the rewrite removes, and searches for them in everything else that becomes public.
  */
 import type { NewCommit } from '../git/new-commits.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
@@ -13,7 +13,7 @@ import { IdentityCollector } from '../git/search/raw-identity.ts';
 import { utf8 } from '../git/bytes.ts';
 import { Refusal } from './refusal.ts';
 
-/** More are not looked for. */
+/** The search stops after this many. */
 const MAX_FINDINGS = 10;
 const MAX_SHOWN_LENGTH = 100;
 const LINE_END = Uint8Array.of(0x0a);
@@ -28,16 +28,16 @@ export class IdentityGuard {
   #search: ByteSearch | null = null;
   #contents: ContentSearch | null = null;
   #walker: EntryWalker | null = null;
-  /** Bytes of the pack's header that are still to come. */
+  /** Bytes of the pack's header that have not arrived yet. */
   #headerLeft = PACK_HEADER_BYTES;
 
-  /** @param nobodys names and addresses that are public anyway: the bot's. @param refuses or else only tells. */
+  /** @param nobodys names and addresses that are public anyway: the bot's. @param refuses false: only warns. */
   constructor(nobodys: readonly string[], refuses: boolean) {
     this.#refuses = refuses;
     this.#nobodys = new Set(nobodys.map((text) => text.toLowerCase()));
   }
 
-  /** Learns whom to search for. Before anything is checked. */
+  /** Learns whom to search for. Call it before any check. */
   learn(
     commits: readonly NewCommit[],
     contentOf: (commit: NewCommit) => Uint8Array | undefined,
@@ -56,7 +56,7 @@ export class IdentityGuard {
     this.#walker = new EntryWalker(this.#contents);
   }
 
-  /** @param where as the person is told. */
+  /** @param where the place, in the words of the message. */
   checkText(where: string, text: string): void {
     this.#checkBytes(where, utf8(text));
   }
@@ -67,7 +67,7 @@ export class IdentityGuard {
     }
   }
 
-  /** @param pieces of the pack that leaves, in order, its header first. */
+  /** @param pieces of the outgoing pack, in order, beginning with its header. */
   checkPack(pieces: readonly Uint8Array[]): void {
     if (this.#walker === null) return;
     for (const piece of pieces) {
@@ -77,10 +77,10 @@ export class IdentityGuard {
     }
   }
 
-  /** @throws Refusal if what was checked so far names the author, and may not. */
+  /** @throws Refusal if anything checked so far names the author, and this is not allowed. */
   decide(): void {
     const { findings } = this;
-    if (this.#refuses && findings.length > 0) throw namesWouldBePublic(findings);
+    if (this.#refuses && findings.length > 0) throw namesWouldBePublic([...findings, ...this.gaps]);
   }
 
   /** Lines that say what was found and where; none if nothing was. */
@@ -89,17 +89,21 @@ export class IdentityGuard {
     return [...this.#findings, ...contents].slice(0, MAX_FINDINGS);
   }
 
-  /** What could not be searched for. */
+  /** Warns if not all names could be searched for. */
   get gaps(): readonly string[] {
-    return this.#isComplete
-      ? []
-      : ['The commits name more people than the service can search for: not all names were looked for.'];
+    return [
+      ...(this.findings.length < MAX_FINDINGS ? [] : ['The search ended here: there may be more.']),
+      ...(this.#isComplete
+        ? []
+        : [
+            'The commits name more people than the service can search for. It did not search for all of them.',
+          ]),
+    ];
   }
 
-  /** Submodules whose commits the push names. */
-  get submodules(): readonly string[] {
-    const gitlinks = this.#contents?.names.gitlinks ?? new Map<string, string>();
-    return [...gitlinks].map(([name, oid]) => `  ${shown(name)} at ${oid.slice(0, 12)}`);
+  /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
+  get hasSeenSubmodules(): boolean {
+    return this.#contents?.names.hasGitlinks ?? false;
   }
 
   #describe({ excerpt, kind, oid }: ContentHit): string {
@@ -124,10 +128,10 @@ export class IdentityGuard {
 
 function namesWouldBePublic(findings: readonly string[]): Refusal {
   return new Refusal('your name would become public', [
-    'The name or address of a commit’s author stands in what would become public:',
+    'The name or address of a commit’s author would become public:',
     ...findings,
-    'Take it out and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
-    'To publish it all the same, add: -o publish-names',
+    'Remove it and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
+    'To publish it anyway, add: -o publish-names',
   ]);
 }
 
@@ -141,7 +145,7 @@ function lineAround(text: Uint8Array, at: number): string {
   return Buffer.from(text.subarray(start, end < 0 ? text.length : end)).toString();
 }
 
-/** On one line of a terminal. */
+/** Fits on one line of a terminal. */
 function shown(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]+/gu, ' ').trim();
   return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;

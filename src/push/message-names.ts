@@ -1,16 +1,19 @@
 /**
- * Who is named in messages that are about to become public. A message is kept byte for byte, so the person is told
- * which of its lines name someone, in their own words and nowhere else.
+ * Finds people who are named in messages that are about to become public. A message is kept byte for byte, so the
+ * person is told which of its lines name someone. Only the person is shown these lines.
  */
 
 /** More are counted, not shown. */
 const MAX_SHOWN = 10;
 const MAX_SHOWN_LENGTH = 120;
-/** What is told apart before counting ends. */
+/** After so many different names, the search ends. */
 const MAX_FOUND = 1_000;
-/** So much is read of all messages together: a few kilobytes on the line may be megabytes of `a@b.a@b.`, made to last. */
+/**
+ * Bytes that are read of all messages together. A few compressed kilobytes can be megabytes of `a@b.a@b.`, made to
+ * waste time.
+ */
 const MAX_READ_BYTES = 2 * 1024 * 1024;
-/** `Signed-off-by`, `Co-authored-by`, `Reported-by` and whatever else people end in `-by`. */
+/** `Signed-off-by`, `Co-authored-by`, `Reported-by` and every other trailer that ends in `-by`. */
 const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S/i;
 const MAX_LOCAL_LENGTH = 64;
 const MAX_DOMAIN_LENGTH = 255;
@@ -23,7 +26,7 @@ function* namesIn(text: string): Generator<string> {
   }
 }
 
-/** Looks around each `@` and no further: one pattern over a line of megabytes would take for ever. */
+/** Looks only near each `@`: one pattern over a line of megabytes would take too long. */
 function* addressesIn(line: string): Generator<string> {
   for (let at = line.indexOf('@'); at >= 0; at = line.indexOf('@', at + 1)) {
     const [domain] =
@@ -34,7 +37,7 @@ function* addressesIn(line: string): Generator<string> {
   }
 }
 
-/** On one line of a terminal. */
+/** Fits on one line of a terminal. */
 function shown(text: string): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim();
   return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;

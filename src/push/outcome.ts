@@ -1,9 +1,9 @@
-/** How a push ended, in one word: what operators count. */
+/** The outcome of a push in one word, for the metrics. */
 import { HostError } from '../host/host-error.ts';
 import { count, observe } from '../metrics/tally.ts';
 import type { Refusal, SpecialOutcome } from './refusal.ts';
 
-/** `refused`: by a rule, ours or the host's, and pushing the same again will not help. `failed`: by a fault. */
+/** `refused`: by a rule of the service or the host, so retrying will not help. `failed`: because of a fault. */
 export type PushOutcome = SpecialOutcome | 'accepted' | 'refused' | 'failed';
 
 /** @param refusal null: the push was accepted. */

@@ -1,11 +1,11 @@
 /**
  * Moves a pack from the client to the fork, rewriting it on the way.
  *
- *   receive()   reads the body to its end; a large pack starts to leave for the fork meanwhile
+ *   receive()   reads the body to its end; a large pack starts to leave for the fork at the same time
  *   finish()    sends what is left and reads the host's report
  *
- * Nothing leaves before the pushed history is proved complete and nothing else is found in the pack: until then entries
- * wait in the delay line. A small pack waits to its end in any case, so a bad one never reaches the host.
+ * Nothing leaves before the pushed history is proved complete and the pack is known to contain nothing else. Until
+ * then, entries wait in the delay line. A small pack always waits until its end, so a bad one never reaches the host.
  */
 import type { ByteReader } from '../git/byte-reader.ts';
 import { type NewCommit, traceNewCommits } from '../git/new-commits.ts';
@@ -21,25 +21,25 @@ import type { Rewritten, RewrittenHistory } from './rewriting.ts';
 import type { Upload } from './upload.ts';
 import type { UpstreamHistory } from './upstream-history.ts';
 
-/** A pack of up to this size leaves after it was read to its end. */
+/** A pack of up to this size leaves only after it was read to its end. */
 const WAITING_BYTES = 1024 * 1024;
 
 export interface RelayPlan {
   /** The pushed commit. */
   readonly tip: Oid;
-  /** What the refs point at that the push names besides. */
+  /** The targets of the other refs of the push. */
   readonly otherTips: readonly Oid[];
   readonly history: UpstreamHistory;
   readonly steps: HostSteps;
-  /** Looks for the author's name in what leaves; null: nobody does. */
+  /** Searches for the author's name in what leaves; null: no search. */
   readonly guard: IdentityGuard | null;
-  /** What becomes public besides the pack, by what it is called. */
+  /** Other texts that become public, by their names. */
   readonly texts: Readonly<Record<string, string>>;
-  /** What becomes of the new commits. */
+  /** How to rewrite the new commits. */
   rewrite(commits: readonly NewCommit[], ground: ReadonlySet<Oid>): Promise<Rewritten>;
-  /** Opens the way to the fork, which takes a while; null: nothing is to be sent. */
+  /** Opens the upload to the fork, which takes a while; null if there is nothing to send. */
   openUpload(rewritten: RewrittenHistory): Promise<Upload | null>;
-  /** Why a push that carries more than its branch is refused. */
+  /** The refusal of a push that contains more than its branch. */
   readonly refuseOthers: () => Refusal;
 }
 
@@ -51,12 +51,15 @@ export class PackRelay {
   #rewritten: RewrittenHistory | null = null;
   /** Undefined: not opened yet. */
   #upload: Upload | null | undefined;
-  /** Of a pack that has not begun to leave when it has been read: all of it. */
+  /** All pieces of the pack, if it was read to its end before any of it left. */
   #whole: readonly Uint8Array[] | null = null;
   #waitingBytes = 0;
   #objectCount = 0;
   #packBytes = 0;
-  /** Commits at the last attempt to complete the history: attempts double, so that their sum stays linear. */
+  /**
+   * Number of commits at the last attempt to complete the history. It doubles before the next attempt, so that the
+   * total cost stays linear.
+   */
   #triedAtCount = 0;
 
   constructor(plan: RelayPlan) {
@@ -80,7 +83,7 @@ export class PackRelay {
       const pieces = this.#take();
       await this.#write(await this.#open(this.#rewritten), pieces);
       this.#waitingBytes = 0;
-      // What was sent holds no views of the chunks any more.
+      // The sent pieces no longer refer to the chunks.
       reader.recycle();
     }
     this.#rewriter.finish();
@@ -98,7 +101,7 @@ export class PackRelay {
     } catch (error) {
       if (!isForkGone(error)) throw error;
       if (this.#whole === null) throw forkGone();
-      // All of the pack is still here: once more, to a new fork.
+      // The whole pack is still in memory, so it can be sent again, to a new fork.
       this.#upload = await this.#plan.openUpload(rewritten);
       return this.#end(this.#upload, rest);
     }
@@ -108,12 +111,12 @@ export class PackRelay {
     return this.#rewritten;
   }
 
-  /** Of the pack that leaves, its trailer not counted. */
+  /** Size of the outgoing pack, without its trailer. */
   get size(): { readonly objectCount: number; readonly bytes: number } {
     return { objectCount: this.#objectCount, bytes: this.#packBytes };
   }
 
-  /** The host drops what it got so far. */
+  /** The host then discards what it has received. */
   async abort(): Promise<void> {
     await this.#upload?.abort();
   }
@@ -124,8 +127,8 @@ export class PackRelay {
   }
 
   /**
-   * Completes the history, or refuses the push; a pack that was partly read may also be left for later.
-   * @param state `full`: nothing more can wait, so a commit that has not come yet comes too late.
+   * Completes the history, refuses the push, or, if the pack is only partly read, tries again later.
+   * @param state `full`: no more entries can wait, so a commit that has not arrived yet is too late.
    */
   async #complete(state: 'partly-read' | 'full' | 'read'): Promise<void> {
     const { tip, otherTips, history, steps } = this.#plan;
@@ -139,7 +142,7 @@ export class PackRelay {
         if (objects.areAllNeeded) return this.#start(commits, ground, objects.upstreams);
       }
       if (state === 'partly-read') return;
-      // Not even the pushed commit has come before the line was full.
+      // The delay line was full before even the pushed commit arrived.
       if (state === 'full' && this.#rewriter.findCommit(tip) === undefined) throw lateCommit();
       const hasReached = await steps.run('history', () =>
         trace.kind === 'reaches-back-on-others' ? history.reachBackOnOthers() : history.reachBack(),
@@ -166,7 +169,7 @@ export class PackRelay {
     this.#rewritten = history;
   }
 
-  /** What may leave now. @throws Refusal if it may not. */
+  /** The pieces that may leave now. @throws Refusal if they may not. */
   #take(): readonly Uint8Array[] {
     const pieces = this.#rewriter.take();
     for (const { byteLength } of pieces) this.#packBytes += byteLength;
@@ -199,20 +202,20 @@ export class PackRelay {
 
 function forkGone(): Refusal {
   return new Refusal('the fork is gone', [
-    'The fork on the code host was deleted or renamed. Push again: the service makes a new one.',
+    'The fork on the code host was deleted or renamed. Push again: the service creates a new one.',
   ]);
 }
 
 function nothingNew(): Refusal {
   return new Refusal('nothing to propose', [
-    'Upstream has everything in this push already. Commit something first.',
+    'Upstream already has everything in this push. Commit something first.',
   ]);
 }
 
 function unproven(): Refusal {
   return new Refusal('fetch first', [
-    'The push stands on commits that could not be found upstream.',
+    'The push is based on commits that the service cannot find upstream.',
     'Run "git fetch", rebase your work, then push again.',
-    'If it stands on another branch of upstream, push to refs/for/<that branch>.',
+    'If it is based on another branch of upstream, push to refs/for/<that branch>.',
   ]);
 }

@@ -1,6 +1,6 @@
 /**
- * What a push has to know before its pack is read: what it lays hold of, upstream as it is now, and which pull request
- * it is for. As much of it as can be is asked for at once.
+ * What a push must know before its pack is read: its claims, the present state of upstream, and the pull request that
+ * it updates. As many requests as possible run in parallel.
  */
 import type { GitClient } from '../git/git-client.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
@@ -18,6 +18,7 @@ import {
   type Upstream,
 } from './push-target.ts';
 import type { PushRun } from './push-run.ts';
+import { hasSubmodules } from './submodules.ts';
 
 export interface PushSettings {
   readonly anonEmail: string;
@@ -29,15 +30,17 @@ export interface PushSettings {
   readonly identityCheck: 'refuse' | 'warn' | 'off';
   /** The client of the person who pushes. */
   readonly client: GitClient;
-  /** The address to push to, as the person would type it. */
+  /** The address to push to, for the commands in messages. */
   remoteUrl(repository: RepositoryName): string;
+  /** The page of a pull request. */
+  pageUrl(prHash: string): string;
   /** A new pr_hash. */
   newPrHash(): string;
   /** A new pr-key: 32 hex characters. */
   newPrKey(): string;
 }
 
-/** What is being prepared, and what with. */
+/** The push that is prepared, and its context. */
 export interface PreparedPush {
   readonly run: PushRun;
   readonly settings: PushSettings;
@@ -45,7 +48,7 @@ export interface PreparedPush {
   readonly target: RepositoryName;
   readonly taken: NonNullable<CommandPlan['taken']>;
   readonly options: PushOptions;
-  /** A place was taken; it is to be given back if the push fails. */
+  /** A place was taken. It must be returned if the push fails. */
   readonly onPlace: (place: Place) => void;
 }
 
@@ -55,6 +58,7 @@ export interface Preparation {
   readonly botLogin: string;
   readonly claimed: Claimed;
   readonly continuation: Continuation;
+  readonly hasSubmodules: boolean;
 }
 
 /** @throws Refusal */
@@ -63,25 +67,26 @@ export async function prepare(push: PreparedPush): Promise<Preparation> {
   const { host, steps, reply } = run;
   const { prHash, preview } = options;
   const claiming = claim(push);
-  // Before any work at the host; with a pr-hash only the host can say whether there will be a new pull request.
+  // Before any work at the host. With a pr-hash, only the host can say whether there will be a new pull request.
   if (prHash === null && !preview) await takePlace(push, (await claiming).intent.prHash);
-  const [upstream, botLogin, policy, claimed] = await Promise.all([
+  const [upstream, botLogin, policy, claimed, hasModules] = await Promise.all([
     lookUpUpstream(run, target, settings.maxRepositoryMb),
     steps.run('lookup', () => host.botLogin()),
     host.policy(target),
     claiming,
+    hasSubmodules(host, target),
   ]);
   checkPolicy(policy, upstream);
   const continuation = await findContinuation(run, upstream, botLogin, prHash, claimed);
   const isNamed = continuation.prHash === prHash;
-  // A pull request that the service knows nothing of has no key.
+  // A pull request that the service has not recorded has no key.
   if (isNamed && settings.prUpdatePolicy === 'key' && claimed.update?.isRecorded === false) throw wrongKey();
   if (prHash !== null && !continuation.isUpdate && !preview)
     await takePlace(push, newPullRequestKey(continuation));
   if (continuation.notice !== null) await reply.progress(continuation.notice);
   const current = continuation.isUpdate ? (continuation.pullRequest?.base ?? null) : null;
   const base = chooseBase(taken.target, options.base, current, upstream);
-  return { upstream, base, botLogin, claimed, continuation };
+  return { upstream, base, botLogin, claimed, continuation, hasSubmodules: hasModules };
 }
 
 function claim({ run, settings, claims, target, taken, options }: PreparedPush): Promise<Claimed> {
@@ -95,7 +100,7 @@ async function takePlace({ run, onPlace }: PreparedPush, key: string): Promise<v
   onPlace(await run.host.admission.reserve(key));
 }
 
-/** Where one was closed, the next from its branch is another. */
+/** After one was closed, the next one from its branch is a new pull request. */
 function newPullRequestKey({ prHash, pullRequest }: Continuation): string {
   return pullRequest === null || pullRequest.isOpen ? prHash : `${prHash} after ${pullRequest.number}`;
 }

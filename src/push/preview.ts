@@ -1,5 +1,6 @@
-/** `-o preview`: everything up to the point of leaving, and what would become public. */
+/** `-o preview`: does everything except sending, and shows what would become public. */
 import { fullName } from '../host/repository-name.ts';
+import type { IdentityGuard } from './identity-guard.ts';
 import { warningOfNames } from './message-names.ts';
 import type { PackRelay } from './pack-relay.ts';
 import type { Preparation } from './preparation.ts';
@@ -16,13 +17,13 @@ export interface Previewed {
   readonly prepared: Preparation;
   readonly options: PushOptions;
   readonly relay: PackRelay;
-  /** What the identity guard says. */
-  readonly findings: readonly string[];
+  /** Null: nobody looks for names. */
+  readonly guard: IdentityGuard | null;
 }
 
-/** The end of a push that was only looked at. */
-export function previewed({ prepared, options, relay, findings }: Previewed): Refusal {
-  const { upstream, base, continuation } = prepared;
+/** The answer to a preview. */
+export function previewed({ prepared, options, relay, guard }: Previewed): Refusal {
+  const { upstream, base, continuation, hasSubmodules } = prepared;
   const rewritten = relay.rewritten as RewrittenHistory;
   const { title, body } = proposedText(options, rewritten.tipCommit);
   const { objectCount, bytes } = relay.size;
@@ -44,13 +45,22 @@ export function previewed({ prepared, options, relay, findings }: Previewed): Re
       ...(commits.length > MAX_COMMITS_SHOWN ? [`  and ${commits.length - MAX_COMMITS_SHOWN} more`] : []),
       '',
       `${objectCount === 1 ? '1 object' : `${objectCount} objects`}, ${bytes} bytes, would be sent.`,
-      ...(findings.length === 0
-        ? ['The names and addresses of the commits’ authors were found nowhere else.']
-        : ['The name or address of a commit’s author stands in what would become public:', ...findings]),
+      ...identityLines(guard),
+      ...(hasSubmodules ? ['Submodules that it changes are named once it is pushed.'] : []),
       ...warningOfNames(rewritten.messages),
     ],
     { outcome: 'preview' },
   );
+}
+
+function identityLines(guard: IdentityGuard | null): readonly string[] {
+  if (guard === null) return ['This service does not search for the names of the commits’ authors.'];
+  const { findings, gaps } = guard;
+  const found =
+    findings.length === 0
+      ? ['The service found no name or address of the commits’ authors in what would become public.']
+      : ['The name or address of a commit’s author would become public:', ...findings];
+  return [...found, ...gaps];
 }
 
 function bodyLines(body: string): string[] {

@@ -1,4 +1,7 @@
-/** What the pull request says, and the one commit of a squashed push: options first, the pushed commit's words else. */
+/**
+ * The text of the pull request, and of the one commit of a squashed push: from the options, or else from the pushed
+ * commit.
+ */
 import { utf8 } from '../git/bytes.ts';
 import type { Commit } from '../git/commit.ts';
 import { type PullRequestText, pullRequestText } from '../git/commit-message.ts';
@@ -11,7 +14,7 @@ export function proposedText({ title, description }: TextOptions, tip: Commit): 
   return { title: title ?? text.title, body: description ?? text.body };
 }
 
-/** Without options the tip's message, byte for byte. */
+/** Without options, the tip's message byte for byte. */
 export function squashedMessage(options: TextOptions, tip: Commit): Pick<Commit, 'message' | 'encoding'> {
   if (options.title === null && options.description === null) return tip;
   const { title, body } = proposedText(options, tip);

@@ -1,4 +1,7 @@
-/** The pull request on the host once its branch stands: opened, found again after an attempt that died, or edited. */
+/**
+ * The pull request on the host, once its branch is there: opens it, finds it again after an attempt that died, or edits
+ * it.
+ */
 import type { Commit } from '../git/commit.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { headOf, type PullRequest } from '../host/github.ts';
@@ -20,18 +23,18 @@ export interface Proposal {
   readonly branch: WorkBranch;
 }
 
-/** @throws Refusal; see `isOpen` for what it leaves unknown. */
+/** @throws Refusal; see `isUnknown` for what it leaves open. */
 export async function propose(run: PushRun, proposal: Proposal): Promise<PullRequest> {
-  const { pullRequest, isUpdate } = proposal.continuation;
+  const { pullRequest, isUpdate, mayHaveBranch } = proposal.continuation;
   if (isUpdate && pullRequest !== null) return edit(run, proposal, pullRequest);
   if (pullRequest?.isOpen) return pullRequest;
   await run.reply.progress('Opening the pull request ...');
   return open(run, proposal).catch(async (error: unknown) => {
     const found = await findOpen(run, proposal);
     if (found !== null) return found;
-    // A branch without a pull request helps nobody. But while it is unknown whether one was opened, the branch stays; and
-    // one that had a pull request before is not ours to take.
-    if (pullRequest === null && !isUnknown(error)) {
+    // A branch without a pull request helps nobody. But while an attempt may have opened one, this or an earlier one, the
+    // branch stays: taking it away would close the pull request. And one that had a pull request is not ours to take.
+    if (!mayHaveBranch && !isUnknown(error)) {
       await proposal.branch.drop((failure) =>
         run.logger.warn('a branch without a pull request stays on the fork', { error: failure }),
       );
@@ -40,7 +43,7 @@ export async function propose(run: PushRun, proposal: Proposal): Promise<PullReq
   });
 }
 
-/** Whether a failed step may have taken effect on the host all the same. */
+/** Whether a failed step may have taken effect on the host anyway. */
 export function isUnknown(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
   return cause instanceof HostError && cause.code === 'unreachable';

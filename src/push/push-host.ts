@@ -1,4 +1,4 @@
-/** The world as a push meets it: everything with a side effect comes in through here. */
+/** Everything outside that a push uses: all side effects go through this interface. */
 import type { Clock } from '../clock.ts';
 import type { PendingPush } from '../durable/pending-push.ts';
 import type { PullRequest } from '../durable/pull-request.ts';
@@ -9,7 +9,7 @@ import type { KnownPolicy } from '../policy/policies.ts';
 import type { Admission } from './admission.ts';
 import type { HistoryLister } from './history-lister.ts';
 
-/** As much of it as is needed to know upstream's history. */
+/** The part of it that is needed for upstream's history. */
 export interface HistoryHost {
   readonly transport: GitTransport;
   readonly lister: HistoryLister;
@@ -19,11 +19,13 @@ export interface HistoryHost {
 export interface PushHost extends HistoryHost {
   readonly github: GitHub;
   readonly admission: Admission;
+  /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */
+  connectAhead(step: 'push' | 'pull-request'): Promise<void>;
   /** The bot account's name: the author of everything. */
   botLogin(): Promise<string>;
-  /** What the repository accepts. Never rejects. */
+  /** The policy of the repository. Never rejects. */
   policy(repository: RepositoryName): Promise<KnownPolicy>;
-  /** The key of all hashes of what is a person's. */
+  /** The key of all hashes of personal data. */
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
   pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'end'>;
@@ -31,5 +33,5 @@ export interface PushHost extends HistoryHost {
   pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell'>;
 }
 
-/** A Durable Object as its stub offers it. Calls reject if it is out of reach. */
+/** The interface of a Durable Object's stub. Calls reject if the object cannot be reached. */
 type ObjectOf<T, Methods extends keyof T> = Pick<T, Methods>;

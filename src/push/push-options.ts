@@ -3,31 +3,31 @@ import { isValidRefName } from '../git/ref-name.ts';
 
 export const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
 const PR_KEY_PATTERN = /^[0-9a-f]{32}$/;
-/** What the host takes, on one line: no control characters. */
+/** What the host accepts, on one line: no control characters. */
 const TITLE_PATTERN = /^\P{Cc}{1,256}$/u;
 const DESCRIPTION_PATTERN = /^\P{Cc}{0,4000}$/u;
-/** Said once: a push may carry any number of them. */
+/** Shown once, because a push may contain any number of unknown options. */
 const WARNING =
-  'A push option is unknown here and is ignored. ' +
+  'The service does not know one of the push options and ignores it. ' +
   'Known options: title=, description=, base=, squash, preview, publish-names, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
   /** The pull request to update. */
   readonly prHash: string | null;
-  /** Proves the right to update it, where the service asks for that. */
+  /** Proves the right to update it, if the service requires a key. */
   readonly prKey: string | null;
-  /** In place of what the commit says. */
+  /** Replaces the text of the commit. */
   readonly title: string | null;
   readonly description: string | null;
   /** The branch of upstream that the pull request is for. */
   readonly base: string | null;
   /** One commit of all new ones. */
   readonly squash: boolean;
-  /** Only show what would become public. */
+  /** Only show what would become public; publish nothing. */
   readonly preview: boolean;
   /** Go on although the author's name or address would become public. */
   readonly publishNames: boolean;
-  /** Sentences about options that are not taken as given. */
+  /** Warnings about options that are ignored. */
   readonly warnings: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export type PushOptionsResult =
   | { readonly kind: 'valid'; readonly options: PushOptions }
   | { readonly kind: 'invalid'; readonly message: string };
 
-/** For each option: what a value must be like, and how that is said. */
+/** For each option: the rule for its value, as a check and as a sentence. */
 const KNOWN = {
   'pr-hash': {
     isValid: (value: string) => PR_HASH_PATTERN.test(value),
@@ -63,7 +63,7 @@ const KNOWN = {
 } as const;
 type Name = keyof typeof KNOWN;
 
-/** Options that do without a value. */
+/** Options that need no value. */
 const FLAGS: ReadonlySet<string> = new Set<Name>(['squash', 'preview', 'publish-names']);
 
 function isSet(value: string): boolean {
@@ -74,7 +74,7 @@ function isKnown(name: string): name is Name {
   return Object.hasOwn(KNOWN, name);
 }
 
-/** Name and value; null: there is none, and there must be. */
+/** Name and value; null if a required value is missing. */
 function split(option: string): [name: string, value: string | null] {
   const equals = option.indexOf('=');
   if (equals < 0) return [option, FLAGS.has(option) ? 'true' : null];
@@ -94,7 +94,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
     }
     if (value === null || !KNOWN[name].isValid(value)) return { kind: 'invalid', message: KNOWN[name].rule };
     if ((given.get(name) ?? value) !== value) {
-      return { kind: 'invalid', message: `${name} is given twice, and not alike: give it once` };
+      return { kind: 'invalid', message: `${name} is given twice with different values: give it once` };
     }
     given.set(name, value);
   }

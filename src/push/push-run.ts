@@ -1,4 +1,4 @@
-/** One push on its way, as every part of its story needs it. */
+/** What every part of a push needs about it. */
 import type { Logger } from '../log.ts';
 import type { HostSteps } from './host-steps.ts';
 import type { PushHost } from './push-host.ts';
@@ -6,7 +6,7 @@ import type { Reply } from './reply.ts';
 
 export interface PushRun {
   readonly host: PushHost;
-  /** What the person is told. */
+  /** The messages for the person. */
   readonly reply: Reply;
   readonly steps: HostSteps;
   readonly logger: Logger;

@@ -1,6 +1,6 @@
 /**
- * Where a push goes: the repository as upstream has it now, the branch that the pull request asks to be merged into,
- * and the pull request that is updated, if one is.
+ * Where a push goes: upstream's repository as it is now, the base branch, and the pull request that is updated, if
+ * there is one.
  */
 import type { RefList } from '../git/protocol-v2.ts';
 import type { PushTarget } from '../git/ref-name.ts';
@@ -15,6 +15,7 @@ import { workBranch } from './push-options.ts';
 import type { PushRun } from './push-run.ts';
 import { Refusal } from './refusal.ts';
 import { discoveredRefs } from './upstream-refs.ts';
+import { lookedUpRepository } from './upstream-repository.ts';
 
 export interface Upstream {
   readonly repository: Repository;
@@ -24,15 +25,15 @@ export interface Upstream {
 
 /** @throws Refusal */
 export async function publicRepository(run: PushRun, target: RepositoryName): Promise<Repository> {
-  const repository = await run.steps.run('lookup', () => run.host.github.repository(target));
-  // The bot may see private repositories; the public may not, and must not learn of them either.
+  const repository = await run.steps.run('lookup', () => lookedUpRepository(run.host, target));
+  // The bot may see private repositories. The public may not, and must not even learn that they exist.
   if (!repository.isPrivate) return repository;
   throw new Refusal('the repository could not be looked up', [
     'The repository does not exist, or is not public.',
   ]);
 }
 
-/** @throws Refusal if the repository cannot be looked up, or takes no pull requests. */
+/** @throws Refusal if the repository cannot be looked up, or cannot receive pull requests. */
 export async function lookUpUpstream(
   run: PushRun,
   target: RepositoryName,
@@ -45,11 +46,11 @@ export async function lookUpUpstream(
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
   if (sizeMb > maxRepositoryMb) {
     throw new Refusal('the repository is too large', [
-      `${fullName(repository)} has ${sizeMb} MB; this service takes repositories of up to ${maxRepositoryMb} MB.`,
+      `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
     ]);
   }
   if (repository.isArchived) {
-    throw new Refusal('the repository is archived', [`${fullName(repository)} takes no more changes.`]);
+    throw new Refusal('the repository is archived', [`${fullName(repository)} accepts no more changes.`]);
   }
   const defaultBranch = findBranch(list, list.head?.slice('refs/heads/'.length) ?? '');
   if (defaultBranch === undefined) {
@@ -61,8 +62,8 @@ export async function lookUpUpstream(
 }
 
 /**
- * @param policy of the repository; that it is public, the look-up has said.
- * @throws Refusal if its maintainers take no anonymous pull requests, or if the host does not tell.
+ * @param policy of the repository. The look-up has already checked that the repository is public.
+ * @throws Refusal if its maintainers do not accept anonymous pull requests, or if the policy cannot be read.
  */
 export function checkPolicy(policy: KnownPolicy, { repository }: Upstream): void {
   if (policy === undefined) {
@@ -80,14 +81,13 @@ function findBranch({ refs }: Pick<RefList, 'refs'>, branch: string): Ref | unde
 
 export interface Base {
   readonly ref: Ref;
-  /** Whether the person has named it. If not, an open pull request keeps the one that it has. */
+  /** Whether the person named it. If not, an open pull request keeps its base. */
   readonly isNamed: boolean;
 }
 
 /**
- * The branch that the pull request is for: the one that the option `base` names; else the one behind `refs/for/`; else,
- * of an open pull request, the one that it is for; else the pushed branch's own name if upstream has it; else the default
- * branch.
+ * The base branch, the first of these that exists: the option `base`; the branch after `refs/for/`; the present base of
+ * an open pull request; the upstream branch with the pushed branch's name; the default branch.
  * @param current the base of the open pull request that is updated. @throws Refusal
  */
 export function chooseBase(
@@ -105,15 +105,15 @@ export function chooseBase(
   const ref = findBranch(upstream, named);
   if (ref !== undefined) return { ref, isNamed: true };
   throw new Refusal('there is no such base branch', [
-    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name one that it has with -o base=<branch>.`,
+    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,
   ]);
 }
 
 export interface Continuation {
   readonly prHash: string;
-  /** Null: there is none from this hash's branch yet. */
+  /** Null if no pull request was opened from this hash's branch yet. */
   readonly pullRequest: PullRequest | null;
-  /** Whether the person asked for this pull request, and it is open. */
+  /** Whether the person named this pull request, and it is open. */
   readonly isUpdate: boolean;
   /** Whether the branch may be on the fork already. */
   readonly mayHaveBranch: boolean;
@@ -140,7 +140,7 @@ export async function findContinuation(
   }
   return {
     prHash: intent.prHash,
-    // An attempt that was never answered may have come as far as this.
+    // An earlier attempt without an answer may have opened it.
     pullRequest: isRepeated ? await find(intent.prHash) : null,
     isUpdate: false,
     mayHaveBranch: isRepeated,

@@ -1,9 +1,9 @@
 /**
  * The story of a push: read the request, rewrite the pack on its way to the fork, open or update the pull request.
  *
- * Until the body has been read the client does not listen, so `receive` ends in a state and `conclude` tells it. Every
- * failure becomes a complete answer in-band that names the step; a branch that gets no pull request is taken away
- * again, so that pushing once more starts afresh. A push that dies in between is simply pushed again: see claims.ts.
+ * The client does not listen until it has sent its body, so `receive` ends in a state and `conclude` reports it. Every
+ * failure becomes a complete in-band answer that names the step. A branch that gets no pull request is deleted again,
+ * so that a retry starts afresh. If a push dies in between, the person pushes again: see claims.ts.
  */
 import type { ByteReader } from '../git/byte-reader.ts';
 import type { PushRequest } from '../git/push-request.ts';
@@ -32,9 +32,10 @@ import { planRelay } from './relay-plan.ts';
 import { Refusal, toRefusal } from './refusal.ts';
 import { Reply, type WriteBytes } from './reply.ts';
 import type { RewrittenHistory } from './rewriting.ts';
+import { submoduleWarning } from './submodules.ts';
 import { WorkBranch } from './work-branch.ts';
 
-/** What `receive` has found out by the time the body is read. */
+/** What `receive` knows when it has read the body. */
 interface Received extends Preparation {
   readonly options: PushOptions;
   readonly relay: PackRelay;
@@ -50,12 +51,12 @@ export class Push {
   readonly #commands: CommandPlan;
   readonly #claims: Claims;
   readonly #startedAt: number;
-  /** What the second half tells: how far it came, or why it failed; null: there was nothing to take. */
+  /** Its result, for the second half: how far it came, or why it failed; null if no command was accepted. */
   #outcome: Received | Refusal | null = null;
   #branch: WorkBranch | null = null;
-  /** Among the pull requests that its address may open; null: it opens none, or none yet. */
+  /** Its place among the pull requests that its address may open; null if it opens none, or none yet. */
   #place: Place | null = null;
-  /** Whether a repetition would find something left to do. */
+  /** Whether a retry would have something left to do. */
   #isUnfinished = false;
 
   constructor(
@@ -76,18 +77,18 @@ export class Push {
     this.#startedAt = host.clock.now();
   }
 
-  /** Reads the body to its end or to its limit, whatever becomes of the push. Never rejects. */
+  /** Reads the body to its end or to its limit, even if the push fails. Never rejects. */
   async receive(reader: ByteReader): Promise<void> {
     try {
       this.#outcome = await this.#receivePack(reader);
     } catch (error) {
       this.#outcome = toRefusal(error, this.#settings.client);
-      // A body over its limit is answered at once.
+      // A body over its limit is answered immediately.
       if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
     }
   }
 
-  /** Sends what is left to the host and tells the client how it went; false if the client has gone. Never rejects. */
+  /** Sends the rest to the host and reports the result to the client; false if the client has gone. Never rejects. */
   async conclude(write: WriteBytes): Promise<boolean> {
     const { reply } = this.#run;
     await reply.open(write);
@@ -97,6 +98,8 @@ export class Push {
     }
     const refusal = outcome instanceof Refusal ? outcome : null;
     if (refusal !== null) {
+      // An attempt before this one was never answered: what it did is not to be forgotten because this one failed.
+      this.#isUnfinished ||= this.#claims.isRepeated;
       this.#branch?.forget();
       await this.#place?.release();
     }
@@ -108,21 +111,21 @@ export class Push {
     );
   }
 
-  /** What the host may have done all the same is found by the same push, if it is repeated. */
+  /** The host may have carried it out anyway. A retry of the same push then finds the result. */
   #failed(error: unknown): Refusal {
     this.#isUnfinished ||= isUnknown(error);
     return toRefusal(error, this.#settings.client);
   }
 
-  /** Gives back what the push holds. @param isAnswered the client has heard how it went. Never rejects. */
+  /** Releases what the push holds. @param isAnswered the client has received the result. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
-    await this.#claims.end(isAnswered && !this.#isUnfinished);
+    await Promise.all([this.#claims.end(isAnswered && !this.#isUnfinished), this.#branch?.settle()]);
   }
 
-  /** In place of `conclude` and `end`: the body was over its limit, and the client is told so by HTTP. Never rejects. */
+  /** Replaces `conclude` and `end` if the body was over its limit, which the HTTP status says. Never rejects. */
   async abandon(): Promise<void> {
     if (this.#outcome instanceof Refusal) this.#log(this.#outcome);
-    await Promise.all([this.#place?.release(), this.end(true)]);
+    await Promise.all([this.#place?.release(), this.end(!this.#claims.isRepeated)]);
   }
 
   async #receivePack(reader: ByteReader): Promise<Received | null> {
@@ -135,6 +138,10 @@ export class Push {
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     const { options } = parsed;
     await this.#run.reply.progress(...options.warnings);
+    if (!options.preview) {
+      void this.#run.host.connectAhead('push');
+      void this.#run.host.connectAhead('pull-request');
+    }
 
     const prepared = await prepare({
       run: this.#run,
@@ -174,7 +181,7 @@ export class Push {
     return { ...prepared, options, relay, branch, guard };
   }
 
-  /** Null: nobody looks for names. */
+  /** Null if the check is off. */
   #guardFor({ preview, publishNames }: PushOptions, botLogin: string): IdentityGuard | null {
     const { identityCheck, anonEmail } = this.#settings;
     if (identityCheck === 'off') return null;
@@ -187,11 +194,10 @@ export class Push {
     const { relay, branch, continuation, options, guard } = received;
     const { prHash, isUpdate } = continuation;
     if (options.preview) {
-      // An attempt that was never answered is not to be forgotten because someone looked at it.
-      this.#isUnfinished = received.claimed.isRepeated;
-      throw previewed({ prepared: received, options, relay, findings: guard?.findings ?? [] });
+      throw previewed({ prepared: received, options, relay, guard });
     }
     await this.#run.reply.progress(...(guard === null ? [] : warnings(guard)));
+    void this.#run.host.connectAhead('pull-request');
     await branch.complete(relay);
     const { tip, tipCommit, dates, withNewIds } = relay.rewritten as RewrittenHistory;
     const pullRequest = await propose(this.#run, {
@@ -202,7 +208,11 @@ export class Push {
     });
     const needsKey = this.#settings.prUpdatePolicy === 'key';
     const newKey = needsKey && prHash !== options.prHash ? this.#settings.newPrKey() : null;
-    await this.#record(received, pullRequest, { tip, dates: dates(), key: newKey });
+    const [submodules] = await Promise.all([
+      this.#submoduleWarning(received, pullRequest),
+      this.#record(received, pullRequest, { tip, dates: dates(), key: newKey }),
+    ]);
+    await this.#run.reply.progress(...submodules);
     await this.#run.reply.progress(
       ...bannerLines({
         updated: isUpdate,
@@ -212,6 +222,7 @@ export class Push {
         prHash,
         prKey: newKey ?? (needsKey ? options.prKey : null),
         base: options.base,
+        pageUrl: this.#settings.pageUrl(prHash),
         subscribeUrl: `${this.#settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
         remoteUrl: this.#settings.remoteUrl(received.upstream.repository),
         refName: this.#commands.taken?.command.refName ?? '',
@@ -220,7 +231,15 @@ export class Push {
     return null;
   }
 
-  /** The pull request stands, whether or not it can be written down; if not, pushing again will do it. */
+  async #submoduleWarning(
+    { upstream, hasSubmodules, guard }: Received,
+    { number }: PullRequest,
+  ): Promise<readonly string[]> {
+    const isWorthAsking = hasSubmodules || guard?.hasSeenSubmodules === true;
+    return isWorthAsking ? submoduleWarning(this.#run, upstream.repository, number) : [];
+  }
+
+  /** The pull request is open, whether or not it can be recorded. If not, a retry records it. */
   async #record(
     { upstream, continuation, claimed }: Received,
     { number, url }: PullRequest,
@@ -237,7 +256,9 @@ export class Push {
     } catch (error) {
       this.#isUnfinished = true;
       logger.error('a pull request could not be recorded', { error });
-      await reply.progress('It could not be written down here yet. Push the same again within the hour.');
+      await reply.progress(
+        'The service could not record it yet. Push the same commits again within the hour.',
+      );
     }
   }
 
@@ -263,7 +284,7 @@ function withTexts(options: PushOptions, withNewIds: RewrittenHistory['withNewId
   return { ...options, title: renamed(options.title), description: renamed(options.description) };
 }
 
-/** What the identity guard has found, where it does not refuse the push. */
+/** The findings of the identity guard, if it does not refuse the push. */
 function warnings({ findings, gaps }: IdentityGuard): readonly string[] {
   if (findings.length === 0) return gaps;
   return ['The name or address of a commit’s author becomes public here:', ...findings, ...gaps];

@@ -1,8 +1,8 @@
 /**
  * Why a push failed, as the person sees it. The one place where errors become text.
  *
- * As Git's own receive-pack does it: the status table gets a short reason, the lines above it the explanation and the
- * next step. Nothing of a cause gets here: only the public messages of the two error classes.
+ * As in Git's own receive-pack, the status table gets a short reason, and the lines above it explain it and say what to
+ * do. Only the public messages of the two error classes are shown, never a cause.
  */
 import { ProtocolError } from '../git/protocol-error.ts';
 import type { GitClient } from '../git/git-client.ts';
@@ -18,7 +18,7 @@ export class Refusal extends Error {
   readonly lines: readonly string[];
   /** `ok`, or what is wrong with the pack. */
   readonly unpackStatus: string;
-  /** Of a push that was not let in, or only looked at: how it is counted. */
+  /** How a push is counted that was not accepted, or was a preview. */
   readonly outcome: SpecialOutcome | null;
 
   constructor(
@@ -33,7 +33,7 @@ export class Refusal extends Error {
     this.outcome = options.outcome ?? null;
   }
 
-  /** The lines as they are shown: set apart from what was said before. */
+  /** The lines, with blank lines around them. */
   get paragraph(): readonly string[] {
     return this.lines.length === 0 ? [] : ['', ...this.lines, ''];
   }
@@ -47,13 +47,13 @@ const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly
   timeout: {
     reason: 'the push did not arrive completely',
     lines: [
-      'Your bytes came too slowly: they stopped, or were fewer than 1 KiB a second.',
+      'Your data came too slowly: it stopped, or was less than 1 KiB a second.',
       'Push again. If that fails, too, push fewer commits at once or use a faster connection.',
     ],
   },
   aborted: {
     reason: 'the push did not arrive completely',
-    lines: ['The connection broke off. Push again.'],
+    lines: ['The connection broke. Push again.'],
   },
   damaged: {
     reason: 'the push arrived damaged',
@@ -63,7 +63,7 @@ const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly
   'too-large': { reason: 'the push is too large', lines: [] },
 };
 
-/** What any failure says to the person. @param client of theirs: a remedy must be one that it has. */
+/** The message for any failure. @param client the person's Git client: the advice must work for it. */
 export function toRefusal(error: unknown, client: GitClient): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof ProtocolError) {
@@ -86,7 +86,11 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
     const { reason, lines } = BODY_REFUSALS[error.code];
     return new Refusal(reason, lines, { unpackStatus: 'incomplete pack' });
   }
-  return new Refusal('internal error', ['This is our fault, and it was logged. Push again later.'], {
-    cause: error,
-  });
+  return new Refusal(
+    'internal error',
+    ['This is a fault of the service, and it was logged. Push again later.'],
+    {
+      cause: error,
+    },
+  );
 }

@@ -1,4 +1,7 @@
-/** What one push asks of the relay of its pack: whose commits become what, where they go, and what must not leave. */
+/**
+ * What one push wants from the relay of its pack: how to rewrite the commits, where to send them, and what must not
+ * leave.
+ */
 import { isDeletion } from '../git/push-request.ts';
 import type { Oid } from '../git/oid.ts';
 import type { PushTarget } from '../git/ref-name.ts';
@@ -15,6 +18,7 @@ import { Refusal } from './refusal.ts';
 import { rewriteHistory, type RewrittenHistory, type RewritePlan } from './rewriting.ts';
 import type { Upload } from './upload.ts';
 import { UpstreamHistory } from './upstream-history.ts';
+import { listUpstreamRefs } from './upstream-refs.ts';
 import type { WorkBranch } from './work-branch.ts';
 
 export interface RelayedPush {
@@ -36,7 +40,10 @@ export async function planRelay(push: RelayedPush): Promise<RelayPlan> {
   const { run, settings, taken, commandList, prepared, options, branch, guard } = push;
   const { base, upstream } = prepared;
   const { repository, refs, defaultBranch } = upstream;
-  const history = new UpstreamHistory(run.host.lister, repository, refs, [base.ref, defaultBranch]);
+  const main = [base.ref, defaultBranch];
+  const history = new UpstreamHistory(run.host.lister, repository, refs, main, async () => {
+    return (await listUpstreamRefs(run.host, repository)).refs;
+  });
   await run.steps.run('history', () => history.reachBack());
   const rewritePlan = planRewrite(push);
   return {
@@ -84,17 +91,17 @@ async function openUpload(
   rewritten: RewrittenHistory,
 ): Promise<Upload | null> {
   await reply.progress(...warningOfNames(rewritten.messages));
-  // What the new commits stand on may belong to yet another branch.
+  // The upstream commits that the new ones are based on may belong to another branch.
   const others = history.branchesHolding(rewritten.ground);
   const needed = new Map([base.ref, upstream.defaultBranch, ...others].map((ref) => [ref.name, ref]));
   return branch.open([...needed.values()], rewritten);
 }
 
-/** Files of several refs cannot be told apart in a pack, so none of them may leave. */
+/** A pack does not say which files belong to which ref, so none of them may leave. */
 function tooMuch(remoteUrl: string, target: PushTarget): Refusal {
   const refspec = target.kind === 'branch' ? target.branch : '<your branch>:refs/for/<base>';
   return new Refusal('push one branch only', [
-    'This push carries commits, tags or files that its first branch does not need. Nothing was sent.',
+    'This push contains commits, tags or files that its first branch does not need. Nothing was sent.',
     'Push that branch alone:',
     `  git push --no-follow-tags ${remoteUrl} ${shellWord(refspec)}`,
   ]);

@@ -2,8 +2,8 @@
  * The answer to a push, as the client reads it: progress on band 2, the report-status on band 1, an error on band 3.
  *
  * A client does not listen before it has sent everything, so lines wait until the reply is opened. Every reply is
- * complete, also a refusal: lines that explain, the report-status that names each pushed ref, the final line, a flush.
- * A bare error on band 3 would show as a broken connection.
+ * complete, even a refusal: lines that explain, the report-status with each pushed ref, the final line, a flush. With
+ * only an error on band 3, Git would report a broken connection.
  */
 import { concatBytes } from '../git/bytes.ts';
 import { FLUSH_PKT } from '../git/pkt-line.ts';
@@ -37,13 +37,13 @@ export class Reply {
     else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${line}\n`).join('')));
   }
 
-  /** A line that is of no use later: said only if the client listens already. */
+  /** A line that is useful only now: sent only if the client already listens. */
   async progressIfOpen(line: string): Promise<void> {
     if (this.#write !== null) await this.progress(line);
   }
 
   /**
-   * The last thing that is said; only after `open`. False if the client did not hear it.
+   * Ends the reply; only after `open`. False if the client did not receive it.
    * @param finalLine of a push that failed.
    */
   async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
@@ -52,7 +52,7 @@ export class Reply {
     if (!this.#hasSideBand) return write(status);
     // Git ends this line itself.
     const error = finalLine === null ? [] : [encodeBand(BAND_ERROR, finalLine)];
-    // In one piece: Git stops listening at band 3, and what arrives later breaks its pipe before it shows the report.
+    // In one write: Git stops reading at band 3, and later bytes break its pipe before it shows the report.
     return write(concatBytes([encodeBand(BAND_DATA, status), ...error, FLUSH_PKT]));
   }
 }

@@ -1,10 +1,10 @@
 /**
- * What one push makes of its new commits: whose name they get, which date, and whether they become one.
+ * How one push rewrites its new commits: their name, their dates, and whether they become one.
  *
- * A commit that was rewritten for this pull request before keeps the date of that time, and with it its id, provided
- * that its parents are the same: reviewers see only what is new. It is recognised by what is public of it. Its original
- * id would do, too, but an id is a hash over name and dates: whoever knows the pr_hash could push guesses at them, many
- * at once, and see which one keeps its date.
+ * A commit that was already rewritten for this pull request keeps the date it got then. If its parents are the same, it
+ * also keeps its id, so reviewers see only what is new. The commit is recognised by its public parts, and not by its
+ * original id: an id is a hash over name and dates, so anyone who knows the pr_hash could push many guesses at once and
+ * see which one keeps its date.
  */
 import { createHash } from 'node:crypto';
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../durable/pull-request/record.ts';
@@ -21,15 +21,15 @@ export interface RewritePlan {
   /** Seconds since 1970: the date of all commits that have none yet. */
   readonly committedAt: number;
   readonly known: readonly DatedCommits[];
-  /** Null: the commits stay apart. */
+  /** Null if the commits are not squashed. */
   readonly squash: SquashPlan | null;
 }
 
 /** How all new commits become one. */
 export interface SquashPlan {
-  /** What the one commit says. */
+  /** The message of the one commit. */
   message(tip: Commit): Pick<Commit, 'message' | 'encoding'>;
-  /** The one of upstream's commits that contains all others of them; null if there is none. */
+  /** The upstream commit that contains all others of them; null if there is none. */
   newestOf(ground: ReadonlySet<Oid>): Promise<Oid | null>;
 }
 
@@ -46,13 +46,13 @@ export interface RewrittenHistory {
   /** The pushed tip with its new message, which becomes the pull request's text. */
   readonly tipCommit: Commit;
   readonly commitCount: number;
-  /** Upstream's commits that the new ones stand on. */
+  /** The upstream commits that the new ones are based on. */
   readonly ground: ReadonlySet<Oid>;
-  /** Of the new commits, as they become public. */
+  /** Messages of the new commits, as they become public. */
   readonly messages: readonly Uint8Array[];
   /** Parents before children. */
   readonly commits: () => readonly RewrittenCommit[];
-  /** What got its date now. */
+  /** The commits that got their date now. */
   readonly dates: () => DatedCommits;
   /** The text with new ids in place of original ones. */
   readonly withNewIds: (text: Uint8Array) => Uint8Array;
@@ -60,7 +60,7 @@ export interface RewrittenHistory {
 
 export interface Rewritten {
   readonly history: RewrittenHistory;
-  /** Contents of the new commits, each once: not to be kept for longer than they are needed. */
+  /** Contents of the new commits, each once. Do not keep them longer than needed. */
   readonly contents: readonly Uint8Array[];
 }
 
@@ -110,8 +110,8 @@ export async function rewriteHistory(
 }
 
 /**
- * Of each commit by its original id: a hash of its files, its message, and what it stands on. Where the message mentions
- * another of the commits, that one's hash takes the place of its original id.
+ * For each commit, by its original id: a hash of its files, its message and its parents. If the message mentions
+ * another of the commits, that commit's hash replaces its original id.
  */
 function publicHashes(commits: readonly NewCommit[], mentions: Mentions): ReadonlyMap<Oid, string> {
   const hashes = new Map<Oid, string>();
@@ -126,7 +126,7 @@ function publicHashes(commits: readonly NewCommit[], mentions: Mentions): Readon
   return hashes;
 }
 
-/** The earliest date of each: that is the one it was published with. */
+/** The earliest date of each, because it was published with that one. */
 function datesByHash(known: readonly DatedCommits[]): Map<string, number> {
   const dates = new Map<string, number>();
   for (const { committedAt, commitHashes } of known) {
@@ -139,18 +139,18 @@ function datesByHash(known: readonly DatedCommits[]): Map<string, number> {
   return dates;
 }
 
-/** The tip's files as one change of the commit that the push stands on. */
+/** The tip's files, as one commit on the upstream commit that the push is based on. */
 async function squashed(
   plan: SquashPlan,
   ownIds: OwnIds,
   { oid, commit }: NewCommit,
   ground: ReadonlySet<Oid>,
 ): Promise<NewCommit> {
-  // With several that do not contain each other, it could undo what one of them has and another has not.
+  // If there are several and none contains the others, the one commit could undo changes of some of them.
   const parent = ground.size > 1 ? await plan.newestOf(ground) : [...ground][0];
   if (parent === undefined || parent === null) {
     throw new Refusal('the commits cannot be squashed', [
-      'They stand on upstream commits of which none contains the others, or on none at all.',
+      'They are based on several upstream commits, none of which contains the others, or on no upstream commit.',
       'Rebase them instead of merging, or push without "-o squash".',
     ]);
   }

@@ -23,7 +23,7 @@ export class TurnedAway {
     this.#reply = new Reply(capabilities);
   }
 
-  /** The client listens only when it has sent everything. */
+  /** The client listens only after it has sent everything. */
   async receive(reader: ByteReader): Promise<void> {
     await drain(reader);
   }

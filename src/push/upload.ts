@@ -1,5 +1,5 @@
 /**
- * One push to the fork: commands, then the rewritten pack, written as it comes into being.
+ * One push to the fork: commands, then the rewritten pack, written while it is produced.
  *
  * Each write is awaited, so that the host's pace is the client's. A host that stops reading for too long, or that
  * answers before it has read everything, ends the upload.
@@ -12,7 +12,7 @@ import { HostError, hostText } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 
 const CAPABILITIES = 'report-status side-band-64k agent=gitveil';
-/** From the last byte sent to the report: the host checks every object meanwhile. */
+/** From the last byte sent to the report. In this time the host checks every object. */
 const REPORT_TIMEOUT_MS = 120_000;
 /** How long to wait for the reason after the host has stopped reading. */
 const EARLY_ANSWER_MS = 1_000;
@@ -40,27 +40,27 @@ export class Upload {
     this.#writer = writable.getWriter();
     this.#writeTimeoutMs = writeTimeoutMs;
     this.#report = transport.push(fork, readable);
-    // Rejections reach whoever waits for `write` or `finish`; before that, nobody may be waiting.
+    // `write` or `finish` report a rejection. Until one of them is called, nobody handles it.
     this.#report.catch(() => {});
     this.#writer.closed.catch(() => {});
     const command = `${oldTip} ${newTip} refs/heads/${branch}\0 ${CAPABILITIES}`;
     this.#commands = concatBytes([encodePktLine(command), FLUSH_PKT]);
   }
 
-  /** @throws HostError if the host does not take the bytes. */
+  /** @throws HostError if the host does not accept the bytes. */
   async write(pieces: readonly Uint8Array[]): Promise<void> {
     const all = this.#commands === null ? pieces : [this.#commands, ...pieces];
     this.#commands = null;
     for (const piece of all) await this.#inTime(this.#writer.write(piece), this.#writeTimeoutMs);
   }
 
-  /** Ends the pack and reads the host's report. @throws HostError; `unreachable` leaves open what happened. */
+  /** Ends the pack and reads the host's report. @throws HostError; after `unreachable` it is unknown what happened. */
   async finish(): Promise<PushReport> {
     await this.#inTime(this.#writer.close(), this.#writeTimeoutMs);
     return this.#inTime(this.#report, REPORT_TIMEOUT_MS);
   }
 
-  /** Breaks off: the host gets an incomplete pack, and drops it. */
+  /** Aborts the upload: the host gets an incomplete pack, and discards it. */
   async abort(): Promise<void> {
     await this.#writer.abort().catch(() => {});
   }
@@ -87,7 +87,7 @@ export class Upload {
     }
   }
 
-  /** A host that refuses a pack stops reading it; its answer, which says why, is then on its way. */
+  /** A host that refuses a pack stops reading it, and sends an answer that says why. */
   async #earlyAnswer(cause: unknown): Promise<HostError> {
     const brokenOff = new HostError('unreachable', 'The code host broke off the push.', cause);
     const answer = this.#report.then(

@@ -1,9 +1,9 @@
 /**
- * The history that one push is proved against: which commits are upstream's and which are the pusher's.
+ * The history that a push is compared with: it tells upstream's commits from the pusher's.
  *
- * The main part lies below the base branch's tip and the default branch's, and a push must stand on it. The rest is what
- * upstream's other branches have besides. Its commits are upstream's too, and must not be rewritten as if they were the
- * pusher's; but where there is too much of it, a push goes on without the oldest.
+ * The main part is the history of the base branch and the default branch, and a push must be based on it. The rest is
+ * what upstream's other branches have in addition. Those commits are upstream's too, and must not be rewritten as if
+ * they were the pusher's. But if there are too many, a push continues without the oldest.
  */
 import type { KnownHistory } from '../git/new-commits.ts';
 import type { Oid } from '../git/oid.ts';
@@ -12,7 +12,7 @@ import type { RepositoryName } from '../host/repository-name.ts';
 import type { HistoryListing } from './history-cache.ts';
 import type { HistoryLister, HistoryPart } from './history-lister.ts';
 
-/** As many other branches are looked into. One request names them all, at 50 bytes each. */
+/** How many other branches are examined. One request names them all, at 50 bytes each. */
 const MAX_OTHER_BRANCHES = 1_000;
 
 /** One part of the history, listed further back step by step. */
@@ -48,7 +48,7 @@ class GrowingListing {
     return this.#listing?.tips[this.#listing.listed.get(oid) ?? -1];
   }
 
-  /** Lists one window more; false if there is none, or it holds too much. @throws HostError */
+  /** Lists one window more; false if there is none, or it is too large. @throws HostError */
   async grow(): Promise<boolean> {
     if (this.#isExhausted || this.#listing?.since === -Infinity) return false;
     this.#step += 1;
@@ -60,18 +60,32 @@ class GrowingListing {
 }
 
 export class UpstreamHistory implements KnownHistory {
-  readonly #advertised: ReadonlySet<Oid>;
-  readonly #heads: readonly Ref[];
+  readonly #advertised: Set<Oid>;
+  #heads: readonly Ref[];
   readonly #mainTips: readonly Oid[];
   readonly #main: readonly GrowingListing[];
   readonly #listPart: (part: HistoryPart, step: number) => Promise<HistoryListing | null>;
   /** Null: not looked at yet. */
   #others: GrowingListing | null = null;
+  /** What upstream has got since its refs were listed; null: not looked at, or nothing. */
+  #newer: GrowingListing | null = null;
+  /** Lists upstream's refs once more; null: it was done, or is not worth it. */
+  #relist: (() => Promise<readonly Ref[]>) | null;
 
-  /** @param refs all branches and tags, which are upstream's by the host's own word. @param main two of them. */
-  constructor(lister: HistoryLister, repository: RepositoryName, refs: readonly Ref[], main: readonly Ref[]) {
+  /**
+   * @param refs all of upstream's branches and tags. @param main two of them: the base branch and the default branch.
+   * @param relist lists upstream's refs afresh, if `refs` may be some seconds old.
+   */
+  constructor(
+    lister: HistoryLister,
+    repository: RepositoryName,
+    refs: readonly Ref[],
+    main: readonly Ref[],
+    relist: (() => Promise<readonly Ref[]>) | null = null,
+  ) {
+    this.#relist = relist;
     this.#advertised = new Set(refs.map(({ oid }) => oid));
-    this.#heads = refs.filter(({ name }) => name.startsWith('refs/heads/'));
+    this.#heads = refs.filter(isHead);
     this.#mainTips = [...new Set(main.map(({ oid }) => oid))];
     this.#listPart = (part, step) => lister.list(repository, part, step);
     this.#main = this.#mainTips.map(
@@ -98,20 +112,23 @@ export class UpstreamHistory implements KnownHistory {
     );
   }
 
-  /** Other branches that hold some of these commits. */
+  /** Other branches that contain some of these commits. */
   branchesHolding(oids: ReadonlySet<Oid>): Ref[] {
-    const tips = new Set([...oids].map((oid) => this.#others?.tipAbove(oid) ?? oid));
+    const tips = new Set(
+      [...oids].map((oid) => this.#newer?.tipAbove(oid) ?? this.#others?.tipAbove(oid) ?? oid),
+    );
     return this.#heads.filter(({ oid }) => tips.has(oid));
   }
 
   /**
-   * Lists one window further back; false if there is none, or it holds too much.
+   * Lists one window further back, and at last what upstream has got meanwhile; false if there is none, or it is too large.
    * @throws HostError if the host does not answer.
    */
   async reachBack(): Promise<boolean> {
-    const grown = await Promise.all(this.#main.map((listing) => listing.grow()));
+    const listings = this.#newer === null ? this.#main : [...this.#main, this.#newer];
+    const grown = await Promise.all(listings.map((listing) => listing.grow()));
     const hasOthersGrown = await this.reachBackOnOthers();
-    return hasOthersGrown || grown.includes(true);
+    return hasOthersGrown || grown.includes(true) || this.#lookAgain();
   }
 
   /** The same for the other branches alone. */
@@ -120,7 +137,22 @@ export class UpstreamHistory implements KnownHistory {
     return (await this.#others?.grow()) ?? false;
   }
 
-  /** Null if the main part holds all other branches. */
+  /** Another isolate may have told the client of an upstream that has moved since this one listed its refs. */
+  async #lookAgain(): Promise<boolean> {
+    const refs = await this.#relist?.();
+    this.#relist = null;
+    const newer = (refs ?? []).filter(({ oid }) => !this.#advertised.has(oid));
+    if (refs === undefined || newer.length === 0) return false;
+    for (const { oid } of newer) this.#advertised.add(oid);
+    this.#heads = refs.filter(isHead);
+    const tips = [...new Set(newer.filter(isHead).map(({ oid }) => oid))].slice(0, MAX_OTHER_BRANCHES);
+    const part = { tips, without: this.#mainTips };
+    this.#newer = tips.length === 0 ? null : new GrowingListing((step) => this.#listPart(part, step));
+    await this.#newer?.grow();
+    return true;
+  }
+
+  /** Null if the main part contains all other branches. */
   #openOthers(): GrowingListing | null {
     const tips = [...new Set(this.#heads.map(({ oid }) => oid))]
       .filter((tip) => !this.#main.some((listing) => listing.isListed(tip)))
@@ -130,6 +162,10 @@ export class UpstreamHistory implements KnownHistory {
   }
 
   #listings(): readonly GrowingListing[] {
-    return this.#others === null ? this.#main : [...this.#main, this.#others];
+    return [...this.#main, this.#others, this.#newer].filter((listing) => listing !== null);
   }
+}
+
+function isHead({ name }: Ref): boolean {
+  return name.startsWith('refs/heads/');
 }

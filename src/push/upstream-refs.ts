@@ -1,15 +1,16 @@
 /**
  * Upstream's refs, listed once for a discovery and the push that follows it.
  *
- * A client discovers and pushes within a second or two, and decides what to send by what it discovered: that list is
- * the right one for its push, too, and a request to the host is saved. Another isolate simply lists again.
+ * A client discovers and pushes within a second or two, and decides from the discovered refs what to send. So that list
+ * is also the right one for its push, and saves a request to the host. Another isolate lists again.
  */
 import type { RefList } from '../git/protocol-v2.ts';
 import { MovedError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { PushHost } from './push-host.ts';
+import { Recent } from './recent.ts';
 
-/** Just these, not the thousands of refs that the host keeps for pull requests. */
+/** Only these, not the thousands of refs that the host keeps for pull requests. */
 const PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
 
 const LIFE_MS = 10_000;
@@ -22,7 +23,7 @@ export interface DiscoveredRefs extends RefList {
   readonly repository: RepositoryName;
 }
 
-const remembered = new Map<string, { readonly list: RefList; readonly at: number }>();
+const remembered = new Recent<RefList>(LIFE_MS, MAX_LISTS);
 
 function keyOf(host: Pick<PushHost, 'transport'>, repository: RepositoryName): string {
   return `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
@@ -33,17 +34,14 @@ export async function listUpstreamRefs(
   host: Pick<PushHost, 'transport' | 'clock'>,
   repository: RepositoryName,
 ): Promise<RefList> {
-  const list = await host.transport.listRefs(repository, PREFIXES, 'public');
-  if (list.refs.length <= MAX_REFS_REMEMBERED) {
-    if (remembered.size >= MAX_LISTS) remembered.clear();
-    remembered.set(keyOf(host, repository), { list, at: host.clock.now() });
-  }
+  const list = await host.transport.listRefs(repository, PREFIXES, 'upstream');
+  if (list.refs.length <= MAX_REFS_REMEMBERED) remembered.set(keyOf(host, repository), list, host.clock);
   return list;
 }
 
 /**
- * What the discovery before this push saw, or else a fresh list. A discovery is redirected when the repository has
- * moved; but some clients (isomorphic-git) push to the old name all the same, so a push follows by itself.
+ * The list of the discovery before this push, or else a fresh one. If the repository has moved, a discovery is
+ * redirected. But some clients (isomorphic-git) still push to the old name, so a push follows the move itself.
  * @throws HostError
  */
 export async function discoveredRefs(
@@ -61,7 +59,5 @@ export async function discoveredRefs(
 }
 
 function recall(host: Pick<PushHost, 'transport' | 'clock'>, repository: RepositoryName): RefList | null {
-  const entry = remembered.get(keyOf(host, repository));
-  const isFresh = entry !== undefined && host.clock.now() - entry.at < LIFE_MS;
-  return isFresh ? entry.list : null;
+  return remembered.get(keyOf(host, repository), host.clock);
 }

@@ -1,8 +1,8 @@
 /**
  * The story of a withdrawal: a push that deletes a branch and names a pull request closes it, and removes its branch
- * from the fork. No pack follows, and nothing is counted: whoever takes something back costs nobody anything.
+ * from the fork. No pack follows, and no limit applies, because a withdrawal costs nothing.
  *
- * Each step can be repeated, so a withdrawal that failed half-way is simply pushed again.
+ * Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
  */
 import type { ByteReader } from '../git/byte-reader.ts';
 import { closedEvent } from '../events/host-event.ts';
@@ -71,12 +71,12 @@ export class Withdrawal {
     this.#claims = new Claims(host);
   }
 
-  /** Git sends no pack with deletions; whatever comes is thrown away. */
+  /** Git sends no pack with deletions. Any other bytes are discarded. */
   async receive(reader: ByteReader): Promise<void> {
     await drain(reader);
   }
 
-  /** Withdraws, and tells the client how it went; false if the client has gone. Never rejects. */
+  /** Withdraws, and reports the result to the client; false if the client has gone. Never rejects. */
   async conclude(write: WriteBytes): Promise<boolean> {
     const { reply, logger } = this.#run;
     await reply.open(write);
@@ -95,12 +95,12 @@ export class Withdrawal {
     return reply.finish({ unpackStatus: 'ok', commandStatuses }, reason);
   }
 
-  /** Gives back what was claimed. Never rejects. */
+  /** Releases what was claimed. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await this.#claims.end(isAnswered);
   }
 
-  /** In place of `conclude` and `end`: nothing is withdrawn. Never rejects. */
+  /** Replaces `conclude` and `end`: nothing is withdrawn. Never rejects. */
   async abandon(): Promise<void> {
     await this.end(true);
   }
@@ -138,13 +138,15 @@ export class Withdrawal {
     });
   }
 
-  /** As the feed would tell it if someone else had closed it, and by the same key: it is told once. */
+  /**
+   * The same event and key as the notifications feed would give if someone else had closed it, so it is published once.
+   */
   async #tell({ number, url }: PullRequest, { closedAt, isMerged }: ClosedPullRequest): Promise<void> {
     if (isMerged || closedAt === null) return;
     const { host, logger } = this.#run;
     await host
       .pullRequest(this.#request.prHash)
-      .tell([closedEvent(number, closedAt, url)], host.clock.now())
+      .tell([closedEvent(number, closedAt, url, 'withdrawn')], host.clock.now())
       .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
   }
 }
@@ -160,11 +162,11 @@ function farewell({ url }: PullRequest, { isMerged }: ClosedPullRequest, refName
   return [
     '',
     isMerged
-      ? 'Your pull request was merged before; its branch is removed.'
+      ? 'Your pull request was already merged. Its branch is removed.'
       : 'Your pull request is withdrawn.',
     `  PR URL:   ${url}`,
     '',
-    `Git will say that ${branch} is deleted. Upstream's is not: "git fetch" brings it back.`,
+    `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
     '',
   ];
 }

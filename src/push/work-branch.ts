@@ -2,8 +2,10 @@
  * The pull request's branch on the bot's fork: the fork is made ready, the commits are sent, and what the host says
  * about it is read.
  */
+import type { Oid } from '../git/oid.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import type { PushReport } from '../host/git-transport.ts';
+import type { Repository } from '../host/github.ts';
 import { HostError, hostText } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { ensureFork, forgetFork, isForkGone, type ReadyFork, syncFork } from './fork.ts';
@@ -15,7 +17,7 @@ import { Upload } from './upload.ts';
 
 export interface WorkBranchFacts {
   /** What the fork is a fork of. */
-  readonly repository: RepositoryName;
+  readonly repository: Repository;
   readonly branch: string;
   /** False: it cannot be on the fork yet. */
   readonly mayExist: boolean;
@@ -26,6 +28,8 @@ export class WorkBranch {
   readonly #run: PushRun;
   readonly #facts: WorkBranchFacts;
   #ready: ReadyFork | null = null;
+  /** A sync that the push does not wait for. */
+  #syncing: Promise<void> = Promise.resolve();
 
   constructor(run: PushRun, facts: WorkBranchFacts) {
     this.#run = run;
@@ -46,14 +50,14 @@ export class WorkBranch {
     const { host, reply } = this.#run;
     this.forget();
     await reply.progress('Preparing the fork ...');
-    const ready = await this.#makeReady(upstream).catch((error: unknown) => {
+    const { tip, commitCount, ground } = rewritten;
+    const ready = await this.#makeReady(upstream, ground).catch((error: unknown) => {
       if (!isForkGone(error)) throw error;
       // The fork that was remembered is gone.
       forgetFork(host, this.#facts.repository);
-      return this.#makeReady(upstream);
+      return this.#makeReady(upstream, ground);
     });
     this.#ready = ready;
-    const { tip, commitCount } = rewritten;
     if (ready.workBranchTip === tip) {
       await reply.progress('The fork has these commits already.');
       return null;
@@ -65,11 +69,21 @@ export class WorkBranch {
     return new Upload(host.transport, target, writeTimeoutMs);
   }
 
-  async #makeReady(upstream: readonly Ref[]): Promise<ReadyFork> {
-    const { host, steps } = this.#run;
+  /** @param ground what the commits stand on. */
+  async #makeReady(upstream: readonly Ref[], ground: ReadonlySet<Oid>): Promise<ReadyFork> {
+    const { host, steps, logger } = this.#run;
     const { repository, branch, mayExist } = this.#facts;
     const ready = await steps.run('fork', () => ensureFork(host, repository, upstream, branch, !mayExist));
-    await steps.run('sync', () => syncFork(host, ready, upstream));
+    const had = new Set(ready.tips.values());
+    if ([...ground].every((oid) => had.has(oid))) {
+      // The clone is as old as the fork, so the fork has all that the pack stands on.
+      this.#syncing = syncFork(host, ready, upstream).catch((error: unknown) => {
+        logger.warn('the fork was not synced', { error });
+        this.forget();
+      });
+    } else {
+      await steps.run('sync', () => syncFork(host, ready, upstream));
+    }
     return ready;
   }
 
@@ -93,6 +107,11 @@ export class WorkBranch {
   /** Takes it away. A failure is only logged: the branch helps nobody, and harms nobody. */
   async drop(onFailure: (error: unknown) => void): Promise<void> {
     await this.#run.host.github.deleteBranch(this.fork, this.#facts.branch).catch(onFailure);
+  }
+
+  /** Until nothing goes on beside the push any more. Never rejects. */
+  async settle(): Promise<void> {
+    await this.#syncing;
   }
 
   /** After a push that failed, nothing is known of the fork for sure. */

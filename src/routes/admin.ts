@@ -1,15 +1,16 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, and closing what a burst has opened; and pardons of
- * pseudonyms that were reported.
+ * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, closing the pull requests of a burst, and pardons
+ * of reported pseudonyms.
  *
- * An attempt counts against the limits of its address before anything of it is looked at. Without PANIC_PASSWORD no
- * password is right. Nothing is let through when the limits cannot be asked.
+ * An attempt counts against the limits of its address before anything else is checked. Without PANIC_PASSWORD no
+ * password is correct. If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
 import type { LimitedAction } from '../durable/rate-window.ts';
 import type { Pardon } from '../durable/identity.ts';
 import type { Credential } from '../durable/guard.ts';
+import { openRestAccess } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
 import { closedEvent } from '../events/host-event.ts';
 import { tokenHash } from '../guard/action-token.ts';
@@ -53,7 +54,7 @@ admin.post('/admin/rollback', async (c) => {
   const tracked = credential && (await guardOf(c.env).beginRollback(credential));
   if (tracked === null) return invalidCredentials(c);
   const work = closeAll(c, credential as Credential, tracked);
-  // Also for an operator whose telephone does not wait.
+  // Continues even if the operator's phone disconnects.
   c.executionCtx.waitUntil(work);
   const { closed, failed } = await work;
   return c.json<RollbackAnswer>({
@@ -107,7 +108,7 @@ function invalidCredentials(c: Context<AppEnv>): Response {
   return c.json({ error: 'invalid credentials' }, 401);
 }
 
-/** Null if there is none that could be right. Whether a token is, the guard knows. */
+/** Null if the credential cannot be valid. The guard checks tokens. */
 function credentialOf(
   c: Context<AppEnv>,
   { password, token }: { password?: string | undefined; token?: string | undefined },
@@ -124,14 +125,13 @@ async function closeAll(
   credential: Credential,
   tracked: readonly TrackedPullRequest[],
 ): Promise<RollbackReport> {
-  const { hostingApiUrl, hostingToken } = c.var.config;
-  const { http } = c.var;
-  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock: systemClock });
+  const { config, http } = c.var;
+  const github = new GitHub({ ...openRestAccess(c.env, config, http), clock: systemClock });
   const report = await rollBack(
     {
       close: ({ owner, repo, number }) => github.closePullRequest({ owner, name: repo }, number),
       async tell({ prHash, number, url }, { closedAt, isMerged }) {
-        // A merge is told by the notifications feed; what the bot closes itself never appears there.
+        // The notifications feed reports merges, but never what the bot itself closes.
         if (isMerged || closedAt === null) return;
         const object = c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(prHash));
         await object.tell([closedEvent(number, closedAt, url)], systemClock.now());
@@ -147,7 +147,7 @@ async function closeAll(
       settled.map(({ url }) => url),
       failed.length === 0,
     )
-    // They are closed all the same; the next rollback meets them once more.
+    // They are closed anyway. The next rollback will try them again.
     .catch((error: unknown) => c.var.logger.error('a rollback could not be written down', { error }));
   c.var.logger.warn('a rollback closed pull requests', { objects: closed.length });
   return report;

@@ -1,10 +1,10 @@
 /**
- * Badges for READMEs (contract, 4.14 and 4.15). Public also when the service asks for a key.
+ * Badges for READMEs (contract, 4.14 and 4.15). Public even if the service requires a key.
  *
- * Cost: drawing one takes microseconds. What it shows is at most five minutes old, and is asked for again no sooner: the
- * ledger for one row, the host for a repository's policy, which costs it two requests: not more than twenty times a
- * minute over all badges, so that those of made-up repositories leave enough of the bot's 5,000 an hour to pushes and
- * comments. The panic switch is asked every time.
+ * Cost: drawing a badge takes microseconds. Its data is cached for five minutes. After that it costs one row of the
+ * ledger, or two requests to the host for a repository's policy. The host is asked at most twenty times a minute for
+ * all badges together, so that badges of made-up repositories leave enough of the bot's 5,000 requests an hour to
+ * pushes and comments. The panic switch is read every time.
  */
 import { type Context, Hono } from 'hono';
 import {
@@ -22,7 +22,7 @@ import { anonymousFriendlyQuery, deployedQuery, repositoryParams } from './schem
 /** Contract, section 8. */
 const FIVE_MINUTES = 'public, max-age=300';
 const AN_HOUR = 'public, max-age=3600';
-/** For a badge that only says that something does not answer at the moment. */
+/** For a badge that only says that something is unavailable at the moment. */
 const NOT_AT_ALL = 'no-store';
 
 export const badges = new Hono<AppEnv>();

@@ -1,4 +1,4 @@
-/** The client of a request, as limits count it; and the objects that count. */
+/** The client of a request as the limits count it, and the objects that count. */
 import type { Context } from 'hono';
 import type { Guard } from '../durable/guard.ts';
 import type { RateWindow } from '../durable/rate-window.ts';
@@ -11,15 +11,15 @@ export interface Client {
   /** Address, or network of addresses. In memory only, and never in a log. */
   readonly network: string;
   /**
-   * The only form in which it is kept, another one for each use.
-   * @param context within the use: what is counted for one is not to be matched with another, either.
+   * The only stored form of the client; different for each use.
+   * @param context within the use, so that records of one context cannot be matched with those of another.
    */
   hash(use: ClientUse, context?: string): string;
   /** The same of all networks that one subscriber may hold. */
   siteHash(use: ClientUse, context?: string): string;
 }
 
-/** Rejects when the key of the hash cannot be read. */
+/** Rejects if the key of the hash cannot be read. */
 export async function clientOf(c: Context<AppEnv>): Promise<Client> {
   const { clientIpHeader, identitySecret } = c.var.config;
   const network = clientNetwork(c.req.raw, clientIpHeader);
@@ -35,7 +35,7 @@ export function rateWindowOf(env: Env, client: Client): DurableObjectStub<RateWi
   return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(client.hash('window')));
 }
 
-/** There is one: whoever shows a badge in a page has all of the page's readers ask for it. */
+/** One object for all clients: all readers of a page with a badge request that badge. */
 export function badgeWindowOf(env: Env): DurableObjectStub<RateWindow> {
   return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName('badges'));
 }

@@ -2,8 +2,8 @@
  * Anonymous comments on issues and pull requests (contract, 4.1 and 4.2). Both paths do the same: on the host a pull
  * request's general comments are those of the issue of its number.
  *
- * A request that is sent again after a lost answer posts a second comment: nothing tells it from an author who says
- * the same thing twice.
+ * A request that is repeated after a lost answer posts a second comment: it looks the same as an author who says the
+ * same thing twice.
  */
 import { type Context, Hono } from 'hono';
 import type { CommentOutcome, CommentRequest } from '../durable/identity.ts';
@@ -63,7 +63,10 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
   return c.json<CommentAnswer>({ comment_url: url, hash, karma, user_token: userToken });
 }
 
-/** Hands the comment to its identity. When that is lost with its machine, nobody knows what became of the comment. */
+/**
+ * Passes the comment to its identity's object. If that object's machine dies, nobody knows whether the comment was
+ * posted.
+ */
 async function post(c: Context<AppEnv>, hash: string, request: CommentRequest): Promise<CommentOutcome> {
   try {
     return await identityOf(c, hash).comment(request);

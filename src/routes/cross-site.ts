@@ -1,8 +1,9 @@
 /**
- * Posts that a page of someone else makes in the name of whoever has it open.
+ * Posts that another site's page makes in the name of the person who has it open.
  *
- * There are no cookies to steal, but a report counts for the address that sends it. Every browser says with a POST where
- * it comes from, in Sec-Fetch-Site, in Origin, or in both, and no page can change either. What says neither is a program.
+ * There are no cookies to steal, but a report counts for the address that sends it. With a POST, every browser says
+ * where it comes from, in Sec-Fetch-Site, in Origin, or in both, and no page can change either. A request with neither
+ * comes from a program.
  */
 
 /** Whether a browser sends `request` for a page of another site. */
@@ -11,6 +12,6 @@ export function isCrossSite(request: Request): boolean {
   if (site !== null) return site !== 'same-origin' && site !== 'none';
   const origin = request.headers.get('Origin');
   if (origin === null) return false;
-  // Hosts only: a proxy in front may have taken the encryption away. `Origin: null` has none.
+  // Compares only hosts, because a proxy in front may have terminated TLS. `Origin: null` has no host.
   return !URL.canParse(origin) || new URL(origin).host !== new URL(request.url).host;
 }

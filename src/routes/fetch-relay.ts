@@ -1,12 +1,12 @@
 /**
  * A fetching client's requests on their way to the host.
  *
- * The headers that go there are the ones below and no others, and never the bot's token: it could read private
- * repositories for anyone. What of a request may go there, src/git/fetch-request.ts has decided.
+ * Only the headers below are sent, and never the bot's token, because it could read private repositories for anyone.
+ * src/git/fetch-request.ts decides what part of a request is passed on.
  *
- * Some clients (isomorphic-git) post to a repository's old name although discovery has led them to the new one, and
- * would turn a redirected POST into a GET. So the redirect is followed here. A short body, which nearly all are, is
- * held until it is answered and sent again under the new name; before a longer one the host is asked for the name.
+ * Some clients (isomorphic-git) post to a repository's old name although discovery redirected them to the new one, and
+ * would turn a redirected POST into a GET. So the redirect is followed here. Nearly all bodies are short: they are kept
+ * until the answer, and sent again under the new name. Before a longer body, the host is asked for the new name.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
@@ -19,7 +19,7 @@ export const UPLOAD_PACK_REQUEST = 'application/x-git-upload-pack-request';
 export const UPLOAD_PACK_RESULT = 'application/x-git-upload-pack-result';
 /** Some five thousand wants and haves. */
 const SHORT_BODY_BYTES = 256 * 1024;
-/** Among other keys that Git may add: the version that it speaks, in which the host answers alike. */
+/** The protocol version in this header; Git may add other keys. The host answers in the same version. */
 const PROTOCOL_VERSION = /(?:^|:)version=([12])(?:$|:)/;
 
 /** The host's answer, a redirect included; null if there is none, or none in time. */
@@ -83,8 +83,8 @@ async function relayLong(
   await discovery.body?.cancel();
   const { stream, outcome } = sendOn(c, beginning, rest);
   const answer = post(c, movedRepository(discovery) ?? target, stream);
-  // A host that takes the request may begin to answer before it has read all of it; whether all of it comes is still
-  // to be seen. One that does not take it need not read it.
+  // A host that accepts the request may begin to answer before it has read all of it, and the rest may still fail to
+  // arrive. A host that refuses the request need not read it.
   const failure = await Promise.race([
     outcome,
     answer.then((early) => (early?.ok === true ? outcome : null)),
@@ -130,11 +130,11 @@ type Pieces = AsyncIterator<Uint8Array>;
 
 interface SentOn {
   readonly stream: ReadableStream<Uint8Array>;
-  /** Why the client's body did not come whole, or is refused; null once it has. */
+  /** Why the client's body did not arrive completely, or is refused; null once it has arrived. */
   readonly outcome: Promise<Error | null>;
 }
 
-/** The request's body, on its way to the host while it comes in. */
+/** The request's body, passed on to the host while it arrives. */
 function sendOn(c: Context<AppEnv>, beginning: readonly Uint8Array[], rest: Pieces): SentOn {
   const { readable, writable } = new IdentityTransformStream();
   const outcome = pump(beginning, rest, new TimedWriter(writable, c.var.config.writeTimeoutMs));
@@ -151,7 +151,8 @@ async function pump(
   try {
     for (const chunk of beginning) isRead &&= await writer.write(chunk);
     for (let piece = await rest.next(); piece.done !== true; piece = await rest.next()) {
-      // What the host does not read is read all the same: the client comes to the answer only behind it.
+      // Reads the body even if the host does not, because the client reads the answer only after it has sent
+      // everything.
       isRead &&= await writer.write(piece.value);
     }
     if (isRead) await writer.close();

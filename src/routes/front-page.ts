@@ -1,4 +1,7 @@
-/** GET /: the front page in a browser, a few lines in a terminal. What is dead is not shown; the page always is. */
+/**
+ * GET /: the front page in a browser, a few lines in a terminal. Data that is unavailable is left out; the page itself
+ * is always shown.
+ */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
 import type { AppEnv } from '../env.ts';
@@ -11,7 +14,7 @@ import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from './public-origin.ts';
 
 const PLACEHOLDER = '<owner>/<repo>';
-/** The numbers on it are that old themselves. */
+/** The numbers on the page are just as old. */
 const KEPT_SECONDS = 5;
 
 export const frontPage = new Hono<AppEnv>();
@@ -30,7 +33,7 @@ frontPage.get('/', async (c) => {
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
     return c.text(frontText(page, config), 200, headers);
   }
-  // What the service asks a key for is not shown here either.
+  // Does not show what requires the service's key.
   const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger, http) : null;
   const [isSuspended, totals, recent] = await Promise.all([
     isPanicMode(c),

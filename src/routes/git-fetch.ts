@@ -2,8 +2,8 @@
  * Clone and fetch, relayed to the host (contract, 4.5 and 4.7), without what a request tells of the client: see
  * src/git/fetch-request.ts.
  *
- * The host's answers stream through; nothing is kept or changed. In two cases we say more than the host does: a
- * repository has moved, or it asks for a password, as there is nothing to be seen without one.
+ * The host's answers stream through; nothing is kept or changed. In two cases our answer differs: when a repository has
+ * moved, and when the host asks for a password because it shows the repository to nobody.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
@@ -46,8 +46,8 @@ export async function discoverFetch(c: Context<AppEnv>, target: RepositoryName):
 }
 
 /**
- * The contract's header (4.5) says that no password is wanted. libgit2 takes it, even beside a 200, for a challenge
- * that it cannot meet, and gives up; so clients that name libgit2 do not get it.
+ * The contract's header (4.5) says that no password is wanted. But libgit2 takes it for a challenge, even with status
+ * 200, and gives up. So clients that name libgit2 do not get it.
  */
 function noChallenge(c: Context<AppEnv>): Record<string, string> {
   const client = gitClientOf(c.req.header('User-Agent') ?? '');
@@ -81,7 +81,7 @@ function result(body: Uint8Array): Response {
   return new Response(body, { headers: { 'Content-Type': UPLOAD_PACK_RESULT, ...NO_CACHE } });
 }
 
-/** A host asks for a password where it shows nothing to the public; ours would be typed in for nothing. */
+/** A host asks for a password if it does not show the repository to the public. Here a password would not help. */
 function passOn(
   c: Context<AppEnv>,
   target: RepositoryName,

@@ -8,7 +8,7 @@ import { type BodyLimits, chunksOf, drain, limited, type LimitedSource } from '.
 import { gunzipped } from '../streams/gunzip.ts';
 import { TimedWriter } from '../streams/timed-writer.ts';
 
-/** Refs and packs are of the moment; no cache may keep them. */
+/** Refs and packs change at any time, so no cache may keep them. */
 export const NO_CACHE = {
   'Cache-Control': 'no-cache, max-age=0, must-revalidate',
   Expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
@@ -20,7 +20,7 @@ export function redirectToMoved(c: Context<AppEnv>, movedTo: RepositoryName, ser
   return c.redirect(`/v1/gh/${fullName(movedTo)}/info/refs?service=${service}`, 301);
 }
 
-/** Not 401, whatever the host says: Git would ask for a password, and there is none to give. */
+/** Never 401, even if the host says so: Git would ask for a password, and there is none. */
 export function missing(
   c: Context<AppEnv>,
   target: RepositoryName,
@@ -29,14 +29,14 @@ export function missing(
   return c.text(`${fullName(target)} does not exist, or is not public.\n`, 404, headers);
 }
 
-/** Null if the request has the one content type that its endpoint takes, and is compressed with gzip or not at all. */
+/** Null if the request has the content type of its endpoint, and is compressed with gzip or not at all. */
 export function wrongType(c: Context<AppEnv>, expected: string): Response | null {
   if (c.req.header('Content-Type') !== expected) {
     return c.text(`The content type must be ${expected}.\n`, 415);
   }
   const encoding = c.req.header('Content-Encoding');
   if (encoding === undefined || isGzip(encoding)) return null;
-  return c.text('The one content encoding that is taken here is gzip.\n', 415, { 'Accept-Encoding': 'gzip' });
+  return c.text('The only supported content encoding is gzip.\n', 415, { 'Accept-Encoding': 'gzip' });
 }
 
 /**
@@ -47,7 +47,7 @@ function isGzip(encoding: string): boolean {
   return /^(?:x-)?gzip$/i.test(encoding);
 }
 
-/** The request's body, inflated if need be. The limit is for what comes out, and for what goes in, too. */
+/** The request's body, inflated if necessary. The limit applies before and after inflating. */
 export function gitBody(c: Context<AppEnv>, limits: BodyLimits): LimitedSource {
   const sent = chunksOf(c.req.raw.body, limits);
   const isCompressed = isGzip(c.req.header('Content-Encoding') ?? '');
@@ -60,8 +60,8 @@ export function announcedBytes(c: Context<AppEnv>): number {
 }
 
 /**
- * Answers 413 at once, and keeps the connection until the client has stopped sending: one that breaks while it still
- * sends never reads the answer. Git stops when it sees the status.
+ * Answers 413 immediately, and keeps the connection open until the client has stopped sending. If the connection broke
+ * earlier, the client would never read the answer. Git stops sending when it sees the status.
  */
 export function tooLarge(
   c: Context<AppEnv>,
@@ -70,7 +70,7 @@ export function tooLarge(
   contentType: string,
 ): Response {
   const init = { status: 413, headers: { 'Content-Type': contentType } };
-  // A client that asks first has sent nothing, and will not.
+  // A client that asks first (Expect: 100-continue) has sent nothing, and will not.
   if (c.req.header('Expect') !== undefined && announcedBytes(c) > 0) return new Response(message, init);
   const { readable, writable } = new IdentityTransformStream();
   const writer = new TimedWriter(writable, c.var.config.writeTimeoutMs);

@@ -1,9 +1,9 @@
 /**
  * Push over HTTP (contract, 4.5 and 4.6): discovery, and the request whose story src/push tells.
  *
- * Whatever can be wrong with a push is told in-band: Git hides the text of any other status, and ends with "Everything
- * up-to-date". Two answers have a status nevertheless: 413 as the contract asks for it, and 415 for what no Git client
- * sends.
+ * Every problem with a push is reported in-band with status 200, because Git hides the text of any other status, and
+ * ends with "Everything up-to-date". There are two exceptions: 413, which the contract requires, and 415, for requests
+ * that no Git client sends.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
@@ -16,6 +16,7 @@ import { isolate } from '../metrics/isolate.ts';
 import { discoverForPush } from '../push/discovery.ts';
 import type { PushSettings } from '../push/preparation.ts';
 import { Push } from '../push/push.ts';
+import { lookUpAhead } from '../push/upstream-repository.ts';
 import { toRefusal } from '../push/refusal.ts';
 import type { WriteBytes } from '../push/reply.ts';
 import { TurnedAway } from '../push/turned-away.ts';
@@ -31,6 +32,7 @@ import {
   tooLarge,
   wrongType,
 } from './git-http.ts';
+import { pullRequestPath } from '../pages/pull-request-page.ts';
 import { publicOrigin } from './public-origin.ts';
 import { pushHost } from './push-host.ts';
 
@@ -43,6 +45,7 @@ const PR_KEY_BYTES = 16;
 
 export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
+  c.executionCtx.waitUntil(lookUpAhead(host, target));
   try {
     const advertisement = await discoverForPush(host, target, c.var.logger);
     return new Response(advertisement, { headers: { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE } });
@@ -54,15 +57,15 @@ export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): 
   }
 }
 
-/** A push from the commands on; how it goes is told in-band. */
+/** A push after its commands were read. Its outcome is reported in-band. */
 interface PushStory {
   /** Reads the body to its end, or to its limit. Never rejects. */
   receive(reader: ByteReader): Promise<void>;
-  /** Does what is left, and answers; false if the client has gone. Never rejects. */
+  /** Does the remaining work, and answers; false if the client has gone. Never rejects. */
   conclude(write: WriteBytes): Promise<boolean>;
   /** Gives back what the push holds, after `conclude`. Never rejects. */
   end(isAnswered: boolean): Promise<void>;
-  /** Ends the push in place of both, as its body is over the limit, which HTTP says. Never rejects. */
+  /** Ends the push instead of both, because its body is over the limit, which the HTTP status says. Never rejects. */
   abandon(): Promise<void>;
 }
 
@@ -78,7 +81,7 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
   if (request.kind === 'probe') return result(null);
   const push = await storyOf(c, target, request);
   const received = push.receive(reader);
-  // A client that leaves now does not end the push: what it holds must be given back.
+  // If the client leaves now, the push continues, because it must release what it holds.
   c.executionCtx.waitUntil(received);
   await received;
   if (body.isOverLimit) {
@@ -86,7 +89,7 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
     return pushTooLarge(c, body);
   }
   const { readable, writable } = new IdentityTransformStream();
-  // Nor does one that leaves now: the push is half done on the host.
+  // It continues also if the client leaves now, because it is half done on the host.
   c.executionCtx.waitUntil(isolate.during(conclude(push, writable, c.var.config.writeTimeoutMs)));
   return result(readable);
 }
@@ -98,7 +101,7 @@ async function storyOf(
 ): Promise<PushStory> {
   if (request.kind === 'faulty') return new TurnedAway(toRefusal(request.fault, clientOf(c)), request);
   const host = pushHost(c);
-  // Before any other work; the window of the address follows when it is known that a pull request is wanted.
+  // Before any other work. The address's limit is checked later, when it is known that the push opens a pull request.
   const refusal = await host.admission.enter();
   if (refusal !== null) {
     const refNames = request.commandList.map(({ refName }) => refName);
@@ -111,7 +114,7 @@ async function storyOf(
     : new Withdrawal(host, settings, target, withdrawal, c.var.logger);
 }
 
-/** What is written first after a line has broken seems to be taken; then the break is known. */
+/** The first write after a connection has broken seems to succeed. Only the next one fails. */
 async function conclude(
   push: PushStory,
   writable: WritableStream<Uint8Array>,
@@ -143,6 +146,7 @@ function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Response {
 function pushSettings(c: Context<AppEnv>): PushSettings {
   const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, identityCheck } =
     c.var.config;
+  const origin = publicOrigin(c.req.raw, c.var.config);
   return {
     anonEmail,
     maxRepositoryMb,
@@ -151,7 +155,8 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
     prUpdatePolicy,
     identityCheck,
     client: clientOf(c),
-    remoteUrl: (repository) => `${publicOrigin(c.req.raw, c.var.config)}/v1/gh/${fullName(repository)}`,
+    remoteUrl: (repository) => `${origin}/v1/gh/${fullName(repository)}`,
+    pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     newPrHash: () => randomHex(PR_HASH_BYTES),
     newPrKey: () => randomHex(PR_KEY_BYTES),
   };

@@ -16,7 +16,7 @@ import { publicOrigin } from './public-origin.ts';
 
 type GitHandler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
 
-/** No handler sees a name that is not valid. */
+/** Calls the handler only with a valid name. */
 const onRepository = (handle: GitHandler) => async (c: Context<AppEnv>) => {
   const target = parseRepositoryName(c.req.param('owner') ?? '', c.req.param('repo') ?? '');
   return target === null ? c.text(`${INVALID_NAME}\n`, 400) : handle(c, target);
@@ -40,7 +40,7 @@ git.get(
 git.post('/git-receive-pack', onRepository(receivePack));
 git.post('/git-upload-pack', onRepository(uploadPack));
 
-/** Any method, as git-lfs has many; the path is not our business. */
+/** For every method and path that git-lfs uses. */
 git.all('/info/lfs/:path{.+}', refuseLfs);
 
 /** For a person who opens the remote's address. */
@@ -56,7 +56,7 @@ git.get(
       [
         `This is a Git remote for anonymous contributions to ${fullName(target)}.`,
         '',
-        'Clone, commit, push; no account is needed, and a bot opens the pull request:',
+        'Clone, commit and push. You need no account: a bot opens the pull request for you.',
         '',
         `  git clone ${remote}`,
         `  cd ${target.name}`,

@@ -1,14 +1,14 @@
 /**
  * GET /health (contract section 4.8): says which code runs, so that anyone can compare it with its source.
  *
- * Always public, and it asks nothing of the host or the database: an answer means that the Worker runs.
+ * Always public. It does not need the host or the database: an answer means that the Worker runs.
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '../env.ts';
 import type { HealthAnswer } from './schemas/health.ts';
 
 const NOTICE =
-  'Every line that handles your push is in the source repository; deployedCommit names the revision that runs here.';
+  'The source repository contains every line of code that handles your push. deployedCommit is the revision that runs here.';
 
 export const health = new Hono<AppEnv>();
 
@@ -22,7 +22,7 @@ health.get('/health', (c) => {
     platform: officialInstance,
     // The contract's name for "what runs the code"; here that is workerd, versioned by its compatibility date.
     goVersion: `workerd ${c.env.COMPATIBILITY_DATE}`,
-    // There is no page for what was changed and not committed; the nearest is that of its parent.
+    // Uncommitted changes have no page. The nearest is that of the parent commit.
     verify: { github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`, source: NOTICE },
   });
 });

@@ -1,9 +1,10 @@
 /**
- * Anonymous issues (contract, 4.3): created by the bot, and from then on a thread like any other, on which the author
- * is known by the token in the answer.
+ * Anonymous issues (contract, 4.3). The bot creates them. After that, an issue is a thread like any other; the token in
+ * the answer identifies its author there.
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
+import { openRestAccess } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
 import { GitHubThreads, type NewIssue } from '../host/github-threads.ts';
 import { HostError } from '../host/host-error.ts';
@@ -46,7 +47,7 @@ async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<
   const refusal = refuseWithoutBot(c) ?? (await refuseByPolicy(c, target, 'issues'));
   if (refusal !== null) return refusal;
 
-  // Asked for first: once the issue exists, nothing may fail any more.
+  // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const created = await create(c, target, { title, body: text, labels: labels ?? [] });
   if ('kind' in created) return writeRefusal(c, 'issue', created);
@@ -67,9 +68,8 @@ async function create(
   target: RepositoryName,
   issue: NewIssue,
 ): Promise<{ url: string; number: number } | WriteFailure> {
-  const { hostingApiUrl, hostingToken } = c.var.config;
-  const access = { apiUrl: hostingApiUrl, token: hostingToken ?? '', http: c.var.http };
-  const host = new GitHubThreads({ ...access, clock: systemClock });
+  const { config, http } = c.var;
+  const host = new GitHubThreads({ ...openRestAccess(c.env, config, http), clock: systemClock });
   try {
     return await host.createIssue(target, issue);
   } catch (error) {

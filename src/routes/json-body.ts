@@ -8,8 +8,8 @@ import { BodyError, chunksOf, drain } from '../streams.ts';
 const MAX_JSON_BYTES = 512 * 1024;
 
 /**
- * The object in the request's body. `invalid`: it cannot be parsed, or is no JSON object (contract, section 7: "invalid
- * payload"). Bytes that are no UTF-8 are invalid, too. Cost: the body once, in memory.
+ * The object in the request's body. `invalid`: it cannot be parsed, or is not a JSON object (contract, section 7:
+ * "invalid payload"). Bytes that are not UTF-8 are invalid, too. Cost: the body once, in memory.
  * @throws BodyError `too-large` over 512 KiB, `timeout` when the client stalls.
  */
 export async function readJsonObject(
@@ -28,14 +28,14 @@ export async function readJsonObject(
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'invalid' };
     return { kind: 'object', value: value as Record<string, unknown> };
   } catch (error) {
-    // The rest is read all the same: a client that cannot send it never comes to the answer.
+    // The rest is read anyway: a client that cannot send it never reads the answer.
     await drain(new ByteReader(chunks), 'end');
     if (error instanceof BodyError) throw error;
     return { kind: 'invalid' };
   }
 }
 
-/** The answer when the body did not come whole. */
+/** The answer if the body did not arrive completely. */
 export function bodyRefusal(c: Context<AppEnv>, { code }: BodyError): Response {
   if (code === 'too-large') return c.json({ error: 'request body too large' }, 413);
   if (code === 'timeout')

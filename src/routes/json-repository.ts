@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { INVALID_NAME, parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
 
-/** No handler sees a name that is not valid. */
+/** Calls the handler only with a valid name. */
 export const onRepository =
   (handle: (c: Context<AppEnv>, target: RepositoryName) => Promise<Response>) =>
   async (c: Context<AppEnv>): Promise<Response> => {

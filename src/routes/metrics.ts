@@ -1,8 +1,8 @@
 /**
  * GET /metrics: as JSON (contract, 4.9), or as text for a monitoring system that asks for it.
  *
- * The JSON tells of the isolate that answers. The text adds the counts of the whole service. Cost: the JSON none, the
- * text one call of the Tally object.
+ * The JSON describes the isolate that answers. The text also contains the counts of the whole service. Cost: none for
+ * the JSON, one call of the Tally object for the text.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';

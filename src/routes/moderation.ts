@@ -37,7 +37,7 @@ const INVALID_HASH: Refusal = {
 const CROSS_SITE: Refusal = {
   status: 403,
   title: 'This report came from another site',
-  explanation: 'Open the report page, and report from there.',
+  explanation: 'Open the report page of this service, and report from there.',
 };
 const INCOMPLETE: Refusal = {
   status: 408,
@@ -52,7 +52,7 @@ const TOO_MANY: Refusal = {
 };
 const FAULT: Refusal = {
   status: 500,
-  title: 'Something went wrong here',
+  title: 'The service has a fault',
   explanation: 'It was logged. Try again later.',
 };
 
@@ -101,7 +101,10 @@ function wantsJson(c: Context<AppEnv>): boolean {
   return preferredType(c, ['text/html', 'application/json'], 'text/html') === 'application/json';
 }
 
-/** The fields of a form or of a JSON object; none if the body is neither, or too long. @throws BodyError if it does not come whole. */
+/**
+ * The fields of a form or of a JSON object; none if the body is neither, or too long. @throws BodyError if the body
+ * does not arrive completely.
+ */
 async function readFields(c: Context<AppEnv>): Promise<unknown> {
   const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs };
   const chunks = chunksOf(c.req.raw.body, limits);

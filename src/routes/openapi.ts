@@ -1,7 +1,6 @@
 /**
- * GET /openapi.json: the API as others' tools read it (OpenAPI 3.1), made of the schemas by which handlers check and
- * answer. The descriptions hang on an app of their own, which serves nothing: no request passes through them, and a test
- * compares their paths with the Worker's.
+ * GET /openapi.json: a description of the API for tools (OpenAPI 3.1), generated from the schemas that the handlers use.
+ * The descriptions belong to an app of their own, which serves no request. A test compares its paths with the Worker's.
  */
 import { Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
@@ -24,16 +23,16 @@ const DOCUMENTATION = {
     title: 'gitveil',
     version: '1',
     description:
-      'An anonymising Git remote and its JSON API: pull requests, comments and issues without an account. No key is needed for them; the code host learns neither your name nor your address.',
+      'An anonymising Git remote and its JSON API: pull requests, comments and issues without an account. You need no key for them. The code host learns neither your name nor your address.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
   tags: [
     { name: 'Git', description: 'The remote: push, fetch and clone.' },
-    { name: 'Comments and issues', description: 'Written by the bot account for people whom nobody knows.' },
-    { name: 'Reports', description: 'How readers act against abuse.' },
+    { name: 'Comments and issues', description: 'The bot account posts them for anonymous people.' },
+    { name: 'Reports', description: 'Readers report pseudonyms for abuse.' },
     { name: 'Statistics', description: 'Pull requests so far.' },
     { name: 'Badges', description: 'Images for READMEs.' },
-    { name: 'Service', description: 'Which code runs, and how it fares.' },
+    { name: 'Service', description: 'Which code runs, and its metrics.' },
     { name: 'Operation', description: 'For the operator.' },
   ],
   components: {
@@ -42,7 +41,7 @@ const DOCUMENTATION = {
         type: 'apiKey' as const,
         in: 'header' as const,
         name: 'X-Service-Key',
-        description: 'Only where the operator has set a key.',
+        description: 'Only if the operator has set a key.',
       },
     },
   },
@@ -50,7 +49,7 @@ const DOCUMENTATION = {
 
 let known: ApiDescription | null = null;
 
-/** Made once in an isolate's life, when it is first asked for. @param origin where the service is found. */
+/** Generated once for each isolate, on the first request. @param origin the service's public address. */
 export async function apiDescription(origin: string): Promise<ApiDescription> {
   known ??= await generateSpecs(describedApp(), { documentation: DOCUMENTATION, excludeStaticFile: false });
   return { ...known, servers: [{ url: origin }] };

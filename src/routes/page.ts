@@ -1,11 +1,11 @@
-/** Answers for people: pages, to those who ask for them. */
+/** Sends pages to clients that ask for them. */
 import type { Context } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../env.ts';
 import { type Page, pageHeaders, renderPage } from '../pages/layout.ts';
 
-/** Which of the types the client would rather have; `usual` for one that takes anything. */
+/** The type that the client prefers; `usual` if it accepts anything. */
 export function preferredType<const T extends string>(c: Context, types: readonly T[], usual: T): T {
   return accepts(c, { header: 'Accept', supports: [...types], default: usual }) as T;
 }

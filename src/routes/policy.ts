@@ -8,8 +8,8 @@ import { policyRefusal } from '../policy/policy.ts';
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
 
 /**
- * The answer to a contribution that the repository does not take; null: it does. What cannot be known is refused, too:
- * a maintainer's no must not depend on the host's mood.
+ * The answer to a contribution that the repository does not accept; null if it accepts it. If the policy cannot be
+ * read, the contribution is refused, too: a maintainer's refusal must not depend on the host being available.
  */
 export async function refuseByPolicy(
   c: Context<AppEnv>,
@@ -18,9 +18,13 @@ export async function refuseByPolicy(
 ): Promise<Response | null> {
   const policy = await openPolicies(c.env, c.var.config, c.var.logger, c.var.http).of(target);
   if (policy === undefined) {
-    return c.json({ error: `the policy of ${fullName(target)} cannot be read now; try again later` }, 503);
+    return c.json(
+      { error: `the policy of ${fullName(target)} cannot be read at the moment; try again later` },
+      503,
+    );
   }
-  // As the host says it of what the bot cannot see (contract, section 7): what only the bot sees is not shown to anyone.
+  // The host's words for a repository that the bot cannot see (contract, section 7). A repository that only the bot can
+  // see gets the same answer.
   if (policy === null) return c.json({ error: `failed to create ${SINGULAR[kind]}: 404 Not Found` }, 400);
   const refusal = policyRefusal(policy, target, kind);
   return refusal === null ? null : c.json({ error: refusal }, 403);

@@ -14,12 +14,12 @@ prStatus.get('/api/pr-status/:hash', (c) => {
   const params = prStatusParams.safeParse(c.req.param());
   if (!params.success) {
     return c.json(
-      { error: 'the hash of a pull request is 8 to 40 hexadecimal characters, as the push has shown it' },
+      { error: 'the hash of a pull request is 8 to 40 hexadecimal characters, as the push printed it' },
       400,
     );
   }
   const topic = pullRequestTopic(params.data.hash);
-  // The hash is a key: no cache is to keep it.
+  // The hash is a key, so no cache may keep it.
   c.header('Cache-Control', 'no-store');
   return c.json<PrStatusAnswer>({
     hash: params.data.hash,

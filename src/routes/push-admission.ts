@@ -1,9 +1,18 @@
-/** Wires the admission of one push: the guard and the window of its address. */
+/** Connects the admission of one push with the guard and with the limit of its address. */
 import type { Context } from 'hono';
+import { accountOf, openBackOff } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
+import { LONGEST_WAIT_MS } from '../host/retry.ts';
 import { keyedHash } from '../identity/keyed-hash.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
-import { type Admission, type Place, rateLimited, suspended, unguarded } from '../push/admission.ts';
+import {
+  type Admission,
+  heldBack,
+  type Place,
+  rateLimited,
+  suspended,
+  unguarded,
+} from '../push/admission.ts';
 import { Refusal } from '../push/refusal.ts';
 import { type Client, clientOf, guardOf, rateWindowOf } from './client.ts';
 
@@ -16,9 +25,14 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   return {
     async enter() {
       try {
-        const { panicMode, at } = await guardOf(c.env).admit((await client()).hash('burst'));
+        const address = (await client()).hash('burst');
+        const { panicMode, at, hostPauseMs } = await guardOf(c.env).admit(address, accountOf(c.var.config));
         pushedAt = at;
-        return panicMode ? suspended() : null;
+        const backOff = openBackOff(c.env, c.var.config);
+        backOff.learn(hostPauseMs);
+        if (panicMode) return suspended();
+        const leftMs = backOff.leftMs();
+        return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c), leftMs) : null;
       } catch (error) {
         return outOfReach(c, error);
       }
@@ -43,7 +57,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         ]);
       },
       async release() {
-        // A place that is not given back is free again after a while.
+        // A place that is not returned becomes free after a while.
         await rateWindowOf(c.env, owner)
           .releasePlace(key)
           .catch((error: unknown) => c.var.logger.warn('a place could not be given back', { error }));
@@ -51,7 +65,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     };
   }
 
-  /** Once more if an object is out of reach for a moment: the pull request is open, and its push is not to fail. */
+  /** Retries once if an object cannot be reached for a moment: the pull request is open, and its push must not fail. */
   async function counted(step: () => Promise<void>): Promise<void> {
     await step()
       .catch(step)
@@ -64,6 +78,10 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       .rateLimitExceeded({ network, hash: offender.hash('alert') }, attempts)
       .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
   }
+}
+
+function hostNameOf(c: Context<AppEnv>): string {
+  return new URL(c.var.config.hostingUrl).host;
 }
 
 /** What is kept with an address, if only as hashes, must not tell which pull requests came from it. */

@@ -2,7 +2,7 @@
  * GET /api/stats and /api/recent-prs (contract, 4.11 and 4.12).
  *
  * Both may be a few seconds old, here and in every cache on the way. Cost: nothing within five seconds of the last
- * question in the isolate; else one row of D1 for the total, and ten rows through an index for the list.
+ * request in the isolate. After that, one row of D1 for the total, and ten rows through an index for the list.
  */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../env.ts';
@@ -45,7 +45,7 @@ function statisticsOf(c: Context<AppEnv>): Statistics {
   return openStatistics(c.env, c.var.config, c.var.logger, c.var.http);
 }
 
-/** A cache that others share must not hand out what the service asks a key for. */
+/** A shared cache must not give out what requires the service's key. */
 function cacheControl(c: Context<AppEnv>): string {
   return `${c.var.config.serviceApiKey === null ? 'public' : 'private'}, ${MAX_AGE}`;
 }

@@ -1,4 +1,4 @@
-/** GET /api/status (contract, 4.10): public always, and never from a cache, so that a suspension shows at once. */
+/** GET /api/status (contract, 4.10): always public, and never from a cache, so that a suspension shows immediately. */
 import { Hono } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { guardOf } from './client.ts';

@@ -1,4 +1,4 @@
-/** What no route answers: a path that is none, or a method that its path does not take (RFC 9110, 15.5.6). */
+/** Answers requests without a route: an unknown path, or a method that the path does not accept (RFC 9110, 15.5.6). */
 import type { Context, Hono } from 'hono';
 import type { AppEnv } from '../env.ts';
 
@@ -11,10 +11,10 @@ export const unmatched =
     ];
     if (allowed.length === 0 || allowed.includes(c.req.method)) return c.json({ error: 'not found' }, 404);
     const methods = allowed.join(', ');
-    return c.json({ error: `method not allowed; this path takes ${methods}` }, 405, { Allow: methods });
+    return c.json({ error: `method not allowed; this path accepts ${methods}` }, 405, { Allow: methods });
   };
 
-/** Middleware is for every method; a route is for one. */
+/** Middleware is registered for every method, a route for one. */
 function takes(app: Hono<AppEnv>, method: 'GET' | 'POST', path: string): boolean {
   const [matches] = app.router.match(method, path);
   return matches.some(([[, route]]) => route.method === method);

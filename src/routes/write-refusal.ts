@@ -1,15 +1,18 @@
-/** Answers for what the host did not take, alike for comments and issues (contract, section 7). */
+/** The answers if the host refuses a comment or an issue (contract, section 7). */
 import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import type { WriteFailure } from '../host/write-failure.ts';
 
-/** Asked for when the host does not say how long it wants to be left alone. */
+/** The wait if the host does not say how long to wait. */
 const USUAL_PAUSE_MS = 60_000;
 
 export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', failure: WriteFailure): Response {
   const hostName = new URL(c.var.config.hostingUrl).host;
   switch (failure.kind) {
     case 'refused':
+      if (failure.said !== null) {
+        c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: failure.said });
+      }
       return c.json({ error: `failed to create ${what}: ${failure.status}` }, 400);
     case 'rate-limited':
       return c.json(
@@ -22,7 +25,7 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
     case 'unreachable':
       return c.json(
         {
-          error: `no answer from ${hostName}: the ${what} may have been created or not; look there before you try again`,
+          error: `no answer from ${hostName}: the ${what} may exist; look there before you try again`,
         },
         502,
       );
@@ -32,7 +35,7 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
 /** Of a service without HOSTING_TOKEN; null if it has one. */
 export function refuseWithoutBot(c: Context<AppEnv>): Response | null {
   if (c.var.config.hostingToken !== null) return null;
-  const error = 'this service has no bot account yet: its operator has to set HOSTING_TOKEN';
+  const error = 'this service has no bot account yet: its operator must set HOSTING_TOKEN';
   return c.json({ error }, 503);
 }
 

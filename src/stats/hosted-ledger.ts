@@ -1,9 +1,9 @@
 /**
  * The ledger in a hosted PostgreSQL behind PostgREST, such as Supabase. Schema and set-up: docs/hosted-database.md.
  *
- * Reads go to tables that the key may see, one indexed query each; writes and karma go through functions, as the key is
- * a public one and must not reach those tables. A request is tried once: who writes has an outbox, and who reads has
- * the last known value.
+ * Reads query tables that the key may read, with one indexed query each. Writes and karma use functions, because the
+ * key is public and must not reach those tables. A request is tried once: writers have an outbox, and readers have the
+ * last known value.
  */
 import { PostgrestClient } from '@supabase/postgrest-js';
 import * as z from 'zod';
@@ -11,7 +11,7 @@ import type { Http } from '../outgoing/http-client.ts';
 import { wholeResponse } from '../outgoing/whole-response.ts';
 import type { Ledger, PullRequestEntry, RecordedPullRequest, Totals } from './ledger.ts';
 
-/** Until the whole answer has come. */
+/** Time limit for the whole answer. */
 const TIMEOUT_MS = 5_000;
 /** Ten rows are the most that is asked for. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
@@ -31,8 +31,8 @@ export class HostedLedger implements Ledger {
   constructor({ url, key }: { readonly url: string; readonly key: string }, http: Http) {
     this.#db = new PostgrestClient(restBase(url), {
       headers: { apikey: key, Authorization: `Bearer ${key}` },
-      // The client's own timeout ends when the headers are there, and would let a body stall. A redirection would take
-      // the key elsewhere.
+      // The client's own timeout ends with the headers, so a body could stall. A redirect would send the key to another
+      // server.
       async fetch(input, init) {
         const signal = AbortSignal.timeout(TIMEOUT_MS);
         const response = await http.fetch(input, { ...init, signal, redirect: 'manual' });

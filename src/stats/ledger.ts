@@ -1,9 +1,9 @@
 /**
- * The ledger: pull requests (contract, 2.8), their number, and karma (2.3). One small interface; D1 keeps it, or a
- * hosted database when the operator gave one.
+ * The ledger: pull requests (contract, 2.8), their number, and karma (2.3). One small interface, for D1 or the
+ * operator's hosted database.
  *
- * Cost: a question reads one row by its key, or as many as it answers, in the order of an index; nothing is counted or
- * sorted when it is asked. An entry writes its row, two rows of totals, and their indexes.
+ * Cost: a question reads one row by its key, or the rows of its answer in the order of an index. Nothing is counted or
+ * sorted at that time. An entry writes its row, two rows of totals, and their indexes.
  *
  * Every method rejects with the database's error. Writes come from outboxes that deliver at least once: a pull
  * request's URL makes the second delivery do nothing, and karma is set, not added to.
@@ -33,7 +33,7 @@ export interface Ledger {
   recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]>;
   /** How many there are for one repository; its name is compared without regard to case, as the host does. */
   pullRequestCount(owner: string, repo: string): Promise<number>;
-  /** Null if nothing is written down for this identity hash. */
+  /** Null if nothing is recorded for this identity hash. */
   karma(hash: string): Promise<number | null>;
   setKarma(hash: string, karma: number): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Chooses where the ledger is kept: in the hosted database if there is one, else in D1. */
+/** Opens the ledger: the hosted database if there is one, and D1 otherwise. */
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { Http } from '../outgoing/http-client.ts';

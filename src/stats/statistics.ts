@@ -1,4 +1,4 @@
-/** The ledger's numbers as the public asks for them: a few seconds old at most, or the last known ones. */
+/** The ledger's numbers for the public: a few seconds old at most, or the last known ones. */
 import { waitUntil } from 'cloudflare:workers';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
@@ -14,12 +14,12 @@ export const STATISTICS_FRESH_MS = 5_000;
 /** Contract, 4.15. */
 export const COUNT_FRESH_MS = 5 * 60_000;
 
-/** Every answer is undefined when the ledger does not answer and never has. */
+/** Every answer is undefined if the ledger does not answer and never has. */
 export class Statistics {
   readonly #ledger: () => Ledger;
   readonly #lastKnown: LastKnown;
 
-  /** @param ledger opens it, which an answer from memory does not need. */
+  /** @param ledger opens it. An answer from memory does not call this. */
   constructor(ledger: () => Ledger, lastKnown: LastKnown) {
     this.#ledger = ledger;
     this.#lastKnown = lastKnown;

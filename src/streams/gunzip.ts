@@ -1,9 +1,9 @@
 /**
- * A gzip body, inflated as it is read (RFC 1952: one member or several; zeros may follow, nothing else may).
+ * A gzip body, inflated while it is read (RFC 1952: one or several members, followed by nothing but zeros).
  *
- * node:zlib, and not DecompressionStream: in workerd the latter inflates whatever is written to it at once, whether or
- * not anybody reads, so that a body of one megabyte becomes a gigabyte of memory. This one stops while its output waits.
- * It makes a new buffer for each piece, of which V8 lets some 60 MB pile up before it collects them (measured).
+ * Uses node:zlib, not DecompressionStream: in workerd the latter inflates all input at once, even if nobody reads, so a
+ * body of one megabyte can become a gigabyte of memory. node:zlib stops while its output waits. It makes a new buffer
+ * for each piece, and V8 lets some 60 MB of them accumulate before it collects them (measured).
  */
 import { createGunzip } from 'node:zlib';
 import type { ChunkSource } from '../git/byte-reader.ts';
@@ -12,12 +12,12 @@ import { BodyError } from '../streams.ts';
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * `read` rejects with BodyError: `damaged`, or what `source` rejects with. After that it hands on the rest as it comes,
- * for whoever reads to throw it away.
+ * `read` rejects with BodyError: `damaged`, or what `source` rejects with. After that, it passes on the rest as it
+ * comes, so that the reader can discard it.
  */
 export function gunzipped(source: ChunkSource): ChunkSource {
   const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-  // The error reaches whoever reads; an event that nobody hears would end the isolate.
+  // The reader gets the error. An `error` event without a listener would end the isolate.
   gunzip.on('error', () => {});
   const inflated: AsyncIterator<Uint8Array> = gunzip[Symbol.asyncIterator]();
   const closed = new Promise<void>((resolve) => gunzip.once('close', () => resolve()));

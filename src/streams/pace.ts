@@ -1,9 +1,9 @@
 /**
- * The slowest pace at which a body may come: 1 KiB a second, over each minute of waiting.
+ * The slowest allowed pace of a body: 1 KiB a second, over each minute of waiting.
  *
- * The time limit on a single wait stops a sender that has died. It does not stop one that sends a byte now and then to
- * keep the connection, and the memory behind it, for hours. Only time spent waiting counts, so a slow receiver of ours
- * never makes a sender look slow. The minutes follow each other without overlap, which needs two numbers and no list.
+ * The time limit on a single wait stops a sender that has died. It does not stop one that sends a byte now and then,
+ * and so keeps the connection and its memory for hours. Only waiting time counts, so a slow receiver on our side never
+ * makes a sender look slow. The minutes follow each other without overlap, which needs two numbers and no list.
  */
 const MINUTE_MS = 60_000;
 const BYTES_PER_MS = 1024 / 1000;
@@ -13,7 +13,9 @@ export class Pace {
   #waitedMs = 0;
   #bytes = 0;
 
-  /** @param longestWaitMs that is allowed: where it is over a minute, the pace is judged as rarely. */
+  /**
+   * @param longestWaitMs the longest allowed wait. If it is over a minute, the pace is measured over that time instead.
+   */
   constructor(longestWaitMs: number) {
     this.#windowMs = Math.max(MINUTE_MS, longestWaitMs);
   }

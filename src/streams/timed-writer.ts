@@ -1,6 +1,6 @@
 /**
- * Writes to someone who may have stopped reading. One write may wait for so long; then the other side is given up, and
- * everything written after that fails at once.
+ * Writes to a receiver that may have stopped reading. If one write takes too long, this gives up the receiver, and
+ * every later write fails at once.
  */
 export class TimedWriter {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -9,7 +9,7 @@ export class TimedWriter {
   constructor(writable: WritableStream<Uint8Array>, timeoutMs: number) {
     this.#writer = writable.getWriter();
     this.#timeoutMs = timeoutMs;
-    // Whoever writes learns of the end from the write.
+    // The writer learns of the end from its next write.
     this.#writer.closed.catch(() => {});
   }
 
@@ -23,7 +23,7 @@ export class TimedWriter {
     return this.#isDone(this.#writer.close());
   }
 
-  /** Breaks off: the other side sees that something is missing. Never rejects. */
+  /** Aborts the stream, so the receiver sees that something is missing. Never rejects. */
   async abort(): Promise<void> {
     await this.#writer.abort().catch(() => {});
   }

@@ -1,5 +1,6 @@
 /** Every page in a real browser: for eyes, hands and screens of all kinds, and what the front page does with a script. */
 import { expect, it } from 'vitest';
+import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { accessibilityProblems, describeInBrowser, overflow, useChromium } from './support/chromium.ts';
 
@@ -32,6 +33,37 @@ describeInBrowser.each(PAGES)('%s', (_, path) => {
   });
 });
 
+describeInBrowser('the page of a pull request', () => {
+  it('is accessible, fits a telephone, and leads to a feed that is well-formed XML', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
+    const on = { owner: upstream.owner, repo: upstream.name, number: pull.number };
+    for (let count = 0; count < 3; count++) bed.sandbox.maintainer.comment(on, 'Thanks!');
+    await bed.service.runScheduled();
+    const path = `/v1/pr/${banner.prHash}`;
+    await expect.poll(async () => (await fetch(bed.service.url + path)).status).toBe(200);
+    const page = await chromium.newPage({ baseURL: bed.service.url });
+    await page.goto(path);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await accessibilityProblems(page)).toEqual([]);
+    }
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 844 });
+      expect(await overflow(page)).toBe(0);
+    }
+    expect(await page.getByRole('link', { name: 'New comment' }).count()).toBe(3);
+    const feed = await (await fetch(`${bed.service.url}${path}.atom`)).text();
+    const parsed = await page.evaluate<[string, number]>(`(() => {
+      const feed = new DOMParser().parseFromString(${JSON.stringify(feed)}, 'application/xml');
+      return [feed.documentElement.nodeName, feed.querySelectorAll('feed > entry > id').length];
+    })()`);
+    expect(parsed).toEqual(['feed', 4]);
+  });
+});
+
 describeInBrowser('the front page', () => {
   it('shows the commands for a repository without JavaScript', async () => {
     const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });
@@ -51,7 +83,7 @@ describeInBrowser('the front page', () => {
     const field = page.getByLabel('Which repository?');
     await field.pressSequentially('octo/hello.git');
     expect(await page.locator('code').allTextContents()).toEqual(commands('octo/hello'));
-    await page.getByRole('button', { name: 'Copy the command: Commit as always, then push' }).press('Enter');
+    await page.getByRole('button', { name: 'Copy the command: Commit as usual, then push' }).press('Enter');
     await page.getByRole('status').filter({ hasText: 'Copied' }).waitFor({ state: 'attached' });
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(commands('octo/hello')[1]);
     await field.fill('<b>octo</b>');

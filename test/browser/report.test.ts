@@ -38,7 +38,7 @@ describeInBrowser('reporting a pseudonym', () => {
 
     await page.goBack();
     await page.getByRole('button').click();
-    await page.getByRole('heading', { name: 'You have reported this already' }).waitFor();
+    await page.getByRole('heading', { name: 'You have already reported this' }).waitFor();
   });
 
   it('cannot be done by a page of someone else', async () => {

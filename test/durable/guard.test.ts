@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { tokenHash } from '../../src/guard/action-token.ts';
 import type { TrackedPullRequest } from '../../src/guard/tracked-pull-request.ts';
+import type { TokenProblem } from '../../src/host/token-watch.ts';
 import type { Notification } from '../../src/notify/ntfy.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 
@@ -70,7 +71,7 @@ function pass(ms: number): void {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit(address);
+  for (let time = 0; time < times; time++) await guard().admit(address, 'account');
 }
 
 function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
@@ -100,9 +101,9 @@ describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
     expect(await guard().status()).toEqual({ panicMode: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit('a')).panicMode).toBe(true);
+    expect((await guard().admit('a', 'account')).panicMode).toBe(true);
     await abortAllDurableObjects();
-    expect((await guard().admit('a')).panicMode).toBe(true);
+    expect((await guard().admit('a', 'account')).panicMode).toBe(true);
     expect(await guard().status()).toEqual({ panicMode: true });
     await guard().setPanic(false, PASSWORD);
     await abortAllDurableObjects();
@@ -137,7 +138,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit('a');
+      for (let time = 0; time < 19; time++) await instance.admit('a', 'account');
       return changes() - before;
     });
     expect(written).toBe(0);
@@ -336,5 +337,37 @@ describe('an alert', () => {
     pass(7 * 24 * HOUR_MS);
     await deliver();
     expect(await storedText()).not.toContain('rate-limit');
+  });
+});
+
+describe('a token with a problem', () => {
+  it('is told once a day, whoever finds it out, and without buttons', async () => {
+    await configured();
+    const problems: TokenProblem[] = ['no-workflow', 'expires-soon'];
+    await guard().tokenProblems('bot', problems);
+    await guard().tokenProblems('bot', problems);
+    await deliver();
+    pass(24 * HOUR_MS);
+    await guard().tokenProblems('bot', problems);
+    await deliver();
+    expect(published).toHaveLength(2);
+    expect(published[0]?.message).toMatch(
+      /^The token of the bot account lacks the scope workflow, .*; it expires within a week\. /,
+    );
+    expect(published[0]?.actions).toBeUndefined();
+  });
+});
+
+describe('the code host', () => {
+  it('is left alone by the account that it has asked, for as long as it said, also after a restart', async () => {
+    await guard().pauseHost('bot', 10 * MINUTE_MS);
+    await guard().pauseHost('bot', MINUTE_MS);
+    expect(await guard().admit('a', 'bot')).toMatchObject({ hostPauseMs: 10 * MINUTE_MS });
+    expect(await guard().admit('a', 'another bot')).toMatchObject({ hostPauseMs: 0 });
+    await abortAllDurableObjects();
+    pass(4 * MINUTE_MS);
+    expect(await guard().hostPause('bot')).toBe(6 * MINUTE_MS);
+    pass(6 * MINUTE_MS);
+    expect(await guard().hostPause('bot')).toBe(0);
   });
 });

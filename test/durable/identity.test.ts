@@ -70,10 +70,10 @@ describe('a comment', () => {
   });
 
   it.each([
-    [404, { kind: 'refused', status: '404 Not Found' }],
-    [403, { kind: 'refused', status: '403 Forbidden' }],
-    [410, { kind: 'refused', status: '410 Gone' }],
-    [422, { kind: 'refused', status: '422 Unprocessable Entity' }],
+    [404, { kind: 'refused', status: '404 Not Found', said: null }],
+    [403, { kind: 'refused', status: '403 Forbidden', said: 'no (403)' }],
+    [410, { kind: 'refused', status: '410 Gone', said: null }],
+    [422, { kind: 'refused', status: '422 Unprocessable Entity', said: null }],
   ])('that the host refuses with %i changes no karma', async (status, failure) => {
     await someone.say();
     host.disturb = () => Response.json({ message: 'no' }, { status });
@@ -81,15 +81,6 @@ describe('a comment', () => {
     host.disturb = () => undefined;
     expect(await someone.say()).toMatchObject({ karma: 2 });
     expect(host.comments).toHaveLength(2);
-  });
-
-  it('that comes too soon for the host says for how long, and changes no karma', async () => {
-    const headers = { 'retry-after': '90' };
-    host.disturb = () => Response.json({ message: 'slow down' }, { status: 403, headers });
-    const failure = { kind: 'rate-limited', pauseMs: 90_000 };
-    expect(await someone.say()).toEqual({ kind: 'failed', failure });
-    host.disturb = () => undefined;
-    expect(await someone.say()).toMatchObject({ karma: 1 });
   });
 });
 

@@ -93,6 +93,21 @@ function failure(): Response {
 }
 
 describe('a run', () => {
+  it('shows a reopening, of which no topic is told', async () => {
+    const { prHash, pull } = await openPull();
+    const state = async () => (await objectOf(prHash).view())?.state;
+    pull.closedAt = CLOSED_AT;
+    await run();
+    expect(await state()).toBe('closed');
+    vi.setSystemTime(Date.now() + 5_000);
+    pull.closedAt = null;
+    pull.updatedAt += 1000;
+    await run();
+    expect(await state()).toBe('open');
+    await deliver(prHash);
+    expect(messagesOf(prHash)).toHaveLength(1);
+  });
+
   it('publishes comments, reviews and the closing, each once, however often it runs', async () => {
     const { prHash, pull, url } = await openPull();
     pull.comments.push({ id: 5, author: 'mona' }, { id: 6, author: BOT });
@@ -256,12 +271,15 @@ describe('when the host fails', () => {
     const { prHash, pull } = await openPull();
     pull.closedAt = CLOSED_AT;
     host.disturb = () => Response.json({}, { status: 429, headers: { 'retry-after': '120' } });
-    await run();
+    // An account of its own: it is the account that is left alone.
+    const account = { HOSTING_TOKEN: 'another-bot' };
+    await run(account);
     host.disturb = () => undefined;
     asked();
-    await run();
+    await run(account);
     expect(asked()).toEqual([]);
-    await run();
+    vi.setSystemTime(Date.now() + 120_000);
+    await run(account);
     await deliver(prHash);
     expect(messagesOf(prHash)).toHaveLength(1);
   });

@@ -85,7 +85,7 @@ describe('a claim', () => {
   it('writes nothing: anyone may ask for any pr_hash', async () => {
     const { object, claim } = newPullRequest();
     await claim();
-    await object().tell([{ key: 'merged:1', kind: 'merged', url: '' }], NOW);
+    await object().tell([{ key: 'merged:1', kind: 'merged', number: 1, url: '' }], NOW);
     const tables = await runInDurableObject(object(), (_, { storage }) =>
       storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\'").toArray(),
     );

@@ -49,7 +49,7 @@ function push(tip: string): RecordedPush {
 
 function comment(id: number): HostEvent {
   const url = `https://host.test/octo/hello/pull/1#issuecomment-${id}`;
-  return { key: `comment:${id}`, kind: 'commented', url };
+  return { key: `comment:${id}`, kind: 'commented', number: 1, url };
 }
 
 async function ledgerUrls(): Promise<string[]> {
@@ -174,7 +174,8 @@ describe('events on the host', () => {
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
     expect(await objectOf(pullRequest).tell([comment(1), comment(2)], later())).toBe(true);
     await abortAllDurableObjects();
-    const merged: HostEvent = { key: 'merged:1', kind: 'merged', url: pullRequest.url };
+    const { number, url } = pullRequest;
+    const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
     await objectOf(pullRequest).tell([comment(2), merged], later());
     await runDurableObjectAlarm(objectOf(pullRequest));
     await objectOf(pullRequest).tell([comment(1), merged], later());

@@ -1,6 +1,7 @@
 /** Every answer is as /openapi.json says, and the document is as a public linter wants it. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
 import { DescribedApi } from './support/described-api.ts';
 import type { Person } from './support/person.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -73,6 +74,20 @@ describe('what the service tells of itself', () => {
   });
 });
 
+it('the page of a pull request is as described', async () => {
+  const operation = 'GET /v1/pr/{hash}';
+  const contribution = await contribute(bed);
+  await contribution.clone.commit();
+  const { banner } = await expectAccepted(bed, contribution, await contribution.clone.push());
+  const path = `/v1/pr/${banner.prHash}`;
+  await expect.poll(async () => (await fetch(bed.service.url + path)).status).toBe(200);
+  await api.expect(200, operation, path);
+  await api.expect(200, operation, path, { headers: { Accept: 'text/html' } });
+  await api.expect(200, operation, `${path}.atom`);
+  await api.expect(404, operation, '/v1/pr/0123456789ab');
+  await api.expect(404, operation, '/v1/pr/0123456789ab', { headers: { Accept: 'text/html' } });
+});
+
 describe('comments and issues', () => {
   const issues = 'POST /v1/gh/{owner}/{repo}/issues/anonymous';
   const path = '/v1/gh/octo/hello/issues/anonymous';
@@ -112,8 +127,9 @@ describe('comments and issues', () => {
     ];
     for (const [operation, end, hostPath] of operations) {
       await api.expect(403, operation, `/v1/gh/octo/closed/${end}`, json(person, TEXTS));
-      const headers = { 'retry-after': '120' };
-      bed.sandbox.faults.inject({ method: 'POST', path: hostPath, answer: { status: 429, headers } });
+      // As often as a call is made; the account is to be free again for the next one.
+      const answer = { status: 429, headers: { 'retry-after': '1' } };
+      bed.sandbox.faults.inject({ method: 'POST', path: hostPath, times: 3, answer });
       await api.expect(503, operation, `/v1/gh/octo/hello/${end}`, json(person, TEXTS));
       const cut = { during: 'request', afterBytes: 0 } as const;
       bed.sandbox.faults.inject({ method: 'POST', path: hostPath, times: 9, cut });

@@ -242,7 +242,7 @@ describe('a client that does not read its answer', () => {
     connection.send(body);
     await expect.poll(() => bed.host.pulls(push.upstream)).toHaveLength(1);
     const again = () => sendPush(push.upstream.url, push.person, body).then(readPushAnswer);
-    expect((await again()).errors).toEqual(['push rejected: this push is under way already']);
+    expect((await again()).errors).toEqual(['push rejected: this push is already in progress']);
     await expect.poll(async () => (await again()).report[1], { interval: 500 }).toBe(`ok ${REF}`);
     connection.vanish();
     expect(await bed.host.pulls(push.upstream)).toHaveLength(1);

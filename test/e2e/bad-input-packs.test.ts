@@ -29,7 +29,7 @@ beforeAll(async () => {
 const INVALID: ExpectedRefusal = { unpack: 'invalid pack', reason: 'the pack is invalid' };
 const TOO_LARGE: ExpectedRefusal = { reason: 'the push is too large', line: /over 10 MB/ };
 const NOT_ANONYMOUS: ExpectedRefusal = { reason: 'the commits cannot be made anonymous' };
-const UNPROVEN: ExpectedRefusal = { reason: 'fetch first', line: /could not be found upstream/ };
+const UNPROVEN: ExpectedRefusal = { reason: 'fetch first', line: /cannot find upstream/ };
 const BY_HOST: ExpectedRefusal = {
   reason: 'the code host refused the commits',
   line: /The code host says: /,
@@ -176,7 +176,7 @@ describe('a push with', () => {
     const { bytes } = buildPack([{ type: 'ref-delta', base, delta }, ...entries.slice(1)]);
     await expectInBandRefusal(bed, sound, await pushPack(sound, bytes, tip), {
       ...NOT_ANONYMOUS,
-      line: /stores a commit as a difference/,
+      line: /stores a commit as a delta/,
     });
   });
 
@@ -223,7 +223,7 @@ describe('a real client', () => {
     expect(pushed.code).toBe(1);
     expect(statusTable(pushed).join('\n')).toContain('(push rejected: the push is too large)');
     expect(remoteLines(pushed).join('\n')).toContain(
-      'The push holds an object over 10 MB. Take it out and push again.',
+      'The push contains an object over 10 MB. Remove it and push again.',
     );
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });

@@ -21,7 +21,7 @@ async function expectFound(contribution: Contribution, ...args: string[]): Promi
   const { clone, upstream } = contribution;
   const pushed = await clone.push(...args);
   const lines = await expectRefused(bed, upstream, pushed, REASON);
-  expect(lines).toContain('To publish it all the same, add: -o publish-names');
+  expect(lines).toContain('To publish it anyway, add: -o publish-names');
   expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
   return lines.join('\n');
 }
@@ -188,7 +188,7 @@ describe('a preview', () => {
     expect(date).toMatch(/^\d{4}-/);
     expect(oid).toHaveLength(10);
     expect(commit?.message.toString()).toBe('Only one\n');
-    expect(shown).toContain('found nowhere else');
+    expect(shown).toContain('found no name or address of the commits’ authors');
     await bed.host.onlyPull(upstream);
   });
 

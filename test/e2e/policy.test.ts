@@ -54,14 +54,14 @@ describe('a policy', () => {
     const upstream = await bed.createUpstream();
     await withPolicy(upstream, 'acept: false\n');
     const { comment } = await speak(upstream);
-    expect(comment).toMatch(/^403 .* accepts nothing until its maintainers mend its \.gitveil\.yml/);
+    expect(comment).toMatch(/^403 .* accepts nothing until its maintainers correct its \.gitveil\.yml/);
   });
 
   it('that the host does not show lets nothing through', async () => {
     const upstream = await bed.createUpstream();
     const path = new RegExp(`/${upstream.fullName}/contents/`);
     bed.sandbox.faults.inject({ path, times: 9, answer: { status: 502 } });
-    const refusal = `503 the policy of ${upstream.fullName} cannot be read now; try again later`;
+    const refusal = `503 the policy of ${upstream.fullName} cannot be read at the moment; try again later`;
     expect(await speak(upstream)).toEqual({ issue: refusal, comment: refusal });
   });
 

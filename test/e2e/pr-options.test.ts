@@ -64,7 +64,7 @@ describe('title, description and base', () => {
     const pushed = await clone.push('-o', 'base=nowhere', 'origin', 'HEAD:topic');
     const lines = await expectRefused(bed, upstream, pushed, 'there is no such base branch');
     expect(lines).toContain(
-      `${upstream.fullName} has no branch "nowhere". Name one that it has with -o base=<branch>.`,
+      `${upstream.fullName} has no branch "nowhere". Name an existing branch with -o base=<branch>.`,
     );
   });
 });

@@ -64,7 +64,7 @@ describe('the same push again', () => {
     await expect.poll(() => bed.host.requestsFor(contribution.upstream, 'POST', /\/pulls$/)).toHaveLength(1);
     const second = await again(contribution);
     expect(statusTable(second), second.stderr).toEqual([
-      ' ! [remote rejected] HEAD -> topic (push rejected: this push is under way already)',
+      ' ! [remote rejected] HEAD -> topic (push rejected: this push is already in progress)',
     ]);
     await expectAccepted(bed, contribution, await first);
     await bed.host.onlyPull(contribution.upstream);

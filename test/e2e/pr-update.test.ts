@@ -66,7 +66,7 @@ describe('two updates at once', () => {
       .toHaveLength(1);
     const losing = await update(clones[1]);
     expect(statusTable(losing), losing.stderr).toEqual([
-      ' ! [remote rejected] HEAD -> topic (push rejected: another push to this pull request is under way)',
+      ' ! [remote rejected] HEAD -> topic (push rejected: another push to this pull request is in progress)',
     ]);
     const second = await expectAccepted(bed, { upstream, clone: clones[0]! }, await winning);
     expect(second.pull.number).toBe(first.pull.number);

@@ -81,7 +81,7 @@ describe('a withdrawal', () => {
     await bed.sandbox.maintainer.merge(on);
     const pushed = await withdraw();
     expect(pushed.code, pushed.stderr).toBe(0);
-    expect(remoteLines(pushed)).toContain('Your pull request was merged before; its branch is removed.');
+    expect(remoteLines(pushed)).toContain('Your pull request was already merged. Its branch is removed.');
     expect(await bed.host.workBranches(upstream)).not.toContain(branch);
   });
 

@@ -8,7 +8,7 @@ import { packOf, pushBody, readPkts, readPushAnswer, readReport, sendPush, ZERO_
 
 const bed = useTestBed({ env: { SERVICE_URL: 'https://veil.example' } });
 
-const TAG_REASON = 'tags are not accepted: they carry a name. Push a branch';
+const TAG_REASON = 'tags are not accepted: they contain a name. Push a branch';
 
 /** An annotated tag of HEAD. */
 async function tag(clone: Clone, name: string): Promise<void> {
@@ -175,7 +175,7 @@ describe('push options', () => {
     const pushed = await contribution.clone.push('-o', 'ci.skip', '-o', 'draft=1', 'origin', 'HEAD:topic');
     await expectAccepted(bed, contribution, pushed);
     const told = remoteLines(pushed).filter((line) =>
-      line.includes('A push option is unknown here and is ignored'),
+      line.includes('The service does not know one of the push options and ignores it'),
     );
     expect(told.length).toBeGreaterThan(0);
     expect(told.join()).toContain('pr-hash=<hash>');
@@ -265,7 +265,7 @@ describe('a client', () => {
     const pack = await packOf(clone, ['v1', '^origin/main']);
     const body = pushBody({ commands: [{ newId, ref: 'refs/tags/v1' }], pack });
     const answer = await sendPush(upstream.url, person, body);
-    const report = `000eunpack ok\n004cng refs/tags/v1 ${TAG_REASON}\n0000`;
+    const report = `000eunpack ok\n004eng refs/tags/v1 ${TAG_REASON}\n0000`;
     const packets = readPkts(answer.body);
     expect(packets.at(-1)).toBeNull();
     const band1 = packets

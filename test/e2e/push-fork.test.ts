@@ -23,6 +23,9 @@ const syncRequests = (upstream: { name: string }) =>
       method !== 'GET' && path.includes(`/${upstream.name}`) && /\/merge-upstream$|\/git\/refs/.test(path),
   );
 
+const forkMain = (upstream: { name: string }) =>
+  gitIn(bed.host.forkPath(upstream) ?? '', 'rev-parse', 'main');
+
 describe('the fork', () => {
   it('is waited for while its objects arrive', async () => {
     const contribution = await contribute(bed);
@@ -81,6 +84,49 @@ describe('the fork', () => {
     await clone.commit();
     await expectAccepted(bed, { upstream, clone }, await clone.push());
     expect(syncRequests(upstream)).toHaveLength(before);
+  });
+
+  it('costs a push four requests in all when upstream has not moved', async () => {
+    const { clone, upstream } = await contributeAgain();
+    await clone.commit();
+    const before = bed.host.requests.length;
+    expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
+    const requests = bed.host.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
+    const own = requests.filter((request) => request.includes(upstream.name));
+    expect(own.map((request) => request.replace(/ .*\/hello\d*/, ' …')).toSorted()).toEqual([
+      'GET …',
+      'POST ….git/git-receive-pack',
+      'POST ….git/git-upload-pack',
+      'POST …/pulls',
+    ]);
+  });
+
+  it('is synced beside the push of a clone that is as old as the fork', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    const tip = await upstream.grow({ count: 2 });
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/merge-upstream$/, delayMs: 1_000 });
+    await clone.commit();
+    const before = bed.host.requests.length;
+    expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
+    const paths = bed.host.requests.slice(before).map(({ path }) => path);
+    const asked = (pattern: RegExp): number => paths.findIndex((path) => pattern.test(path));
+    expect(asked(/git-receive-pack$/)).toBeGreaterThan(asked(/merge-upstream$/));
+    await expect.poll(() => forkMain(upstream)).toBe(tip);
+  });
+
+  it('that cannot be synced beside the push is synced by the next', async () => {
+    const { clone, upstream } = await contributeAgain();
+    const tip = await upstream.grow({ count: 2 });
+    for (const path of [/\/merge-upstream$/, /\/git\/refs\/heads\/main$/])
+      bed.sandbox.faults.inject({ path, answer: { status: 500 }, times: 10 });
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
+    bed.sandbox.faults.clear();
+    await clone.git('pull', '--rebase', 'origin', 'main');
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:once-more')).code).toBe(0);
+    expect(await forkMain(upstream)).toBe(tip);
   });
 
   it('is set to upstream’s branch when upstream has rewritten it', async () => {
@@ -187,7 +233,7 @@ describe('the fork', () => {
     const failed = await clone.push('origin', 'HEAD:again');
     expect(failed.code).toBe(1);
     expect(failed.stderr).toContain('push rejected: the fork is gone');
-    expect(remoteLines(failed).join('\n')).toContain('Push again: the service makes a new one.');
+    expect(remoteLines(failed).join('\n')).toContain('Push again: the service creates a new one.');
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
   });
 

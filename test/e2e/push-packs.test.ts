@@ -119,15 +119,17 @@ describe('packs', () => {
   it('with the commit behind more files than can wait are refused, with the reason and a remedy', async () => {
     const contribution = await contribute(bed);
     const { person, upstream } = contribution;
-    const [one, two, three] = [1, 2, 3].map(() => randomBytes(9_000_000)) as [Buffer, Buffer, Buffer];
-    const { commit, entries } = await looseObjects(contribution, { one, two, three });
+    const files = Object.fromEntries([1, 2, 3, 4, 5].map((number) => [`${number}`, randomBytes(9_000_000)]));
+    const { commit, entries } = await looseObjects(contribution, files);
     const body = pushBody({
       commands: [{ newId: commit, ref: 'refs/heads/topic' }],
       pack: handMadePack(entries),
     });
     const { progress, report } = readPushAnswer(await sendPush(upstream.url, person, body));
     expect(report[1]).toMatch(/^ng refs\/heads\/topic push rejected: /);
-    expect(progress.join('\n')).toMatch(/behind too many files\.\n.*pack\.useBitmaps=false/);
+    expect(progress.join('\n')).toMatch(
+      /too many files before its commits or tags\.\n.*pack\.useBitmaps=false/,
+    );
     expect(await bed.host.pulls(upstream)).toEqual([]);
     expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { gitIn, readHistory, readObject } from './support/objects.ts';
 import type { Clone } from './support/person.ts';
-import { bannerOf } from './support/push-output.ts';
+import { bannerOf, remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
@@ -159,10 +159,13 @@ describe('histories', () => {
     const { clone, upstream } = await contribute(bed);
     const pushed = await clone.push('origin', 'origin/main~1:refs/heads/nothing-new');
     expect(pushed.code).toBe(1);
-    expect(pushed.stderr).toContain('Upstream has everything in this push already. Commit something first.');
+    expect(pushed.stderr).toContain('Upstream already has everything in this push. Commit something first.');
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 });
+
+/** As `git update-index --cacheinfo` takes it. */
+const module = (digits: string): string => `160000,${digits.repeat(20)},module-50`;
 
 describe('trees', () => {
   it('keep symbolic links, executable files, submodules, odd names and the empty tree', async () => {
@@ -185,6 +188,33 @@ describe('trees', () => {
     expect(listing).toMatch(/120000 blob \w+\tlink/);
     expect(listing).toMatch(/100755 blob \w+\ttool\.sh/);
     expect(commits[2]?.tree).toBe('4b825dc642cb6eb9a060e54bf8d69288fbee4904');
+  });
+
+  it('warn of submodules that change, and of no others', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const files = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`file-${index}.txt`, 'x\n']));
+    await upstream.grow({ files: { ...files, '.gitmodules': '[submodule "module-50"]\n' } });
+    await clone.git('pull', '--quiet', 'origin', 'main');
+    await clone.git('update-index', '--add', '--cacheinfo', module('ab'));
+    await clone.git('commit', '--quiet', '-m', 'Add a submodule');
+    const added = await clone.push();
+    const { pull } = await expectAccepted(bed, contribution, added);
+    expect(remoteLines(added)).toContain('  module-50 at abababababab');
+    // The folder is then sent as a difference, which shows 20 bytes and no name.
+    await bed.sandbox.maintainer.merge({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+    await clone.git('fetch', '--quiet', 'origin');
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await clone.git('update-index', '--cacheinfo', module('cd'));
+    await clone.git('commit', '--quiet', '-m', 'Use a newer submodule');
+    const changed = await clone.push('origin', 'HEAD:changed');
+    expect(changed.code, changed.stderr).toBe(0);
+    expect(remoteLines(changed)).toContain('  module-50 at cdcdcdcdcdcd');
+    await clone.git('reset', '--quiet', '--hard', 'origin/main');
+    await clone.commit();
+    const other = await clone.push('origin', 'HEAD:other');
+    expect(other.code, other.stderr).toBe(0);
+    expect(remoteLines(other).join('\n')).not.toContain('submodule');
   });
 
   it('keep every blob byte for byte', async () => {

@@ -24,7 +24,7 @@ function remark(key: string, at: string, author: string | null = 'mona') {
 
 describe('the events of a pull request', () => {
   it('are none while nobody has done anything', () => {
-    expect(eventsOf(activity(), BOT)).toEqual({ prHash: '0123456789ab', events: [] });
+    expect(eventsOf(activity(), BOT)).toEqual({ prHash: '0123456789ab', number: 7, events: [] });
   });
 
   it('are all remarks of others in the order of time, each under its own page', () => {
@@ -35,9 +35,9 @@ describe('the events of a pull request', () => {
       remark('review:9', '2026-01-04T00:00:00Z'),
     ];
     expect(eventsOf(activity({ remarks }), BOT)?.events).toEqual([
-      { key: 'comment:3', kind: 'commented', url: `${PULL}#comment:3` },
-      { key: 'review:9', kind: 'commented', url: `${PULL}#review:9` },
-      { key: 'comment:4', kind: 'commented', url: `${PULL}#comment:4` },
+      { key: 'comment:3', kind: 'commented', number: 7, url: `${PULL}#comment:3` },
+      { key: 'review:9', kind: 'reviewed', number: 7, url: `${PULL}#review:9` },
+      { key: 'comment:4', kind: 'commented', number: 7, url: `${PULL}#comment:4` },
     ]);
   });
 

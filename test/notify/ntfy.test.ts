@@ -4,6 +4,7 @@ import { publish } from '../../src/notify/ntfy.ts';
 import type { Http } from '../../src/outgoing/http-client.ts';
 
 const NOTE = { topic: 'anon-pr-0123456789ab', title: 'Title', message: 'Text' };
+const SERVICE = { notifyBaseUrl: 'https://ntfy.test', notifyToken: null };
 
 /** A server that answers like this; a redirection leads to a page, if it is followed. */
 function server(status: number) {
@@ -17,10 +18,25 @@ function server(status: number) {
 
 it('is done when the service has taken the message', async () => {
   const http = server(200);
-  await publish(http, 'https://ntfy.test', NOTE);
+  await publish(http, SERVICE, NOTE);
   expect(http.fetch).toHaveBeenCalledTimes(1);
+  const [url, init] = http.fetch.mock.calls[0]!;
+  expect(url).toBe('https://ntfy.test/');
+  expect(new Headers(init?.headers).has('Authorization')).toBe(false);
 });
 
 it.each([301, 302, 307, 429, 503])('is to be done again after the status %i', async (status) => {
-  await expect(publish(server(status), 'https://ntfy.test', NOTE)).rejects.toThrow(String(status));
+  await expect(publish(server(status), SERVICE, NOTE)).rejects.toThrow(String(status));
+});
+
+it.each([200, 302, 307])('shows the token to that service alone, also when it answers %i', async (status) => {
+  const http = server(status);
+  const publishing = publish(http, { ...SERVICE, notifyToken: 'tk_secret' }, NOTE);
+  await (status === 200 ? publishing : expect(publishing).rejects.toThrow(/^((?!tk_secret).)*$/));
+  const sent = http.fetch.mock.calls.map(([url, init]) => [
+    url,
+    new Headers(init?.headers).get('Authorization'),
+  ]);
+  expect(sent).toEqual([['https://ntfy.test/', 'Bearer tk_secret']]);
+  expect(http.fetch.mock.calls[0]![1]?.redirect).toBe('manual');
 });

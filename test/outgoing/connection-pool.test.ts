@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CONNECT_TIMEOUT_MS, IDLE_TIMEOUT_MS, MAX_OPEN } from '../../src/outgoing/connection-pool.ts';
 import { STALL_TIMEOUT_MS } from '../../src/outgoing/exchange.ts';
+import { HttpClient } from '../../src/outgoing/http-client.ts';
 import {
   answering,
   CHUNKED_HELLO,
@@ -225,7 +226,83 @@ describe('many requests at once', () => {
     const client = server.client();
     const urls = Array.from({ length: 12 }, (_, index) => `https://${index}.test/`);
     for (const url of urls) expect(await outcome(client.fetch(url))).toBe('hello');
-    expect(server.openCount).toBeLessThanOrEqual(2);
+    expect(server.openCount).toBeLessThanOrEqual(3);
+  });
+});
+
+const push = (client: HttpClient, body: ReadableStream<Uint8Array>): Promise<Response> =>
+  client.fetch(URL_A, { method: 'POST', body });
+
+describe('a connection that is opened ahead', () => {
+  it('is taken by the next request', async () => {
+    const server = answering(HELLO);
+    const client = server.client();
+    await client.openAhead(URL_A);
+    expect(await outcome(client.fetch(URL_A))).toBe('hello');
+    expect(server.connections).toHaveLength(1);
+  });
+
+  it('is waited for while it is on its way, by one request alone', async () => {
+    const opening = Promise.withResolvers<void>();
+    const server = answering(HELLO);
+    server.opening = opening.promise;
+    const client = server.client();
+    void client.openAhead(URL_A);
+    const responses = [client.fetch(URL_A), client.fetch(URL_A)];
+    await settled();
+    expect(server.connections).toHaveLength(2);
+    opening.resolve();
+    expect(await Promise.all(responses.map(outcome))).toEqual(['hello', 'hello']);
+    expect(server.connections).toHaveLength(2);
+  });
+
+  it('for a stream is left alone by all other requests', async () => {
+    const server = answering(HELLO);
+    const client = server.client();
+    await client.openAhead(URL_A, { isForStream: true });
+    expect(await outcome(client.fetch(URL_A))).toBe('hello');
+    expect(server.connections).toHaveLength(2);
+    const { body, writer } = fedBody();
+    const pushed = push(client, body);
+    await writer.close();
+    expect(await outcome(pushed)).toBe('hello');
+    expect(server.connections).toHaveLength(2);
+  });
+
+  it('is opened once, and not where one is free', async () => {
+    const server = answering(HELLO);
+    const client = server.client();
+    await Promise.all([client.openAhead(URL_A), client.openAhead(URL_A)]);
+    await client.openAhead(URL_A);
+    expect(server.connections).toHaveLength(1);
+  });
+
+  it('is replaced if the server has closed it meanwhile', async () => {
+    const server = answering(HELLO);
+    const client = server.client();
+    await client.openAhead(URL_A, { isForStream: true });
+    await server.connections[0]?.end();
+    await settled();
+    const { body, writer } = fedBody();
+    const pushed = push(client, body);
+    await writer.close();
+    expect(await outcome(pushed)).toBe('hello');
+    expect(server.connections).toHaveLength(2);
+  });
+
+  it('that cannot be had is told to whoever wants one', async () => {
+    const server = new FakeServer();
+    server.opening = Promise.reject(new Error('refused'));
+    const client = server.client();
+    await client.openAhead(URL_A);
+    expect(await outcome(client.fetch(URL_A))).toBe('unreachable');
+  });
+
+  it('is not opened to a server that the runtime asks', async () => {
+    const server = new FakeServer();
+    const client = new HttpClient([new URL(URL_A).hostname], server.open);
+    await client.openAhead(URL_A);
+    expect(server.connections).toEqual([]);
   });
 });
 

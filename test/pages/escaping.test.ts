@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { frontPage } from '../../src/pages/front-page.ts';
 import { type Page, renderPage } from '../../src/pages/layout.ts';
+import { pullRequestPage } from '../../src/pages/pull-request-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { problemPage } from '../../src/pages/report-page.ts';
 
@@ -22,6 +23,20 @@ const PAGES: readonly ((text: string) => Page)[] = [
       total: 1,
       recent: [{ id: 1, owner: text, repo: text, prUrl: `https://host.test/${text}`, createdAt: text }],
       now: 0,
+    }),
+  (text) =>
+    pullRequestPage({
+      pullRequest: {
+        prHash: text,
+        owner: text,
+        repo: text,
+        number: 1,
+        url: `https://host.test/${text}`,
+        state: 'open',
+        events: [{ id: 1, kind: 'commented', url: `https://host.test/${text}`, at: 0 }],
+      },
+      origin: text,
+      needsKey: true,
     }),
 ];
 

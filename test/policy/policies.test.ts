@@ -24,7 +24,7 @@ class FakeHost implements PolicyHost {
   async repository(name: { owner: string; name: string }) {
     this.asked += 1;
     if (this.failure !== null) throw this.failure;
-    return { ...name, isPrivate: this.isPrivate, isArchived: false, sizeKb: 1 };
+    return { ...name, id: 1, networkId: 1, isPrivate: this.isPrivate, isArchived: false, sizeKb: 1 };
   }
 
   async file() {

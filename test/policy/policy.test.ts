@@ -25,18 +25,18 @@ describe('a policy file', () => {
   });
 
   it.each([
-    ['a key that nobody knows', 'acept: false', /no others/],
-    ['no mapping', '- accept', /no others/],
-    ['a word that nobody knows', 'accept: [pull-requests]', /accept as true, false or a list/],
-    ['an empty value', 'accept:', /accept as true, false or a list/],
-    ['a string for a truth value', 'anonymous_friendly: yes', /anonymous_friendly as true or false/],
+    ['a key that nobody knows', 'acept: false', /may contain only the keys/],
+    ['no mapping', '- accept', /may contain only the keys/],
+    ['a word that nobody knows', 'accept: [pull-requests]', /accept to true, false or a list/],
+    ['an empty value', 'accept:', /accept to true, false or a list/],
+    ['a string for a truth value', 'anonymous_friendly: yes', /anonymous_friendly to true or false/],
     ['broken YAML', 'accept: [issues', /valid YAML/],
     ['a key twice', 'accept: false\naccept: true', /valid YAML/],
     ['two documents', 'accept: true\n---\naccept: false', /valid YAML/],
     ['an alias', 'accept: &all [issues]\nanonymous_friendly: *all', /valid YAML/],
     ['a tag', 'accept: !!js/function "x"', /valid YAML/],
     ['a key that is a list', '? [accept]\n: false', /valid YAML/],
-    ['a prototype', '__proto__: {accept: true}', /no others/],
+    ['a prototype', '__proto__: {accept: true}', /may contain only the keys/],
     ['too many bytes', `# ${'x'.repeat(8192)}`, /8 KB/],
     ['deep nesting', '['.repeat(8000), /valid YAML/],
   ])('with %s accepts nothing, and says why', (_, text, problem) => {
@@ -106,8 +106,8 @@ describe('the sentence of a refusal', () => {
 
   it('names what is wrong with a file that cannot be read', () => {
     expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
-      'octo/hello accepts nothing until its maintainers mend its .gitveil.yml, which must hold the keys ' +
-        'anonymous_friendly and accept, and no others.',
+      'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which may contain only the keys ' +
+        'anonymous_friendly and accept.',
     );
   });
 });

@@ -93,7 +93,7 @@ describe('claims', () => {
   );
 
   it.each<[string, ClaimedPullRequest, string]>([
-    ['at work', { kind: 'busy' }, 'another push to this pull request is under way'],
+    ['at work', { kind: 'busy' }, 'another push to this pull request is in progress'],
     ['in the way', { kind: 'wrong-key' }, 'the pr-key is missing or wrong'],
   ])('fail when someone else is %s, and give back what comes later', async (_what, claimed, reason) => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<BegunPush>();
@@ -107,7 +107,7 @@ describe('claims', () => {
 
   it('fail when the same push is under way, and leave that alone', async () => {
     const { claims, of } = world({ begun: { kind: 'busy' } });
-    await expect(claims.claim(subject(), INTENT, false)).rejects.toThrow('this push is under way already');
+    await expect(claims.claim(subject(), INTENT, false)).rejects.toThrow('this push is already in progress');
     await claims.end(true);
     expect(of('end')).toEqual([]);
   });

@@ -64,7 +64,7 @@ describe('parsePushOptions', () => {
     [[`pr-hash=${HASH}`, 'pr-hash=ffffffff'], 'pr-hash'],
     [['title=One', 'title=Two'], 'title'],
   ])('refuses two answers to one question: %j', (options, name) => {
-    const message = `${name} is given twice, and not alike: give it once`;
+    const message = `${name} is given twice with different values: give it once`;
     expect(parsePushOptions(options)).toEqual({ kind: 'invalid', message });
   });
 

@@ -41,7 +41,7 @@ describe('toRefusal', () => {
 
   it.each([
     ['timeout', 'the push did not arrive completely', 'too slowly'],
-    ['aborted', 'the push did not arrive completely', 'broke off'],
+    ['aborted', 'the push did not arrive completely', 'connection broke'],
     ['damaged', 'the push arrived damaged', 'gzip'],
   ] as const)('says of a body with the fault %s that it did not arrive', (code, reason, words) => {
     const refusal = toRefusal(new BodyError(code, SECRET), 'git');
@@ -61,7 +61,7 @@ describe('toRefusal', () => {
   });
 
   it('lets a refusal pass as it is', () => {
-    const refusal = new Refusal('the repository is archived', ['It takes no more changes.']);
+    const refusal = new Refusal('the repository is archived', ['It accepts no more changes.']);
     expect(toRefusal(refusal, 'git')).toBe(refusal);
   });
 });

@@ -38,10 +38,10 @@ describe('the page', () => {
   });
 
   it('shows what errors say', () => {
-    expect(text).toContain('429 The pseudonym has to pause.');
+    expect(text).toContain('429 The pseudonym must wait.');
     expect(text).toContain('cooldown activo por reportes');
     expect(text).toContain(
-      '401 The service has a key, and it was not sent. application/json API key required',
+      '401 The service has a key, and the request did not contain it. application/json API key required',
     );
   });
 

@@ -77,7 +77,7 @@ describe('the front page', () => {
     const dead = { DB: undefined, GUARD: undefined, LAST_KNOWN: undefined };
     const page = await get('/', HTML, dead);
     expect(page.status).toBe(200);
-    expect(await page.text()).toContain('It is not known whether pushes are accepted');
+    expect(await page.text()).toContain('The service cannot tell whether pushes are accepted');
   });
 
   it('says that pushes are suspended, and that they are accepted again', async () => {
@@ -87,7 +87,7 @@ describe('the front page', () => {
       const request = new Request('https://veil.test/admin/panic', { method: 'POST', body });
       expect((await worker.fetch(request, { ...bindings, ...variables })).status).toBe(200);
       const page = await (await get('/')).text();
-      expect(page).toContain(active ? 'Pushes are suspended for the moment' : 'Pushes are accepted');
+      expect(page).toContain(active ? 'Pushes are suspended at the moment' : 'Pushes are accepted');
     }
   });
 

@@ -135,7 +135,7 @@ describe('a report', () => {
       states.map((state, index) => ({ hash, accepted: index < 6, reports: Math.min(6, index + 1), state })),
     );
     expect(standingAnswer.parse(await (await read(hash)).json()).state).toBe('blocked');
-    expect(await (await read(hash, 'text/html')).text()).toContain('It may not post any more');
+    expect(await (await read(hash, 'text/html')).text()).toContain('It may no longer post');
   });
 
   it('counts once for an address, whatever the client claims, and again after 30 days', async () => {
@@ -170,11 +170,11 @@ describe('a report', () => {
     const hash = newHash();
     for (let reports = 1; reports <= 6; reports++) await report(hash);
     const page = await (await report(hash, { headers: { Accept: 'text/html' } })).text();
-    expect(page).toContain('It is blocked already');
+    expect(page).toContain('It is already blocked');
     expect(page).toContain('Further reports change nothing');
   });
 
-  it('is thanked for with a page, and the second time told politely that it counts already', async () => {
+  it('is thanked for with a page, and the second time told politely that it already counts', async () => {
     const hash = newHash();
     const address = newAddress();
     const headers = { Accept: 'text/html' };
@@ -182,7 +182,7 @@ describe('a report', () => {
     expect(first).toContain('Report received');
     expect(first).toContain(`anon-${hash}`);
     const second = await (await report(hash, { address, headers })).text();
-    expect(second).toContain('You have reported this already');
+    expect(second).toContain('You have already reported this');
     expect(second).toMatch(/<dt>Reports<\/dt>\s*<dd>\s*1\s/);
   });
 
@@ -245,7 +245,7 @@ describe('a report', () => {
     const init = { method: 'POST', body: new URLSearchParams({ hash: newHash() }), headers };
     const answer = await worker.fetch(new Request(URL_OF_REPORTS, init), broken);
     expect(answer.status).toBe(500);
-    expect(await answer.text()).toContain('Something went wrong here');
+    expect(await answer.text()).toContain('The service has a fault');
     expect(lines).toEqual([expect.stringContaining('a report page failed')]);
     expect(lines.join()).not.toContain('203.0.113');
   });

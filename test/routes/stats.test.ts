@@ -120,7 +120,7 @@ describe('GET /api/pr-status/:hash', () => {
       const response = await get(`/api/pr-status/${hash}`);
       expect(response.status).toBe(400);
       expect(await response.json()).toEqual({
-        error: 'the hash of a pull request is 8 to 40 hexadecimal characters, as the push has shown it',
+        error: 'the hash of a pull request is 8 to 40 hexadecimal characters, as the push printed it',
       });
     },
   );

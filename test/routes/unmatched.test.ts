@@ -30,7 +30,7 @@ describe('a method that the path does not take', () => {
     expect(response.status).toBe(405);
     expect(response.headers.get('Allow')).toBe(allowed);
     if (method === 'HEAD') return;
-    expect(await response.json()).toEqual({ error: `method not allowed; this path takes ${allowed}` });
+    expect(await response.json()).toEqual({ error: `method not allowed; this path accepts ${allowed}` });
   });
 });
 

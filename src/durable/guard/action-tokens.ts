@@ -1,4 +1,4 @@
-/** The tokens of alert buttons that are still good, by their hashes. */
+/** The valid tokens of alert buttons, by their hashes. */
 import { type Action, newActionToken, TOKEN_LIFE_MS, tokenHash } from '../../guard/action-token.ts';
 
 export class ActionTokens {
@@ -25,7 +25,7 @@ export class ActionTokens {
     return tokens;
   }
 
-  /** Uses up the token if it is good for `action`; false if it is not. */
+  /** Uses up the token if it is valid for `action`; false if it is not. */
   use(hash: string, action: Action, now: number): boolean {
     const used = this.#sql.exec(
       'UPDATE tokens SET is_used = 1 WHERE hash = ? AND action = ? AND is_used = 0 AND expires_at > ? RETURNING hash',
@@ -36,7 +36,7 @@ export class ActionTokens {
     return used.toArray().length > 0;
   }
 
-  /** What it was used for has failed: it may be used again, as long as it lives. */
+  /** Its action has failed, so it may be used again until it expires. */
   giveBack(hash: string): void {
     this.#sql.exec('UPDATE tokens SET is_used = 0 WHERE hash = ?', hash);
   }

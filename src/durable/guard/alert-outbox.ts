@@ -1,11 +1,11 @@
 /**
- * Alerts that the notification service has not taken yet. They wait here, so that a dead service delays no push and
- * loses no alert; one whose answer was lost may arrive twice.
+ * Alerts that the notification service has not accepted yet. They wait here, so that an outage of that service delays
+ * no push and loses no alert. If the answer to an alert is lost, it may arrive twice.
  */
 import type { Alert } from '../../guard/alert.ts';
 import { backOffMs } from '../back-off.ts';
 
-/** An operator is to hear of it soon after the notification service is back. */
+/** The operator should get the alert soon after the notification service is back. */
 const LONGEST_RETRY_MS = 5 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** Each may have to wait for the notification service's timeout. */
@@ -48,7 +48,7 @@ export class AlertOutbox {
     return added.one().id;
   }
 
-  /** First those that have failed least: one that is never taken is not to hold up the others. */
+  /** First those that have failed least, so that an alert that always fails does not delay the others. */
   due(now: number): WaitingAlert[] {
     this.#sql.exec('DELETE FROM alerts WHERE at <= ?', now - ALERT_LIFE_MS);
     const rows = this.#sql.exec<AlertRow>(
@@ -73,7 +73,7 @@ export class AlertOutbox {
     this.#sql.exec('UPDATE alerts SET attempts = attempts + 1, due_at = ? WHERE id = ?', dueAt, id);
   }
 
-  /** There is nobody to tell any more. */
+  /** No topic is configured any more. */
   clear(): void {
     this.#sql.exec('DELETE FROM alerts');
   }

@@ -25,7 +25,7 @@ export class Alerts {
     this.#tokens = tokens;
   }
 
-  /** Puts it into the outbox; false if nobody is to be told. @param address that it may name. */
+  /** Puts it into the outbox; false if there is no topic. @param address that the alert may contain. */
   raise(env: Env, alert: Alert, address: string | null, now: number): boolean {
     const config = configOf(env);
     if (config === null) return false;
@@ -46,7 +46,7 @@ export class Alerts {
         await this.#publish(waiting, config);
         this.#outbox.delivered(waiting);
       } catch {
-        // Whatever went wrong, it stays and is tried again.
+        // After any error, it stays and is tried again.
         this.#outbox.failed(waiting, Date.now());
       } finally {
         this.#addresses.delete(waiting.id);
@@ -55,7 +55,7 @@ export class Alerts {
     return this.#outbox.nextDueAt();
   }
 
-  /** Each attempt has tokens of its own: it may come long after the last one, which may have arrived in spite of all. */
+  /** Each attempt has its own tokens: it may come long after the last one, and the last one may have arrived anyway. */
   async #publish({ id, alert, at }: WaitingAlert, config: AlertConfig): Promise<void> {
     const notification = alertNotification(alert, {
       topic: config.notifyAdminTopic,
@@ -65,7 +65,7 @@ export class Alerts {
       tokens: this.#tokens.make(actionsOf(alert), Date.now()),
     });
     const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
-    await publish(http, config.notifyBaseUrl, notification);
+    await publish(http, config, notification);
   }
 }
 

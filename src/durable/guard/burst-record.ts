@@ -1,8 +1,8 @@
 /**
  * The pull requests of the last two hours and the bursts among them: what a rollback closes (contract, 3.4).
  *
- * A pull request belongs to a burst if any moment from the begin of its push to its opening does. A burst begins a
- * minute before the detector fires, with the pushes that made it fire.
+ * A pull request belongs to a burst if the time from the beginning of its push to its opening overlaps the burst. A
+ * burst begins a minute before the detector fires, with the pushes that made it fire.
  */
 import { BURST_WINDOW_MS } from '../../guard/burst-detector.ts';
 import type { TrackedPullRequest } from '../../guard/tracked-pull-request.ts';
@@ -31,7 +31,7 @@ export class BurstRecord {
     sql.exec('CREATE TABLE IF NOT EXISTS bursts (began_at INTEGER NOT NULL, ended_at INTEGER)');
   }
 
-  /** Cost: one row. Told of the same one twice, it keeps the first. */
+  /** Cost: one row. Of the same pull request, it keeps the first record. */
   opened({ url, prHash, owner, repo, number, pushedAt }: TrackedPullRequest, now: number): void {
     this.#sql.exec(
       'INSERT OR IGNORE INTO pull_requests VALUES (?, ?, ?, ?, ?, ?, ?)',
@@ -50,12 +50,12 @@ export class BurstRecord {
     this.#sql.exec('INSERT INTO bursts VALUES (?, NULL)', now - BURST_WINDOW_MS);
   }
 
-  /** Ends what is not ended yet; there may be nothing. */
+  /** Ends the present burst, if there is one. */
   burstEnded(at: number): void {
     this.#sql.exec('UPDATE bursts SET ended_at = ? WHERE ended_at IS NULL', at);
   }
 
-  /** What a rollback is to close, oldest first. */
+  /** The pull requests that a rollback must close, oldest first. */
   tracked(now: number): TrackedPullRequest[] {
     const rows = this.#sql.exec<PullRequestRow>(
       `SELECT * FROM pull_requests WHERE opened_at > ? AND EXISTS (
@@ -73,12 +73,12 @@ export class BurstRecord {
     }));
   }
 
-  /** There is nothing left to do about these. */
+  /** These need nothing more. */
   settle(urls: readonly string[]): void {
     for (const url of urls) this.#sql.exec('DELETE FROM pull_requests WHERE url = ?', url);
   }
 
-  /** Forgets what no rollback reaches; answers when there is more to forget, or null. */
+  /** Deletes what is too old for a rollback. Answers when the next deletion is due, or null. */
   forgetOld(now: number): number | null {
     const before = now - TRACKED_MS;
     this.#sql.exec('DELETE FROM pull_requests WHERE opened_at <= ?', before);

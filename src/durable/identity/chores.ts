@@ -1,6 +1,6 @@
 /**
- * What an identity owes its comments after reports: footers that show karma 0, deletions, and a look for comments of
- * which nobody knows whether they exist. One run does what is due; what fails is due again later. Never rejects.
+ * What must be done with an identity's comments after reports: set karma to 0 in footers, delete comments, and look for
+ * comments that may or may not exist. One run does what is due. What fails is tried again later. Never rejects.
  */
 import type { Clock } from '../../clock.ts';
 import { type CommentWithText, type GitHubThreads, isGone } from '../../host/github-threads.ts';
@@ -11,12 +11,15 @@ import { backOffMs } from '../back-off.ts';
 import type { Records } from './records.ts';
 import type { Attempt, Chore } from './sql-comments.ts';
 
-/** GitHub asks for a second between writes. A run makes a few at once, and the next comes when their time is over. */
+/**
+ * GitHub asks for a second between writes. A run makes a few at once, and the next run starts when their seconds are
+ * over.
+ */
 const CHORES_PER_RUN = 10;
 const RUN_PAUSE_MS = 10_000;
-/** What the host has refused for so long it will not do any more. */
+/** After refusing for this long, the host will not do it any more. */
 const CHORE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
-/** By so much the host's clock may be behind. */
+/** How far the host's clock may be behind. */
 const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
 export interface ChoreSupplies {
@@ -25,7 +28,7 @@ export interface ChoreSupplies {
   readonly clock: Clock;
 }
 
-/** Told of the comment of each attempt that turns out to have made one. */
+/** Called with the comment of each attempt that turns out to have posted one. */
 type OnFound = (attempt: Attempt, found: CommentWithText) => void;
 
 export async function doChores(
@@ -44,7 +47,7 @@ export async function doChores(
   if (chores.length === CHORES_PER_RUN) records.comments.postponeAll(clock.now() + RUN_PAUSE_MS);
 }
 
-/** The comment that an attempt has made; null if there is none (yet). Rejects with HostError. */
+/** The comment that an attempt has posted; null if there is none (yet). Rejects with HostError. */
 export async function findComment(
   { records, host }: Pick<ChoreSupplies, 'records' | 'host'>,
   { repository, number, startedAt }: Attempt,
@@ -54,7 +57,7 @@ export async function findComment(
   return records.comments.unknownAmong(own).find(({ text }) => isIt(text)) ?? null;
 }
 
-/** False if the host wants to be left alone. */
+/** False if the host wants no requests now. */
 async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound: OnFound): Promise<boolean> {
   const { clock, records } = supplies;
   const { comments, hash } = records;
@@ -66,7 +69,7 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
   } catch (error) {
     const failure = failureOf(error, clock);
     const now = clock.now();
-    // With the thread, whatever was written there is gone, too.
+    // If the thread is gone, its comments are gone, too.
     if (isGone(error) || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
     else comments.lookAgain(attempt, now + backOffMs(attempt.failures));
     if (failure.kind === 'rate-limited') comments.postponeAll(now + (failure.pauseMs ?? 0));
@@ -74,7 +77,7 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
   }
 }
 
-/** False if the host wants to be left alone. */
+/** False if the host wants no requests now. */
 async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): Promise<boolean> {
   const { comments, hash } = records;
   const { kind, repository, commentId, orderedAt, failures } = chore;
@@ -95,7 +98,7 @@ async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): P
     const now = clock.now();
     comments.postpone(chore, now + backOffMs(failures));
     if (failure.kind === 'refused') {
-      // This comment's own affair: its thread is locked, say, or its repository archived.
+      // A problem of this comment only: its thread may be locked, or its repository archived.
       if (now - orderedAt > CHORE_LIFE_MS) comments.done(chore);
       return true;
     }

@@ -1,13 +1,13 @@
 /**
- * The karma of one pseudonym (contract, 2.3): kept here, with the ledger behind it.
+ * The karma of one pseudonym (contract, 2.3), stored here and copied to the ledger.
  *
- * The ledger is asked once, when nothing is known here, and told of changes from the object's alarm, the last of
- * several at once. While it cannot be reached comments go on; what it knew is added when it is back.
+ * The ledger is read once, when nothing is known here. The object's alarm sends changes to it, and only the last of
+ * several. While the ledger cannot be reached, comments continue. Its value is added when it is back.
  */
 import type { Ledger } from '../../stats/ledger.ts';
 import { backOffMs } from '../back-off.ts';
 
-/** Changes that come close together are told as one. */
+/** Changes within this time are sent as one. */
 const DELIVERY_DELAY_MS = 5_000;
 /** How long a comment waits for the ledger. */
 const LEDGER_TIMEOUT_MS = 3_000;
@@ -16,7 +16,7 @@ interface KarmaRow extends Record<string, SqlStorageValue> {
   karma: number;
   /** Whether `karma` includes what the ledger knew. */
   is_complete: number;
-  /** When the ledger is to be told; null if it knows. */
+  /** When the ledger must be updated; null if it is up to date. */
   due_at: number | null;
   failures: number;
 }
@@ -38,7 +38,7 @@ export class Karma {
     )`);
   }
 
-  /** The karma now. The first time the ledger is asked. */
+  /** The present karma. The first call asks the ledger. */
   async current(now: number): Promise<number> {
     if (this.#row() === null) await this.#complete(now);
     return this.#row()?.karma ?? 0;
@@ -53,17 +53,17 @@ export class Karma {
     this.#write({ ...this.#known(), karma }, now);
   }
 
-  /** Makes it at least this much. */
+  /** Raises it to at least this value. */
   raise(karma: number, now: number): void {
     if (karma > this.#known().karma) this.set(karma, now);
   }
 
-  /** Whatever it was before does not matter any more. */
+  /** The value in the ledger does not matter any more. */
   reset(now: number): void {
     this.#write({ ...this.#known(), karma: 0, is_complete: 1 }, now);
   }
 
-  /** Tells the ledger if that is due. Never rejects. */
+  /** Updates the ledger if that is due. Never rejects. */
   async deliver(now: number): Promise<void> {
     const before = this.#row();
     if (before === null || before.due_at === null || before.due_at > now) return;
@@ -72,7 +72,7 @@ export class Karma {
     try {
       await inTime(this.#ledger().setKarma(this.#hash, karma));
       const after = this.#known();
-      // What has changed meanwhile is told next.
+      // Changes that were made in between are sent next.
       const due_at = after.karma === karma ? null : now + DELIVERY_DELAY_MS;
       this.#store({ ...after, due_at, failures: 0 });
     } catch {
@@ -80,12 +80,12 @@ export class Karma {
     }
   }
 
-  /** When the ledger is told of a change that is made now. */
+  /** When the ledger is updated with a change that is made now. */
   dueAfter(now: number): number {
     return this.nextDueAt() ?? now + DELIVERY_DELAY_MS;
   }
 
-  /** There is none, and nothing to tell of it. */
+  /** There is no karma, and nothing to send. */
   isNothing(): boolean {
     return (this.#row()?.karma ?? 0) === 0 && this.nextDueAt() === null;
   }

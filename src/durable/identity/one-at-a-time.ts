@@ -1,17 +1,17 @@
 /**
- * Work in the order in which it was asked for, never two pieces at once. A Durable Object takes other calls in while
- * one waits for the network; what has to be exact goes through here.
+ * Runs work in the order of the calls, never two pieces at once. A Durable Object accepts other calls while one waits
+ * for the network, so work that must be exact goes through here.
  */
 export class OneAtATime {
   #last: Promise<unknown> = Promise.resolve();
   #length = 0;
 
-  /** How many pieces wait or run. */
+  /** How many pieces are waiting or running. */
   get length(): number {
     return this.#length;
   }
 
-  /** Settles as `work` does; a failure holds nothing up. */
+  /** Settles as `work` does. A failure does not block later work. */
   run<T>(work: () => Promise<T>): Promise<T> {
     this.#length += 1;
     const result = this.#last.then(work).finally(() => {

@@ -1,4 +1,4 @@
-/** The story of one comment: may it be posted, with which karma, and what became of it. */
+/** Posts one comment: whether it may be posted, with which karma, and with what result. */
 import type { Clock } from '../../clock.ts';
 import type { GitHubThreads, PostedComment } from '../../host/github-threads.ts';
 import { HostError } from '../../host/host-error.ts';
@@ -9,7 +9,7 @@ import { findComment } from './chores.ts';
 import type { Records } from './records.ts';
 import type { Attempt } from './sql-comments.ts';
 
-/** Who has never posted anything is forgotten again: after this, when the object is at rest. */
+/** An identity that has never posted is deleted again after this time without calls. */
 const FORGETTING_DELAY_MS = 60_000;
 
 export interface CommentRequest {
@@ -26,7 +26,7 @@ export type CommentOutcome =
   | { readonly kind: 'posted'; readonly url: string; readonly karma: number }
   | { readonly kind: 'blocked' }
   | { readonly kind: 'cooldown'; readonly leftMs: number }
-  /** Longer than the host takes; so many characters are left for the author's words. */
+  /** Longer than the host allows. `maxCharacters` are left for the author's words. */
   | { readonly kind: 'too-long'; readonly maxCharacters: number }
   /** Too many comments of this pseudonym are waiting. */
   | { readonly kind: 'busy' }
@@ -36,9 +36,9 @@ export interface Surroundings {
   readonly records: Records;
   readonly host: GitHubThreads;
   readonly clock: Clock;
-  /** Sees to it that the alarm goes off then, or earlier; null: it need not. */
+  /** Makes the alarm go off at this time or earlier; null: no alarm needed. */
   wakeBy(at: number | null): Promise<void>;
-  /** Told which attempt is being made; null when it is over. */
+  /** Called with the attempt in progress; with null when it is over. */
   attempting(id: number | null): void;
 }
 
@@ -65,7 +65,7 @@ export async function postComment(
 
   const attempt = comments.begin({ repository: { owner, name: repo }, number }, clock.now());
   surroundings.attempting(attempt.id);
-  // The alarm that a success needs finds nothing to do if there is none: one setting of it is saved.
+  // Sets the alarm that a success needs. If the attempt fails, that alarm does nothing. This saves setting it twice.
   await surroundings.wakeBy(Math.min(attempt.dueAt, karma.dueAfter(clock.now())));
   try {
     const posted = await makeComment(surroundings, attempt, text);
@@ -76,9 +76,9 @@ export async function postComment(
       comments.forget(attempt);
       await surroundings.wakeBy(clock.now());
     }
-    // Blocked while it was on its way: it is deleted as the others are.
+    // Blocked while it was being posted: it is deleted like the others.
     if (ordered === 'delete') return { kind: 'blocked' };
-    // Flagged while it was on its way: its footer is edited as the others' are.
+    // Flagged while it was being posted: its footer is edited like the others'.
     if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
     karma.set(newKarma, clock.now());
     if (decision === 'zero') {
@@ -91,7 +91,9 @@ export async function postComment(
   }
 }
 
-/** Asks the host once. When its answer is lost, the thread is looked at; the attempt stays open if that is no help. */
+/**
+ * Asks the host once. If its answer is lost, this searches the thread. If that does not help, the attempt stays open.
+ */
 async function makeComment(
   { records, host, clock }: Surroundings,
   attempt: Attempt,
@@ -113,7 +115,7 @@ async function makeComment(
   }
 }
 
-/** The host may write line breaks in its own way. */
+/** The host may have changed the line breaks. */
 function sameText(a: string, b: string): boolean {
   return a.replaceAll('\r\n', '\n').trim() === b.replaceAll('\r\n', '\n').trim();
 }

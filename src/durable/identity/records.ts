@@ -13,14 +13,14 @@ export interface Records {
   readonly history: History;
 }
 
-/** False until something has been written: whoever asks about a hash that nobody has must not leave a database behind. */
+/** False until something has been written: a question about an unused hash must not leave a database behind. */
 export function hasRecords(sql: SqlStorage): boolean {
   return sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'pseudonym'").toArray().length > 0;
 }
 
 /**
- * Whether all of it is worth no more than no records at all: anyone can report any hash, and whoever did must not leave a
- * database behind for ever either.
+ * Whether the records have no more effect than none at all. Anyone can report any hash, and this must not leave a
+ * database behind forever either.
  */
 export function isNobody({ moderation, comments, karma, history }: Records): boolean {
   const { reports, isBlocked } = moderation.read();
@@ -29,7 +29,7 @@ export function isNobody({ moderation, comments, karma, history }: Records): boo
 
 /**
  * Makes the tables if there are none.
- * @param name the object's, if the platform tells it: not every platform does when an alarm goes off.
+ * @param name the object's, if the platform knows it. Not every platform does when an alarm goes off.
  */
 export function openRecords(sql: SqlStorage, name: string | undefined, ledger: () => Ledger): Records {
   sql.exec(

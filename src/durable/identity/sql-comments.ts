@@ -1,19 +1,20 @@
 /**
- * The comments of one pseudonym: where they are, and what is still to be done with them. Their texts are the host's
- * to keep.
+ * The comments of one pseudonym: where they are, and what must still be done with them. Only the host stores their
+ * texts.
  *
- * An attempt is written down before the host is asked. One that is still there later ended without an answer, by a
- * crash or a lost connection, and its comment may exist: the thread is looked through for it. What moderation decides
- * meanwhile is noted at the attempt, and so befalls the comment too.
+ * An attempt is recorded before the host is asked. If the record is still there later, the attempt ended without an
+ * answer, by a crash or a lost connection. Its comment may exist, so the thread is searched for it. Decisions of
+ * moderation in between are recorded with the attempt, and so apply to its comment, too.
  *
- * Each write waits for the disk. So an attempt that has ended well is kept for the next comments of the same seconds,
- * which then need not be announced. After a crash the thread is looked through for it too, and nothing is found.
+ * Each write waits for the disk. So the record of a successful attempt is kept for some seconds and serves the next
+ * comments, which then need no record of their own. After a crash, the thread is searched for it, too, and nothing is
+ * found.
  */
 import type { CommentWithText } from '../../host/github-threads.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { hasColumn } from './tables.ts';
 
-/** `reset`: show karma 0. `delete`: take it away. `restore`: show the karma that was reset. */
+/** `reset`: show karma 0. `delete`: delete the comment. `restore`: show the karma that was reset. */
 export type ChoreKind = 'reset' | 'delete' | 'restore';
 
 export interface Thread {
@@ -24,9 +25,9 @@ export interface Thread {
 export interface Attempt extends Thread {
   readonly id: number;
   readonly startedAt: number;
-  /** When to look for its comment, should it not have ended by then. */
+  /** When to look for its comment if it has not ended by then. */
   readonly dueAt: number;
-  /** How often the thread was looked through in vain. */
+  /** How often the thread was searched without a result. */
   readonly failures: number;
 }
 
@@ -40,9 +41,9 @@ export interface Chore {
   readonly karma: number | null;
 }
 
-/** A comment that may exist is looked for when the host, and whoever made the attempt, have surely finished with it. */
+/** A comment that may exist is searched for after this time, when the host and the attempt have surely finished. */
 const SETTLING_MS = 5 * 60 * 1000;
-/** For so long an attempt serves further comments; the object's alarm takes it away earlier. */
+/** How long an attempt serves further comments. The object's alarm deletes it earlier. */
 const KEPT_MS = 30_000;
 
 interface AttemptRow extends Record<string, SqlStorageValue> {
@@ -67,7 +68,7 @@ interface ChoreRow extends Record<string, SqlStorageValue> {
 
 export class SqlComments {
   readonly #sql: SqlStorage;
-  /** It has ended, and is still written down. */
+  /** An attempt that has ended, but whose record is kept. */
   #kept: Attempt | null = null;
 
   constructor(sql: SqlStorage) {
@@ -108,12 +109,12 @@ export class SqlComments {
     return { id, repository, number, startedAt: now, dueAt, failures: 0 };
   }
 
-  /** Ends an attempt that made no comment. */
+  /** Ends an attempt that posted no comment. */
   forget({ id }: Attempt): void {
     this.#sql.exec('DELETE FROM attempts WHERE id = ?', id);
   }
 
-  /** Ends one that is to serve the next comment: nothing was decided about its own meanwhile. */
+  /** Ends an attempt whose record serves the next comment, because moderation decided nothing about its own comment. */
   keep(attempt: Attempt): void {
     this.#kept = attempt;
   }
@@ -123,7 +124,7 @@ export class SqlComments {
     this.#kept = null;
   }
 
-  /** Writes down the comment that an attempt has made. Answers what moderation has decided about it meanwhile. */
+  /** Records the comment that an attempt has posted. Answers what moderation has decided about it in between. */
   settle({ id, repository }: Attempt, commentId: number, now: number): ChoreKind | null {
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
     const chore = row?.chore ?? null;
@@ -145,9 +146,9 @@ export class SqlComments {
     );
   }
 
-  /** Orders something for all comments, those on their way included. */
+  /** Marks all comments for an action, including those that are being posted. */
   order(kind: ChoreKind, now: number): void {
-    // The comments after this one are not meant.
+    // Later comments are not affected.
     this.forgetKept();
     this.#sql.exec('UPDATE comments SET chore = ?, ordered_at = ?, due_at = ?, failures = 0', kind, now, now);
     this.#sql.exec('UPDATE attempts SET chore = ?', kind);
@@ -175,7 +176,7 @@ export class SqlComments {
     return { comments, repository };
   }
 
-  /** The oldest comments that have something due, in order. */
+  /** The oldest comments with an action that is due, in order. */
   dueChores(now: number, limit: number): Chore[] {
     const rows = this.#sql.exec<ChoreRow>(
       `SELECT id, owner, repo, chore, ordered_at, failures, karma FROM comments
@@ -228,7 +229,7 @@ export class SqlComments {
     this.#sql.exec('UPDATE attempts SET due_at = max(due_at, ?)', until);
   }
 
-  /** Attempts of long ago that have not ended. */
+  /** Old attempts that have not ended. */
   dueAttempts(now: number): Attempt[] {
     const rows = this.#sql.exec<AttemptRow>('SELECT * FROM attempts WHERE due_at <= ? ORDER BY id', now);
     return rows.toArray().map(({ id, owner, repo, number, started_at, due_at, failures }) => ({
@@ -245,7 +246,7 @@ export class SqlComments {
     this.#sql.exec('UPDATE attempts SET due_at = ?, failures = failures + 1 WHERE id = ?', at, id);
   }
 
-  /** No comment, and none that may exist. */
+  /** True if there is no comment, and none that may exist. */
   isEmpty(): boolean {
     return (
       this.#sql.exec('SELECT id FROM comments UNION ALL SELECT id FROM attempts LIMIT 1').toArray().length ===

@@ -3,7 +3,9 @@ import { type FeedCursor, SETTLED_MS } from '../../events/feed-cursor.ts';
 import type { FeedMemory, NotedThread } from '../../events/follow.ts';
 import type { FeedThread } from '../../host/github-activity.ts';
 
-/** What could not be examined for so long is given up; what was examined need not be known for longer. */
+/**
+ * Threads that could not be examined for this long are given up. Examined threads are forgotten after the same time.
+ */
 const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 
 interface CursorRow extends Record<string, SqlStorageValue> {
@@ -94,7 +96,10 @@ export class SqlFeedMemory implements FeedMemory {
     }));
   }
 
-  /** A thread examined within seconds of its change is due once more: the same second may have brought another. */
+  /**
+   * A thread that was examined within seconds of its change is due once more, because the same second may have brought
+   * another change.
+   */
   examined({ id }: NotedThread, at: number): void {
     this.#sql.exec('UPDATE threads SET examined_at = ?, failures = 0 WHERE id = ?', at, id);
   }

@@ -1,15 +1,15 @@
 /**
- * What the world has still to be told about a pull request: an entry stays until it was taken, across crashes, and may
- * in rare cases arrive twice. What takes it must bear that.
+ * Messages about a pull request that are not delivered yet. An entry stays until it was accepted, even after a crash,
+ * and may in rare cases arrive twice. The receiver must tolerate that.
  */
-import type { HostEvent } from '../../events/host-event.ts';
 import { backOffMs } from '../back-off.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long to try. News is of no use after a week; a count that lacks a pull request is wrong for ever. */
-const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS } as const;
+/** How long to try. News is of no use after a week; a count or a list that lacks a pull request is wrong for ever. */
+const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS, page: 365 * DAY_MS } as const;
 
-export type OutboxEvent = 'opened' | 'updated' | HostEvent['kind'];
+/** What a topic tells of (contract, section 6). */
+export type OutboxEvent = 'opened' | 'updated' | 'commented' | 'merged' | 'closed';
 
 export interface OutboxEntry extends Record<string, SqlStorageValue> {
   id: number;
@@ -28,7 +28,7 @@ export class Outbox {
     this.#sql = sql;
   }
 
-  /** Before anything else is asked of a new outbox. */
+  /** Call it before anything else of a new outbox. */
   prepare(): void {
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS outbox (
       id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,12 +1,11 @@
 /**
- * What is kept of one pull request, in the database of its object: where it is, the hash of its key, and when its
- * commits were rewritten.
+ * The stored record of one pull request: where it is, the hash of its key, and when its commits were rewritten.
  *
- * Nothing is written for a pr_hash that no push has recorded: anyone can ask for any.
+ * Nothing is written for a pr_hash that no push has recorded, because anyone can ask for any pr_hash.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
-/** How long the dates of rewritten commits are known after the last push. */
+/** How long the dates of rewritten commits are kept after the last push. */
 const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
 /** A commit is remembered by the first bytes of its hash: enough to tell a pull request's commits apart. */
 export const COMMIT_HASH_BYTES = 8;
@@ -25,7 +24,7 @@ export interface PullRequestRecord {
 export interface DatedCommits {
   /** Seconds since 1970. */
   readonly committedAt: number;
-  /** Hashes of what is public of them, one behind the other. */
+  /** Hashes of their public parts, concatenated. */
   readonly commitHashes: Uint8Array;
 }
 
@@ -59,7 +58,7 @@ export class RecordStore {
     this.#exists = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'pull_request'").toArray().length > 0;
   }
 
-  /** Null if no push has written it down. */
+  /** Null if no push has recorded it. */
   read(): RecordRow | null {
     if (!this.#exists) return null;
     return this.#sql.exec<RecordRow>('SELECT * FROM pull_request').toArray()[0] ?? null;
@@ -100,7 +99,7 @@ export class RecordStore {
       .map((row) => ({ committedAt: row.committed_at, commitHashes: new Uint8Array(row.commits) }));
   }
 
-  /** Adds what a push has rewritten, and lets all of it live on from `at`. Only after `write`. */
+  /** Adds the commits that a push has rewritten, and extends the life of all of them from `at`. Only after `write`. */
   addDates({ committedAt, commitHashes }: DatedCommits, at: number): void {
     if (commitHashes.byteLength > 0) {
       this.#sql.exec(
@@ -118,7 +117,7 @@ export class RecordStore {
     this.#sql.exec('UPDATE dates SET until = ?', at + DATES_LIFE_MS);
   }
 
-  /** Forgets what has had its time; answers when the rest will have, in milliseconds since 1970. */
+  /** Deletes what has expired. Answers when the rest will expire, in milliseconds since 1970. */
   expireDates(at: number): number | null {
     if (!this.#exists) return null;
     this.#sql.exec('DELETE FROM dates WHERE until <= ?', at);
@@ -126,7 +125,7 @@ export class RecordStore {
   }
 }
 
-/** The key has 128 random bits: a plain hash of it tells nothing. */
+/** The key has 128 random bits, so a plain hash of it reveals nothing. */
 function sha256(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();
 }

@@ -8,7 +8,7 @@ const INSERT_MAX = 0x7f;
 export interface InsertListener {
   /** New bytes that follow those of the last call. */
   inserted(bytes: Uint8Array): void;
-  /** Bytes of the base come next, which are not at hand. */
+  /** Bytes of the base come next, which are not available. */
   copied(): void;
 }
 

@@ -16,7 +16,7 @@ export interface DeltaHeader {
 }
 
 function badDelta(): ProtocolError {
-  return new ProtocolError('bad-pack', 'The pack holds a malformed delta. Push again.');
+  return new ProtocolError('bad-pack', 'The pack contains a malformed delta. Push again.');
 }
 
 /** @throws ProtocolError `bad-pack` if `delta` ends inside its header. */
@@ -27,7 +27,7 @@ export function parseDeltaHeader(delta: Uint8Array): DeltaHeader {
 }
 
 /**
- * Of a delta of which `end` bytes are at hand; for the many that pass by, as it allocates nothing.
+ * For a delta of which `end` bytes are available. Allocates nothing, because many deltas only pass through.
  * @throws ProtocolError `bad-pack` if the delta's header does not end by then.
  */
 export function resultSizeOf(delta: Uint8Array, end: number): number {
@@ -53,8 +53,8 @@ function sizeAt(delta: Uint8Array, start: number): number {
 }
 
 /**
- * The object that `delta` makes of `base`. Nothing is allocated before the result's size is known to be at
- * most `maxBytes`.
+ * The object that results from `base` and `delta`. Nothing is allocated before the result's size is known to be at most
+ * `maxBytes`.
  * @throws ProtocolError `bad-pack` if the delta does not fit the base, `too-large` over `maxBytes`.
  */
 export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number): Uint8Array {

@@ -17,7 +17,7 @@ export const OBJ_REF_DELTA = 7;
 /** The longest header: a size of ten bytes, then an object id. */
 const MAX_HEADER_BYTES = 10 + OID_BYTES;
 const MAX_SIZE_BYTES = 10;
-/** Distances are bounded by the entry's own offset; this only keeps the arithmetic exact. */
+/** Distances are limited by the entry's own offset. This limit only keeps the arithmetic exact. */
 const MAX_DISTANCE = 2 ** 46;
 
 /** Reads one entry header after another; allocates nothing. */
@@ -64,7 +64,7 @@ export class EntryHeaderReader {
     if (this.length === 1) {
       this.type = (byte >> 4) & 7;
       if (this.type === 0 || this.type === 5) {
-        throw new ProtocolError('bad-pack', 'The pack holds an entry of an unknown type. Push again.');
+        throw new ProtocolError('bad-pack', 'The pack contains an entry of an unknown type. Push again.');
       }
       this.size = byte & 0x0f;
       this.#factor = 16;
@@ -74,7 +74,7 @@ export class EntryHeaderReader {
     }
     if (byte & 0x80) {
       if (this.length === MAX_SIZE_BYTES) {
-        throw new ProtocolError('bad-pack', 'The pack holds an entry with an endless size. Push again.');
+        throw new ProtocolError('bad-pack', 'The pack contains an entry with an invalid size. Push again.');
       }
       return false;
     }
@@ -92,7 +92,7 @@ export class EntryHeaderReader {
     if (this.distance > MAX_DISTANCE) {
       throw new ProtocolError(
         'bad-pack',
-        'The pack holds a delta whose base lies before the pack. Push again.',
+        'The pack contains a delta whose base would lie before the pack. Push again.',
       );
     }
     return (byte & 0x80) === 0;

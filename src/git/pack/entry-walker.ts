@@ -7,7 +7,7 @@ import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { EntryHeaderReader } from './entry-header.ts';
 
 export interface ContentListener {
-  /** Answers whether to show the content. @param type as the pack stores it, one of the OBJ_ constants. */
+  /** Answers whether to pass on the content. @param type as the pack stores it, one of the OBJ_ constants. */
   begin(type: number, size: number): boolean;
   /** The next piece of the content; valid during the call only. */
   content(bytes: Uint8Array): void;

@@ -1,5 +1,5 @@
 /**
- * The commits and tags of a pack: the only objects that hold an identity, and so the only ones that are kept.
+ * The commits and tags of a pack: the only objects that contain an identity, and so the only ones that are kept.
  *
  * They are found again by their offset (ofs-deltas) and by their id (ref-deltas, parents). A delta's type is
  * its base's, so a delta of a kept object is kept too, and is resolved at once: chains need no recursion.
@@ -23,7 +23,7 @@ export class KeptObjects {
   #bytes = 0;
   #lastOffset = 0;
 
-  /** @param maxBytes what all of them may cost, contents and places in memory. */
+  /** @param maxBytes limit for all of them, contents and overhead together. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -33,7 +33,7 @@ export class KeptObjects {
     return this.#maxBytes - this.#bytes - KEPT_OBJECT_BYTES;
   }
 
-  /** Entries that were kept, the same object twice counting twice. */
+  /** Entries that were kept. The same object twice counts twice. */
   get entryCount(): number {
     return this.#byOffset.size;
   }
@@ -49,7 +49,7 @@ export class KeptObjects {
     if (bytes > this.roomBytes) {
       throw new ProtocolError(
         'too-large',
-        `The push holds more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
+        `The push contains more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
       );
     }
   }
@@ -64,7 +64,7 @@ export class KeptObjects {
   }
 
   atOffset(offset: number): KeptObject | undefined {
-    // Most ofs-deltas are of trees and blobs behind all commits: they need no look-up.
+    // Most ofs-deltas are trees and blobs after all commits, and need no look-up.
     return offset > this.#lastOffset ? undefined : this.#byOffset.get(offset);
   }
 

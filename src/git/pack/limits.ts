@@ -1,6 +1,6 @@
 /**
- * What one push may hold in memory, whatever it sends. Their sum is the rewrite's own bound: nothing else in
- * these rooms grows with the pack.
+ * Limits of what one push may keep in memory. Their sum is the limit of the whole rewrite, because nothing else in this
+ * code grows with the pack.
  */
 const MiB = 1024 * 1024;
 
@@ -8,12 +8,12 @@ const MiB = 1024 * 1024;
 export const MAX_OBJECT_BYTES = 10 * MiB;
 
 /**
- * Commits and tags of one pack, inflated, each with what it costs besides: they wait until the new tip is known. Some
- * 26,000 small commits, which make a push take 80 MiB in all.
+ * Commits and tags of one pack, inflated, plus overhead: they wait until the new tip is known. Some 26,000 small
+ * commits, which make a push take 80 MiB in all.
  */
 export const MAX_KEPT_BYTES = 24 * MiB;
 
-/** What a kept object costs besides its content: its id, its places in maps, the commit that takes its place. */
+/** Overhead of a kept object: its id, its entries in maps, the commit that replaces it. */
 export const KEPT_OBJECT_BYTES = 768;
 
 /**
@@ -22,11 +22,11 @@ export const KEPT_OBJECT_BYTES = 768;
  */
 export const MAX_DELAY_LINE_BYTES = 40 * MiB;
 
-/** What a piece in the delay line costs besides the chunk that it is a view of. */
+/** Overhead of a piece in the delay line, besides the chunk that it is a view of. */
 export const WAITING_PIECE_BYTES = 128;
 
 /** Ref-deltas that may wait before the pushed history is complete; each is remembered by its base's id. */
 export const MAX_WAITING_REF_DELTAS = 200_000;
 
-/** Places where bytes are taken out among the deltas of a pack; each is remembered. An ordinary pack has one. */
+/** Places between the deltas of a pack where bytes are removed; each is remembered. An ordinary pack has one. */
 export const MAX_CUTS = 500_000;

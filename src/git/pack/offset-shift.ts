@@ -1,23 +1,23 @@
 /**
- * How far entries move towards the pack's start because something before them was taken out.
+ * How far entries move towards the pack's start because something before them was removed.
  *
- * An ofs-delta names its base by distance. The distance stays right as long as nothing between the two
- * changes; where commits lie between them (packs that do not write all commits first), it must be computed
- * anew. Cuts are few: consecutive ones melt into one, and a pack with its commits first has just one.
+ * An ofs-delta names its base by distance. The distance stays right as long as nothing between the two changes; where
+ * commits lie between them (packs that do not write all commits first), it must be computed anew. There are few cuts:
+ * consecutive ones become one, and a pack with its commits first has only one.
  */
 import { ProtocolError } from '../protocol-error.ts';
 import { MAX_CUTS } from './limits.ts';
 
 export class OffsetShift {
-  /** `marks[i]`: from this offset on, `removed[i]` bytes in all are gone. */
+  /** `marks[i]`: from this offset on, `removed[i]` bytes in total were removed. */
   readonly #marks: number[] = [];
-  /** `starts[i]`: where the bytes begin that are gone up to `marks[i]`. */
+  /** `starts[i]`: where the removed bytes before `marks[i]` begin. */
   readonly #starts: number[] = [];
   readonly #removed: number[] = [];
   #total = 0;
 
   /**
-   * The bytes from `start` to `end` are taken out. Calls come in the order of offsets.
+   * Removes the bytes from `start` to `end`. Calls come in the order of offsets.
    * @throws ProtocolError `not-rewritable` if there are more places than can be remembered.
    */
   cut(start: number, end: number): void {
@@ -37,8 +37,8 @@ export class OffsetShift {
   }
 
   /**
-   * How many bytes are gone between the entry at `base` and the current one; -1 if `base` itself is gone.
-   * O(log cuts), mostly O(1).
+   * How many bytes were removed between the entry at `base` and the current one; -1 if `base` itself was removed. O(log
+   * cuts), mostly O(1).
    */
   removedSince(base: number): number {
     let low = 0;

@@ -1,15 +1,15 @@
 /**
- * Rewrites a pack as it streams through: new commits in front, everything else behind them as it came.
+ * Rewrites a pack as it streams through: first the new commits, then everything else unchanged.
  *
  *   scan() … scan()   entries wait in the delay line, commits and tags are kept
  *   start(commits)    the pushed history is complete: the new commits are known
  *   take()            what may be sent now; the first call sends the header
  *   scan() … finish() further entries pass straight through
  *
- * A pack may hold its commits anywhere as long as nothing has left: the header, and in it the object count, is made by the
- * first `take`. Git and JGit write all commits first, then tags; libgit2, go-git and isomorphic-git write files before them.
- * After the header has left, each entry of the pack must still become one: a commit of upstream's that arrives then
- * leaves at the end of the pack, and anything else that would have to be rewritten or dropped stops the push.
+ * A pack may contain its commits anywhere as long as nothing has left, because the first `take` makes the header with
+ * the object count. Git and JGit write all commits first, then tags; libgit2, go-git and isomorphic-git write files
+ * before them. After the header has left, every entry that arrives must also leave. An upstream commit that arrives
+ * then is sent at the end of the pack. Anything else that would have to be rewritten or dropped stops the push.
  */
 import { createHash } from 'node:crypto';
 import { ByteSlabs } from '../byte-slabs.ts';
@@ -60,16 +60,16 @@ function encodeCommitEntries(contents: Iterable<Uint8Array>): readonly Uint8Arra
   return entries.pieces();
 }
 
-/** A commit or tag arrived, or has still to arrive, when files had to leave already. */
+/** A commit or tag arrived (or is still missing) after we had to start sending files. */
 export function lateCommit(): ProtocolError {
-  return new ProtocolError('not-rewritable', 'The pack holds commits or tags behind too many files.');
+  return new ProtocolError('not-rewritable', 'The pack contains too many files before its commits or tags.');
 }
 
 /** A ref-delta against a commit is a commit, and its content cannot be known without that base. */
 export function hiddenCommit(): ProtocolError {
   return new ProtocolError(
     'not-rewritable',
-    'The pack stores a commit as a difference from one that it does not hold.',
+    'The pack stores a commit as a delta of one that it does not contain.',
   );
 }
 
@@ -78,7 +78,7 @@ export class PackRewriter implements PackListener {
   readonly #isUpstreamCommit: (oid: Oid) => boolean;
   readonly #hash = createHash('sha1');
   #line: Uint8Array[] = [];
-  /** What the line keeps in memory. */
+  /** Memory that the delay line uses. */
   #lineBytes = 0;
   /** Contents of the new commits; null before `start` and again once they have left. */
   #commits: readonly Uint8Array[] | null = null;
@@ -86,10 +86,10 @@ export class PackRewriter implements PackListener {
   #hasHeaderLeft = false;
   /** Contents of upstream's commits that arrived after the header had left. */
   readonly #late: Uint8Array[] = [];
-  /** Bases of the ref-deltas that wait: none of them may turn out to be a commit. */
+  /** Bases of the waiting ref-deltas. None of them may turn out to be a commit. */
   readonly #waitingBases = new Set<Oid>();
 
-  /** @param isUpstreamCommit whether a commit is upstream's, as far as upstream's history is known by then. */
+  /** @param isUpstreamCommit whether a commit is upstream's, as far as is known at the time of the call. */
   constructor(isUpstreamCommit: (oid: Oid) => boolean) {
     this.#isUpstreamCommit = isUpstreamCommit;
   }
@@ -104,12 +104,12 @@ export class PackRewriter implements PackListener {
     return this.#scanner.kept.objects();
   }
 
-  /** Nothing more can wait: history must be complete now. */
+  /** True if no more entries can wait, so the history must be complete now. */
   get isFull(): boolean {
     return this.#lineBytes >= MAX_DELAY_LINE_BYTES || this.#waitingBases.size >= MAX_WAITING_REF_DELTAS;
   }
 
-  /** Trees and blobs have begun to arrive, so all commits have if the client is an ordinary one. */
+  /** Trees and blobs have begun to arrive. With most clients, all commits have arrived then. */
   get hasPassed(): boolean {
     return this.#line.length > 0;
   }
@@ -125,11 +125,11 @@ export class PackRewriter implements PackListener {
     return kept?.type === 'commit' ? kept.content : undefined;
   }
 
-  /** @throws ProtocolError if the pack is not sound, or cannot be made anonymous. */
+  /** @throws ProtocolError if the pack is invalid, or cannot be made anonymous. */
   scan(chunk: Uint8Array): void {
     const before = this.#line.length;
     this.#scanner.scan(chunk);
-    // A piece keeps the whole chunk that it is a view of, however small it is.
+    // Even a small piece keeps the whole chunk in memory that it is a view of.
     const added = this.#line.length - before;
     if (added > 0) this.#lineBytes += chunk.byteLength + added * WAITING_PIECE_BYTES;
   }
@@ -141,7 +141,7 @@ export class PackRewriter implements PackListener {
   }
 
   /**
-   * Whatever else was kept so far is dropped. Answers how many objects leave, as far as is known now.
+   * Drops everything else that was kept so far. Answers how many objects leave, as far as is known now.
    * @param commits contents of the new commits, each once.
    */
   start(commits: readonly Uint8Array[]): number {
@@ -151,7 +151,7 @@ export class PackRewriter implements PackListener {
     return this.#countWith(commits);
   }
 
-  /** What may be sent now, in order and in pieces that are worth a write. Only after `start`. */
+  /** The pieces that may be sent now, in order, each large enough for a write. Only after `start`. */
   take(): readonly Uint8Array[] {
     const front = this.#commits === null ? [] : this.#front(this.#commits);
     this.#commits = null;
@@ -162,7 +162,7 @@ export class PackRewriter implements PackListener {
     return taken;
   }
 
-  /** The checksum of all that was taken. Only after `finish` and the last `take`. */
+  /** The checksum of everything that was taken. Only after `finish` and the last `take`. */
   trailer(): Uint8Array {
     return this.#hash.digest();
   }

@@ -1,12 +1,12 @@
 /**
- * Takes a pack apart as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
+ * Parses a pack as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
  *
  * Commits and tags are inflated and handed to the listener; all other entries are handed on as views of the
  * chunks they came in, in runs as long as they can be: a pack that writes its commits first costs one view a
  * chunk from there on. To find where an entry ends its zlib stream is walked, but not inflated. The pack's
  * structure, its sizes and its checksum are verified; the content of passed entries is the host's to check.
  *
- * Synchronous and free of I/O. Cost: one walk over the pack, its SHA-1, and no allocation an entry.
+ * Synchronous and free of I/O. Cost: one walk over the pack, its SHA-1, and no allocation for each entry.
  */
 import { createHash } from 'node:crypto';
 import { oidFromBytes, OID_BYTES, type Oid } from '../oid.ts';
@@ -35,7 +35,7 @@ export interface PackListener {
   /** The next bytes of entries that pass on. A view: it stays valid until its chunk is reused. */
   onPassed(bytes: Uint8Array): void;
   /**
-   * A ref-delta whose base is no kept object is about to pass on.
+   * A ref-delta whose base is not a kept object will be passed on.
    * @throws ProtocolError if it could turn out to be a commit.
    */
   onRefDelta(base: Oid): void;
@@ -51,7 +51,7 @@ function objectTooLarge(): ProtocolError {
   const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
   return new ProtocolError(
     'too-large',
-    `The push holds an object over ${limit}. Take it out and push again.`,
+    `The push contains an object over ${limit}. Remove it and push again.`,
   );
 }
 
@@ -94,7 +94,7 @@ export class PackScanner {
 
   /**
    * Takes the next bytes of the pack.
-   * @throws ProtocolError on everything that is not a sound pack; the scanner is of no use afterwards.
+   * @throws ProtocolError on an invalid pack. The scanner cannot be used afterwards.
    */
   scan(chunk: Uint8Array): void {
     const end = chunk.byteLength;
@@ -123,7 +123,7 @@ export class PackScanner {
           throw badPack('More bytes follow the end of the pack.');
       }
     }
-    // A header that the chunk's end cuts in two is not decided yet: the run ends before it.
+    // A header that is cut by the chunk's end is not decided yet, so the run ends before it.
     if (this.#stage === 'passed-entry') this.#endRun(chunk, end);
     else if (this.#stage === 'entry-header') {
       this.#endRun(chunk, this.#header.length === 0 ? end : this.#entryOffset - this.#chunkOffset);
@@ -198,7 +198,7 @@ export class PackScanner {
       const { distance } = this.#header;
       const baseOffset = this.#entryOffset - distance;
       if (distance === 0 || baseOffset < PACK_HEADER_BYTES) {
-        throw badPack('The pack holds a delta whose base lies outside the pack.');
+        throw badPack('The pack contains a delta whose base lies outside the pack.');
       }
       const base = this.kept.atOffset(baseOffset);
       if (base !== undefined) this.#keep(chunk, base.type, base);
@@ -218,7 +218,7 @@ export class PackScanner {
 
   #removedSince(baseOffset: number): number {
     const removed = this.#shift.removedSince(baseOffset);
-    if (removed < 0) throw badPack('The pack holds a delta whose base lies inside another object.');
+    if (removed < 0) throw badPack('The pack contains a delta whose base lies inside another object.');
     return removed;
   }
 
@@ -246,22 +246,22 @@ export class PackScanner {
     this.#beginNext(chunk, position);
   }
 
-  /** `removed`: how many bytes between the entry and its base are gone, so how much closer the base is. */
+  /** `removed`: how many bytes between the entry and its base were removed, so how much closer the base is. */
   #pass(chunk: Uint8Array, position: number, removed: number): void {
     const { bytes, length, type, size } = this.#header;
     const start = this.#entryOffset - this.#chunkOffset;
     if (removed > 0) {
       this.#endRun(chunk, start);
       const distance = encodeDistance(this.#header.distance - removed);
-      // The size as it came: another client may write it longer than it need be.
+      // The size in the original bytes, because a client may encode it longer than necessary.
       this.#listener.onPassed(bytes.slice(0, this.#header.baseStart));
       this.#listener.onPassed(distance);
       const saved = length - this.#header.baseStart - distance.byteLength;
-      // Marked behind the entry's first byte: the entry itself may be a base, and has not moved.
+      // The mark is after the entry's first byte, because the entry itself may be a base, and has not moved.
       if (saved > 0) this.#shift.cut(this.#entryOffset + 1, this.#entryOffset + 1 + saved);
       this.#runStart = position;
     } else if (start < 0) {
-      // The header began in the chunk before, which is gone.
+      // The header began in the previous chunk, which is no longer available.
       this.#listener.onPassed(bytes.slice(0, length));
       this.#runStart = position;
     } else if (this.#runStart < 0) {

@@ -1,5 +1,5 @@
 /**
- * Searches a stream of bytes for many patterns at once: one table look-up a byte, whatever their number.
+ * Searches a stream of bytes for many patterns at once: one table look-up for each byte, for any number of patterns.
  *
  * A pattern is a row of byte classes, so that upper and lower case, or a blank and a dash, are the same to it. All
  * patterns become one deterministic automaton (subset construction over Aho-Corasick's idea). Cost of building it: its
@@ -10,13 +10,13 @@
 export type ByteClass = readonly number[];
 export type BytePattern = readonly ByteClass[];
 
-/** Together, so that the table takes a few megabytes at most. */
+/** Limit for all patterns together, so that the table takes a few megabytes at most. */
 export const MAX_PATTERN_BYTES = 2_048;
 
 const BYTE_VALUES = 256;
 const NO_HIT = -1;
 
-/** Where one pattern has come to. */
+/** How far one pattern has matched. */
 interface Progress {
   readonly pattern: number;
   readonly matched: number;
@@ -25,40 +25,48 @@ interface Progress {
 export class ByteSearch {
   /** The next state for each state and byte. */
   readonly #next: Uint16Array;
-  /** For each state, the pattern that has just ended; NO_HIT: none. */
-  readonly #hits: Int32Array;
+  /** For each state from `#firstHit` on, the pattern that has just ended. */
+  readonly #hits: readonly number[];
+  readonly #firstHit: number;
   #state = 0;
 
   /** @param patterns none of them empty. @throws RangeError over MAX_PATTERN_BYTES. */
   constructor(patterns: readonly BytePattern[]) {
     const length = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
     if (length > MAX_PATTERN_BYTES) throw new RangeError('too many patterns');
-    const builder = new AutomatonBuilder(patterns);
-    const states = builder.build();
+    const states = new AutomatonBuilder(patterns).build();
+    // States where a pattern ends come last, so that one comparison finds them.
+    const order = [...states.keys()].toSorted(
+      (a, b) => Number(states[a]!.hit !== NO_HIT) - Number(states[b]!.hit !== NO_HIT),
+    );
+    const places = new Uint16Array(states.length);
+    for (const [place, index] of order.entries()) places[index] = place;
     this.#next = new Uint16Array(states.length * BYTE_VALUES);
-    this.#hits = new Int32Array(states.length);
-    for (const [index, { row, hit }] of states.entries()) {
-      this.#next.set(row, index * BYTE_VALUES);
-      this.#hits[index] = hit;
+    for (const [place, index] of order.entries()) {
+      const row = place * BYTE_VALUES;
+      for (const [byte, next] of states[index]!.row.entries()) this.#next[row + byte] = places[next]!;
     }
+    const ending = order.filter((index) => states[index]!.hit !== NO_HIT);
+    this.#firstHit = states.length - ending.length;
+    this.#hits = ending.map((index) => states[index]!.hit);
   }
 
-  /** What comes next does not follow what came before. */
+  /** Call it if the next bytes do not follow the earlier ones. */
   reset(): void {
     this.#state = 0;
   }
 
   /**
-   * Goes on in `bytes[start..end)`; answers the index behind the next hit, or -1. A pattern may begin in bytes of an
+   * Continues in `bytes[start..end)`. Answers the index after the next hit, or -1. A pattern may begin in bytes of an
    * earlier call.
    */
   find(bytes: Uint8Array, start: number, end: number): number {
     const next = this.#next;
-    const hits = this.#hits;
+    const firstHit = this.#firstHit;
     let state = this.#state;
     for (let at = start; at < end; at++) {
       state = next[(state << 8) | bytes[at]!]!;
-      if (hits[state]! >= 0) {
+      if (state >= firstHit) {
         this.#state = state;
         return at + 1;
       }
@@ -69,7 +77,7 @@ export class ByteSearch {
 
   /** The pattern that was just found. */
   get found(): number {
-    return this.#hits[this.#state] as number;
+    return this.#hits[this.#state - this.#firstHit] as number;
   }
 }
 
@@ -78,34 +86,65 @@ interface State {
   readonly hit: number;
 }
 
+/** A state that waits for its row: which patterns are under way in it. */
+interface OpenState {
+  /** Those of which more than one byte has matched. */
+  readonly longer: readonly Progress[];
+  /** The kind of the last byte: it has begun the patterns of that kind. */
+  readonly kind: number;
+}
+
 class AutomatonBuilder {
   readonly #patterns: readonly BytePattern[];
   readonly #states: State[] = [];
   readonly #indexes = new Map<string, number>();
-  readonly #waiting: Progress[][] = [];
-  /** Where every byte leads that goes on with no pattern under way. */
-  readonly #starts: ReadonlyMap<number, readonly Progress[]>;
+  readonly #waiting: OpenState[] = [];
+  /** Bytes that begin the same patterns are of one kind; 0: they begin none. */
+  readonly #kindOf = new Uint16Array(BYTE_VALUES);
+  /** Of each kind: the patterns that it has begun, how they go on, and the row of a state with nothing else under way. */
+  readonly #begun: (readonly Progress[])[] = [[]];
+  readonly #steps: ReadonlyMap<number, readonly Progress[]>[] = [];
+  readonly #rows: Uint16Array[] = [];
 
   constructor(patterns: readonly BytePattern[]) {
     this.#patterns = patterns;
-    this.#starts = this.#steps(patterns.map((_, pattern) => ({ pattern, matched: 0 })));
+    const begun = this.#stepsOf(patterns.map((_, pattern) => ({ pattern, matched: 0 })));
+    const kinds = new Map<string, number>();
+    for (const [byte, begins] of begun) {
+      const key = keyOf(begins);
+      const kind = kinds.get(key) ?? this.#begun.push(begins) - 1;
+      kinds.set(key, kind);
+      this.#kindOf[byte] = kind;
+    }
+    for (const begins of this.#begun) this.#steps.push(this.#stepsOf(begins));
   }
 
+  /** Cost: for each state a copied row, and what its patterns go on with. */
   build(): readonly State[] {
-    this.#indexOf([]);
-    for (let set = this.#waiting.shift(); set !== undefined; set = this.#waiting.shift()) {
-      const row = new Uint16Array(BYTE_VALUES);
-      const steps = this.#steps(set);
-      for (const byte of new Set([...this.#starts.keys(), ...steps.keys()])) {
-        row[byte] = this.#indexOf([...(steps.get(byte) ?? []), ...(this.#starts.get(byte) ?? [])]);
+    this.#indexOf([], 0);
+    for (const [kind, steps] of this.#steps.entries()) this.#rows[kind] = this.#rowOf(steps);
+    for (let open = this.#waiting.shift(); open !== undefined; open = this.#waiting.shift()) {
+      const { longer, kind } = open;
+      const row = (this.#rows[kind] as Uint16Array).slice();
+      for (const [byte, reached] of this.#stepsOf(longer)) {
+        const alongside = this.#steps[kind]?.get(byte) ?? [];
+        row[byte] = this.#indexOf([...reached, ...alongside], this.#kindOf[byte]!);
       }
-      this.#states.push({ row, hit: this.#hitOf(set) });
+      this.#states.push({ row, hit: this.#hitOf([...longer, ...(this.#begun[kind] ?? [])]) });
     }
     return this.#states;
   }
 
-  /** Which patterns go on with which byte. */
-  #steps(set: readonly Progress[]): Map<number, Progress[]> {
+  #rowOf(steps: ReadonlyMap<number, readonly Progress[]>): Uint16Array {
+    const row = new Uint16Array(BYTE_VALUES);
+    for (let byte = 0; byte < BYTE_VALUES; byte++) {
+      row[byte] = this.#indexOf(steps.get(byte) ?? [], this.#kindOf[byte]!);
+    }
+    return row;
+  }
+
+  /** Which patterns continue with which byte. */
+  #stepsOf(set: readonly Progress[]): Map<number, Progress[]> {
     const steps = new Map<number, Progress[]>();
     for (const { pattern, matched } of set) {
       for (const byte of this.#patterns[pattern]?.[matched] ?? []) {
@@ -123,14 +162,21 @@ class AutomatonBuilder {
     return ended.toSorted((a, b) => b.matched - a.matched)[0]?.pattern ?? NO_HIT;
   }
 
-  #indexOf(set: readonly Progress[]): number {
-    const unique = new Map(set.map((progress) => [`${progress.pattern}:${progress.matched}`, progress]));
-    const key = [...unique.keys()].toSorted().join();
+  /** The number of a state; a new one waits for its row. */
+  #indexOf(longer: readonly Progress[], kind: number): number {
+    const key = `${keyOf(longer)}/${kind}`;
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
     const index = this.#indexes.size;
     this.#indexes.set(key, index);
-    this.#waiting.push([...unique.values()]);
+    this.#waiting.push({ longer, kind });
     return index;
   }
+}
+
+function keyOf(set: readonly Progress[]): string {
+  return set
+    .map(({ pattern, matched }) => `${pattern}:${matched}`)
+    .toSorted()
+    .join();
 }

@@ -1,6 +1,6 @@
 /**
- * Searches what a pack adds: whole files and folders, and what deltas insert. The bytes that a delta copies from its base
- * are not at hand, and are not new.
+ * Searches what a pack adds: whole files and folders, and the bytes that deltas insert. The bytes that a delta copies
+ * from its base are not available, and are not new.
  */
 import { hashObject, type Oid } from '../oid.ts';
 import { DeltaInserts } from '../pack/delta-inserts.ts';
@@ -10,11 +10,11 @@ import type { ByteSearch } from './byte-search.ts';
 import { TreeNames } from './tree-names.ts';
 
 const LF = 0x0a;
-/** Ends and begins every text: a pattern may ask for a boundary. */
+/** Added before and after every text, because a pattern may require a boundary. */
 const LINE_END = Uint8Array.of(LF);
 /** Larger files are searched, too, but their ids and so their names are not known. */
 const MAX_WHOLE_BYTES = 64 * 1024;
-/** As much as is kept of what came before, to show where a hit is. */
+/** How much of the preceding text is kept, to show where a hit is. */
 const RECENT_BYTES = 128;
 const SHOWN_BEFORE = 80;
 const SHOWN_AFTER = 40;
@@ -24,7 +24,7 @@ export interface ContentHit {
   readonly excerpt: Uint8Array;
   /** `name`: it is itself the name of a file or folder. */
   readonly kind: 'name' | 'content';
-  /** Of the file, as far as it can be known: a delta's id would need its base. */
+  /** The id of the file; null if it is unknown, because a delta's id needs its base. */
   oid: Oid | null;
 }
 

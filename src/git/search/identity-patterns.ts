@@ -1,16 +1,17 @@
 /**
- * What to search for so that nobody publishes their own name by mistake: the names and addresses that stand in the headers
- * of pushed objects, as they may stand in a text.
+ * What to search for so that nobody publishes their own name by mistake: the names and addresses in the headers of
+ * pushed objects, in the forms in which a text may contain them.
  *
- * An address is looked for as a whole. A name is looked for if it has at least two words, with a blank or a sign that
- * takes its place in file names between them; a single word, such as "Ada", says too little. Letters count in either case.
+ * An address is searched for as a whole. A name is searched for if it has at least two words, separated by a blank or
+ * by a character that replaces it in file names. A single word, such as "Ada", is too common. Upper and lower case are
+ * equal.
  */
 import type { RawIdentity } from './raw-identity.ts';
 import { type ByteClass, type BytePattern, MAX_PATTERN_BYTES } from './byte-search.ts';
 
-/** Letters and digits in UTF-8: two Chinese characters tell as much as six Latin letters. */
+/** Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin letters. */
 const MIN_NAME_BYTES = 5;
-/** Longer ones are no names, and would cost much to search for. */
+/** Longer texts are not names, and would be expensive to search for. */
 const MAX_LENGTH = 100;
 const MIN_WORD_LENGTH = 2;
 /** What stands between two words of a name. */
@@ -19,18 +20,18 @@ const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0)
 const BOUNDARY: ByteClass = Array.from({ length: 128 }, (_, byte) => byte).filter(
   (byte) => !/[A-Za-z0-9]/.test(String.fromCharCode(byte)),
 );
-/** What may stand before an address without being part of a longer one. */
+/** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
-/** The host's own, in every commit that it makes. */
+/** The host's own name, in every commit that it makes. */
 const NOBODYS = new Set(['noreply@github.com']);
 
 export interface IdentityPatterns {
   readonly patterns: readonly BytePattern[];
-  /** False: there are more names and addresses than are looked for. */
+  /** False if there are more names and addresses than are searched for. */
   readonly isComplete: boolean;
 }
 
-/** @param nobodys names and addresses that are to be seen, in lower case: the bot's. */
+/** @param nobodys names and addresses that may be public, in lower case: the bot's. */
 export function identityPatterns(
   identities: readonly RawIdentity[],
   nobodys: ReadonlySet<string>,
@@ -64,7 +65,7 @@ function patternsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet
       (text) => bounded(text.split(/\s+/).map(textClasses).reduce(separated)),
     ),
     ...(searchedEmail === null ? [] : [[EMAIL_BOUNDARY, ...textClasses(searchedEmail), BOUNDARY]]),
-    // In the encoding of the commit, if that is another.
+    // In the encoding of the commit, if that is not UTF-8.
     ...(searchedName === null || encoding === null
       ? []
       : [
@@ -86,7 +87,7 @@ function isTelling(name: string): boolean {
 const bounded = (pattern: BytePattern): BytePattern => [BOUNDARY, ...pattern, BOUNDARY];
 const separated = (words: BytePattern, word: BytePattern): BytePattern => [...words, SEPARATORS, ...word];
 
-/** UTF-8, each letter in either case where both take as many bytes. */
+/** UTF-8, each letter in both cases if both take the same number of bytes. */
 function textClasses(text: string): BytePattern {
   return Array.from(text).flatMap((letter) => {
     const own = Buffer.from(letter);
@@ -96,7 +97,7 @@ function textClasses(text: string): BytePattern {
   });
 }
 
-/** Bytes as they are; ASCII letters in either case. */
+/** The bytes unchanged; ASCII letters in both cases. */
 function byteClasses(word: Uint8Array): BytePattern {
   return Array.from(word, (byte: number) => {
     const letter = String.fromCharCode(byte);

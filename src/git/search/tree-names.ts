@@ -1,8 +1,8 @@
 /**
  * Paths of files by their ids, gathered from the trees of a pack to say where something was found.
  *
- * A tree that is a delta is known only by what it inserts, which is often a whole entry of a new file and otherwise just
- * an id. So this is a help for messages and no more: a name may be missing, or the folders above it.
+ * Of a tree that is a delta, only the inserted bytes are known: often a whole entry of a new file, otherwise only an
+ * id. So this is only good enough for messages: a name, or the folders above it, may be missing.
  */
 import { OID_BYTES, type Oid, oidFromBytes } from '../oid.ts';
 
@@ -15,17 +15,17 @@ const GITLINK_MODE = '160000';
 
 interface Place {
   readonly name: string;
-  /** The tree that the name stands in; null: not known. */
+  /** The tree that contains the name; null if unknown. */
   readonly tree: Oid | null;
 }
 
 export class TreeNames {
   readonly #places = new Map<Oid, Place>();
-  readonly #gitlinks = new Map<string, Oid>();
+  #hasGitlinks = false;
 
-  /** Entries that stand for a commit of another repository (submodules): name and commit. */
-  get gitlinks(): ReadonlyMap<string, Oid> {
-    return this.#gitlinks;
+  /** Whether an entry stands for a commit of another repository (a submodule). */
+  get hasGitlinks(): boolean {
+    return this.#hasGitlinks;
   }
 
   /** The path of a file, as far as it is known. */
@@ -56,7 +56,7 @@ export class TreeNames {
   #addEntry(head: Uint8Array, oid: Oid, tree: Oid | null): void {
     const [, mode, name] = /(?:(\d{5,6}) )?([^\0]*)$/.exec(Buffer.from(head).toString()) ?? [];
     if (name === undefined || name === '') return;
-    if (mode === GITLINK_MODE) this.#gitlinks.set(name, oid);
+    if (mode === GITLINK_MODE) this.#hasGitlinks = true;
     this.#places.set(oid, { name, tree });
   }
 }

@@ -1,7 +1,7 @@
 /** The checksum at the end of a zlib stream, RFC 1950 §8.2 and §9. */
 
 const MODULUS = 65_521;
-/** So many bytes can be summed before a remainder must be taken for the sums to stay below 2^31. */
+/** How many bytes can be summed before a remainder must be taken, so that the sums stay below 2^31. */
 const BYTES_PER_REMAINDER = 3_800;
 
 export function adler32(bytes: Uint8Array, length: number): number {

@@ -1,7 +1,7 @@
 /**
  * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's header (§3.2.7).
  *
- * Both tables lie in one array, so that a decoding loop goes from one to the other by an offset. The arrays are made
+ * Both tables are in one array, so that a decoding loop gets from one to the other by an offset. The arrays are made
  * once for a walker and used again for every block.
  */
 import { damagedData } from './damaged-data.ts';
@@ -115,8 +115,8 @@ export class BlockCodes {
   }
 
   /**
-   * Puts `count` symbols into the buckets of their lengths; false when they do not end by the bit `end`. All but a copy
-   * of the previous length take the same way, so that the processor need not guess which of them comes.
+   * Puts `count` symbols into the buckets of their lengths; false if they do not end by the bit `end`. All except a
+   * copy of the previous length take the same branch, so that the processor need not predict which one comes.
    */
   #readCode(view: DataView, end: number, code: HuffmanCode, count: number): boolean {
     const table = this.#codeLengthTable;

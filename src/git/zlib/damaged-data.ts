@@ -1,7 +1,7 @@
-/** What every fault of a zlib stream becomes: the client sees it, so it says what to do. */
+/** The error for every fault of a zlib stream. The client sees it, so it says what to do. */
 import { ProtocolError } from '../protocol-error.ts';
 
 /** @param fault what is wrong, in the words of RFC 1950 and RFC 1951. */
 export function damagedData(fault: string): ProtocolError {
-  return new ProtocolError('bad-pack', `The pack holds damaged compressed data (${fault}). Push again.`);
+  return new ProtocolError('bad-pack', `The pack contains damaged compressed data (${fault}). Push again.`);
 }

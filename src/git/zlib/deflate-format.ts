@@ -11,8 +11,8 @@
  *     bits 16..23  the literal
  *     bits 24..31  bytes of output less one; a distance has one of its match's bytes
  *
- * That a distance has a byte and its length one less makes the longest match, 258 bytes, fit into eight bits. JavaScript
- * shifts by the lowest five bits of a count: an entry is itself the count of bits to consume.
+ * Because a distance counts one byte of its match, the longest match, 258 bytes, fits into eight bits. JavaScript
+ * shifts by the lowest five bits of a count, so an entry can be used directly as the count of bits to consume.
  */
 
 /** Index bits of the first level of both tables, which stand side by side: literals and lengths, then distances. */
@@ -22,7 +22,7 @@ export const SUBTABLES_AT = 2 << ROOT_BITS;
 
 export const RANK_SHIFT = 11;
 export const RANK_MASK = 31 << RANK_SHIFT;
-/** The rank of what is neither a literal nor a length nor a distance; bits 16 and 17 tell what it is. */
+/** The rank of an entry that is neither a literal nor a length nor a distance; bits 16 and 17 say what it is. */
 export const LOOK_CLOSER = RANK_MASK;
 export const KIND_MASK = LOOK_CLOSER | (3 << 16);
 export const END_OF_BLOCK = LOOK_CLOSER | (1 << 16);

@@ -48,8 +48,8 @@ export class HuffmanCode {
   }
 
   /**
-   * Refuses more codes than there is room for, and room that no code uses. Of the latter zlib lets two cases stand: no
-   * code at all, and a single code of one bit (§3.2.7 has the block with one distance or none).
+   * Refuses codes that are over-subscribed or incomplete. Like zlib, it allows two incomplete cases: no code at all,
+   * and a single code of one bit (§3.2.7 has the block with one distance or none).
    */
   check(what: string, mayBeSingle: boolean): void {
     let room = 1;
@@ -135,7 +135,7 @@ function buildSubtables(
     for (let i = 0; i < count; i++) {
       if ((code & rootMask) !== prefix) {
         prefix = code & rootMask;
-        // As many index bits as it takes for the codes from here on to fill the subtable.
+        // The number of index bits with which the codes from here on fill the subtable.
         let indexBits = bits - rootBits;
         let codes = count - i;
         while (codes < 1 << indexBits) {

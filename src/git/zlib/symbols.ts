@@ -25,7 +25,7 @@ import {
   rankWithin,
 } from './deflate-format.ts';
 
-/** A view has so many bytes behind `end`, since bits are read four and five bytes at a time. */
+/** How many bytes a view must have after `end`, because bits are read four and five bytes at a time. */
 export const READ_AHEAD_BYTES = 8;
 
 export class SymbolState {
@@ -67,7 +67,7 @@ export function countSymbols(
       at = (at + 3) | 0;
       let entry = entries[(bits & ROOT_MASK) | table]!;
       while (at < fastEnd) {
-        // The entry was looked up before these bits were added, so that the processor need not wait for them.
+        // The entry is looked up before these bits are added, so that the processor need not wait for them.
         const lookedUpWith = valid;
         bits |= view.getUint32(at, true) << valid;
         at = (at + ((31 - valid) >> 3)) | 0;

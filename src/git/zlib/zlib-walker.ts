@@ -1,13 +1,13 @@
 /**
- * Finds the end and the inflated length of a zlib stream (RFC 1950, RFC 1951) without inflating it.
+ * Finds the end and the inflated length of a zlib stream (RFC 1950, RFC 1951) without storing its output.
  *
- * A pack does not store how long its entries are when compressed, so every stream must be decoded to find the next
- * entry; but only commits, tags and the first bytes of deltas are of use. So output is counted, and written only as
- * far as the caller asks, or passed on piece by piece to a caller that looks at it and keeps none. What zlib's inflate
- * refuses is refused, but for the checksum of content that is not kept.
+ * A pack does not store the compressed lengths of its entries, so every stream must be decoded to find the next entry.
+ * But only commits, tags and the first bytes of deltas are needed. So output is counted, and written only as far as the
+ * caller asks, or passed on piece by piece to a caller that keeps none. Everything that zlib's inflate refuses is
+ * refused, except wrong checksums of content that is not kept.
  *
- * Decoding reads 32 bits at any bit offset straight from the chunk. Where a chunk ends, the few bytes that do not make a
- * whole step are carried over in a small buffer, and the same code runs there.
+ * Decoding reads 32 bits at any bit offset straight from the chunk. At the end of a chunk, the few bytes that are less
+ * than a whole step are carried over in a small buffer, and the same code continues there.
  */
 import { damagedData } from './damaged-data.ts';
 import { adler32 } from './adler32.ts';
@@ -15,7 +15,10 @@ import { BlockCodes, MAX_HEADER_BYTES } from './block-codes.ts';
 import { READ_AHEAD_BYTES, SymbolState, countSymbols, keepSymbols } from './symbols.ts';
 import { WINDOW_BYTES } from './deflate-format.ts';
 
-/** What the next bits are. All but the stored bytes and the symbols are one step: all of it or nothing. */
+/**
+ * What the next bits are. Each kind except stored bytes and symbols is one step, which is taken completely or not at
+ * all.
+ */
 const ZLIB_HEADER = 0;
 const BLOCK_HEADER = 1;
 const STORED_HEADER = 2;
@@ -27,7 +30,7 @@ const DONE = 7;
 /** Before the first begin(), and after an error. */
 const UNUSABLE = 8;
 
-/** The output of so many bytes, at most 1032 times as long, can be counted in 31 bits. */
+/** Longest input of one call: its output is at most 1032 times as long, and can be counted in 31 bits. */
 const SPAN_BYTES = 1 << 20;
 /** The longest match. */
 const MAX_MATCH_BYTES = 258;
@@ -62,7 +65,7 @@ export class ZlibWalker {
   readonly #dynamicCodes = new BlockCodes();
   readonly #symbols = new SymbolState();
 
-  /** Bytes that were given but not walked, and the bit of the first one at which to go on. */
+  /** Bytes that were given but not walked yet, and the bit of the first one at which to continue. */
   readonly #carry = new Uint8Array(CARRY_BYTES + READ_AHEAD_BYTES);
   readonly #carryView = new DataView(this.#carry.buffer);
   #carried = 0;
@@ -262,7 +265,7 @@ export class ZlibWalker {
     this.#storedLeft -= left;
     while (left > 0) {
       const kept = Math.min(left, this.#keepBytes - symbols.produced);
-      // What is not kept is counted at once; a window is emptied in between.
+      // Output that is not kept is only counted. For a sink, the window is emptied in between.
       const length = this.#sink === null ? left : kept;
       if (kept > 0) this.#output.set(bytes.subarray(at, at + kept), symbols.produced);
       symbols.produced += length;
@@ -313,7 +316,7 @@ export class ZlibWalker {
     return pos;
   }
 
-  /** Hands on what is new in the window; what no match can reach any more makes room. */
+  /** Passes on the new output in the window, and drops what no match can reach any more. */
   #passOn(sink: OutputSink): void {
     const symbols = this.#symbols;
     if (symbols.produced > this.#passedOn) sink(this.#window.subarray(this.#passedOn, symbols.produced));

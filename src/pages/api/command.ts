@@ -1,7 +1,7 @@
-/** A command to try an operation with. */
+/** A command that tries out an operation. */
 import { type ApiDocument, type ApiOperation, resolved, type Schema, type Value } from './document.ts';
 
-/** What a path or a field is filled in with, where its schema has no example. */
+/** Values for paths and fields whose schema has no example. */
 const PLACEHOLDERS: Readonly<Record<string, Value>> = {
   owner: 'octo',
   repo: 'hello',
@@ -13,7 +13,7 @@ const PLACEHOLDERS: Readonly<Record<string, Value>> = {
   password: '<password>',
 };
 
-/** Null where a Git client or a form, and not a person, sends the request. */
+/** Null if a Git client or a form sends the request, not a person. */
 export function commandOf(
   document: ApiDocument,
   method: string,
@@ -41,13 +41,13 @@ export function commandOf(
   return `${command} -H 'Content-Type: application/json' \\\n  -d '${sent}'`;
 }
 
-/** A page for whoever does not ask for JSON: no sight for a terminal. */
+/** Answers with a page unless JSON is asked for. A terminal wants JSON. */
 function isPageOrJson({ responses }: ApiOperation): boolean {
   const content = responses['200']?.content ?? {};
   return 'text/html' in content && 'application/json' in content;
 }
 
-/** The fields that must be sent, and the password of those who need one. */
+/** The required fields, and the password where there is one. */
 function exampleOf(document: ApiDocument, schema: Schema): Record<string, Value> {
   const { properties = {}, required = [] } = resolved(document, schema);
   const shown = Object.entries(properties).filter(([name]) => required.includes(name) || name === 'password');

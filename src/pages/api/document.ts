@@ -1,4 +1,4 @@
-/** What is read of an OpenAPI 3.1 document. */
+/** The parts of an OpenAPI 3.1 document that the page shows. */
 export interface ApiDocument {
   readonly info: { readonly description?: string };
   readonly servers?: readonly { readonly url: string }[];
@@ -48,7 +48,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** The schema itself, where another one is referred to. */
+/** Follows a reference to the schema itself. */
 export function resolved(document: ApiDocument, schema: Schema): Schema {
   const name = schema.$ref?.split('/').at(-1);
   return name === undefined ? schema : (document.components?.schemas?.[name] ?? {});

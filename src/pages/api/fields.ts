@@ -9,7 +9,7 @@ export interface Field {
   readonly description: string;
 }
 
-/** The fields of an object, those of inner ones behind theirs. */
+/** The fields of an object. The fields of an inner object follow it. */
 export function fieldsOf(document: ApiDocument, schema: Schema, prefix = ''): Field[] {
   const { properties = {}, required = [], items } = resolved(document, schema);
   if (items !== undefined) return fieldsOf(document, items, prefix);

@@ -1,6 +1,6 @@
 /**
- * The API's description as a page shows it: groups of operations, each with its fields as flat rows and a command to
- * try. Pure: an OpenAPI document in, plain data out.
+ * Turns an OpenAPI document into what the page shows: groups of operations, each with its fields as flat rows and a
+ * command to try. Pure: an OpenAPI document in, plain data out.
  */
 import { commandOf } from './command.ts';
 import type { ApiDocument, ApiOperation, Content } from './document.ts';
@@ -10,9 +10,9 @@ export interface Outcome {
   readonly status: string;
   readonly description: string;
   readonly types: readonly string[];
-  /** Of a JSON answer that is no error. */
+  /** Fields of a successful JSON answer. */
   readonly fields: readonly Field[];
-  /** Texts that an error may hold. */
+  /** Texts that an error may contain. */
   readonly messages: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface Operation {
   readonly requestType: string | null;
   readonly requestFields: readonly Field[];
   readonly outcomes: readonly Outcome[];
-  /** Null where a Git client, and not a person, sends the request. */
+  /** Null if a Git client or a form sends the request, not a person. */
   readonly command: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** The API's description, to read: made of the same document that tools get. */
+/** The API's description for people, generated from the document that tools get. */
 import { html } from 'hono/html';
 import type { Html, Page } from '../layout.ts';
 import type { ApiDocument } from './document.ts';
@@ -15,8 +15,8 @@ export function apiPage(document: ApiDocument): Page {
       <h1>API</h1>
       <p class="lead">${description}</p>
       <p>
-        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>; most of the Git remote's are
-        text. Any web page may call the JSON endpoints (CORS), reports excepted. For tools:
+        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>, but most errors of the Git
+        remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports. For tools:
         <a href="/openapi.json">openapi.json</a>.
       </p>
       <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>
@@ -71,11 +71,11 @@ function article(operation: Operation): Html {
   </article>`;
 }
 
-const KEY = 'Asks for `X-Service-Key` where the operator has set a key.';
+const KEY = 'Requires `X-Service-Key` if the operator has set a key.';
 
 const yesOrNo = ({ isRequired }: Field): string => (isRequired ? 'yes' : 'no');
 
-/** @param extra the column that differs; nothing at all is shown of no fields. */
+/** @param extra the column that differs between tables. Empty if there are no fields. */
 function table<F extends Field>(
   operation: string,
   title: string,
@@ -128,12 +128,12 @@ function answer({ status, description, types, messages }: Outcome): Html {
     </dd>`;
 }
 
-/** Text whose code stands between backticks. */
+/** Text with code between backticks. */
 function prose(text: string): Html[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
 
-/** Long paths may break behind their slashes. */
+/** Lets long paths break after their slashes. */
 function breakable(path: string): Html[] {
   return path.split(/(?<=\/)/).map((part) => html`${part}<wbr />`);
 }

@@ -9,7 +9,7 @@ const COMMON = { tags: ['Git'], security: PUBLIC };
 const INVALID_NAME = 'The name of the repository is not valid.';
 const MISSING = 'The repository does not exist, or is not public.';
 const OUT_OF_REACH = error('The code host does not answer.', 'failed to reach github.com');
-const HOST_ANSWER = { description: 'What else the code host answers to a fetch, as it answers it.' };
+const HOST_ANSWER = { description: 'Any other answer of the code host to a fetch, unchanged.' };
 
 /** A body in one of Git's formats. */
 const gitBody = (type: string) => ({
@@ -39,7 +39,7 @@ export function describeGit(app: Hono): void {
       ...COMMON,
       operationId: 'discoverRefs',
       summary: 'Discover references before a push or a fetch',
-      description: "What Git asks first. Before a fetch the answer is the code host's own.",
+      description: "Git's first request. Before a fetch, the answer is the code host's own.",
       parameters: [...repository(), ...parameters('query', discoveryQuery)],
       responses: {
         200: answer(
@@ -62,13 +62,13 @@ export function describeGit(app: Hono): void {
       operationId: 'push',
       summary: 'Push: open or update a pull request',
       description:
-        'Commands, push options and a pack, as `git push` sends them; gzip is taken. Every outcome but the ones below is told in-band, with status 200, as Git shows no other text.',
+        'Commands, push options and a pack, as `git push` sends them, optionally with gzip. The service reports every outcome except the ones below in-band with status 200, because Git shows no other text.',
       parameters: repository(),
       requestBody: gitBody('application/x-git-receive-pack-request'),
       responses: {
         200: answer('The report of the push, in side-bands.', as('application/x-git-receive-pack-result')),
         400: answer(INVALID_NAME, as(TEXT)),
-        413: answer('The push is over 100 MB, as it was sent or when it is inflated.', as(TEXT)),
+        413: answer('The push is over 100 MB, as sent or after inflating.', as(TEXT)),
         415: answer('The body is of another type, or compressed with anything but gzip.', as(TEXT)),
         ...FAULT,
       },
@@ -80,13 +80,13 @@ export function describeGit(app: Hono): void {
       ...COMMON,
       operationId: 'fetch',
       summary: 'Fetch or clone',
-      description: 'Relayed to the code host, with nothing of the client but the body.',
+      description: 'The service relays only the body of the request to the code host.',
       parameters: repository(),
       requestBody: gitBody('application/x-git-upload-pack-request'),
       responses: {
-        200: answer('What the code host answers.', as('application/x-git-upload-pack-result')),
+        200: answer('The answer of the code host.', as('application/x-git-upload-pack-result')),
         400: answer(
-          `The body did not come whole. Or: ${INVALID_NAME}`,
+          `The body did not arrive completely. Or: ${INVALID_NAME}`,
           asError('failed to read body'),
           as(TEXT),
         ),

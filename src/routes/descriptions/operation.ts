@@ -16,7 +16,7 @@ import { answer, asJson, BODY_FAULTS, error, FAULT, PUBLIC } from './parts.ts';
 const COMMON = { tags: ['Operation'], security: PUBLIC };
 
 const INVALID = error('The request is not valid.', 'invalid payload');
-const UNAUTHORIZED = error('Neither the password nor the token is right.', 'invalid credentials');
+const UNAUTHORIZED = error('Neither the password nor the token is correct.', 'invalid credentials');
 
 export function describeOperation(app: Hono): void {
   app.get(
@@ -72,10 +72,13 @@ export function describeOperation(app: Hono): void {
       ...COMMON,
       operationId: 'rollBack',
       summary: 'Close the pull requests of a burst',
-      description: 'Those that bursts have opened within the last two hours.',
+      description: 'Closes the pull requests that bursts have opened within the last two hours.',
       requestBody: { required: true, content: { 'application/json': { schema: resolver(rollbackRequest) } } },
       responses: {
-        200: answer('What was closed, and what could not be.', asJson(rollbackAnswer)),
+        200: answer(
+          'Which pull requests were closed, and which could not be closed.',
+          asJson(rollbackAnswer),
+        ),
         400: INVALID,
         401: UNAUTHORIZED,
         429: error(

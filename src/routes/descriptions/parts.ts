@@ -1,4 +1,4 @@
-/** What descriptions of endpoints are made of. Schemas are those by which the handlers check and answer. */
+/** The parts of the descriptions of endpoints. The schemas are those that the handlers use. */
 import { type DescribeRouteOptions, resolver } from 'hono-openapi';
 import * as z from 'zod';
 import { repositoryParams } from '../schemas/badges.ts';
@@ -10,10 +10,10 @@ type Content = NonNullable<Extract<Answer, { content?: unknown }>['content']>;
 type Security = NonNullable<Description['security']>;
 type Parameter = NonNullable<Description['parameters']>[number];
 
-/** Open to everyone, also on a service with a key. */
+/** Open to everyone, even if the service has a key. */
 export const PUBLIC: Security = [];
 
-/** Open to everyone on a service without a key. */
+/** Open to everyone if the service has no key. */
 export const KEYED: Security = [{}, { ServiceKey: [] }];
 
 export const TEXT = 'text/plain';
@@ -32,7 +32,7 @@ export function as(...types: string[]): Content {
   return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
 }
 
-/** @param messages that the error may hold. */
+/** @param messages that the error may contain. */
 export function asError(...messages: string[]): Content {
   const schema = resolver(errorAnswer);
   if (messages.length === 0) return { 'application/json': { schema } };
@@ -59,11 +59,11 @@ export const repository = (): Parameter[] => parameters('path', repositoryParams
 
 /** Of every endpoint. */
 export const FAULT = {
-  500: error('A fault of the service, or of its configuration.', 'internal server error'),
+  500: error('The service or its configuration has a fault.', 'internal server error'),
 };
 
 export const KEY_REQUIRED = {
-  401: error('The service has a key, and it was not sent.', 'API key required'),
+  401: error('The service has a key, and the request did not contain it.', 'API key required'),
 };
 
 /** Of those that take JSON. */

@@ -1,10 +1,10 @@
-/** Describes what tells of the service itself (contract, 4.8 to 4.13), badges and pages. */
+/** Describes health, metrics, statistics (contract, 4.8 to 4.13), badges and pages. */
 import type { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
 import { anonymousFriendlyQuery, deployedQuery } from '../schemas/badges.ts';
 import { healthAnswer } from '../schemas/health.ts';
 import { metricsAnswer } from '../schemas/metrics.ts';
-import { prStatusAnswer, prStatusParams } from '../schemas/pr-status.ts';
+import { prStatusAnswer, prStatusParams, pullRequestPageParams } from '../schemas/pr-status.ts';
 import { recentPrsAnswer, statsAnswer } from '../schemas/stats.ts';
 import {
   answer,
@@ -41,9 +41,9 @@ export function describeService(app: Hono): void {
     '/metrics',
     describeRoute({
       operationId: 'metrics',
-      summary: 'What an operator watches',
+      summary: 'Metrics for operators',
       description:
-        'JSON tells of the isolate that answers. The text formats of Prometheus and OpenMetrics, for those who ask for them, add the counts of the whole service.',
+        'JSON describes only the isolate that answers. The text formats of Prometheus and OpenMetrics also contain the counts of the whole service; ask for them with Accept.',
       tags: ['Service'],
       security: KEYED,
       responses: {
@@ -91,7 +91,7 @@ export function describeStatistics(app: Hono): void {
       ...COMMON,
       operationId: 'pullRequestTopic',
       summary: 'Where the events of a pull request appear',
-      description: 'Nothing is looked up: the answer does not tell whether there is such a pull request.',
+      description: 'The answer does not tell whether there is such a pull request.',
       parameters: parameters('path', prStatusParams),
       responses: {
         200: answer('The topic.', asJson(prStatusAnswer)),
@@ -123,7 +123,7 @@ export function describeBadges(app: Hono): void {
       ...COMMON,
       operationId: 'anonymousFriendlyBadge',
       summary: 'Whether a repository welcomes anonymous contributions',
-      description: 'Green when the file `.gitveil.yml` at its root says `anonymous_friendly: true`.',
+      description: 'Green if the file `.gitveil.yml` at its root contains `anonymous_friendly: true`.',
       parameters: parameters('query', anonymousFriendlyQuery),
       responses: { 200: BADGE, 400: INVALID, ...FAULT },
     }),
@@ -143,6 +143,22 @@ export function describeBadges(app: Hono): void {
 
 export function describePages(app: Hono): void {
   const COMMON = { tags: ['Service'], security: PUBLIC };
+  app.get(
+    '/v1/pr/:hash',
+    describeRoute({
+      ...COMMON,
+      operationId: 'pullRequestPage',
+      summary: 'How a pull request stands',
+      description:
+        'State, link, events, and how to update and withdraw it: a page in a browser, lines in a terminal, an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
+      parameters: parameters('path', pullRequestPageParams),
+      responses: {
+        200: answer('The page, or the feed.', as(HTML, TEXT, 'application/atom+xml')),
+        404: answer('No pull request with this hash was recorded.', as(HTML, TEXT)),
+        ...FAULT,
+      },
+    }),
+  );
   app.get(
     '/',
     describeRoute({
@@ -171,7 +187,7 @@ export function describePages(app: Hono): void {
     describeRoute({
       ...COMMON,
       operationId: 'description',
-      summary: 'This description',
+      summary: 'This description, for tools',
       responses: {
         200: answer('An OpenAPI 3.1 document.', { 'application/json': { schema: { type: 'object' } } }),
         ...FAULT,
@@ -183,7 +199,7 @@ export function describePages(app: Hono): void {
     describeRoute({
       ...COMMON,
       operationId: 'documentation',
-      summary: 'This description, to read',
+      summary: 'This description, for people',
       responses: { 200: answer('A page.', as(HTML)), ...FAULT },
     }),
   );

@@ -40,11 +40,11 @@ const threadParams = z.object({
     .meta({ description: 'The number of the issue or pull request.', examples: [1] }),
 });
 
-/** What may keep the host from taking something new. */
+/** Errors of the host when something new is created. */
 const HOST_FAULTS = {
-  502: error('The code host did not answer as expected: look there before you try again.'),
+  502: error('The code host did not answer as expected. Look there before you try again.'),
   503: error(
-    'Try again later: the code host asks to slow down, or the policy of the repository cannot be read. Or the service has no bot account.',
+    'The code host asks to slow down, the policy of the repository cannot be read, or the service has no bot account. Try again later.',
   ),
 };
 
@@ -69,7 +69,7 @@ function comment(operationId: string, summary: string): Description {
     operationId,
     summary,
     description:
-      'Posted by the bot, with a footer that names the pseudonym; Markdown that would hide or forge the footer is refused. The same token on the same thread is the same pseudonym; on another thread it is another one.',
+      'The bot posts the comment, with a footer that shows the pseudonym. Markdown that would hide or forge the footer is refused. The same token gives the same pseudonym on the same thread, and another one on another thread.',
     parameters: [...repository(), ...parameters('path', threadParams)],
     requestBody: { required: true, content: { 'application/json': { schema: resolver(commentRequest) } } },
     responses: {
@@ -84,10 +84,10 @@ function comment(operationId: string, summary: string): Description {
         'failed to create comment: 404 Not Found',
       ),
       403: error(
-        'The pseudonym is blocked, or the repository takes no anonymous comments.',
+        'The pseudonym is blocked, or the repository does not accept anonymous comments.',
         'hash bloqueado por reportes',
       ),
-      429: error('The pseudonym has to pause. Retry-After says how long.', 'cooldown activo por reportes'),
+      429: error('The pseudonym must wait. Retry-After says how long.', 'cooldown activo por reportes'),
       ...BODY_FAULTS,
       ...HOST_FAULTS,
       ...FAULT,
@@ -100,7 +100,7 @@ function issue(): Description {
     ...WRITING,
     operationId: 'createIssue',
     summary: 'Create an issue',
-    description: 'Created by the bot. The token in the answer is the key to comment on it as its author.',
+    description: 'The bot creates the issue. Use the token in the answer to comment on it as its author.',
     parameters: repository(),
     requestBody: { required: true, content: { 'application/json': { schema: resolver(issueRequest) } } },
     responses: {
@@ -113,7 +113,7 @@ function issue(): Description {
         FENCE_IS_OPEN,
         'failed to create issue: 404 Not Found',
       ),
-      403: error('The repository takes no anonymous issues.'),
+      403: error('The repository does not accept anonymous issues.'),
       ...BODY_FAULTS,
       ...HOST_FAULTS,
       ...FAULT,
@@ -125,13 +125,13 @@ function standing(): Description {
   return {
     ...REPORTS,
     operationId: 'showStanding',
-    summary: 'Where a pseudonym stands',
-    description: 'A page with a button to report; JSON for those who ask for it.',
+    summary: 'Show the reports of a pseudonym',
+    description: 'A page with a button to report, or JSON if Accept asks for it.',
     parameters: parameters('query', reportQuery),
     responses: {
       200: answer('The reports about the pseudonym.', as(HTML), asJson(standingAnswer)),
       400: answer('The hash is not valid.', as(HTML), asError('invalid hash')),
-      500: answer('A fault of the service.', as(HTML), asError()),
+      500: answer('The service has a fault.', as(HTML), asError()),
     },
   };
 }
@@ -142,7 +142,7 @@ function report(): Description {
     operationId: 'reportPseudonym',
     summary: 'Report a pseudonym',
     description:
-      'One report counts for an IPv4 address or an IPv6 /64, and two for a /48; none for a blocked pseudonym. The answer is a page; JSON for those who ask for it.',
+      'One report counts for each IPv4 address and each IPv6 /64, and at most two for a /48. None counts once the pseudonym is blocked. The answer is a page, or JSON if Accept asks for it.',
     requestBody: {
       required: true,
       content: {
@@ -153,10 +153,10 @@ function report(): Description {
     responses: {
       200: answer('The report was received.', as(HTML), asJson(reportAnswer)),
       400: answer('The hash is not valid.', as(HTML), asError('invalid hash')),
-      403: answer('A page of another site has sent this.', as(HTML), asError()),
-      408: answer('The body did not come whole.', as(HTML), asError()),
+      403: answer('A page of another site sent this.', as(HTML), asError()),
+      408: answer('The body did not arrive completely.', as(HTML), asError()),
       429: answer('The address has sent 10 reports within an hour.', as(HTML), asError()),
-      500: answer('A fault of the service.', as(HTML), asError()),
+      500: answer('The service has a fault.', as(HTML), asError()),
     },
   };
 }

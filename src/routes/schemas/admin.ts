@@ -4,15 +4,14 @@ import { hash, STATES } from './moderation.ts';
 
 const credential = {
   password: z.string().optional().meta({ description: 'The password of the operator.' }),
-  token: z
-    .string()
-    .optional()
-    .meta({ description: 'The token of an alert button: for one action, once, for ten minutes.' }),
+  token: z.string().optional().meta({
+    description: 'The token of an alert button. It works once, for one action, within ten minutes.',
+  }),
 };
 
 export const panicRequest = z.object({
   ...credential,
-  active: z.boolean().meta({ description: 'Whether pushes are to be rejected.' }),
+  active: z.boolean().meta({ description: 'True: reject pushes. False: accept them again.' }),
 });
 
 export const panicAnswer = z
@@ -27,10 +26,7 @@ export const rollbackRequest = z.object(credential);
 export const rollbackAnswer = z
   .object({
     closed: z.int().min(0).meta({ description: 'How many pull requests were closed.' }),
-    failed: z
-      .int()
-      .min(0)
-      .meta({ description: 'How many could not be closed; they stay for the next call.' }),
+    failed: z.int().min(0).meta({ description: 'How many could not be closed. Call again to close them.' }),
     closed_urls: z.array(z.url()).meta({ description: 'Those that were closed.' }),
     failed_urls: z.array(z.url()).meta({ description: 'Those that could not be closed.' }),
   })

@@ -17,7 +17,7 @@ export const anonymousFriendlyQuery = z.object({
       return toRepositoryName({ owner, repo: more.length === 0 ? repo : '' }, context);
     })
     .optional()
-    .meta({ description: '`owner/repo`: whose policy file decides.' }),
+    .meta({ description: '`owner/repo`: the repository whose policy file counts.' }),
 });
 
 export const deployedQuery = z.object({

@@ -10,7 +10,8 @@ export const commentRequest = z.object({
     .max(MAX_TOKEN_CHARACTERS, { error: `user_token must have at most ${MAX_TOKEN_CHARACTERS} characters` })
     .nullish()
     .meta({
-      description: 'The token of an earlier comment, to be the same author again; absent: a new author.',
+      description:
+        'The token of an earlier comment, to write under the same pseudonym. Without it, you get a new one.',
     }),
 });
 
@@ -21,7 +22,7 @@ export const commentAnswer = z
     karma: z.int().min(0).meta({ description: 'Karma on this thread after this comment.' }),
     user_token: z
       .string()
-      .meta({ description: 'What to send to be the same author again. It cannot be recovered.' }),
+      .meta({ description: 'Send it to write under the same pseudonym again. Nobody can recover it.' }),
   })
   .meta({ description: 'A comment was posted.' });
 

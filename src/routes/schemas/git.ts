@@ -4,5 +4,5 @@ import * as z from 'zod';
 export const discoveryQuery = z.object({
   service: z
     .enum(['git-receive-pack', 'git-upload-pack'])
-    .meta({ description: 'What is to follow: a push, or a fetch.' }),
+    .meta({ description: 'What will follow: a push or a fetch.' }),
 });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 
 export const healthAnswer = z
   .object({
-    status: z.literal('healthy').meta({ description: 'An answer means that the service runs.' }),
+    status: z.literal('healthy').meta({ description: 'Any answer means that the service runs.' }),
     deployedCommit: z.string().meta({ description: 'The commit that was deployed.' }),
     deployedAt: z
       .union([z.iso.datetime(), z.literal('unknown')])
@@ -16,10 +16,10 @@ export const healthAnswer = z
     }),
     verify: z
       .object({
-        github: z.url().meta({ description: 'The deployed commit, to read.' }),
-        source: z.string().meta({ description: 'How to compare what runs with its source.' }),
+        github: z.url().meta({ description: 'The page of the deployed commit.' }),
+        source: z.string().meta({ description: 'How to compare the running code with its source.' }),
       })
-      .meta({ description: 'For those who want to check.' }),
+      .meta({ description: 'For checking which code runs.' }),
   })
   .meta({ id: 'Health', description: 'Which code runs here.' });
 

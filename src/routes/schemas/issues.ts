@@ -13,10 +13,10 @@ export const issueRequest = z.object({
     })
     .meta({ description: 'More than white space.' }),
   body: publicText('body').meta({ description: 'Markdown; more than white space.' }),
-  labels: z
-    .array(publicText('labels'))
-    .nullish()
-    .meta({ description: 'Names of labels that the repository has; others are left out by the host.' }),
+  labels: z.array(publicText('labels')).nullish().meta({
+    description:
+      'Names of labels that the repository has. The host leaves out others, and all of them where the bot may not set labels, as on GitHub, unless the repository has given it the right.',
+  }),
 });
 
 export const issueAnswer = z
@@ -27,8 +27,8 @@ export const issueAnswer = z
     karma: z.literal(0).meta({ description: 'Karma begins at 0.' }),
     user_token: z
       .string()
-      .meta({ description: 'What to send to be the same author again. It cannot be recovered.' }),
-    issue_reply_token: z.string().meta({ description: 'The same token, to comment on the issue with.' }),
+      .meta({ description: 'Send it to write under the same pseudonym again. Nobody can recover it.' }),
+    issue_reply_token: z.string().meta({ description: 'The same token, for comments on the issue.' }),
   })
   .meta({ description: 'An issue was created.' });
 

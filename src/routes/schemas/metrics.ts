@@ -1,4 +1,4 @@
-/** What one isolate tells of itself (contract, 4.9). */
+/** The metrics of one isolate (contract, 4.9). */
 import * as z from 'zod';
 
 const MEMORY = z

@@ -19,7 +19,7 @@ export const reportQuery = z.object({ hash });
 
 export const reportRequest = z
   .object({ hash })
-  .meta({ description: 'Whom to report; as JSON, or as a form with the same field.' });
+  .meta({ description: 'The pseudonym to report, as JSON or as a form.' });
 
 export const standingAnswer = z
   .object({
@@ -27,17 +27,18 @@ export const standingAnswer = z
     reports: z.int().min(0).meta({ description: 'Reports of the last 30 days.' }),
     state: z
       .enum(STATES)
-      .meta({ description: 'flagged: 3 reports, a pause of 6 hours. blocked: 6 reports, for good.' }),
+      .meta({ description: 'flagged: 3 reports, no comments for 6 hours. blocked: 6 reports, permanent.' }),
   })
-  .meta({ description: 'Where a pseudonym stands.' });
+  .meta({ description: 'The reports about a pseudonym and its state.' });
 
 export const reportAnswer = standingAnswer
   .extend({
     accepted: z.boolean().meta({
-      description: 'False: an earlier report from the same network counts already, or it is blocked.',
+      description:
+        'False: an earlier report from the same network already counts, or the pseudonym is blocked.',
     }),
   })
-  .meta({ description: 'What became of a report.' });
+  .meta({ description: 'The result of a report.' });
 
 /** Short enough for one message to a telephone, also in scripts that take three bytes a letter. */
 const MAX_APPEAL_CHARACTERS = 700;

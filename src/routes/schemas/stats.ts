@@ -7,7 +7,7 @@ export const statsAnswer = z
     last_updated: z.iso
       .datetime()
       .optional()
-      .meta({ description: 'When the newest was opened; absent when there is none.' }),
+      .meta({ description: 'When the newest was opened. Absent if there is none.' }),
   })
   .meta({ description: 'How many pull requests the service has opened.' });
 

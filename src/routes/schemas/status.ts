@@ -3,6 +3,6 @@ import * as z from 'zod';
 
 export const statusAnswer = z
   .object({ panic_mode: z.boolean().meta({ description: 'Whether pushes are rejected now.' }) })
-  .meta({ description: 'Whether the service takes pushes.' });
+  .meta({ description: 'Whether the service accepts pushes.' });
 
 export type StatusAnswer = z.infer<typeof statusAnswer>;

@@ -1,7 +1,7 @@
-/** Texts that people send to be published, and what is wrong with a payload, in words. */
+/** Texts that people send for publication, and the messages for invalid payloads. */
 import * as z from 'zod';
 
-/** A string that the host can keep as it is. @param field its name, for the message. */
+/** A string that the host can store unchanged. @param field its name, for the message. */
 export function publicText(field: string) {
   return z
     .string()
@@ -11,7 +11,7 @@ export function publicText(field: string) {
     });
 }
 
-/** What a payload that does not parse is answered with: the contract's words for a wrong shape, else the rule. */
+/** The message for an invalid payload: the contract's words if its shape is wrong, otherwise the rule. */
 export function payloadProblem({ issues }: z.ZodError): string {
   const hasWrongShape = issues.some(({ code }) => code === 'invalid_type');
   return hasWrongShape ? 'invalid payload' : (issues[0]?.message ?? 'invalid payload');

@@ -82,7 +82,7 @@ const KINDS: readonly Kind[] = [
   {
     name: 'a notification',
     requests: /^POST \/ntfy\/$/,
-    fields: [HOST, 'User-Agent: gitveil', JSON_TYPE, GZIP, LENGTH],
+    fields: [HOST, 'User-Agent: gitveil', '?Authorization: Bearer [\\x21-\\x7e]+', JSON_TYPE, GZIP, LENGTH],
   },
 ];
 

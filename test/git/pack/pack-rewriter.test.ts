@@ -184,7 +184,7 @@ describe('a PackRewriter', () => {
   it('is full when small pieces keep large chunks in memory', () => {
     const chunkBytes = 256 * 1024;
     const padded = storedStream(COMMIT, Math.floor(chunkBytes / 5) - 100);
-    const pairs = Array.from({ length: 100 }, (): Entry[] => [{ ...commit, stream: padded }, blob]);
+    const pairs = Array.from({ length: 170 }, (): Entry[] => [{ ...commit, stream: padded }, blob]);
     const { bytes } = buildPack(pairs.flat());
     const rewriter = new PackRewriter(() => false);
     for (const chunk of piecesOf(bytes, chunkBytes)) rewriter.scan(chunk);
@@ -194,7 +194,7 @@ describe('a PackRewriter', () => {
   it('is full when the pieces are very many, however small', () => {
     const delta = makeDelta(BLOB, BLOB);
     const stream = storedStream(delta);
-    const deltas = Array.from({ length: 80_000 }, (): Entry => ({
+    const deltas = Array.from({ length: 140_000 }, (): Entry => ({
       type: 'ofs-delta',
       base: 0,
       delta,

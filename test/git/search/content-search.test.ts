@@ -112,7 +112,7 @@ describe('a hit', () => {
 it('a submodule is seen in a new entry of a tree', () => {
   const tree = Buffer.concat([Buffer.from('160000 lib\0'), Buffer.alloc(20, 7)]);
   const { names } = searched([{ type: 'tree', content: tree }], whole);
-  expect([...names.gitlinks]).toEqual([['lib', '07'.repeat(20)]]);
+  expect(names.hasGitlinks).toBe(true);
 });
 
 /** The texts that a delta inserts, in hexadecimal. */

@@ -1,0 +1,199 @@
+/**
+ * The page of a pull request, for its author, who has no account for notifications: its state, its events, and how to
+ * update and withdraw it. It works without a script, and its links lead to the code host and to this service.
+ */
+import { html } from 'hono/html';
+import type { PullRequestView } from '../durable/pull-request.ts';
+import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
+import { shellWord } from '../push/banner.ts';
+import type { Html, Page } from './layout.ts';
+
+export interface PullRequestPage {
+  readonly pullRequest: PullRequestView;
+  /** Where the service is found, without a slash at the end. */
+  readonly origin: string;
+  /** Whether an update also needs the key. */
+  readonly needsKey: boolean;
+}
+
+export function pullRequestPath(prHash: string): string {
+  return `/v1/pr/${prHash}`;
+}
+
+const STATES: Readonly<
+  Record<PullRequestState, { readonly tone: string; readonly word: string; readonly meaning: string }>
+> = {
+  open: { tone: 'good', word: 'Open', meaning: 'The maintainers have not decided yet.' },
+  merged: { tone: 'good', word: 'Merged', meaning: 'The maintainers have accepted it.' },
+  closed: {
+    tone: 'warn',
+    word: 'Closed',
+    meaning: 'It was closed without a merge. An update opens a new pull request.',
+  },
+  withdrawn: {
+    tone: 'warn',
+    word: 'Withdrawn',
+    meaning: 'It was withdrawn through this service. An update opens a new pull request.',
+  },
+};
+
+const EVENTS: Readonly<Record<HistoryKind, string>> = {
+  opened: 'Opened',
+  updated: 'Updated with new commits',
+  commented: 'New comment',
+  reviewed: 'New review',
+  reopened: 'Reopened',
+  merged: 'Merged',
+  closed: 'Closed',
+  withdrawn: 'Withdrawn',
+};
+
+/** `octo/hello #7` */
+export function pullRequestName({ owner, repo, number }: PullRequestView): string {
+  return `${owner}/${repo} #${number}`;
+}
+
+export function eventTitle({ kind }: HistoryEvent): string {
+  return EVENTS[kind];
+}
+
+/** Links of another kind could run in the page; a feed reader may do with them what it likes. */
+export function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
+  return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
+}
+
+/** An address with everything else encoded. */
+function webUrl(url: string): string | null {
+  return URL.canParse(url) && /^https?:\/\//.test(url) ? new URL(url).href : null;
+}
+
+/** @param at seconds since 1970. ISO 8601, in UTC. */
+export function isoTime(at: number): string {
+  return `${new Date(at * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+export function pullRequestPage(page: PullRequestPage): Page {
+  const { pullRequest } = page;
+  const name = pullRequestName(pullRequest);
+  return {
+    title: `${name} · gitveil`,
+    description: `How the anonymous pull request ${name} stands.`,
+    // The address holds the hash, which may be all that an update needs.
+    isIndexed: false,
+    feedPath: `${pullRequestPath(pullRequest.prHash)}.atom`,
+    content: html`<main class="narrow">
+      <h1>${name}</h1>
+      <p class="lead">
+        An anonymous pull request. This page shows how it stands; reload it to see what is new.
+      </p>
+      ${facts(pullRequest)} ${history(pullRequest)} ${commands(page)} ${following(pullRequest)}
+    </main>`,
+  };
+}
+
+function facts(pullRequest: PullRequestView): Html {
+  const { tone, word, meaning } = STATES[pullRequest.state];
+  const url = webUrl(pullRequest.url);
+  return html`<section class="card" aria-labelledby="standing">
+    <h2 id="standing">Where it stands</h2>
+    <dl class="facts">
+      <dt>State</dt>
+      <dd>
+        <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
+        <small>${meaning}</small>
+      </dd>
+      <dt>Link</dt>
+      <dd>${url === null ? 'not known' : html`<a href="${url}">${url}</a>`}</dd>
+      <dt>Hash</dt>
+      <dd class="mono">${pullRequest.prHash}</dd>
+    </dl>
+  </section>`;
+}
+
+function history(pullRequest: PullRequestView): Html {
+  const items = pullRequest.events.map(
+    (event) =>
+      html`<li>
+        <a href="${eventUrl(event, pullRequest)}">${eventTitle(event)}</a>
+        <time class="soft" datetime="${isoTime(event.at)}"
+          >${isoTime(event.at).replace(/[TZ]/g, ' ')}UTC</time
+        >
+      </li>`,
+  );
+  const list = html`<ul class="list">
+    ${items}
+  </ul>`;
+  return html`<section class="card" aria-labelledby="events">
+    <h2 id="events">What has happened</h2>
+    ${items.length === 0 ? html`<p class="soft">Nothing is known yet.</p>` : list}
+  </section>`;
+}
+
+/** What to type for an update and a withdrawal. */
+function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { what: string; line: string }[] {
+  const { owner, repo, prHash } = pullRequest;
+  const key = needsKey ? ' -o pr-key=<key>' : '';
+  const push = `git push -o pr-hash=${prHash}${key} ${shellWord(`${origin}/v1/gh/${owner}/${repo}`)}`;
+  const update = { what: 'Update it: commit, then push', line: `${push} HEAD:my-change` };
+  const withdraw = { what: 'Withdraw it (main, or another branch that upstream has)', line: `${push} :main` };
+  return pullRequest.state === 'open' ? [update, withdraw] : [update];
+}
+
+function commands(page: PullRequestPage): Html {
+  const items = commandLines(page).map(
+    ({ what, line }) =>
+      html`<div class="command">
+        <p class="soft small">${what}</p>
+        <div><code>${line}</code></div>
+      </div>`,
+  );
+  return html`<section class="card" aria-labelledby="change">
+    <h2 id="change">Change it</h2>
+    ${items}
+    ${
+      page.pullRequest.state === 'open'
+        ? html`<p class="soft small after-commands">
+            A withdrawal closes the pull request and removes its branch from the fork. Git reports
+            <code>main</code> as deleted; upstream’s stays as it is.
+          </p>`
+        : ''
+    }
+  </section>`;
+}
+
+function following({ prHash }: PullRequestView): Html {
+  return html`<section aria-labelledby="follow">
+    <h2 id="follow">Follow it</h2>
+    <p>
+      Reload this page, or give <a href="${pullRequestPath(prHash)}.atom">its feed</a> to a feed reader on
+      your own machine. Either way this service sees your network address, and so does the code host when you
+      follow a link to it; come through Tor if that is too much.
+    </p>
+  </section>`;
+}
+
+/** For a terminal. */
+export function pullRequestText(page: PullRequestPage): string {
+  const { pullRequest, origin } = page;
+  const { word, meaning } = STATES[pullRequest.state];
+  const lines = [
+    pullRequestName(pullRequest),
+    webUrl(pullRequest.url) ?? '',
+    '',
+    `${word}. ${meaning}`,
+    '',
+    ...pullRequest.events.map(
+      (event) => `${isoTime(event.at)}  ${eventTitle(event)}  ${eventUrl(event, pullRequest)}`,
+    ),
+    '',
+    ...commandLines(page).flatMap(({ what, line }) => [`${what}:`, `  ${line}`]),
+    '',
+    `Feed: ${origin}${pullRequestPath(pullRequest.prHash)}.atom`,
+  ];
+  return lines.map((line) => `${printable(line)}\n`).join('');
+}
+
+/** Removes control sequences of terminals, and characters that reverse the direction of the text. */
+function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}]/gu, ' ');
+}

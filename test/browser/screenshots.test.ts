@@ -1,0 +1,52 @@
+/**
+ * The pictures in README.md. `UPDATE_SCREENSHOTS=1` takes them again; without it, only their files are looked for, so that
+ * a run of the tests changes no tracked file.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { bannerOf } from '../e2e/support/push-output.ts';
+import { useTestBed } from '../e2e/support/test-bed.ts';
+import { TEST_HEADER } from '../e2e/support/tripwire.ts';
+import { describeInBrowser, useChromium } from './support/chromium.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const REMOTE_PAGE = 'docs/images/remote-page.png';
+const PULL_REQUEST = 'docs/images/pull-request.png';
+
+/** An address as an operator has it; the test bed's own has another port on each run. */
+const SERVICE_HOST = 'git.example.org';
+const LOOK = { viewport: { width: 900, height: 600 }, colorScheme: 'light' } as const;
+const WHOLE_PAGE = { fullPage: true, animations: 'disabled' } as const;
+
+describe.runIf(process.env['UPDATE_SCREENSHOTS'])('taken again', () => {
+  const bed = useTestBed({ env: { SERVICE_URL: `https://${SERVICE_HOST}`, COMMIT_HASH: 'main' } });
+  const chromium = useChromium();
+
+  describeInBrowser('in a browser', () => {
+    it('the page of a remote', async () => {
+      const extraHTTPHeaders = { 'X-Forwarded-Host': SERVICE_HOST };
+      const page = await chromium.newPage({ ...LOOK, baseURL: bed.service.url, extraHTTPHeaders });
+      await page.goto('/v1/gh/octo/hello');
+      await page.screenshot({ ...WHOLE_PAGE, path: join(ROOT, REMOTE_PAGE) });
+    });
+
+    it('a pull request', async () => {
+      const upstream = await bed.createUpstream({ owner: 'octo', name: 'hello', commits: 0 });
+      await upstream.grow({ files: { 'hello.sh': '#!/bin/sh\necho "Hello, world"\n' } });
+      const clone = await bed.person().clone(upstream.url);
+      const message = 'Greet people by name\n\nWithout a name, the script still greets the world.\n';
+      await clone.commit({ message, files: { 'hello.sh': '#!/bin/sh\necho "Hello, ${1:-world}"\n' } });
+      const { prUrl } = bannerOf(await clone.push());
+      const extraHTTPHeaders = { [TEST_HEADER]: '1' };
+      const page = await chromium.newPage({ ...LOOK, baseURL: bed.sandbox.url, extraHTTPHeaders });
+      await page.goto(prUrl);
+      await page.screenshot({ ...WHOLE_PAGE, path: join(ROOT, PULL_REQUEST) });
+    });
+  });
+});
+
+it.each([REMOTE_PAGE, PULL_REQUEST])('README.md shows %s', async (path) => {
+  expect(await readFile(join(ROOT, 'README.md'), 'utf8')).toContain(`](${path})`);
+  expect((await stat(join(ROOT, path))).size).toBeGreaterThan(10_000);
+});

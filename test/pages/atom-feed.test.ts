@@ -1,0 +1,85 @@
+/** The feed of a pull request is XML and Atom, whatever the code host has called things. */
+import { describe, expect, it } from 'vitest';
+import type { PullRequestView } from '../../src/durable/pull-request.ts';
+import { atomFeed, xmlText } from '../../src/pages/atom-feed.ts';
+
+const ORIGIN = 'https://gitveil.test';
+const VIEW: PullRequestView = {
+  prHash: '0123456789ab',
+  owner: 'octo',
+  repo: 'hello',
+  number: 7,
+  url: 'https://host.test/octo/hello/pull/7',
+  state: 'open',
+  events: [
+    {
+      id: 2,
+      kind: 'commented',
+      url: 'https://host.test/octo/hello/pull/7#issuecomment-1',
+      at: 1_800_000_060,
+    },
+    { id: 1, kind: 'opened', url: '', at: 1_800_000_000 },
+  ],
+};
+
+describe('the feed', () => {
+  it('has all that RFC 4287 asks for', () => {
+    expect(atomFeed(VIEW, ORIGIN)).toBe(`<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+  <id>${ids(atomFeed(VIEW, ORIGIN))[0]}</id>
+  <title>octo/hello #7</title>
+  <updated>2027-01-15T08:01:00Z</updated>
+  <author><name>gitveil</name></author>
+  <link rel="self" type="application/atom+xml" href="https://gitveil.test/v1/pr/0123456789ab.atom"/>
+  <link rel="alternate" type="text/html" href="https://gitveil.test/v1/pr/0123456789ab"/>
+  <entry>
+    <id>${ids(atomFeed(VIEW, ORIGIN))[1]}</id>
+    <title>octo/hello #7: new comment</title>
+    <updated>2027-01-15T08:01:00Z</updated>
+    <link rel="alternate" href="https://host.test/octo/hello/pull/7#issuecomment-1"/>
+  </entry>
+  <entry>
+    <id>${ids(atomFeed(VIEW, ORIGIN))[2]}</id>
+    <title>octo/hello #7: opened</title>
+    <updated>2027-01-15T08:00:00Z</updated>
+    <link rel="alternate" href="https://host.test/octo/hello/pull/7"/>
+  </entry>
+</feed>
+`);
+  });
+
+  it('keeps its ids, whatever is added and wherever the service is, and has none twice', () => {
+    const before = ids(atomFeed({ ...VIEW, events: VIEW.events.slice(1) }, ORIGIN));
+    const after = ids(atomFeed({ ...VIEW, owner: 'renamed' }, 'https://other.test'));
+    expect(after).toEqual(expect.arrayContaining(before));
+    expect(new Set(after).size).toBe(3);
+    for (const id of after) {
+      expect(id).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    }
+    expect(ids(atomFeed({ ...VIEW, prHash: 'ba9876543210' }, ORIGIN))).not.toContain(after[1]);
+  });
+
+  it('links to web pages alone, and is a feed without any event, too', () => {
+    const url = 'javascript:alert(1)';
+    expect(atomFeed({ ...VIEW, events: [{ id: 1, kind: 'closed', url, at: 0 }] }, ORIGIN)).not.toContain(url);
+    expect(atomFeed({ ...VIEW, events: [] }, ORIGIN)).toContain('<updated>1970-01-01T00:00:00Z</updated>');
+  });
+});
+
+function ids(feed: string): string[] {
+  return [...feed.matchAll(/<id>([^<]*)<\/id>/g)].map(([, id]) => id!);
+}
+
+describe('XML text', () => {
+  it.each([
+    ['the end of a CDATA section', ']]>', ']]&gt;'],
+    ['an element', '<script>', '&lt;script&gt;'],
+    ['an entity and quotes', `&lt;"'`, '&amp;lt;&quot;&#39;'],
+    ['NUL and other control characters', 'a\0\b\u001bz', 'a\uFFFD\uFFFD\uFFFDz'],
+    ['lone surrogates', 'a\uD800b\uDC00', 'a\uFFFDb\uFFFD'],
+    ['no characters', '\uFFFE\uFFFF', '\uFFFD\uFFFD'],
+    ['all other characters', '\t\né😀\u{10FFFF}', '\t\né😀\u{10FFFF}'],
+  ])('holds %s', (_what, text, expected) => {
+    expect(xmlText(text)).toBe(expected);
+  });
+});
