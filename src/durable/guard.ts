@@ -25,8 +25,8 @@ import { TokenReport } from './guard/token-report.ts';
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 
 /**
- * Whoever has three addresses can have a pseudonym flagged: the operator's telephone is not to be flooded that way.
- * `nobody`: pseudonyms without comments, which cost nothing, and must not use up the alerts about others.
+ * Anyone with three addresses can get a pseudonym flagged, so alerts about reports are limited. `nobody`: pseudonyms without
+ * comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that of the others.
  */
 const MODERATION_LIMITS = {
   news: { most: 20, withinMs: 60 * 60 * 1000 },
@@ -122,7 +122,7 @@ export class Guard extends DurableObject<Env> {
   async moderated(news: ModerationNews, at: number): Promise<boolean> {
     const kind = news.comments === 0 ? 'nobody' : 'news';
     const told = this.#mayTell(kind);
-    // What costs nothing to bring about is not kept for later either.
+    // Flagging a pseudonym without comments costs nothing, so these are dropped and not kept for later.
     if (told === null) return kind === 'nobody';
     const isLast = told === MODERATION_LIMITS[kind].most;
     await this.#raise({ kind: 'moderation', ...news, isLast }, null, at);

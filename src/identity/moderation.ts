@@ -12,7 +12,7 @@ export const COOLDOWN_MS = 6 * HOUR_MS;
 /** How many active reports flag a pseudonym, and how many block it permanently. */
 export const FLAG_THRESHOLD = 3;
 export const BLOCK_THRESHOLD = 6;
-/** So many networks of one subscriber count: a tunnel has 65,536 of them, and a household may have two. */
+/** How many /64 networks of one /48 count: a free tunnel has 65,536 of them, and two neighbours may share a provider's /48. */
 export const REPORTS_PER_SITE = 2;
 
 export type ModerationState = 'registered' | 'flagged' | 'blocked';

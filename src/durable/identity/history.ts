@@ -1,6 +1,6 @@
 /**
- * A pseudonym's own log: when it was flagged, blocked and pardoned, and when its author appealed. It is what the operator
- * sees, what is still to be told to them, and what a pardon gives back. Three months old entries are forgotten.
+ * A pseudonym's own log: when it was flagged, blocked and pardoned, and when its author appealed. The operator sees it, is
+ * alerted from it, and a pardon restores karma from it. Entries are deleted after 90 days.
  *
  * Cost: one row for an entry; one more when it was told.
  */
@@ -9,9 +9,9 @@ import { backOffMs } from '../back-off.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ENTRY_LIFE_MS = 90 * DAY_MS;
-/** So often an author may appeal. */
+/** The pause between two appeals of one author. */
 const APPEAL_PAUSE_MS = DAY_MS;
-/** What the operator could not be told for so long is no news. */
+/** Alerts that could not be delivered for this long are dropped. */
 const NEWS_LIFE_MS = 7 * DAY_MS;
 
 export type HistoryEvent = 'flagged' | 'blocked' | 'pardoned' | 'appealed';
