@@ -47,7 +47,7 @@ describe('a pull request', () => {
     const failed = await clone.push();
     expect(failed.code).toBe(1);
     expect(failed.stderr).toContain(`push rejected: ${PULL}`);
-    expect(failed.stderr).toContain('Push the same again later');
+    expect(failed.stderr).toContain('Push the same commits again later');
     // Still not shown: the branch stays, the pull request stays open.
     expect((await clone.push()).code).toBe(1);
     bed.sandbox.faults.clear();
