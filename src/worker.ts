@@ -14,6 +14,7 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { serviceKey } from './middleware/service-key.ts';
 import { HttpClient } from './outgoing/http-client.ts';
 import { admin } from './routes/admin.ts';
+import { appeals } from './routes/appeals.ts';
 import { comments } from './routes/comments.ts';
 import { badges } from './routes/badges.ts';
 import { frontPage } from './routes/front-page.ts';
@@ -92,6 +93,7 @@ app.route('/', badges);
 app.route('/', comments);
 app.route('/', issues);
 app.route('/', moderation);
+app.route('/', appeals);
 app.route('/', frontPage);
 app.route('/', git);
 

@@ -9,9 +9,10 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
-import type { Action } from '../guard/action-token.ts';
-import { type Alert, pseudonymOf } from '../guard/alert.ts';
+import { type Action, pardonOf } from '../guard/action-token.ts';
+import { type Alert, type Appeal, type ModerationNews, pseudonymOf } from '../guard/alert.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
+import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../guard/sliding-window.ts';
 import type { TokenProblem } from '../host/token-watch.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
@@ -23,6 +24,16 @@ import { TokenReport } from './guard/token-report.ts';
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 
+/**
+ * Anyone with three addresses can get a pseudonym flagged, so alerts about reports are limited. `nobody`: pseudonyms without
+ * comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that of the others.
+ */
+const MODERATION_LIMITS = {
+  news: { most: 20, withinMs: 60 * 60 * 1000 },
+  nobody: { most: 2, withinMs: 60 * 60 * 1000 },
+  appeal: { most: 20, withinMs: 60 * 60 * 1000 },
+} as const satisfies Record<string, Limit>;
+
 /** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
 export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
 
@@ -31,6 +42,8 @@ export class Guard extends DurableObject<Env> {
   readonly #bursts: BurstRecord;
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
+  /** Of this life of the object. */
+  readonly #told = new Map<keyof typeof MODERATION_LIMITS, SlidingWindow>();
   readonly #hostPause: HostPause;
   readonly #tokenReport: TokenReport;
   #panicMode: boolean;
@@ -105,6 +118,34 @@ export class Guard extends DurableObject<Env> {
     await this.#raise(alert, client.network, Date.now());
   }
 
+  /** False if it is to be told later. @param at when it happened; milliseconds since 1970. */
+  async moderated(news: ModerationNews, at: number): Promise<boolean> {
+    const kind = news.comments === 0 ? 'nobody' : 'news';
+    const told = this.#mayTell(kind);
+    // Flagging a pseudonym without comments costs nothing, so these are dropped and not kept for later.
+    if (told === null) return kind === 'nobody';
+    const isLast = told === MODERATION_LIMITS[kind].most;
+    await this.#raise({ kind: 'moderation', ...news, isLast }, null, at);
+    return true;
+  }
+
+  /** False if too many come at once. */
+  async appealed(appeal: Appeal, at: number): Promise<boolean> {
+    if (this.#mayTell('appeal') === null) return false;
+    await this.#raise({ kind: 'appeal', ...appeal }, null, at);
+    return true;
+  }
+
+  /** False if the credential is not good for pardoning this pseudonym. */
+  mayPardon(hash: string, credential: Credential): boolean {
+    return this.#accepts(credential, pardonOf(hash));
+  }
+
+  /** A pardon has failed: the button may be pressed again. */
+  pardonFailed(credential: Credential): void {
+    if (credential.kind === 'token') this.#tokens.giveBack(credential.hash);
+  }
+
   /** False if the credential is not valid for this. The switch is on disk before this resolves. */
   async setPanic(active: boolean, credential: Credential): Promise<boolean> {
     if (!this.#accepts(credential, active ? 'activate-panic' : 'deactivate-panic')) return false;
@@ -145,6 +186,13 @@ export class Guard extends DurableObject<Env> {
     const burstCheck = this.#detector.isOn ? [now + BURST_WINDOW_MS] : [];
     const next = Math.min(...cleaning, ...burstCheck, retryAt ?? Infinity);
     if (next < Infinity) await this.#wakeAt(next);
+  }
+
+  /** How many of the kind have been told within the hour, this one included; null: enough of them. */
+  #mayTell(kind: keyof typeof MODERATION_LIMITS): number | null {
+    const after = hit(this.#told.get(kind) ?? EMPTY_WINDOW, MODERATION_LIMITS[kind], Date.now());
+    this.#told.set(kind, after.window);
+    return after.hit.allowed ? after.hit.attempts : null;
   }
 
   #accepts(credential: Credential, action: Action): boolean {

@@ -49,6 +49,15 @@ export function networkOf(address: string): string {
     .join(':')}::/64`;
 }
 
+/**
+ * What one subscriber may hold of addresses: an IPv4 address, or the /48 around a /64, which a free tunnel gives to
+ * anybody. @param network as `networkOf` spells it.
+ */
+export function siteOf(network: string): string {
+  const [site] = /^(?:[0-9a-f]+:){3}/.exec(network) ?? [];
+  return site === undefined ? network : `${site}:/48`;
+}
+
 function isIPv4(text: string): boolean {
   const parts = text.split('.');
   return parts.length === 4 && parts.every((part) => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255);

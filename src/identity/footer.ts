@@ -53,9 +53,9 @@ export function shownKarma(text: string, hash: string): number | null {
   return groups?.['hash'] === hash ? Number(groups['karma']) : null;
 }
 
-/** The same comment with karma 0 in its footer; null if it has no footer of this hash (someone has edited it). */
-export function withKarmaZero(text: string, hash: string): string | null {
-  return shownKarma(text, hash) === null ? null : text.replace(FOOTER_PATTERN, '$<start>0$<end>');
+/** The same comment with another karma in its footer; null if it has no footer of this hash (someone has edited it). */
+export function withKarma(text: string, hash: string, karma: number): string | null {
+  return shownKarma(text, hash) === null ? null : text.replace(FOOTER_PATTERN, `$<start>${karma}$<end>`);
 }
 
 /** The host counts code points: a surrogate pair of a JavaScript string is one character. */

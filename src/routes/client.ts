@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import type { Guard } from '../durable/guard.ts';
 import type { RateWindow } from '../durable/rate-window.ts';
 import type { AppEnv, Env } from '../env.ts';
-import { clientNetwork, lacksAddress } from '../identity/client-address.ts';
+import { clientNetwork, lacksAddress, siteOf } from '../identity/client-address.ts';
 import { type ClientUse, keyedHash } from '../identity/keyed-hash.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
 
@@ -15,6 +15,8 @@ export interface Client {
    * @param context within the use, so that records of one context cannot be matched with those of another.
    */
   hash(use: ClientUse, context?: string): string;
+  /** The same of all networks that one subscriber may hold. */
+  siteHash(use: ClientUse, context?: string): string;
 }
 
 /** Logged once, because a misconfigured proxy causes it with every request. */
@@ -34,7 +36,11 @@ export async function clientOf(c: Context<AppEnv>): Promise<Client> {
     );
   }
   const secret = await serviceSecret(c.env, identitySecret);
-  return { network, hash: (use, context = '') => keyedHash(secret, use, `${context} ${network}`) };
+  const hashOf =
+    (addresses: string) =>
+    (use: ClientUse, context = '') =>
+      keyedHash(secret, use, `${context} ${addresses}`);
+  return { network, hash: hashOf(network), siteHash: hashOf(siteOf(network)) };
 }
 
 export function rateWindowOf(env: Env, client: Client): DurableObjectStub<RateWindow> {

@@ -10,6 +10,7 @@ import { GitHubThreads, type NewIssue } from '../host/github-threads.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { type WriteFailure, writeFailure } from '../host/write-failure.ts';
+import { footerProblem } from '../identity/footer-room.ts';
 import { MAX_TEXT_CHARACTERS, characters, issueText } from '../identity/footer.ts';
 import { identityHash } from '../identity/keyed-hash.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
@@ -40,6 +41,8 @@ async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<
   if (excess > 0) {
     return c.json({ error: `body must have at most ${characters(body) - excess} characters` }, 400);
   }
+  const problem = footerProblem(body);
+  if (problem !== null) return c.json({ error: problem }, 400);
 
   const refusal = refuseWithoutBot(c) ?? (await refuseByPolicy(c, target, 'issues'));
   if (refusal !== null) return refusal;

@@ -127,6 +127,10 @@ describe('when the host', () => {
     expect(host.comments.map(({ id }) => id)).toEqual([1]);
     pass(31 * DAY_MS);
     await someone.runDueAlarms();
+    // Nothing is left to do but to forget the log.
+    expect(await someone.nextAlarm()).toBeGreaterThan(Date.now() + 58 * DAY_MS);
+    pass(60 * DAY_MS);
+    await someone.runDueAlarms();
     expect(await someone.nextAlarm()).toBeNull();
   });
 

@@ -2,6 +2,7 @@ import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { isReported } from '../../src/stats/reported-pseudonyms.ts';
 import { FakeThreads } from './support/fake-threads.ts';
 import { HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from './support/pseudonym.ts';
 
@@ -272,6 +273,21 @@ describe('where a pseudonym stands', () => {
     expect(await someone.report('another')).toMatchObject({ accepted: true, standing: { reports: 1 } });
   });
 
+  it('is found by look-ups as long as there are reports, also if their list did not answer at first', async () => {
+    const isListed = () => isReported(bindings.DB, someone.hash);
+    await bindings.DB.exec('ALTER TABLE reported_pseudonyms RENAME TO away');
+    expect(await someone.report('someone')).toMatchObject({ accepted: true });
+    await bindings.DB.exec('ALTER TABLE away RENAME TO reported_pseudonyms');
+    expect(await isListed()).toBe(false);
+    pass(MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(await isListed()).toBe(true);
+    await passAll();
+    expect(await isListed()).toBe(false);
+    await someone.report('someone');
+    expect(await isListed()).toBe(true);
+  });
+
   it('leaves nothing behind of a comment that was not posted', async () => {
     await someone.say('x'.repeat(70_000));
     await passAll();
@@ -287,7 +303,7 @@ describe('where a pseudonym stands', () => {
     await someone.report('someone');
     await passAll();
     const reports = await runInDurableObject(someone.stub, (_, { storage }) =>
-      storage.sql.exec('SELECT * FROM reports').toArray(),
+      storage.sql.exec('SELECT * FROM standing_reports').toArray(),
     );
     expect([reports, await someone.nextAlarm()]).toEqual([[], null]);
     expect(await someone.say()).toMatchObject({ karma: 2 });

@@ -1,11 +1,23 @@
 /** Who counts as one client. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientNetwork, lacksAddress, networkOf } from '../../src/identity/client-address.ts';
+import { clientNetwork, lacksAddress, networkOf, siteOf } from '../../src/identity/client-address.ts';
 
 function request(headers: Record<string, string>): Request {
   return new Request('https://gitveil.test/', { headers });
 }
+
+describe('siteOf', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['unknown', 'unknown'],
+    ['2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['2001:db8:0:0::/64', '2001:db8:0::/48'],
+    ['0:0:0:0::/64', '0:0:0::/48'],
+  ])('takes %s as part of %s', (network, site) => {
+    expect(siteOf(network)).toBe(site);
+  });
+});
 
 describe('networkOf', () => {
   it.each([

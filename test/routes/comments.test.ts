@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { FENCE_IS_OPEN, footerProblem } from '../../src/identity/footer-room.ts';
 import { commentAnswer } from '../../src/routes/schemas/comments.ts';
 import { FakeThreads } from '../durable/support/fake-threads.ts';
 import { holdClock } from '../durable/support/pseudonym.ts';
@@ -19,7 +20,7 @@ const say = (payload: unknown, more: Partial<Call> & { on?: string } = {}) => {
   return post(`/v1/gh/${on}/comments/anonymous`, { payload, ...call });
 };
 
-const error = (status: number, message: string) => ({ status, body: { error: message } });
+const error = (status: number, message: unknown) => ({ status, body: { error: message } });
 
 beforeEach(() => {
   host = new FakeThreads();
@@ -86,7 +87,10 @@ describe('a comment', () => {
   it('may have any words and any token, and they arrive as they are', async () => {
     const text = fc
       .string({ unit: 'grapheme' })
-      .filter((some) => some.trim() !== '' && !some.includes('\0') && some.isWellFormed());
+      .filter(
+        (some) =>
+          some.trim() !== '' && !some.includes('\0') && some.isWellFormed() && footerProblem(some) === null,
+      );
     const property = fc.asyncProperty(text, text, async (body, token) => {
       const answer = await say({ body, user_token: token });
       expect(answer.status).toBe(200);
@@ -190,6 +194,8 @@ describe('a bad request', () => {
       undefined,
       'body must be valid Unicode: it holds half a character',
     ],
+    ['an open fence', { body: '```' }, undefined, FENCE_IS_OPEN],
+    ['an open tag', { body: '<b>' }, undefined, expect.stringContaining('<b> is never closed')],
     [
       'a long token',
       { body: 'Hi', user_token: 'x'.repeat(257) },
@@ -237,7 +243,7 @@ describe('a bad request', () => {
 
 const reportTimes = async (hash: unknown, times: number) => {
   const stub = IDENTITIES.get(IDENTITIES.idFromName(hash as string));
-  for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`);
+  for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`, `site ${index}`);
 };
 
 describe('a comment is refused', () => {
