@@ -21,8 +21,16 @@ const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0)
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
 /** Shorter ones, such as `info` or `me`, are words like others. */
 const MIN_LOCAL_LENGTH = 6;
-/** The host's own name, in every commit that it makes. */
-const NOBODYS = new Set(['noreply@github.com']);
+/** The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular. */
+const NOBODYS = new Set([
+  'noreply@github.com',
+  'your name',
+  'you@example.com',
+  'test user',
+  'test@example.com',
+  'user@example.com',
+  'dev container',
+]);
 
 export interface IdentityPatterns {
   readonly patterns: readonly BytePattern[];

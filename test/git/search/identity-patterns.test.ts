@@ -92,6 +92,7 @@ describe('what is nobody’s', () => {
       false,
     );
     expect(isIn('noreply@github.com', identity('GitHub', 'noreply@github.com'))).toBe(false);
+    expect(isIn('test_user = your-name', identity('Test User', 'test@example.com'))).toBe(false);
   });
 });
 
