@@ -29,7 +29,8 @@ import type { RepositoryName } from './repository-name.ts';
 import { withRetries } from './retry.ts';
 import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
 
-const MAX_REF_LIST_BYTES = 64 * 1024 * 1024;
+/** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
+const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
 
 /** What a host says instead of a listing without commits, if it says anything. */

@@ -5,6 +5,7 @@
  * is also the right one for its push, and saves a request to the host. Another isolate lists again.
  */
 import type { RefList } from '../git/protocol-v2.ts';
+import type { Ref } from '../git/ref-advertisement.ts';
 import { MovedError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { PushHost } from './push-host.ts';
@@ -17,6 +18,25 @@ const LIFE_MS = 10_000;
 /** Together at most some 20 MB. */
 const MAX_LISTS = 100;
 const MAX_REFS_REMEMBERED = 2_000;
+
+/** The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not contain it. */
+export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
+  return head?.startsWith('refs/heads/') === true && headTip !== null ? { name: head, oid: headTip } : null;
+}
+
+/**
+ * Asks the host for one branch that may be missing in a list that was cut. Null if there is no such branch.
+ * @throws HostError
+ */
+export async function findUpstreamBranch(
+  host: Pick<PushHost, 'transport'>,
+  repository: RepositoryName,
+  branch: string,
+): Promise<Ref | null> {
+  const name = `refs/heads/${branch}`;
+  const { refs } = await host.transport.listRefs(repository, [name], 'upstream');
+  return refs.find((ref) => ref.name === name) ?? null;
+}
 
 export interface DiscoveredRefs extends RefList {
   /** Under its current name. */
@@ -36,6 +56,7 @@ export async function listUpstreamRefs(
 ): Promise<RefList> {
   const list = await host.transport.listRefs(repository, PREFIXES, 'upstream');
   if (list.refs.length <= MAX_REFS_REMEMBERED) remembered.set(keyOf(host, repository), list, host.clock);
+  else remembered.delete(keyOf(host, repository));
   return list;
 }
 
