@@ -1,7 +1,7 @@
 /** Turns: one request at a time for a key, also if one of them dies. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Turns } from '../src/turns.ts';
-import { PatientClock } from './support/patient-clock.ts';
+import { PatientClock } from './host/support/scripted-host.ts';
 
 let clock: PatientClock;
 let turns: Turns;

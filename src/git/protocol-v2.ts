@@ -20,7 +20,7 @@ const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
 /** No file system takes a longer name. */
 const MAX_REF_LINE_BYTES = 4096;
 const BRANCHES = 'refs/heads/';
-/** An object id and a space. What follows is the name of a ref in any encoding. */
+const NOTHING = new Uint8Array(0);
 const REF_LINE_START = /^[0-9a-f]{40} /;
 
 function encodeCommand(command: string, args: readonly string[]): Uint8Array {
@@ -64,9 +64,11 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
   for (;;) {
     const packet = await readPacket(reader);
     if (packet.kind === 'flush') return { refs, head, headTip, hasAllBranches: true };
-    if (packet.kind === 'data') refuseErrorPacket(packet.payload);
-    if (packet.kind === 'data' && isUnusable(packet.payload)) continue;
-    const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
+    const payload = packet.kind === 'data' ? packet.payload : NOTHING;
+    refuseErrorPacket(payload);
+    const text = payload.byteLength <= MAX_REF_LINE_BYTES ? decodeUtf8(payload) : null;
+    if (text === null && isRef(payload)) continue;
+    const line = text?.replace(/\n$/, '');
     const [oid, name, ...attributes] = line?.split(' ') ?? [];
     if (oid === undefined || name === undefined || (oid !== 'unborn' && !isOid(oid)))
       throw malformed('ref list');
@@ -75,7 +77,7 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
       head = symref?.slice('symref-target:'.length) ?? null;
       headTip = oid === 'unborn' ? null : oid;
     } else if (oid !== 'unborn') {
-      keptBytes += packet.kind === 'data' ? packet.payload.byteLength : 0;
+      keptBytes += payload.byteLength;
       if (refs.length === MAX_REFS || keptBytes > MAX_REF_LIST_BYTES) {
         await reader.cancel();
         return { refs, head, headTip, hasAllBranches: !name.startsWith(BRANCHES) };
@@ -85,10 +87,9 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
   }
 }
 
-/** Whether this line of a ref list is well-formed except for a name that cannot be used. */
-function isUnusable(line: Uint8Array): boolean {
-  const isName = line.byteLength <= MAX_REF_LINE_BYTES && decodeUtf8(line) !== null;
-  return !isName && REF_LINE_START.test(String.fromCharCode(...line.subarray(0, OID_HEX_LENGTH + 1)));
+/** Whether this is a line with the id and the name of a ref, in whatever encoding. */
+function isRef(line: Uint8Array): boolean {
+  return REF_LINE_START.test(String.fromCharCode(...line.subarray(0, OID_HEX_LENGTH + 1)));
 }
 
 /** Commits without their trees: the history itself, a few hundred bytes a commit. */

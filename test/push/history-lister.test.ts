@@ -4,7 +4,7 @@ import type { GitTransport, HistoryAnswer } from '../../src/host/git-transport.t
 import { HistoryCache } from '../../src/push/history-cache.ts';
 import { HistoryLister } from '../../src/push/history-lister.ts';
 import { oidNumber } from '../support/objects.ts';
-import { PatientClock } from '../support/patient-clock.ts';
+import { PatientClock } from '../host/support/scripted-host.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const MINUTE = 60_000;

@@ -36,6 +36,9 @@ function flushed(pieces: readonly Uint8Array[], level: number, strategy: number)
   ]);
 }
 
+const blobs = (count: number, content: Uint8Array, stream: Uint8Array): Uint8Array =>
+  buildPack(Array.from({ length: count }, (): Entry => ({ type: 'blob', content, stream }))).bytes;
+
 describe('ZlibWalker', () => {
   const walker = new ZlibWalker();
 
@@ -75,9 +78,6 @@ describe('ZlibWalker', () => {
 });
 
 describe('PackScanner', () => {
-  const blobs = (count: number, content: Uint8Array, stream: Uint8Array): Uint8Array =>
-    buildPack(Array.from({ length: count }, (): Entry => ({ type: 'blob', content, stream }))).bytes;
-
   it('refuses a pack that consists of codes', () => {
     const stream = emptyBlocks(50);
     const pack = blobs(FREE_DYNAMIC_BLOCKS / 25, Buffer.alloc(0), stream);
