@@ -80,11 +80,15 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
       keptBytes += payload.byteLength;
       if (refs.length === MAX_REFS || keptBytes > MAX_REF_LIST_BYTES) {
         await reader.cancel();
-        return { refs, head, headTip, hasAllBranches: !name.startsWith(BRANCHES) };
+        return { refs, head, headTip, hasAllBranches: isBranch(refs[0]?.name) && !isBranch(name) };
       }
       refs.push({ name, oid });
     }
   }
+}
+
+function isBranch(name: string | undefined): boolean {
+  return name?.startsWith(BRANCHES) === true;
 }
 
 /** Whether this is a line with the id and the name of a ref, in whatever encoding. */

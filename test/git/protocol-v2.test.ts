@@ -121,6 +121,7 @@ describe('readLsRefs', () => {
     ['has one ref less than the limit', many('heads', MAX_REFS - 1), MAX_REFS - 1, true],
     ['is as long as the limit', many('heads', MAX_REFS), MAX_REFS, true],
     ['has too many branches', many('heads', MAX_REFS + 1), MAX_REFS, false],
+    ['has tags before branches', many('tags', MAX_REFS + 1) + many('heads', 1), MAX_REFS, false],
     ['has too many tags', many('heads', 9) + many('tags', MAX_REFS), MAX_REFS, true],
   ])('keeps branches before tags of a list that %s', async (_, refs, kept, hasAllBranches) => {
     const list = await read(refs + FLUSH);
