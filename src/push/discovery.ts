@@ -7,7 +7,7 @@
 import { selectHaves } from '../git/haves.ts';
 import type { Oid } from '../git/oid.ts';
 import { encodeReceivePackAdvertisement } from '../git/ref-advertisement.ts';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { HistoryHost } from './push-host.ts';
 import { Recent } from './recent.ts';
@@ -46,7 +46,7 @@ export async function discoverForPush(
 async function havesOf(host: HistoryHost, repository: RepositoryName, tip: Oid): Promise<readonly Oid[]> {
   const { lister, transport, clock } = host;
   const part = { tips: [tip], without: [] };
-  const key = `${transport.hostName}/${fullName(repository)}`.toLowerCase();
+  const key = repositoryKey(transport.hostName, repository);
   const known = await lister.listed(part);
   const recent = known === null ? recentHaves.get(key, clock) : null;
   if (recent !== null) return recent;

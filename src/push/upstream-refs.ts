@@ -7,7 +7,7 @@
 import type { RefList } from '../git/protocol-v2.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { MovedError } from '../host/host-error.ts';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../host/repository-name.ts';
 import type { PushHost } from './push-host.ts';
 import { Recent } from './recent.ts';
 
@@ -45,18 +45,15 @@ export interface DiscoveredRefs extends RefList {
 
 const remembered = new Recent<RefList>(LIFE_MS, MAX_LISTS);
 
-function keyOf(host: Pick<PushHost, 'transport'>, repository: RepositoryName): string {
-  return `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
-}
-
 /** Lists afresh, and remembers. @throws HostError */
 export async function listUpstreamRefs(
   host: Pick<PushHost, 'transport' | 'clock'>,
   repository: RepositoryName,
 ): Promise<RefList> {
   const list = await host.transport.listRefs(repository, PREFIXES, 'upstream');
-  if (list.refs.length <= MAX_REFS_REMEMBERED) remembered.set(keyOf(host, repository), list, host.clock);
-  else remembered.delete(keyOf(host, repository));
+  if (list.refs.length <= MAX_REFS_REMEMBERED)
+    remembered.set(repositoryKey(host.transport.hostName, repository), list, host.clock);
+  else remembered.delete(repositoryKey(host.transport.hostName, repository));
   return list;
 }
 
@@ -80,5 +77,5 @@ export async function discoveredRefs(
 }
 
 function recall(host: Pick<PushHost, 'transport' | 'clock'>, repository: RepositoryName): RefList | null {
-  return remembered.get(keyOf(host, repository), host.clock);
+  return remembered.get(repositoryKey(host.transport.hostName, repository), host.clock);
 }
