@@ -64,6 +64,8 @@ export class WorkBranch {
     }
     const commits = commitCount === 1 ? '1 anonymous commit' : `${commitCount} anonymous commits`;
     await reply.progress(`Sending ${commits} ...`);
+    // The sync may have taken the connection that the pull request was to have.
+    void host.connectAhead('pull-request');
     const { branch, writeTimeoutMs } = this.#facts;
     const target = { fork: ready.fork, branch, oldTip: ready.workBranchTip, newTip: tip };
     return new Upload(host.transport, target, writeTimeoutMs);
