@@ -13,9 +13,12 @@ import {
   hostNames,
   matching,
   oneOf,
+  rateLimits,
   webAddress,
   wholeNumber,
 } from './config/values.ts';
+import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './guard/limits.ts';
+import type { Limit } from './guard/sliding-window.ts';
 
 export interface Config {
   readonly hostingUrl: string;
@@ -45,6 +48,8 @@ export interface Config {
   readonly notifyAdminTopic: string | null;
   readonly alertAddress: 'shown' | 'hidden';
   readonly maxRepositoryMb: number;
+  /** How often a client may do what the contract does not limit. */
+  readonly limits: OpenLimits;
   /** What a push needs to update a pull request: only its hash, or also a key. */
   readonly prUpdatePolicy: 'hash' | 'key';
   /** What to do with a push that would publish the name or address of its author. */
@@ -84,6 +89,12 @@ const PLAIN = [
   'HOSTING_API_URL',
   'HOSTING_URL',
   'IDENTITY_CHECK',
+  'LIMIT_BADGES',
+  'LIMIT_COMMENTS',
+  'LIMIT_FETCHES',
+  'LIMIT_LOOKUPS',
+  'LIMIT_PUSHES',
+  'LIMIT_REPORTS',
   'LOG_FORMAT',
   'MAX_REPOSITORY_MB',
   'NOTIFY_BASE_URL',
@@ -188,6 +199,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     notifyAdminTopic,
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
+    limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
     anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
@@ -209,6 +221,16 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
       ...(clientIpHeader !== null || isLoopback(host) ? [] : [evadedLimits(host, config.clientIpHeader)]),
     ],
   };
+}
+
+function readLimits(reader: EnvironmentReader): OpenLimits {
+  const read = (name: OpenLimitName): readonly [OpenLimitName, readonly Limit[]] => {
+    const { variable, usual } = OPEN_LIMITS[name];
+    return [name, reader.read(variable, rateLimits, null) ?? (rateLimits.parse(usual) as readonly Limit[])];
+  };
+  return Object.freeze(
+    Object.fromEntries(OPEN_LIMIT_NAMES.map(read)) as Record<OpenLimitName, readonly Limit[]>,
+  );
 }
 
 function halfDatabase(isUrlMissing: boolean): ConfigWarning {

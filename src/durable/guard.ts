@@ -4,7 +4,7 @@
  * immediately.
  *
  * Cost: a push attempt writes nothing, because the last minute of pushes is only in memory. A pull request writes one
- * row, and an alert about five. After a restart of the object, the minute begins anew. Everything else stays as it was,
+ * row, and an alert about five. After a restart of the object, the minute and the limit of pushes begin anew. Everything else stays as it was,
  * above all the panic switch.
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -12,6 +12,8 @@ import type { Env } from '../env.ts';
 import type { Action } from '../guard/action-token.ts';
 import { type Alert, pseudonymOf } from '../guard/alert.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
+import { ClientAttempts } from '../guard/client-attempts.ts';
+import type { Limit } from '../guard/sliding-window.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
@@ -23,8 +25,15 @@ const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 /** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
 export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
 
+export interface Admittance {
+  readonly panicMode: boolean;
+  readonly at: number;
+  readonly waitMs: number;
+}
+
 export class Guard extends DurableObject<Env> {
   readonly #detector = new BurstDetector();
+  readonly #attempts = new ClientAttempts();
   readonly #bursts: BurstRecord;
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
@@ -47,9 +56,11 @@ export class Guard extends DurableObject<Env> {
 
   /**
    * Counts a push attempt, whether or not it is accepted.
-   * @param address as a keyed hash. @returns the switch, and the time of the attempt in milliseconds since 1970.
+   * @param address as a keyed hash. @param limits of one client.
+   * @returns the switch, the time of the attempt in milliseconds since 1970, and how long this client must wait (0: not
+   *   at all).
    */
-  async admit(address: string): Promise<{ panicMode: boolean; at: number }> {
+  async admit(address: string, limits: readonly Limit[]): Promise<Admittance> {
     const at = Date.now();
     this.#endBurst(at);
     const figures = this.#detector.record(address, at);
@@ -58,7 +69,8 @@ export class Guard extends DurableObject<Env> {
       await this.#wakeAt(at + BURST_WINDOW_MS);
       await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
-    return { panicMode: this.#panicMode, at };
+    const { waitMs } = this.#attempts.hit(address, limits, at);
+    return { panicMode: this.#panicMode, at, waitMs };
   }
 
   /** A pull request is open. */

@@ -6,11 +6,11 @@
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
-import type { LimitedAction } from '../durable/rate-window.ts';
 import type { Credential } from '../durable/guard.ts';
 import type { AppEnv } from '../env.ts';
 import { closedEvent } from '../events/host-event.ts';
 import { tokenHash } from '../guard/action-token.ts';
+import { CONTRACT_LIMITS } from '../guard/limits.ts';
 import { rollBack, type RollbackReport } from '../guard/rollback.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { GitHub } from '../host/github.ts';
@@ -54,9 +54,12 @@ admin.post('/admin/rollback', async (c) => {
   });
 });
 
-async function isWithinLimits(c: Context<AppEnv>, actions: readonly LimitedAction[]): Promise<boolean> {
+async function isWithinLimits(
+  c: Context<AppEnv>,
+  actions: readonly ('admin' | 'rollback')[],
+): Promise<boolean> {
   const window = rateWindowOf(c.env, await clientOf(c));
-  const hits = await Promise.all(actions.map((action) => window.hit(action)));
+  const hits = await Promise.all(actions.map((action) => window.hit(action, [CONTRACT_LIMITS[action]])));
   return hits.every(({ allowed }) => allowed);
 }
 

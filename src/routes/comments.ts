@@ -14,10 +14,10 @@ import { serviceSecret } from '../identity/service-secret.ts';
 import { newUserToken } from '../identity/user-token.ts';
 import { readJsonObject } from './json-body.ts';
 import { onRepository } from './json-repository.ts';
-import { refuseByPolicy } from './policy.ts';
 import { publicOrigin } from './public-origin.ts';
 import { type CommentAnswer, commentRequest } from './schemas/comments.ts';
 import { isBlank, payloadProblem } from './schemas/text.ts';
+import { refuseWriting } from './refuse-writing.ts';
 import { refuseWithoutBot, retryAfter, writeRefusal } from './write-refusal.ts';
 
 export const comments = new Hono<AppEnv>();
@@ -38,7 +38,7 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
   const parsed = commentRequest.safeParse(payload.value);
   if (!parsed.success) return c.json({ error: payloadProblem(parsed.error) }, 400);
 
-  const refusal = refuseWithoutBot(c) ?? (await refuseByPolicy(c, target, 'comments'));
+  const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'comments'));
   if (refusal !== null) return refusal;
 
   const userToken = parsed.data.user_token || newUserToken();

@@ -35,6 +35,7 @@ import {
 import { pullRequestPath } from '../pages/pull-request-page.ts';
 import { publicOrigin } from './public-origin.ts';
 import { pushHost } from './push-host.ts';
+import { withinLimit } from './rate-limit.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
@@ -43,7 +44,11 @@ const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_HASH_BYTES = 6;
 const PR_KEY_BYTES = 16;
 
-export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  return withinLimit(c, 'fetches', () => discovered(c, target));
+}
+
+async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
   c.executionCtx.waitUntil(lookUpAhead(host, target));
   try {

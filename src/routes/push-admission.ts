@@ -3,9 +3,17 @@ import type { Context } from 'hono';
 import type { AppEnv } from '../env.ts';
 import { keyedHash } from '../identity/keyed-hash.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
-import { type Admission, type Place, rateLimited, suspended, unguarded } from '../push/admission.ts';
+import {
+  type Admission,
+  type Place,
+  rateLimited,
+  suspended,
+  tooManyPushes,
+  unguarded,
+} from '../push/admission.ts';
 import { Refusal } from '../push/refusal.ts';
 import { type Client, clientOf, guardOf, rateWindowOf } from './client.ts';
+import { sentence, tooMany } from './rate-limit.ts';
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
@@ -16,9 +24,11 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   return {
     async enter() {
       try {
-        const { panicMode, at } = await guardOf(c.env).admit((await client()).hash('burst'));
+        const address = (await client()).hash('burst');
+        const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, c.var.config.limits.pushes);
         pushedAt = at;
-        return panicMode ? suspended() : null;
+        if (panicMode) return suspended();
+        return waitMs > 0 ? tooManyPushes(sentence(tooMany(c, 'pushes', waitMs))) : null;
       } catch (error) {
         return outOfReach(c, error);
       }

@@ -11,6 +11,7 @@ const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const PASSWORD = { kind: 'password' } as const;
+const LIMITS = [{ most: 60, withinMs: MINUTE_MS }];
 const CLIENT = { hash: '0123abcd'.repeat(8), network: '192.0.2.77' };
 
 /** What the notification service has taken, and whether it takes anything. */
@@ -70,7 +71,7 @@ function pass(ms: number): void {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit(address);
+  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
 }
 
 function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
@@ -100,9 +101,9 @@ describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
     expect(await guard().status()).toEqual({ panicMode: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit('a')).panicMode).toBe(true);
+    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
     await abortAllDurableObjects();
-    expect((await guard().admit('a')).panicMode).toBe(true);
+    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
     expect(await guard().status()).toEqual({ panicMode: true });
     await guard().setPanic(false, PASSWORD);
     await abortAllDurableObjects();
@@ -137,7 +138,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit('a');
+      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS);
       return changes() - before;
     });
     expect(written).toBe(0);

@@ -93,7 +93,7 @@ async function alertTokens(): Promise<string[]> {
 
 /** Pull requests of a burst, each with its object and a subscriber. */
 async function burst(...numbers: number[]): Promise<string[]> {
-  for (let push = 0; push < 20; push++) await guard().admit('a');
+  for (let push = 0; push < 20; push++) await guard().admit('a', [{ most: 60, withinMs: 60_000 }]);
   const urls = numbers.map((number) => `https://host.test/octo/hello/pull/${number}`);
   for (const [index, number] of numbers.entries()) {
     const record = {
