@@ -14,6 +14,7 @@ import { type Alert, pseudonymOf } from '../guard/alert.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
 import { ClientAttempts } from '../guard/client-attempts.ts';
 import type { Limit } from '../guard/sliding-window.ts';
+import type { PanicScope } from '../guard/panic-scope.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
@@ -24,6 +25,26 @@ const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 
 /** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
 export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
+
+/** What the operator has suspended. */
+export interface Suspension {
+  /** Pushes (contract, 3.2). */
+  readonly panicMode: boolean;
+  /** Comments and issues. */
+  readonly writesSuspended: boolean;
+}
+
+/** Where each switch is kept. */
+const SWITCHES = {
+  panicMode: 'panic',
+  writesSuspended: 'panic-writes',
+} as const satisfies Record<keyof Suspension, string>;
+
+const SWITCHES_OF: Readonly<Record<PanicScope, readonly (keyof Suspension)[]>> = {
+  pushes: ['panicMode'],
+  writes: ['writesSuspended'],
+  all: ['panicMode', 'writesSuspended'],
+};
 
 export interface Admittance {
   readonly panicMode: boolean;
@@ -37,12 +58,15 @@ export class Guard extends DurableObject<Env> {
   readonly #bursts: BurstRecord;
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
-  #panicMode: boolean;
+  #suspension: Suspension;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const { sql, kv } = ctx.storage;
-    this.#panicMode = kv.get<boolean>('panic') ?? false;
+    this.#suspension = {
+      panicMode: kv.get<boolean>(SWITCHES.panicMode) ?? false,
+      writesSuspended: kv.get<boolean>(SWITCHES.writesSuspended) ?? false,
+    };
     this.#bursts = new BurstRecord(sql);
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
@@ -50,8 +74,8 @@ export class Guard extends DurableObject<Env> {
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
 
-  status(): { panicMode: boolean } {
-    return { panicMode: this.#panicMode };
+  status(): Suspension {
+    return this.#suspension;
   }
 
   /**
@@ -70,7 +94,7 @@ export class Guard extends DurableObject<Env> {
       await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
     const { waitMs } = this.#attempts.hit(address, limits, at);
-    return { panicMode: this.#panicMode, at, waitMs };
+    return { panicMode: this.#suspension.panicMode, at, waitMs };
   }
 
   /** A pull request is open. */
@@ -90,10 +114,12 @@ export class Guard extends DurableObject<Env> {
   }
 
   /** False if the credential is not valid for this. The switch is on disk before this resolves. */
-  async setPanic(active: boolean, credential: Credential): Promise<boolean> {
+  async setPanic(active: boolean, credential: Credential, scope: PanicScope = 'pushes'): Promise<boolean> {
     if (!this.#accepts(credential, active ? 'activate-panic' : 'deactivate-panic')) return false;
-    this.ctx.storage.kv.put('panic', active);
-    this.#panicMode = active;
+    for (const name of SWITCHES_OF[scope]) {
+      this.ctx.storage.kv.put(SWITCHES[name], active);
+      this.#suspension = { ...this.#suspension, [name]: active };
+    }
     return true;
   }
 

@@ -18,6 +18,7 @@ import { isSameSecret } from '../identity/same-secret.ts';
 import { clientOf, guardOf, rateWindowOf } from './client.ts';
 import { readJsonObject } from './json-body.ts';
 import { type PanicAnswer, panicRequest, type RollbackAnswer, rollbackRequest } from './schemas/admin.ts';
+import { suspensionChanged, suspensionOf } from './suspension.ts';
 
 export const admin = new Hono<AppEnv>();
 
@@ -26,12 +27,14 @@ admin.post('/admin/panic', async (c) => {
   const body = await readJsonObject(c);
   const request = panicRequest.safeParse(body.kind === 'object' ? body.value : null);
   if (!request.success) return c.json({ error: 'invalid payload' }, 400);
-  const { active } = request.data;
+  const { active, scope = 'pushes' } = request.data;
   const credential = credentialOf(c, request.data);
-  const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential));
+  const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential, scope));
   if (!isSet) return invalidCredentials(c);
-  c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive' });
-  return c.json<PanicAnswer>({ panic_mode: active, state: active ? 'activated' : 'deactivated' });
+  suspensionChanged();
+  c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive', step: scope });
+  const panicMode = scope === 'writes' ? (await suspensionOf(c.env)).panicMode : active;
+  return c.json<PanicAnswer>({ panic_mode: panicMode, state: active ? 'activated' : 'deactivated' });
 });
 
 admin.post('/admin/rollback', async (c) => {

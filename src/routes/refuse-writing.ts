@@ -4,13 +4,16 @@ import type { AppEnv } from '../env.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { refuseByPolicy } from './policy.ts';
 import { refuseTooMany } from './rate-limit.ts';
+import { refuseSuspendedWriting } from './suspension.ts';
 
-/** Both questions are asked at once. Null if nothing speaks against it. */
+/** Null if nothing speaks against it. */
 export async function refuseWriting(
   c: Context<AppEnv>,
   target: RepositoryName,
   what: 'comments' | 'issues',
 ): Promise<Response | null> {
+  const suspended = await refuseSuspendedWriting(c);
+  if (suspended !== null) return suspended;
   const [tooMany, byPolicy] = await Promise.all([
     refuseTooMany(c, 'comments'),
     refuseByPolicy(c, target, what),

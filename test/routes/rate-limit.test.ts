@@ -31,12 +31,24 @@ async function ask(path: string, init: RequestInit = {}, variables: Partial<Env>
   return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
 }
 
+const lost = () => Promise.reject(new Error('Network connection lost.'));
+
 const comment = (variables: Partial<Env>) =>
   ask(
     '/v1/gh/octo/hello/issues/7/comments/anonymous',
     { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"body":"Hi"}' },
     variables,
   );
+
+async function push() {
+  const headers = { 'Content-Type': 'application/x-git-receive-pack-request' };
+  const init = { method: 'POST', headers, body: COMMANDS };
+  const { status, bytes } = await ask('/v1/gh/octo/hello/git-receive-pack', init, {
+    LIMIT_PUSHES: '2/1m',
+  });
+  expect(status).toBe(200);
+  return readPushAnswer(bytes);
+}
 
 describe('comments and issues', () => {
   it('are refused above the limit with the reason and the time to wait; other clients go on', async () => {
@@ -62,7 +74,6 @@ describe('comments and issues', () => {
 
   it('are not posted while the limits cannot be checked', async () => {
     const host = new FakeThreads();
-    const lost = () => Promise.reject(new Error('Network connection lost.'));
     const RATE_WINDOWS = {
       idFromName: () => 'id',
       get: () => ({ hit: lost }),
@@ -99,7 +110,6 @@ describe('fetches and discoveries', () => {
 
   it('go on while the limits cannot be checked', async () => {
     vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response('0000'));
-    const lost = () => Promise.reject(new Error('Network connection lost.'));
     const RATE_WINDOWS = {
       idFromName: () => 'id',
       get: () => ({ hit: lost }),
@@ -112,15 +122,6 @@ describe('fetches and discoveries', () => {
 describe('pushes', () => {
   it('are refused in-band above the limit, without a question to the host', async () => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
-    const push = async () => {
-      const headers = { 'Content-Type': 'application/x-git-receive-pack-request' };
-      const init = { method: 'POST', headers, body: COMMANDS };
-      const { status, bytes } = await ask('/v1/gh/octo/hello/git-receive-pack', init, {
-        LIMIT_PUSHES: '2/1m',
-      });
-      expect(status).toBe(200);
-      return readPushAnswer(bytes);
-    };
     expect((await push()).error).not.toContain('too many pushes');
     expect((await push()).error).not.toContain('too many pushes');
     const asked = host.mock.calls.length;

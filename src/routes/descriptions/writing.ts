@@ -35,7 +35,7 @@ const threadParams = z.object({
 const HOST_FAULTS = {
   502: error('The code host did not answer as expected. Look there before you try again.'),
   503: error(
-    'The code host asks to slow down, the policy of the repository or a limit cannot be checked, or the service has no bot account. Try again later.',
+    'The code host asks to slow down, the operator has suspended comments and issues, the policy of the repository or a limit cannot be checked, or the service has no bot account. Try again later.',
   ),
 };
 
