@@ -37,7 +37,7 @@ async function pushInCrowd(rig: Rig, client: string, target: Target, branch: str
   try {
     return await rig.push(client, target, branch);
   } finally {
-    load.stop();
+    await load.stop();
   }
 }
 

@@ -1,8 +1,10 @@
 /** Requests at a steady rate, without waiting for their answers, while something else is measured. */
 import { type Socket, connect } from 'node:net';
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 
 const TICK_MS = 10;
+const LAST_ANSWERS_MS = 2_000;
 const OK = 'HTTP/1.1 200';
 
 export class SteadyLoad {
@@ -34,9 +36,14 @@ export class SteadyLoad {
     return new SteadyLoad(sockets, requests, Math.ceil((perSecond * TICK_MS) / 1000 / urls.length));
   }
 
-  /** Throws if fewer than nine of ten requests were answered: then the load was not what it should have been. */
-  stop(): void {
+  /**
+   * Waits for the last answers. Throws if fewer than nine of ten requests were answered: then the load was not what it should have been.
+   */
+  async stop(): Promise<void> {
     clearInterval(this.#timer);
+    for (let waited = 0; this.#succeeded < this.#sent && waited < LAST_ANSWERS_MS; waited += TICK_MS) {
+      await setTimeout(TICK_MS);
+    }
     for (const socket of this.#sockets) socket.destroy();
     if (this.#succeeded < 0.9 * this.#sent) {
       throw new Error(`of ${this.#sent} requests in the background only ${this.#succeeded} were answered`);

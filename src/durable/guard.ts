@@ -19,6 +19,8 @@ import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
 import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
+import { closingWorld } from './guard/close-at-host.ts';
+import { type RollbackResult, Rollbacks } from './guard/rollbacks.ts';
 
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
@@ -58,6 +60,7 @@ export class Guard extends DurableObject<Env> {
   readonly #bursts: BurstRecord;
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
+  readonly #rollbacks: Rollbacks;
   #suspension: Suspension;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -70,6 +73,7 @@ export class Guard extends DurableObject<Env> {
     this.#bursts = new BurstRecord(sql);
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
+    this.#rollbacks = new Rollbacks(sql, this.#bursts);
     // A burst that a restart interrupted ends within a minute, unless the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
@@ -97,11 +101,11 @@ export class Guard extends DurableObject<Env> {
     return { panicMode: this.#suspension.panicMode, at, waitMs };
   }
 
-  /** A pull request is open. */
-  async opened(pullRequest: TrackedPullRequest): Promise<void> {
+  /** A pull request is open. @param address of its client, as for `admit`. */
+  async opened(pullRequest: TrackedPullRequest, address: string): Promise<void> {
     const now = Date.now();
     this.#endBurst(now);
-    this.#bursts.opened(pullRequest, now);
+    this.#bursts.opened(pullRequest, address, now);
     await this.#wakeAt(now + TRACKED_MS);
   }
 
@@ -124,36 +128,47 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * The pull requests that the caller must close, and report with `endRollback`; null if the credential is not valid.
+   * Begins to close the pull requests of bursts. Answers the rollback's id, for `rollbackResult`; null if the credential
+   * is not valid. Asked again with the same credential while it runs, it answers the same id.
+   * @param spareSingle leaves alone the pull requests of clients that opened only one.
    */
-  async beginRollback(credential: Credential): Promise<TrackedPullRequest[] | null> {
+  async beginRollback(credential: Credential, spareSingle: boolean): Promise<string | null> {
     const now = Date.now();
     this.#endBurst(now);
-    return this.#accepts(credential, 'rollback') ? this.#bursts.tracked(now) : null;
+    const tokenHash = credential.kind === 'token' ? credential.hash : null;
+    const running = this.#rollbacks.runningOf(tokenHash, spareSingle);
+    if (running !== null) return running;
+    if (!this.#accepts(credential, 'rollback')) return null;
+    const id = this.#rollbacks.begin(tokenHash, spareSingle, now);
+    await this.#wakeAt(now);
+    return id;
   }
 
-  /**
-   * @param settledUrls those that need nothing more. The others stay for the next rollback.
-   * @param isComplete false lets the token be used again.
-   */
-  async endRollback(
-    credential: Credential,
-    settledUrls: readonly string[],
-    isComplete: boolean,
-  ): Promise<void> {
-    this.#bursts.settle(settledUrls);
-    if (!isComplete && credential.kind === 'token') this.#tokens.giveBack(credential.hash);
+  /** Resolves when the rollback has ended; null if its result is not kept any more. */
+  rollbackResult(id: string): Promise<RollbackResult | null> {
+    return this.#rollbacks.result(id);
   }
 
   override async alarm(): Promise<void> {
-    const retryAt = await this.#alerts.deliver(this.env);
+    const { env } = this;
+    const rollingBack = this.#rollbacks.run(closingWorld(env), Date.now, (token) =>
+      this.#tokens.giveBack(token),
+    );
+    // One alarm runs at a time: alerts that the notification service does not take must not hold up a rollback.
+    const [retryAt] = await Promise.all([
+      this.#alerts.deliver(env, () => this.#rollbacks.isWaiting),
+      rollingBack,
+    ]);
     const now = Date.now();
     this.#endBurst(now);
-    const expiry = [this.#tokens.forgetExpired(now), this.#bursts.forgetOld(now)].filter((at) => at !== null);
+    const expiry = [this.#tokens, this.#bursts, this.#rollbacks]
+      .map((part) => part.forgetOld(now))
+      .filter((at) => at !== null);
     const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];
     // The end of a burst must be noticed before the platform evicts this object, because the pushes are only in memory.
     const burstCheck = this.#detector.isOn ? [now + BURST_WINDOW_MS] : [];
-    const next = Math.min(...cleaning, ...burstCheck, retryAt ?? Infinity);
+    const waiting = this.#rollbacks.isWaiting ? [now] : [];
+    const next = Math.min(...cleaning, ...burstCheck, ...waiting, retryAt ?? Infinity);
     if (next < Infinity) await this.#wakeAt(next);
   }
 

@@ -49,7 +49,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         const tracked = { ...pullRequest, pushedAt };
         await Promise.all([
           counted(() => rateWindowOf(c.env, owner).confirmPlace(key)),
-          counted(() => guardOf(c.env).opened(tracked)),
+          counted(() => guardOf(c.env).opened(tracked, owner.hash('burst'))),
         ]);
       },
       async release() {

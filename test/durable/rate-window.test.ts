@@ -22,6 +22,13 @@ type Window = ReturnType<typeof newWindow>;
 const storedKeys = (window: Window) =>
   runInDurableObject(window, (_, state) => [...state.storage.kv.list()].map(([key]) => key));
 
+/** How many comments of a window are written down. */
+const written = (window_: Window) =>
+  runInDurableObject(
+    window_,
+    (_, { storage }) => storage.kv.get<{ hits: number[] }>('comments')?.hits.length ?? 0,
+  );
+
 function pass(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
@@ -57,11 +64,6 @@ describe('the window of an address', () => {
     const limits = [{ most: 60, withinMs: HOUR_MS }];
     const window = newWindow();
     pass(0);
-    const written = (window_: Window) =>
-      runInDurableObject(
-        window_,
-        (_, { storage }) => storage.kv.get<{ hits: number[] }>('comments')?.hits.length ?? 0,
-      );
     const seen = new Set<number>();
     for (let attempt = 0; attempt < 23; attempt++) {
       await window.hit('comments', limits);

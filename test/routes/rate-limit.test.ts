@@ -40,7 +40,7 @@ const comment = (variables: Partial<Env>) =>
     variables,
   );
 
-async function push() {
+async function sendPush() {
   const headers = { 'Content-Type': 'application/x-git-receive-pack-request' };
   const init = { method: 'POST', headers, body: COMMANDS };
   const { status, bytes } = await ask('/v1/gh/octo/hello/git-receive-pack', init, {
@@ -122,10 +122,10 @@ describe('fetches and discoveries', () => {
 describe('pushes', () => {
   it('are refused in-band above the limit, without a question to the host', async () => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
-    expect((await push()).error).not.toContain('too many pushes');
-    expect((await push()).error).not.toContain('too many pushes');
+    expect((await sendPush()).error).not.toContain('too many pushes');
+    expect((await sendPush()).error).not.toContain('too many pushes');
     const asked = host.mock.calls.length;
-    const refused = await push();
+    const refused = await sendPush();
     expect(refused.error).toBe('push rejected: too many pushes');
     expect(refused.progress).toContain(
       'Too many pushes from your network: at most 2 in 1m; try again in 60 s.',

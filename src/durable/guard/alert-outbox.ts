@@ -73,6 +73,10 @@ export class AlertOutbox {
     this.#sql.exec('UPDATE alerts SET attempts = attempts + 1, due_at = ? WHERE id = ?', dueAt, id);
   }
 
+  get isEmpty(): boolean {
+    return this.nextDueAt() === null;
+  }
+
   /** No topic is configured any more. */
   clear(): void {
     this.#sql.exec('DELETE FROM alerts');

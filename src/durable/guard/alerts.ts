@@ -11,6 +11,9 @@ import { HttpClient } from '../../outgoing/http-client.ts';
 import type { ActionTokens } from './action-tokens.ts';
 import { AlertOutbox, type WaitingAlert } from './alert-outbox.ts';
 
+/** How often to look whether an invalid configuration was corrected. */
+const INVALID_PAUSE_MS = 5 * 60 * 1000;
+
 type AlertConfig = Config & { readonly notifyAdminTopic: string };
 
 export class Alerts {
@@ -25,23 +28,36 @@ export class Alerts {
     this.#tokens = tokens;
   }
 
-  /** Puts it into the outbox; false if there is no topic. @param address that the alert may contain. */
+  /**
+   * Puts it into the outbox; false if there is no topic. With an invalid configuration it is kept.
+   * @param address that the alert may contain.
+   */
   raise(env: Env, alert: Alert, address: string | null, now: number): boolean {
     const config = configOf(env);
     if (config === null) return false;
+    if (config === 'invalid') {
+      this.#outbox.add(alert, now);
+      return true;
+    }
     const id = this.#outbox.add(alert, now);
     if (address !== null && config.alertAddress === 'shown') this.#addresses.set(id, address);
     return true;
   }
 
-  /** Answers when to try again; null: not at all. */
-  async deliver(env: Env): Promise<number | null> {
+  /**
+   * Answers when to try again; null: not at all.
+   * @param isUrgent stops between two alerts if it becomes true, because something else needs the alarm.
+   */
+  async deliver(env: Env, isUrgent: () => boolean): Promise<number | null> {
     const config = configOf(env);
+    // The operator will correct it. Until then the alerts wait.
+    if (config === 'invalid') return this.#outbox.isEmpty ? null : Date.now() + INVALID_PAUSE_MS;
     if (config === null) {
       this.#outbox.clear();
       return null;
     }
     for (const waiting of this.#outbox.due(Date.now())) {
+      if (isUrgent()) break;
       try {
         await this.#publish(waiting, config);
         this.#outbox.delivered(waiting);
@@ -69,9 +85,11 @@ export class Alerts {
   }
 }
 
-function configOf(env: Env): AlertConfig | null {
+/** Null: there is no topic. */
+function configOf(env: Env): AlertConfig | 'invalid' | null {
   const result = parseConfig({ ...env });
-  if (result.kind === 'invalid' || result.config.notifyAdminTopic === null) return null;
+  if (result.kind === 'invalid') return 'invalid';
+  if (result.config.notifyAdminTopic === null) return null;
   const { notifyAdminTopic } = result.config;
   return { ...result.config, notifyAdminTopic };
 }

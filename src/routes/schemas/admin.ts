@@ -27,7 +27,12 @@ export const panicAnswer = z
   })
   .meta({ description: 'The panic switch is set.' });
 
-export const rollbackRequest = z.object(credential);
+export const rollbackRequest = z.object({
+  ...credential,
+  spare_single: z.boolean().optional().meta({
+    description: 'True: leave alone the pull requests of clients that opened only one. Default: false.',
+  }),
+});
 
 export const rollbackAnswer = z
   .object({
