@@ -36,8 +36,8 @@ export interface Service {
   dispose(): Promise<void>;
 }
 
-/** Variables that are always set, as this machine knows their values. */
-export const OWN_VARIABLES = ['SERVICE_URL', 'COMMIT_HASH'] as const;
+/** Variables that are always set. Not SERVICE_URL: others may reach the service by another name. */
+export const OWN_VARIABLES = ['HOST', 'PORT', 'COMMIT_HASH'] as const;
 
 /** Beginning of the log line of a refused `fetch` of the runtime. */
 export const REFUSED_FETCH = 'the runtime may not fetch: ';
@@ -56,7 +56,7 @@ export async function runService(prepared: PreparedService, options: RunOptions)
     ...prepared.workerd,
     config,
     sockets: { service: `${bracketed(host)}:${port}`, schedule: `unix:${schedule}` },
-    env: { SERVICE_URL: url, COMMIT_HASH: commitHash, ...options.env },
+    env: { HOST: host, PORT: String(port), COMMIT_HASH: commitHash, ...options.env },
     onLog: (entry) => writeEntry(options, entry),
   });
   return {

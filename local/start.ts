@@ -10,7 +10,8 @@
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config, parseConfig } from '../src/config.ts';
+import { type Config, isLoopback, parseConfig } from '../src/config.ts';
+import { DEFAULT_CLIENT_IP_HEADER } from '../src/identity/client-address.ts';
 import { buildWorker } from './build.ts';
 import { HOST_VARIABLES } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
@@ -18,6 +19,12 @@ import { bundleFile } from './esbuild.ts';
 import { tryPort, whyNotListening } from './ports.ts';
 import { type PreparedService, prepareService } from './prepare-service.ts';
 import { stateDirProblem } from './state-dir.ts';
+
+/** A service that listens on this machine only, for a real host, has a proxy in front. */
+const UNKNOWN_CLIENTS =
+  `CLIENT_IP_HEADER is not set: behind a proxy all clients count as one, and a client that sends a header ` +
+  `${DEFAULT_CLIENT_IP_HEADER} can claim any address; set it to the header in which your proxy writes ` +
+  `the address`;
 
 /** Aborted when someone asks this program to end. */
 const ending = new AbortController();
@@ -28,6 +35,9 @@ async function start(): Promise<void> {
   if (result.kind === 'invalid') return fail(result.problems);
   const { config, warnings } = result;
   for (const { message } of warnings) say(`warning: ${message}`);
+  if (config.hostingToken !== null && env['CLIENT_IP_HEADER'] === undefined && isLoopback(config.host)) {
+    say(`warning: ${UNKNOWN_CLIENTS}`);
+  }
   const isHostEmbedded = config.hostingToken === null;
   await checkPort(config);
   checkStateDir(config, isHostEmbedded ? ['service', 'sandbox'] : ['service']);

@@ -16,6 +16,8 @@ export interface HostSettings {
   readonly store: Store;
   readonly botLogin: string;
   readonly botToken: string;
+  /** Of the bot's token, a classic one. */
+  readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
   readonly now: () => Date;
 }
@@ -42,6 +44,7 @@ export class Host {
   readonly store: Store;
   readonly bot: User;
   readonly botToken: string;
+  readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
   readonly now: () => Date;
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -54,6 +57,7 @@ export class Host {
     this.store = settings.store;
     this.bot = settings.store.ensureUser(settings.botLogin);
     this.botToken = settings.botToken;
+    this.botScopes = settings.botScopes;
     this.forkDelayMs = settings.forkDelayMs;
     this.now = settings.now;
   }
@@ -113,13 +117,13 @@ export class Host {
     return issue;
   }
 
-  /** Adds a comment, and tells the thread's author. */
+  /** Adds a comment, and tells the thread's author and whom it mentions. */
   addComment(repository: Repository, issue: Issue, author: string, body: string): Comment {
     const createdAt = this.store.timestamp();
     const comment = { id: this.store.nextId(), author, createdAt, body, updatedAt: createdAt };
     issue.comments.push(comment);
     issue.updatedAt = createdAt;
-    this.#notifyAuthor(repository, issue, author, comment.id);
+    this.#notifyBot(repository, issue, author, comment);
     this.store.changed();
     return comment;
   }
@@ -137,7 +141,7 @@ export class Host {
     };
     this.store.records.reviews.push(added);
     issue.updatedAt = submittedAt;
-    this.#notifyAuthor(repository, issue, review.author, null);
+    this.#notifyBot(repository, issue, review.author, null);
     this.store.changed();
     return added;
   }
@@ -166,7 +170,7 @@ export class Host {
       closedBy: closed ? actor : null,
       updatedAt: now,
     });
-    this.#notifyAuthor(repository, issue, actor, null);
+    this.#notifyBot(repository, issue, actor, null);
     this.store.changed();
   }
 
@@ -230,27 +234,32 @@ export class Host {
   }
 
   /**
-   * Tells the bot that someone else did something to its issue or pull request. As on GitHub, a thread has one entry,
-   * which becomes unread and moves to the top again. The bot's own actions create none.
+   * Tells the bot that someone else did something to its issue or pull request, or mentioned it anywhere. As on GitHub, a
+   * thread has one entry, which becomes unread and moves to the top again. The bot's own actions create none. The reason
+   * is the latest one, so the bot's own pull requests may come as mentions
+   * (https://docs.github.com/en/rest/activity/notifications#about-notification-reasons).
    */
-  #notifyAuthor(repository: Repository, issue: Issue, actor: string, commentId: number | null): void {
-    if (issue.author !== this.bot.login || actor === this.bot.login) return;
+  #notifyBot(repository: Repository, issue: Issue, actor: string, comment: Comment | null): void {
+    const isMentioned = comment?.body.includes(`@${this.bot.login}`) ?? false;
+    if (actor === this.bot.login || (issue.author !== this.bot.login && !isMentioned)) return;
+    const reason = isMentioned ? 'mention' : 'author';
+    const latestCommentId = comment?.id ?? null;
     const { threads } = this.store.records;
     const known = threads.find(
       (thread) => thread.repositoryId === repository.id && thread.issueNumber === issue.number,
     );
     const updatedAt = this.store.timestamp();
-    if (known) Object.assign(known, { unread: true, updatedAt, latestCommentId: commentId });
+    if (known) Object.assign(known, { reason, unread: true, updatedAt, latestCommentId });
     else {
       threads.push({
         id: this.store.nextId(),
         repositoryId: repository.id,
         issueNumber: issue.number,
-        reason: 'author',
+        reason,
         unread: true,
         updatedAt,
         lastReadAt: null,
-        latestCommentId: commentId,
+        latestCommentId,
       });
     }
     this.store.changed();

@@ -87,7 +87,8 @@ export interface NotificationThread {
   readonly id: number;
   readonly repositoryId: number;
   readonly issueNumber: number;
-  readonly reason: 'author';
+  /** Why the bot was told last. */
+  reason: 'author' | 'mention';
   unread: boolean;
   updatedAt: string;
   lastReadAt: string | null;

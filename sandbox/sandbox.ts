@@ -28,6 +28,8 @@ export interface SandboxOptions {
   readonly dir?: string;
   readonly botLogin?: string;
   readonly botToken?: string;
+  /** Scopes of the bot's token; default: those that README.md asks for. */
+  readonly botScopes?: readonly string[];
   /** How long a new fork stays an empty shell. */
   readonly forkDelayMs?: number;
   readonly now?: () => Date;
@@ -71,6 +73,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     store,
     botLogin: options.botLogin ?? 'gitveil-bot',
     botToken: options.botToken ?? randomBytes(20).toString('hex'),
+    botScopes: options.botScopes ?? ['notifications', 'public_repo', 'workflow'],
     forkDelayMs: options.forkDelayMs ?? 300,
     now,
   });

@@ -19,6 +19,7 @@ import {
 } from './config/values.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './guard/limits.ts';
 import type { Limit } from './guard/sliding-window.ts';
+import { DEFAULT_CLIENT_IP_HEADER } from './identity/client-address.ts';
 
 export interface Config {
   readonly hostingUrl: string;
@@ -184,7 +185,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     readTimeoutMs: reader.read('READ_TIMEOUT', duration, 30_000),
     writeTimeoutMs: reader.read('WRITE_TIMEOUT', duration, 30_000),
     logFormat: reader.read('LOG_FORMAT', oneOf('text', 'json'), 'text'),
-    clientIpHeader: clientIpHeader ?? 'CF-Connecting-IP',
+    clientIpHeader: clientIpHeader ?? DEFAULT_CLIENT_IP_HEADER,
     serviceApiKey: reader.read('SERVICE_API_KEY', headerSecret, null),
     panicPassword: reader.read('PANIC_PASSWORD', matching('one line of text', /^[^\0\r\n]+$/), null),
     identitySecret: reader.read(
@@ -251,7 +252,7 @@ function evadedLimits(host: string, header: string): ConfigWarning {
   return { variable: 'CLIENT_IP_HEADER', message: `CLIENT_IP_HEADER is not set: ${danger}; ${remedy}` };
 }
 
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host);
 }
 

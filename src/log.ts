@@ -24,7 +24,9 @@ export interface LogFields {
   readonly attempt?: number;
   /** The name of a configuration variable, never its value. */
   readonly variable?: string;
-  /** Whatever was thrown; only the name of its class is written. */
+  /** What the code host said about the bot account. */
+  readonly hostSays?: string;
+  /** Whatever was thrown; only the name of its class is written, and `said` as `hostSays`. */
   readonly error?: unknown;
 }
 
@@ -49,7 +51,9 @@ export function createLogger(
       const line = { timestamp, level, message, privacy: 'anonymized', ...Object.fromEntries(details) };
       write(JSON.stringify(line));
     } else {
-      write([timestamp, level, message, ...details.map(([name, value]) => `${name}=${value}`)].join(' '));
+      write(
+        [timestamp, level, message, ...details.map(([name, value]) => `${name}=${plain(value)}`)].join(' '),
+      );
     }
   };
   return {
@@ -66,8 +70,31 @@ const WORDS: ReadonlySet<string> = new Set(['step', 'outcome', 'variable']);
 function safeField([name, value]: [string, unknown]): [string, string | number][] {
   if (NUMBERS.has(name) && typeof value === 'number') return [[name, value]];
   if (WORDS.has(name) && typeof value === 'string') return [[name, safeWord(value)]];
-  if (name === 'error') return [[name, value instanceof Error ? safeWord(value.name) : 'redacted']];
+  if (name === 'hostSays' && typeof value === 'string') return [[name, safeSentence(value)]];
+  if (name === 'error') {
+    const said = value instanceof Error && 'said' in value ? safeField(['hostSays', value.said]) : [];
+    return [[name, value instanceof Error ? safeWord(value.name) : 'redacted'], ...said];
+  }
   return [];
+}
+
+/** In quotes where it is more than a word. */
+function plain(value: string | number): string {
+  return typeof value === 'string' && value.includes(' ') ? JSON.stringify(value) : String(value);
+}
+
+const MAX_SENTENCE = 300;
+/** An e-mail, or an address of IPv4 or IPv6. */
+const ADDRESS = /@|\d+\.\d+\.\d+\.\d+|:[0-9a-f]*:/i;
+
+/** Words in ASCII, without addresses. */
+function safeSentence(value: string): string {
+  const words = value
+    .replaceAll(/[^\x21-\x7e]+/g, ' ')
+    .trim()
+    .split(' ');
+  const safe = words.map((word) => (ADDRESS.test(word) ? 'redacted' : word)).join(' ');
+  return safe.slice(0, MAX_SENTENCE);
 }
 
 function safeWord(value: string): string {

@@ -14,6 +14,7 @@ import { securityHeaders } from './middleware/security-headers.ts';
 import { serviceKey } from './middleware/service-key.ts';
 import { HttpClient } from './outgoing/http-client.ts';
 import { admin } from './routes/admin.ts';
+import { appeals } from './routes/appeals.ts';
 import { comments } from './routes/comments.ts';
 import { badges } from './routes/badges.ts';
 import { frontPage } from './routes/front-page.ts';
@@ -92,6 +93,7 @@ app.route('/', badges);
 app.route('/', comments);
 app.route('/', issues);
 app.route('/', moderation);
+app.route('/', appeals);
 app.route('/', frontPage);
 app.route('/', git);
 
@@ -103,10 +105,29 @@ app.onError((error, c) => {
   return c.json({ error: 'internal server error' }, 500);
 });
 
-/** Runs on every cron trigger. Does nothing without a bot account. */
+/** The configurations for which the service has looked for a secret of its own. */
+const checkedForSecret = new WeakSet<Config>();
+
+/** All pseudonyms depend on the secret, and the operator may not know that it has changed. */
+async function warnOfTwoSecrets(env: Env, config: Config): Promise<void> {
+  if (config.identitySecret === null || checkedForSecret.has(config)) return;
+  const secret = env.SERVICE_SECRET.get(env.SERVICE_SECRET.idFromName('secret'));
+  // If the object cannot be reached now, the next run asks again.
+  const hasOwn = await secret.isMade().catch(() => null);
+  if (hasOwn === null) return;
+  checkedForSecret.add(config);
+  if (hasOwn) loggerOf(config).warn(TWO_SECRETS, { variable: 'IDENTITY_SECRET' });
+}
+
+const TWO_SECRETS =
+  'IDENTITY_SECRET is set, so the secret that the service created earlier is no longer used';
+
+/** Runs on every cron trigger. Without a bot account there is no feed to read. */
 async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
   const result = configOf(env);
-  if (result.kind === 'invalid' || result.config.hostingToken === null) return;
+  if (result.kind === 'invalid') return;
+  await warnOfTwoSecrets(env, result.config);
+  if (result.config.hostingToken === null) return;
   await env.NOTIFICATION_FEED.get(env.NOTIFICATION_FEED.idFromName('feed')).run(scheduledTime);
 }
 

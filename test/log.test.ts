@@ -1,5 +1,6 @@
 /** The two formats, and that nothing of a person gets through. */
 import { describe, expect, it } from 'vitest';
+import { HostError } from '../src/host/host-error.ts';
 import { type LogFields, createLogger } from '../src/log.ts';
 
 const NOON = new Date('2026-11-01T12:00:00Z');
@@ -79,5 +80,16 @@ describe('createLogger', () => {
     logger.info(`hello ${name}`);
     logger.info(name === 'Ada' ? 'one' : 'other');
     expect(name).toBe('Ada');
+  });
+
+  it('holds what the host said to the bot account, without addresses', () => {
+    const said = 'Suspended.\u0007 Ask me@host.test, 192.0.2.7 or 2001:db8::1 (403)';
+    const error = new HostError('refused', 'for the person', undefined, said);
+    const hostSays = 'Suspended. Ask redacted redacted or redacted (403)';
+    expect(JSON.parse(logged('json', { error }))).toMatchObject({ error: 'HostError', hostSays });
+    expect(logged('text', { error })).toContain(`hostSays="${hostSays}"`);
+    expect(JSON.parse(logged('json', { hostSays: 'x'.repeat(400) }))).toMatchObject({
+      hostSays: 'x'.repeat(300),
+    });
   });
 });

@@ -12,6 +12,7 @@ import { Refusal, json, notFound, requireViewer } from './api-call.ts';
 import { fullRepository } from './render-repository.ts';
 import type { Route } from './route.ts';
 import { repositoryRoute } from './route.ts';
+import { requireWorkflowScope } from './workflow-scope.ts';
 
 export const forkRoutes: readonly Route[] = [
   repositoryRoute('POST', '/forks', 'repos/forks#create-a-fork', createFork),
@@ -94,6 +95,7 @@ async function syncBranch(host: Host, parent: Repository, fork: Repository, bran
       base_branch: baseBranch,
     });
   if (forkOid === upstreamOid) return upToDate();
+  await requireWorkflowScope(host, parent, forkOid, upstreamOid, 'merge-upstream');
 
   const fetch = ['fetch', '--quiet', '--no-tags', '--no-auto-maintenance', '--no-write-fetch-head'];
   const fetched = await runGit(host.pathOf(fork), [...fetch, host.pathOf(parent), `${ref}:${ref}`]);

@@ -1,5 +1,9 @@
-/** Issues. Labels that the repository does not have are dropped without a word, as GitHub does. */
-import type { Repository } from '../records.ts';
+/**
+ * Issues. Labels are dropped without a word, as GitHub does: those that the repository does not have, and all of them where
+ * the account may not push (docs.github.com/rest/issues/issues#create-an-issue: "Only users with push access can set
+ * labels").
+ */
+import type { Repository, User } from '../records.ts';
 import type { Answer, ApiCall } from './api-call.ts';
 import { json, page, requireViewer, validationFailed } from './api-call.ts';
 import { closeOrReopen, requireOpenRepository, selectByState, textErrors } from './issue-rules.ts';
@@ -31,7 +35,7 @@ function createIssue(call: ApiCall, repository: Repository): Answer {
     author: viewer.login,
     title: (title as string).trim(),
     body: typeof body === 'string' ? body : null,
-    labels: knownLabels(repository, labels),
+    labels: settableLabels(repository, viewer, labels),
     pull: null,
   });
   return json(201, renderIssue(host, repository, issue));
@@ -44,8 +48,19 @@ function getIssue(call: ApiCall, repository: Repository): Answer {
 function updateIssue(call: ApiCall, repository: Repository): Answer {
   const issue = calledIssue(call, repository);
   closeOrReopen(call, repository, issue);
-  if (call.payload['labels'] !== undefined) issue.labels = knownLabels(repository, call.payload['labels']);
+  const { labels } = call.payload;
+  const viewer = requireViewer(call);
+  if (labels !== undefined && mayLabel(repository, viewer)) issue.labels = knownLabels(repository, labels);
   return json(200, renderIssue(call.host, repository, issue));
+}
+
+function mayLabel(repository: Repository, viewer: User): boolean {
+  return viewer.login === repository.owner;
+}
+
+function settableLabels(repository: Repository, viewer: User, wanted: unknown): string[] {
+  const known = knownLabels(repository, wanted);
+  return mayLabel(repository, viewer) ? known : [];
 }
 
 /** A label is given by its name or as an object with a name. */

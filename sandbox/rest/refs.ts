@@ -12,6 +12,7 @@ import { repositoryApiUrl } from './render-repository.ts';
 import { nodeId } from './render-user.ts';
 import type { Route } from './route.ts';
 import { repositoryRoute } from './route.ts';
+import { requireWorkflowScope } from './workflow-scope.ts';
 
 const OID = /^[0-9a-f]{40}$/;
 
@@ -55,6 +56,9 @@ async function updateRef(call: ApiCall, repository: Repository): Promise<Answer>
     const forward = await runGit(path, ['merge-base', '--is-ancestor', oldOid, sha]);
     if (forward.code === 1) throw new Refusal(422, 'Update is not a fast forward');
   }
+  const { store } = call.host;
+  const parent = repository.parentId === null ? undefined : store.repositoryById(repository.parentId);
+  if (parent && OID.test(sha)) await requireWorkflowScope(call.host, parent, oldOid, sha, 'ref');
   await writeRef(path, ref, sha, oldOid);
   return refChanged(call.host, repository, ref, sha, 200);
 }

@@ -72,8 +72,14 @@ export function restApi(host: Host): (request: ApiRequest) => Promise<Answer> {
       const found = (await router.fetch({ method: request.method, url, request, viewer })) as Answer | null;
       return found ?? refusalAnswer(notFound(), '');
     });
-    return { ...answer, headers: { ...answer.headers, ...budget.spend(request.headers) } };
+    const scopes = request.headers.authorization === undefined ? {} : scopeHeaders(host);
+    return { ...answer, headers: { ...answer.headers, ...scopes, ...budget.spend(request.headers) } };
   };
+}
+
+/** As of a classic token (docs.github.com/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps). */
+function scopeHeaders({ botScopes }: Host): Record<string, string> {
+  return { 'x-oauth-scopes': botScopes.join(', '), 'x-accepted-oauth-scopes': '' };
 }
 
 /** The account of a token; null when none was sent; refuses one that is not known. */

@@ -4,23 +4,27 @@
  * immediately.
  *
  * Cost: a push attempt writes nothing, because the last minute of pushes is only in memory. A pull request writes one
- * row, and an alert about five. After a restart of the object, the minute and the limit of pushes begin anew. Everything else stays as it was,
- * above all the panic switch.
+ * row, and an alert about five. After a restart of the object, the minute and the limit of pushes begin anew. Everything
+ * else stays as it was, above all the panic switch.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
-import type { Action } from '../guard/action-token.ts';
-import { type Alert, pseudonymOf } from '../guard/alert.ts';
+import { type Action, pardonOf } from '../guard/action-token.ts';
+import { type Alert, type Appeal, type ModerationNews, pseudonymOf } from '../guard/alert.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
 import { ClientAttempts } from '../guard/client-attempts.ts';
-import type { Limit } from '../guard/sliding-window.ts';
+import { MODERATION_ALERT_LIMITS } from '../guard/limits.ts';
 import type { PanicScope } from '../guard/panic-scope.ts';
+import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../guard/sliding-window.ts';
+import type { TokenProblem } from '../host/token-watch.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
 import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
 import { closingWorld } from './guard/close-at-host.ts';
 import { type RollbackResult, Rollbacks } from './guard/rollbacks.ts';
+import { HostPause } from './guard/host-pause.ts';
+import { TokenReport } from './guard/token-report.ts';
 
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
@@ -50,8 +54,12 @@ const SWITCHES_OF: Readonly<Record<PanicScope, readonly (keyof Suspension)[]>> =
 
 export interface Admittance {
   readonly panicMode: boolean;
+  /** When the attempt was counted; milliseconds since 1970. */
   readonly at: number;
+  /** How long this client must wait; 0: not at all. */
   readonly waitMs: number;
+  /** How long the host is to be left alone by the account; 0: it is not. */
+  readonly hostPauseMs: number;
 }
 
 export class Guard extends DurableObject<Env> {
@@ -61,6 +69,10 @@ export class Guard extends DurableObject<Env> {
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
   readonly #rollbacks: Rollbacks;
+  /** Of this life of the object. */
+  readonly #told = new Map<keyof typeof MODERATION_ALERT_LIMITS, SlidingWindow>();
+  readonly #hostPause: HostPause;
+  readonly #tokenReport: TokenReport;
   #suspension: Suspension;
 
   constructor(ctx: DurableObjectState, env: Env) {
@@ -74,6 +86,8 @@ export class Guard extends DurableObject<Env> {
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
     this.#rollbacks = new Rollbacks(sql, this.#bursts);
+    this.#hostPause = new HostPause(kv);
+    this.#tokenReport = new TokenReport(kv);
     // A burst that a restart interrupted ends within a minute, unless the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
@@ -84,11 +98,9 @@ export class Guard extends DurableObject<Env> {
 
   /**
    * Counts a push attempt, whether or not it is accepted.
-   * @param address as a keyed hash. @param limits of one client.
-   * @returns the switch, the time of the attempt in milliseconds since 1970, and how long this client must wait (0: not
-   *   at all).
+   * @param address as a keyed hash. @param account of the bot at the host. @param limits of one client.
    */
-  async admit(address: string, limits: readonly Limit[]): Promise<Admittance> {
+  async admit(address: string, account: string, limits: readonly Limit[]): Promise<Admittance> {
     const at = Date.now();
     this.#endBurst(at);
     const figures = this.#detector.record(address, at);
@@ -98,7 +110,26 @@ export class Guard extends DurableObject<Env> {
       await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
     const { waitMs } = this.#attempts.hit(address, limits, at);
-    return { panicMode: this.#suspension.panicMode, at, waitMs };
+    const hostPauseMs = this.#hostPause.left(account, at);
+    return { panicMode: this.#suspension.panicMode, at, waitMs, hostPauseMs };
+  }
+
+  /** How long the host is to be left alone by the account; 0: it is not. */
+  hostPause(account: string): number {
+    return this.#hostPause.left(account, Date.now());
+  }
+
+  /** The host asks to be left alone. */
+  pauseHost(account: string, pauseMs: number): void {
+    this.#hostPause.begin(account, pauseMs, Date.now());
+  }
+
+  /** Something is wrong with the bot's token. */
+  async tokenProblems(account: string, problems: readonly TokenProblem[]): Promise<void> {
+    const now = Date.now();
+    if (this.#tokenReport.isNews(account, problems, now)) {
+      await this.#raise({ kind: 'token', problems }, null, now);
+    }
   }
 
   /** A pull request is open. @param address of its client, as for `admit`. */
@@ -115,6 +146,34 @@ export class Guard extends DurableObject<Env> {
   async rateLimitExceeded(client: { hash: string; network: string }, attempts: number): Promise<void> {
     const alert: Alert = { kind: 'rate-limit', client: pseudonymOf(client.hash), attempts };
     await this.#raise(alert, client.network, Date.now());
+  }
+
+  /** False if it is to be told later. @param at when it happened; milliseconds since 1970. */
+  async moderated(news: ModerationNews, at: number): Promise<boolean> {
+    const kind = news.comments === 0 ? 'nobody' : 'news';
+    const told = this.#mayTell(kind);
+    // Flagging a pseudonym without comments costs nothing, so these are dropped and not kept for later.
+    if (told === null) return kind === 'nobody';
+    const isLast = told === MODERATION_ALERT_LIMITS[kind].most;
+    await this.#raise({ kind: 'moderation', ...news, isLast }, null, at);
+    return true;
+  }
+
+  /** False if too many come at once. */
+  async appealed(appeal: Appeal, at: number): Promise<boolean> {
+    if (this.#mayTell('appeal') === null) return false;
+    await this.#raise({ kind: 'appeal', ...appeal }, null, at);
+    return true;
+  }
+
+  /** False if the credential is not good for pardoning this pseudonym. */
+  mayPardon(hash: string, credential: Credential): boolean {
+    return this.#accepts(credential, pardonOf(hash));
+  }
+
+  /** A pardon has failed: the button may be pressed again. */
+  pardonFailed(credential: Credential): void {
+    if (credential.kind === 'token') this.#tokens.giveBack(credential.hash);
   }
 
   /** False if the credential is not valid for this. The switch is on disk before this resolves. */
@@ -170,6 +229,13 @@ export class Guard extends DurableObject<Env> {
     const waiting = this.#rollbacks.isWaiting ? [now] : [];
     const next = Math.min(...cleaning, ...burstCheck, ...waiting, retryAt ?? Infinity);
     if (next < Infinity) await this.#wakeAt(next);
+  }
+
+  /** How many of the kind have been told within the hour, this one included; null: enough of them. */
+  #mayTell(kind: keyof typeof MODERATION_ALERT_LIMITS): number | null {
+    const after = hit(this.#told.get(kind) ?? EMPTY_WINDOW, [MODERATION_ALERT_LIMITS[kind]], Date.now());
+    this.#told.set(kind, after.window);
+    return after.hit.allowed ? after.hit.attempts : null;
   }
 
   #accepts(credential: Credential, action: Action): boolean {

@@ -12,14 +12,19 @@ import { type Config, parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import { GitHubThreads } from '../host/github-threads.ts';
 import { shownKarma } from '../identity/footer.ts';
-import { REPORT_LIFE_MS, type Standing, pruned, reported, standingOf } from '../identity/moderation.ts';
+import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from '../identity/moderation.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
+import { listReported, unlistReported } from '../stats/reported-pseudonyms.ts';
+import { openRestAccess } from './host-access.ts';
 import { doChores } from './identity/chores.ts';
+import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './identity/moderate.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './identity/post-comment.ts';
+import type { Thread } from './identity/sql-comments.ts';
 import { type Records, hasRecords, isNobody, openRecords } from './identity/records.ts';
 
+export type { Pardon, ReportOutcome } from './identity/moderate.ts';
 export type { CommentOutcome, CommentRequest } from './identity/post-comment.ts';
 
 /** Limits for waiting comments: how many, and how long. */
@@ -27,12 +32,19 @@ const MAX_QUEUE = 100;
 const LONGEST_WAIT_MS = 30_000;
 /** How long to wait until the configuration may be valid again. The platform retries a failing alarm only six times. */
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
+/** How long to leave a list alone that does not answer. */
+const LISTING_PAUSE_MS = 60_000;
 
-export interface ReportOutcome {
-  /** False: this address has reported the hash within the last 30 days. */
-  readonly accepted: boolean;
-  readonly standing: Standing;
-}
+/** The address of a comment says whether it is on an issue or on a pull request. */
+const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
+
+export type AppealOutcome =
+  | { readonly kind: 'taken'; readonly standing: Standing }
+  /** There is nothing to appeal against. */
+  | { readonly kind: 'registered' }
+  | { readonly kind: 'too-often'; readonly leftMs: number }
+  /** The operator cannot be told now. */
+  | { readonly kind: 'busy' };
 
 export class Identity extends DurableObject<Env> {
   readonly #posts = new OneAtATime();
@@ -43,34 +55,64 @@ export class Identity extends DurableObject<Env> {
   #http: HttpClient | null = null;
   /** The attempt in progress. All other attempts ended without an answer. */
   #currentAttempt: number | null = null;
+  /** Whether the look-up of reported pseudonyms finds this one, as far as that is known here. */
+  #isListed = false;
 
   standing(): Standing {
-    if (!hasRecords(this.ctx.storage.sql)) return { reports: 0, state: 'registered' };
+    if (!hasRecords(this.ctx.storage.sql)) return UNREPORTED;
     return standingOf(this.#records().moderation.read(), systemClock.now());
   }
 
-  /** @param reporterKey the reporter's keyed hash, which is different for each pseudonym. */
-  async report(reporterKey: string): Promise<ReportOutcome> {
-    const { moderation, karma, comments } = this.#records();
+  /** @param reporter of the one who reports, and @param site of all who may be the same; for this pseudonym only. */
+  async report(reporter: string, site: string): Promise<ReportOutcome> {
+    const records = this.#records();
+    const isListed = await this.#list(records.hash);
     const now = systemClock.now();
-    const { accepted, facts, effect } = reported(moderation.read(), reporterKey, now);
-    if (accepted) {
-      moderation.write(facts);
-      if (effect !== 'none') {
-        karma.reset(now);
-        comments.order(effect === 'flag' ? 'reset' : 'delete', now);
-      }
-      await this.#wakeBy(this.#nextDueAt());
-    }
-    return { accepted, standing: standingOf(facts, now) };
+    const outcome = takeReport(records, { reporter, site }, now);
+    if (outcome.accepted) await this.#wakeBy(isListed ? this.#nextDueAt() : now + LISTING_PAUSE_MS);
+    return outcome;
+  }
+
+  /** The operator has decided that the reports were wrong. Null: nobody has ever reported this pseudonym. */
+  async pardon(): Promise<Pardon | null> {
+    if (!hasRecords(this.ctx.storage.sql)) return null;
+    const outcome = pardon(this.#records(), systemClock.now());
+    await this.#wakeBy(this.#nextDueAt());
+    return outcome;
+  }
+
+  /** Passes the author's words on to the operator, once a day at most. */
+  async appeal(text: string): Promise<AppealOutcome> {
+    if (!hasRecords(this.ctx.storage.sql)) return { kind: 'registered' };
+    const { hash, moderation, history } = this.#records();
+    const now = systemClock.now();
+    const standing = standingOf(moderation.read(), now);
+    const { reports, state } = standing;
+    if (state === 'registered') return { kind: 'registered' };
+    const allowedAt = history.appealAllowedAt(now);
+    if (allowedAt > now) return { kind: 'too-often', leftMs: allowedAt - now };
+    // Before the operator is told, or many at once would all get through.
+    history.add('appealed', now);
+    await this.#wakeBy(this.#nextDueAt());
+    const appeal = { hash, state, reports, text };
+    const isTaken = await this.#guard()
+      .appealed(appeal, now)
+      .catch(() => false);
+    if (isTaken) return { kind: 'taken', standing };
+    history.takeBackAppeal();
+    return { kind: 'busy' };
   }
 
   /** Posts a comment after those before it have ended. Never rejects because of the host. */
   async comment(request: CommentRequest): Promise<CommentOutcome> {
     const askedAt = systemClock.now();
     if (this.#posts.length >= MAX_QUEUE) return { kind: 'busy' };
-    return this.#posts.run(async () => {
+    const outcome = await this.#posts.run(async (): Promise<CommentOutcome> => {
       if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
+      const { hash, moderation } = this.#records();
+      // Reports may be older than the list.
+      if (standingOf(moderation.read(), askedAt).reports > 0 || moderation.read().isBlocked)
+        await this.#list(hash);
       const surroundings = {
         records: this.#records(),
         host: this.#openHost(),
@@ -82,6 +124,11 @@ export class Identity extends DurableObject<Env> {
       };
       return postComment(surroundings, request);
     });
+    if (outcome.kind === 'posted') {
+      const { owner, repo: name, number } = request;
+      await this.#announce({ repository: { owner, name }, number }, outcome.url);
+    }
+    return outcome;
   }
 
   /** Does what is due. If it does not finish, the platform runs it again. */
@@ -93,37 +140,78 @@ export class Identity extends DurableObject<Env> {
       return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
     }
     const records = this.#records();
-    const { hash, moderation, comments, karma } = records;
+    const { hash, moderation, comments, karma, history } = records;
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
     const supplies = { records, host: this.#openHost(), clock: systemClock };
-    await doChores(supplies, lost, (attempt, { id, text }) => {
+    const found: { thread: Thread; url: string }[] = [];
+    await doChores(supplies, lost, (attempt, { id, text, url }) => {
       const chore = comments.settle(attempt, id, now);
       comments.forget(attempt);
       // The next comment's karma must be higher than any that is shown.
       if (chore === null) karma.raise(shownKarma(text, hash) ?? 0, now);
+      if (chore !== 'delete') found.push({ thread: attempt, url });
     });
+    for (const { thread, url } of found) await this.#announce(thread, url);
     await karma.deliver(now);
     const facts = moderation.read();
-    const left = pruned(facts, now);
-    if (left.reports.length < facts.reports.length) moderation.write(left);
+    const hasReports = facts.reports.length > 0 || facts.isBlocked;
+    const isListed = !hasReports || (await this.#list(hash));
+    moderation.prune(now);
+    history.prune(now);
+    await tellNews(records, this.#guard(), now);
     // In one write with the statements before and after.
     comments.forgetKept();
-    this.#alarmAt = this.#nextDueAt();
+    const dueAt = this.#nextDueAt();
+    this.#alarmAt = isListed ? dueAt : Math.min(dueAt ?? Infinity, now + LISTING_PAUSE_MS);
     if (this.#alarmAt !== null) return this.ctx.storage.setAlarm(this.#alarmAt);
     await this.ctx.storage.deleteAlarm();
-    if (this.#posts.length === 0 && isNobody(records)) {
+    if (this.#posts.length === 0 && isNobody(records)) await this.#vanish(hash);
+  }
+
+  /** Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count all the same. */
+  async #list(hash: string): Promise<boolean> {
+    if (this.#isListed) return true;
+    this.#isListed = await listReported(this.env.DB, hash).then(
+      () => true,
+      () => false,
+    );
+    return this.#isListed;
+  }
+
+  /** Deletes everything, if nothing comes in while the list is told. */
+  async #vanish(hash: string): Promise<void> {
+    const isUnlisted = await unlistReported(this.env.DB, hash).then(
+      () => true,
+      () => false,
+    );
+    this.#isListed = false;
+    const isIdle = this.#posts.length === 0 && isNobody(this.#records());
+    if (isUnlisted && isIdle) {
       this.#opened = null;
       await this.ctx.storage.deleteAll();
+    } else {
+      await this.#wakeBy(systemClock.now() + LISTING_PAUSE_MS);
     }
+  }
+
+  /**
+   * Has the topic of an anonymous pull request hear of a comment on it: the host tells the bot of nothing that the bot
+   * did itself. Never rejects: the comment is there.
+   */
+  async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
+    if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
+    const feed = this.env.NOTIFICATION_FEED.get(this.env.NOTIFICATION_FEED.idFromName('feed'));
+    await feed.noteComment(repository, number).catch(() => {});
   }
 
   /** When something is due next; null if nothing is. */
   #nextDueAt(): number | null {
-    const { moderation, comments, karma } = this.#records();
+    const { moderation, comments, karma, history } = this.#records();
     const [oldest] = moderation.read().reports;
     const dueAts = [
       comments.nextDueAt(),
       karma.nextDueAt(),
+      history.nextDueAt(),
       oldest === undefined ? null : oldest.at + REPORT_LIFE_MS + 1,
     ].filter((at) => at !== null);
     return dueAts.length === 0 ? null : Math.min(...dueAts);
@@ -157,9 +245,12 @@ export class Identity extends DurableObject<Env> {
 
   #openHost(): GitHubThreads {
     if (this.#host !== null) return this.#host;
-    const { hostingApiUrl, hostingToken } = this.#config();
-    const access = { apiUrl: hostingApiUrl, token: hostingToken ?? '', http: this.#client() };
+    const access = openRestAccess(this.env, this.#config(), this.#client());
     return (this.#host = new GitHubThreads({ ...access, clock: systemClock }));
+  }
+
+  #guard() {
+    return this.env.GUARD.get(this.env.GUARD.idFromName('guard'));
   }
 
   #client(): HttpClient {

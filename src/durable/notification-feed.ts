@@ -6,16 +6,21 @@ import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
-import { followPullRequests } from '../events/follow.ts';
-import { GitHubActivity, failureStatus } from '../host/github-activity.ts';
+import { CallsUsedUp, followPullRequests } from '../events/follow.ts';
+import { type ActivityCall, GitHubActivity } from '../host/github-activity.ts';
+import type { RepositoryName } from '../host/repository-name.ts';
+import { failureStatus } from '../host/request-failure.ts';
 import { createLogger } from '../log.ts';
+import { count } from '../metrics/tally.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
+import { openRestAccess } from './host-access.ts';
 import { SqlFeedMemory } from './notification-feed/feed-memory.ts';
 
 export class NotificationFeed extends DurableObject<Env> {
   readonly #memory: SqlFeedMemory;
   #isRunning = false;
-  #botLogin: string | null = null;
+  #botId: number | null = null;
+  #wereCallsUsedUp = false;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
@@ -29,9 +34,11 @@ export class NotificationFeed extends DurableObject<Env> {
   async run(cronTime: number): Promise<void> {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid' || result.config.hostingToken === null || this.#isRunning) return;
-    const { hostingApiUrl, hostingToken, logFormat, outgoingFetchHosts } = result.config;
+    const { logFormat, outgoingFetchHosts } = result.config;
     const http = new HttpClient(outgoingFetchHosts);
-    const host = new GitHubActivity({ apiUrl: hostingApiUrl, token: hostingToken, http });
+    const access = openRestAccess(this.env, result.config, http);
+    const host = new GitHubActivity(access, (call) => this.#takeCall(call));
+    const logger = createLogger(logFormat, (line) => console.log(line));
     this.#isRunning = true;
     try {
       await followPullRequests(
@@ -39,7 +46,7 @@ export class NotificationFeed extends DurableObject<Env> {
           host,
           memory: this.#memory,
           clock: systemClock,
-          botLogin: async () => (this.#botLogin ??= await host.botLogin()),
+          botId: async () => (this.#botId ??= await host.botId()),
           tell: ({ prHash, number, events }, askedAt) =>
             this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash)).tell(
               events,
@@ -49,9 +56,15 @@ export class NotificationFeed extends DurableObject<Env> {
         },
         cronTime,
       );
+      this.#wereCallsUsedUp = false;
     } catch (error) {
+      if (error instanceof CallsUsedUp) {
+        // Once for all runs of the hour that find it so.
+        if (!this.#wereCallsUsedUp) logger.warn('following pull requests has used up its calls of this hour');
+        this.#wereCallsUsedUp = true;
+        return;
+      }
       const status = failureStatus(error);
-      const logger = createLogger(logFormat, (line) => console.log(line));
       logger.warn('could not read what became of the pull requests', {
         error,
         ...(status !== undefined && { status }),
@@ -59,5 +72,20 @@ export class NotificationFeed extends DurableObject<Env> {
     } finally {
       this.#isRunning = false;
     }
+  }
+
+  /**
+   * Has the next run look at a thread on which a comment was posted through the service: what the bot itself does is in
+   * no feed. Should this be lost, the comment is told with the next thing that happens there.
+   */
+  async noteComment(repository: RepositoryName, number: number): Promise<void> {
+    const at = systemClock.now();
+    const id = `${repository.owner}/${repository.name}#${number}`.toLowerCase();
+    this.#memory.note([{ id, isByBot: false, repository, number, updatedAt: at }], at);
+  }
+
+  #takeCall(call: ActivityCall): void {
+    if (!this.#memory.takeCall(systemClock.now())) throw new CallsUsedUp();
+    count('gitveil_feed_requests_total', { call });
   }
 }

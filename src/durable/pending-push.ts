@@ -14,6 +14,7 @@ import { GitHub } from '../host/github.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { findOrphan } from '../push/adoption.ts';
+import { openRestAccess } from './host-access.ts';
 import { Lease } from './lease.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -91,9 +92,8 @@ export class PendingPush extends DurableObject<Env> {
   async #isClearedUp({ target, prHash }: StoredIntent, now: number): Promise<boolean> {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid' || result.config.hostingToken === null) return false;
-    const { hostingApiUrl, hostingToken, outgoingFetchHosts } = result.config;
-    const http = new HttpClient(outgoingFetchHosts);
-    const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken, http, clock: systemClock });
+    const http = new HttpClient(result.config.outgoingFetchHosts);
+    const github = new GitHub({ ...openRestAccess(this.env, result.config, http), clock: systemClock });
     try {
       const orphan = await findOrphan(github, target, prHash);
       if (orphan === null) return true;

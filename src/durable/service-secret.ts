@@ -8,6 +8,11 @@ import type { Env } from '../env.ts';
 const SECRET_BYTES = 32;
 
 export class ServiceSecret extends DurableObject<Env> {
+  /** Makes none. */
+  isMade(): boolean {
+    return this.ctx.storage.kv.get('secret') !== undefined;
+  }
+
   /** 64 hex characters. */
   read(): string {
     const { kv } = this.ctx.storage;

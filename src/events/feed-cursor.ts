@@ -20,15 +20,18 @@ export interface FeedCursor {
 export interface FeedRequest {
   readonly since: number;
   readonly ifModifiedSince: string | null;
+  /** False: a page on which nothing is new need not be followed by another. */
+  readonly isWhole: boolean;
 }
 
-const OVERLAP_MS = 60 * 60 * 1000;
+/** Hosts fill in late, and their clocks differ. */
+export const OVERLAP_MS = 60 * 60 * 1000;
 /**
  * A change at least this old at the time of a read is in its answer, even if the host's clock has whole seconds and
  * differs a little.
  */
 export const SETTLED_MS = 5_000;
-/** After this long the feed is read without a condition. */
+/** After this long the feed is read without a condition; as often all of its pages are. */
 const CONDITION_LIFE_MS = 10 * 60 * 1000;
 /** No host asks for more. A longer wait means that a clock was set back. */
 const LONGEST_PAUSE_MS = 60 * 60 * 1000;
@@ -46,7 +49,11 @@ export function nextRequest(cursor: FeedCursor, cronTime: number, now: number): 
     lastModified !== null &&
     Date.parse(lastModified) + SETTLED_MS <= listedAt &&
     now - listedAt < CONDITION_LIFE_MS;
-  return { since: newestAt - OVERLAP_MS, ifModifiedSince: isTrusted ? lastModified : null };
+  return {
+    since: newestAt - OVERLAP_MS,
+    ifModifiedSince: isTrusted ? lastModified : null,
+    isWhole: Math.floor(now / CONDITION_LIFE_MS) !== Math.floor(listedAt / CONDITION_LIFE_MS),
+  };
 }
 
 /** @param askedAt when the request was made. */

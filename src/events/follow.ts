@@ -4,38 +4,64 @@
  *
  * A note stays until its events are stored, so no failure loses an event: the next run continues. Events may be passed
  * on twice, for example after a crash. The receiver recognises them by their keys.
+ *
+ * Anyone can mention the bot anywhere. So a pull request that is not the service's is looked at only once, the service's
+ * own come first, and no hour costs more requests than call-budget.ts allows.
  */
 import type { Clock } from '../clock.ts';
-import { type FeedThread, type GitHubActivity, askedPauseMs } from '../host/github-activity.ts';
-import { type FeedCursor, afterAnswer, afterRefusal, newCursor, nextRequest } from './feed-cursor.ts';
-import { type PullRequestEvents, eventsOf } from './host-event.ts';
+import type { FeedThread, GitHubActivity } from '../host/github-activity.ts';
+import { askedPauseMs } from '../host/rate-limit.ts';
+import {
+  type FeedCursor,
+  OVERLAP_MS,
+  afterAnswer,
+  afterRefusal,
+  newCursor,
+  nextRequest,
+} from './feed-cursor.ts';
+import { type PullRequestEvents, eventsOf, ownPrHash } from './host-event.ts';
 
-/** Each costs three requests to the host. The rest waits for the next minute. */
+/** Each costs one to three requests to the host. The rest waits for the next minute. */
 const EXAMINED_PER_RUN = 50;
 /** A comment may arrive before the push that opened the pull request has recorded it. */
 const UNKNOWN_FOR_MS = 10 * 60 * 1000;
+/** What was said longer ago is no news. */
+const NEWS_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 
-export interface NotedThread extends FeedThread {
+export interface NotedThread extends Omit<FeedThread, 'isByBot'> {
   readonly notedAt: number;
+  /** It was the service's when it was last looked at, or the host says so. */
+  readonly isKnown: boolean;
+  /** The change up to which its events were told; null: none were. */
+  readonly readTo: number | null;
 }
 
 /** What is kept between runs. */
 export interface FeedMemory {
   cursor(): FeedCursor | null;
   setCursor(cursor: FeedCursor): void;
-  /** Keeps threads that are new or have changed since they were noted. */
-  note(threads: readonly FeedThread[], now: number): void;
-  /** Threads to examine: first those that have failed least, then the oldest. */
+  /** Keeps threads that are new or have changed since they were noted; answers how many are. */
+  note(threads: readonly FeedThread[], now: number): number;
+  /** Threads to examine, none of them foreign: first the service's own, those that have failed least, the oldest. */
   due(limit: number): readonly NotedThread[];
+  /** Keeps whose it is. One that is not the service's is not due again. */
+  know(thread: NotedThread, isOurs: boolean, at: number): void;
   examined(thread: NotedThread, at: number): void;
   failed(thread: NotedThread): void;
+  /** False if this hour's looks at unknown threads are used up. */
+  takeLook(now: number): boolean;
 }
 
+/** Thrown in place of a call to the host when this hour's are used up. */
+export class CallsUsedUp extends Error {}
+
 export interface FollowSettings {
-  readonly host: Pick<GitHubActivity, 'feed' | 'activity'>;
+  /** Its calls may be refused with `CallsUsedUp`. */
+  readonly host: Pick<GitHubActivity, 'feed' | 'pullRequest' | 'remarks'>;
   readonly memory: FeedMemory;
   readonly clock: Clock;
-  botLogin(): Promise<string>;
+  /** The number of the bot's account. */
+  botId(): Promise<number>;
   /** Keeps how a pull request stood when the host was asked; false if there is none of that hash. */
   tell(found: PullRequestEvents, askedAt: number): Promise<boolean>;
 }
@@ -48,7 +74,9 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
   const { memory, clock } = settings;
   try {
     if (!(await readFeed(settings, cronTime))) return;
-    for (const thread of memory.due(EXAMINED_PER_RUN)) await examine(settings, thread);
+    for (const thread of memory.due(EXAMINED_PER_RUN)) {
+      if (thread.isKnown || memory.takeLook(clock.now())) await examine(settings, thread);
+    }
   } catch (error) {
     const pauseMs = askedPauseMs(error, clock.now());
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
@@ -63,9 +91,9 @@ async function readFeed(settings: FollowSettings, cronTime: number): Promise<boo
   const askedAt = clock.now();
   const request = nextRequest(cursor, cronTime, askedAt);
   if (request === null) return false;
-  const feed = await host.feed(request.since, request.ifModifiedSince);
-  // Without an await in between: a cursor ahead of the notes would lose the changes in between.
-  memory.note(feed.threads ?? [], askedAt);
+  const { since, ifModifiedSince, isWhole } = request;
+  const feed = await host.feed(since, ifModifiedSince, (page) => memory.note(page, askedAt) > 0 || isWhole);
+  // After the notes: a cursor ahead of the notes would lose the changes in between.
   memory.setCursor(afterAnswer(cursor, feed, cronTime, askedAt));
   return true;
 }
@@ -81,16 +109,25 @@ function cursorOf({ memory, clock }: FollowSettings): FeedCursor {
 
 async function examine(settings: FollowSettings, thread: NotedThread): Promise<void> {
   const { host, memory, clock } = settings;
+  const { repository, number, updatedAt, readTo } = thread;
   const startedAt = clock.now();
   try {
-    const activity = await host.activity(thread.repository, thread.number);
-    const found = activity && eventsOf(activity, await settings.botLogin());
+    const pull = await host.pullRequest(repository, number);
+    if (pull === null) return memory.examined(thread, startedAt);
+    const botId = await settings.botId();
+    const prHash = ownPrHash(pull, botId);
+    if (prHash === null) return memory.know(thread, false, startedAt);
+    const since = Math.max((readTo ?? 0) - OVERLAP_MS, updatedAt - NEWS_LIFE_MS);
+    const remarks = await host.remarks(repository, number, since);
+    const events = eventsOf(pull, remarks ?? [], botId);
     // Without any event, too: it may have been reopened.
-    const isTold = found === null || (await settings.tell(found, startedAt)) || found.events.length === 0;
+    const isTold =
+      (await settings.tell({ prHash, number: pull.number, events }, startedAt)) || events.length === 0;
+    if (isTold) memory.know(thread, true, startedAt);
     if (isTold || startedAt - thread.notedAt >= UNKNOWN_FOR_MS) memory.examined(thread, startedAt);
     else memory.failed(thread);
   } catch (error) {
-    memory.failed(thread);
+    if (!(error instanceof CallsUsedUp)) memory.failed(thread);
     throw error;
   }
 }

@@ -4,7 +4,8 @@
  * Pure. The same state always gives the same event keys, so whoever remembers the keys can publish each event once. A
  * pull request that is reopened and closed again has been closed twice.
  */
-import type { PullRequestActivity } from '../host/github-activity.ts';
+import type { PullRequestState, Remark } from '../host/github-activity.ts';
+import { hasFooter } from '../identity/footer.ts';
 import { prHashOf } from '../push/push-options.ts';
 
 export interface HostEvent {
@@ -24,26 +25,32 @@ export interface PullRequestEvents {
 }
 
 /**
- * The events of a pull request that the service opened; null for any other. Checks the author, because anyone can name
+ * The pr_hash of a pull request that the service opened; null for any other. Checks the author, because anyone can name
  * a branch after another's pr_hash and notify the bot of it.
  */
-export function eventsOf(activity: PullRequestActivity, botLogin: string): PullRequestEvents | null {
-  const prHash = prHashOf(activity.branch);
-  if (prHash === null || activity.author !== botLogin) return null;
-  const { number, url, mergedAt, closedAt } = activity;
-  const remarks = activity.remarks
-    .filter(({ author }) => author !== botLogin)
-    .toSorted((a, b) => a.at.localeCompare(b.at));
-  const events: HostEvent[] = remarks.map((remark) => ({
-    key: remark.key,
-    kind: remark.key.startsWith('review:') ? 'reviewed' : 'commented',
-    number,
-    url: remark.url,
-  }));
+export function ownPrHash({ branch, authorId }: PullRequestState, botId: number): string | null {
+  return authorId === botId ? prHashOf(branch) : null;
+}
+
+/** Oldest first. Of the bot's own remarks, only those that it made on somebody's behalf. */
+export function eventsOf(
+  { number, url, mergedAt, closedAt }: PullRequestState,
+  remarks: readonly Remark[],
+  botId: number,
+): readonly HostEvent[] {
+  const events: HostEvent[] = remarks
+    .filter(({ authorId, text }) => authorId !== botId || hasFooter(text))
+    .toSorted((a, b) => a.at.localeCompare(b.at))
+    .map((remark) => ({
+      key: remark.key,
+      kind: remark.key.startsWith('review:') ? 'reviewed' : 'commented',
+      number,
+      url: remark.url,
+    }));
   // After a pull request was closed, a push may open another one from the same branch: hence the number.
   if (mergedAt !== null) events.push({ key: `merged:${number}`, kind: 'merged', number, url });
   else if (closedAt !== null) events.push(closedEvent(number, closedAt, url));
-  return { prHash, number, events };
+  return events;
 }
 
 /** @param closedAt as the host writes it. @param kind who has closed it: someone at the host, or its author from here. */

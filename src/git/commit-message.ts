@@ -8,7 +8,7 @@ import type { Commit } from './commit.ts';
 
 /** The host refuses longer ones. */
 const MAX_TITLE_LENGTH = 256;
-const MAX_BODY_LENGTH = 65_536;
+export const MAX_BODY_LENGTH = 65_536;
 const UNTITLED = 'Anonymous contribution';
 
 export interface PullRequestText {
@@ -26,7 +26,7 @@ function decode(commit: Commit): string {
 }
 
 /** Cuts at a character's border, never between the halves of a surrogate pair. */
-function cut(text: string, maxLength: number): string {
+export function cut(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const end = /[\ud800-\udbff]/.test(text.charAt(maxLength - 2)) ? maxLength - 2 : maxLength - 1;
   return `${text.slice(0, end)}…`;

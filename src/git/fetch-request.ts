@@ -1,7 +1,7 @@
 /**
  * Removes from a client's upload-pack request what it tells about the client: which commits of its own it has, where
- * its shallow clone ends, and the name of its Git (gitprotocol-v2, "fetch"; gitprotocol-pack, "Packfile Negotiation";
- * versions 0 and 1 ask alike).
+ * its shallow clone ends, the names of its branches, and the name of its Git (gitprotocol-v2, "fetch"; gitprotocol-pack,
+ * "Packfile Negotiation"; versions 0 and 1 ask alike).
  *
  * Only known lines are passed on. A `have` line is passed on if upstream has that commit. Dropping one makes the answer
  * larger at worst. A `shallow` line cannot be dropped, or the host would assume that the client has more.
@@ -11,6 +11,7 @@ import { concatBytes, decodeUtf8 } from './bytes.ts';
 import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
 import { DELIM_PKT, encodePktLine, FLUSH_PKT, type Packet, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
+import { RefPrefixes } from './ref-prefixes.ts';
 
 /** Further lines are dropped. Git names the newest first, and ends each round after hundreds or thousands. */
 export const MAX_HAVES = 32_768;
@@ -58,7 +59,8 @@ const FETCH_ARGUMENTS = [
   /^want [0-9a-f]{40}$/,
   /^want-ref [^\s\p{Cc}]{1,1000}$/u,
 ];
-const LS_REFS_ARGUMENTS = [/^(?:peel|symrefs|unborn)$/, /^ref-prefix [^\p{Cc}]{1,1000}$/u];
+const LS_REFS_ARGUMENTS = [/^(?:peel|symrefs|unborn)$/];
+const REF_PREFIX = /^ref-prefix (\P{Cc}+)$/u;
 /** Capabilities that a client of version 0 may ask for with its first `want`. */
 const V0_CAPABILITIES = new Set(
   'multi_ack multi_ack_detailed no-done thin-pack side-band side-band-64k ofs-delta no-progress include-tag shallow deepen-since deepen-not deepen-relative filter allow-tip-sha1-in-want allow-reachable-sha1-in-want object-format=sha1'.split(
@@ -148,11 +150,15 @@ class LineReader {
 }
 
 async function* rewriteLsRefs(head: readonly Uint8Array[], lines: LineReader): AsyncGenerator<Uint8Array> {
+  const prefixes = new RefPrefixes();
   yield* head;
   yield DELIM_PKT;
   for (let line = await lines.next(); line !== null; line = await lines.next()) {
-    if (isAmong(LS_REFS_ARGUMENTS, line)) yield encodePktLine(`${line}\n`);
+    const prefix = REF_PREFIX.exec(line)?.[1];
+    if (prefix !== undefined) prefixes.add(prefix);
+    else if (isAmong(LS_REFS_ARGUMENTS, line)) yield encodePktLine(`${line}\n`);
   }
+  for (const prefix of prefixes.widened()) yield encodePktLine(`ref-prefix ${prefix}\n`);
   yield FLUSH_PKT;
 }
 

@@ -7,6 +7,7 @@
  */
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8 } from './bytes.ts';
+import { refuseErrorPacket } from './error-packet.ts';
 import { isOid, type Oid } from './oid.ts';
 import { DELIM_PKT, encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
@@ -49,6 +50,7 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
   for (;;) {
     const packet = await readPacket(reader);
     if (packet.kind === 'flush') return { refs, head, headTip };
+    if (packet.kind === 'data') refuseErrorPacket(packet.payload);
     const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
     const [oid, name, ...attributes] = line?.split(' ') ?? [];
     if (oid === undefined || name === undefined || (oid !== 'unborn' && !isOid(oid)))

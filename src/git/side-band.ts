@@ -7,6 +7,7 @@
  */
 import { type ByteReader } from './byte-reader.ts';
 import { concatBytes, utf8 } from './bytes.ts';
+import { refuseErrorPacket } from './error-packet.ts';
 import { MAX_PKT_PAYLOAD_BYTES, pktLengthPrefix, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 
@@ -35,12 +36,13 @@ export interface BandPacket {
 
 /**
  * The packets of a side-band stream up to its flush.
- * @throws ProtocolError `bad-request` on a packet without a band, or a band that does not exist.
+ * @throws ProtocolError `bad-request` on a packet without a band, or a band that does not exist; ErrorPacket.
  */
 export async function* readBands(reader: ByteReader): AsyncGenerator<BandPacket> {
   for (;;) {
     const packet = await readPacket(reader);
     if (packet.kind === 'flush') return;
+    if (packet.kind === 'data') refuseErrorPacket(packet.payload);
     const band = packet.kind === 'data' ? packet.payload[0] : undefined;
     if (packet.kind !== 'data' || (band !== BAND_DATA && band !== BAND_PROGRESS && band !== BAND_ERROR)) {
       throw new ProtocolError('bad-request', 'A side-band packet names no band.');

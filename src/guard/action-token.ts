@@ -7,8 +7,12 @@ import { createHash, randomBytes } from 'node:crypto';
 export const TOKEN_LIFE_MS = 10 * 60 * 1000;
 const TOKEN_BYTES = 16;
 
-export const ACTIONS = ['activate-panic', 'rollback', 'deactivate-panic'] as const;
-export type Action = (typeof ACTIONS)[number];
+export type Action = 'activate-panic' | 'rollback' | 'deactivate-panic' | `pardon ${string}`;
+
+/** @param hash of the pseudonym: the token is good for no other. */
+export function pardonOf(hash: string): Action {
+  return `pardon ${hash}`;
+}
 
 /** 32 lower-case hex characters. */
 export function newActionToken(): string {

@@ -1,16 +1,40 @@
 /**
- * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and three
- * buttons. They never contain the password; each button has its own token.
+ * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
+ * They never contain the password; each button has its own token.
  */
+import type { TokenProblem } from '../host/token-watch.ts';
 import type { Notification, NotificationAction } from '../notify/ntfy.ts';
-import type { Action } from './action-token.ts';
+import { type Action, pardonOf } from './action-token.ts';
 import type { BurstFigures } from './burst-detector.ts';
 import { MOST_PULL_REQUESTS } from './places.ts';
 
 export type Alert =
   | ({ readonly kind: 'burst' } & BurstFigures)
   /** `client` is a pseudonym: an address is not kept. */
-  | { readonly kind: 'rate-limit'; readonly client: string; readonly attempts: number };
+  | { readonly kind: 'rate-limit'; readonly client: string; readonly attempts: number }
+  | { readonly kind: 'token'; readonly problems: readonly TokenProblem[] }
+  | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
+  | ({ readonly kind: 'appeal' } & Appeal);
+
+/** Reports have had consequences for a pseudonym. */
+export interface ModerationNews {
+  readonly hash: string;
+  readonly state: 'flagged' | 'blocked';
+  readonly reports: number;
+  /** Those that are not deleted yet. */
+  readonly comments: number;
+  /** `owner/repo` of its comments; null if it has none. */
+  readonly repository: string | null;
+}
+
+/** What the author of a pseudonym says about it. */
+export interface Appeal {
+  readonly hash: string;
+  readonly state: 'flagged' | 'blocked';
+  readonly reports: number;
+  /** Their own words. */
+  readonly text: string;
+}
 
 export interface AlertFacts {
   readonly topic: string;
@@ -19,11 +43,13 @@ export interface AlertFacts {
   readonly at: number;
   /** The address of the rate-limited client, while it is known and may be shown. */
   readonly address: string | null;
-  readonly tokens: Readonly<Record<Action, string>>;
+  /** One for each of its actions. */
+  readonly tokens: ReadonlyMap<Action, string>;
 }
 
 const URGENT = 5;
 const HIGH = 4;
+const USUAL = 3;
 
 /** Replaces an address that must not be shown. @param hash the keyed hash of the address. */
 export function pseudonymOf(hash: string): string {
@@ -32,6 +58,7 @@ export function pseudonymOf(hash: string): string {
 
 export function alertNotification(alert: Alert, facts: AlertFacts): Notification {
   const { title, text, priority } = wordsOf(alert, facts.address);
+  const actions = actionsOf(alert);
   return {
     topic: facts.topic,
     title,
@@ -39,40 +66,112 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
     message: `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
     priority,
     tags: ['warning'],
-    actions: buttons(facts),
+    ...(actions.length > 0 && { actions: actions.map((action) => button(action, facts)) }),
+    ...('hash' in alert && { click: `${facts.serviceUrl}/v1/moderation/report?hash=${alert.hash}` }),
   };
 }
 
-function wordsOf(alert: Alert, address: string | null): { title: string; text: string; priority: number } {
-  if (alert.kind === 'burst') {
-    const { pushes, addresses } = alert;
-    return {
-      title: 'Suspicious burst of pushes',
-      text: `Suspicious burst: ${pushes} pushes from ${addresses} distinct IPs in the last 60 s.`,
-      priority: URGENT,
-    };
+/** What its buttons do. */
+export function actionsOf(alert: Alert): readonly Action[] {
+  // A bad token is replaced at the host. No button can do that.
+  if (alert.kind === 'token') return [];
+  return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
+}
+
+/** Completes "The token of the bot account". */
+const TOKEN_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+  rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
+  'expires-soon': 'expires within a week',
+  'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
+  'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
+  'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
+  'no-notifications': 'lacks the scope notifications, without which nobody hears of comments and merges',
+};
+
+interface Words {
+  readonly title: string;
+  readonly text: string;
+  readonly priority: number;
+}
+
+function wordsOf(alert: Alert, address: string | null): Words {
+  switch (alert.kind) {
+    case 'burst':
+      return {
+        title: 'Suspicious burst of pushes',
+        text: `Suspicious burst: ${alert.pushes} pushes from ${alert.addresses} distinct IPs in the last 60 s.`,
+        priority: URGENT,
+      };
+    case 'rate-limit':
+      return {
+        title: 'Rate limit exceeded',
+        text:
+          `Rate limit exceeded: IP ${address ?? alert.client} is over the limit of ` +
+          `${MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
+        priority: HIGH,
+      };
+    case 'token': {
+      const problems = alert.problems.map((problem) => TOKEN_PROBLEMS[problem]);
+      const text = `The token of the bot account ${problems.join('; it ')}. Set another HOSTING_TOKEN.`;
+      return { title: 'Something is wrong with the token', text, priority: HIGH };
+    }
+    case 'moderation':
+      return moderationWords(alert);
+    case 'appeal':
+      return {
+        title: `Appeal of anon-${alert.hash}`,
+        // On one line, so that nothing in it looks like a line of the service's.
+        text: `anon-${alert.hash} (${alert.state}, ${alert.reports} reports) writes: “${alert.text.replaceAll(/\s+/g, ' ')}”`,
+        priority: USUAL,
+      };
   }
+}
+
+function moderationWords({
+  hash,
+  state,
+  reports,
+  comments,
+  repository,
+  isLast,
+}: ModerationNews & { isLast: boolean }): Words {
+  const what =
+    state === 'flagged'
+      ? 'its karma is 0, and it has to pause for 6 hours'
+      : 'its comments are being deleted';
+  const where = repository === null ? 'It has no comments.' : `Comments left: ${comments}, on ${repository}.`;
+  const more = isLast ? ' More of these alerts wait until the hour is over; appeals do not.' : '';
   return {
-    title: 'Rate limit exceeded',
-    text:
-      `Rate limit exceeded: IP ${address ?? alert.client} is over the limit of ` +
-      `${MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
-    priority: HIGH,
+    title: `anon-${hash} is ${state}`,
+    text: `anon-${hash} is ${state} after ${reports} reports: ${what}. ${where}${more}`,
+    priority: USUAL,
   };
 }
 
-function buttons({ serviceUrl, tokens }: AlertFacts): NotificationAction[] {
-  const button = (label: string, path: string, payload: object): NotificationAction => ({
+function button(action: Action, { serviceUrl, tokens }: AlertFacts): NotificationAction {
+  const { label, path, payload } = callOf(action);
+  const token = tokens.get(action);
+  return {
     action: 'http',
     label,
     url: `${serviceUrl}${path}`,
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(payload),
-  });
-  return [
-    button('Activate panic', '/admin/panic', { token: tokens['activate-panic'], active: true }),
-    button('Close burst PRs', '/admin/rollback', { token: tokens.rollback }),
-    button('Deactivate panic', '/admin/panic', { token: tokens['deactivate-panic'], active: false }),
-  ];
+    body: JSON.stringify({ token, ...payload }),
+  };
+}
+
+function callOf(action: Action): { label: string; path: string; payload: object } {
+  switch (action) {
+    case 'activate-panic':
+      return { label: 'Activate panic', path: '/admin/panic', payload: { active: true } };
+    case 'rollback':
+      return { label: 'Close burst PRs', path: '/admin/rollback', payload: {} };
+    case 'deactivate-panic':
+      return { label: 'Deactivate panic', path: '/admin/panic', payload: { active: false } };
+    default: {
+      const hash = action.slice(pardonOf('').length);
+      return { label: `Pardon anon-${hash}`, path: '/admin/pardon', payload: { hash } };
+    }
+  }
 }

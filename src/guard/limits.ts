@@ -58,7 +58,7 @@ export const OPEN_LIMITS = {
     countedFor: 'client',
   },
   /** Over all pseudonyms. Six reports delete all comments of a pseudonym. */
-  reports: { variable: 'LIMIT_REPORTS', usual: '10/1h', what: 'reports', countedFor: 'client' },
+  reports: { variable: 'LIMIT_REPORTS', usual: '10/1h', what: 'reports and appeals', countedFor: 'client' },
   /** Look-ups of policies at the code host. Made-up names must not use up the bot's 5,000 requests an hour. */
   badges: {
     variable: 'LIMIT_BADGES',
@@ -70,6 +70,17 @@ export const OPEN_LIMITS = {
 
 export type OpenLimitName = keyof typeof OPEN_LIMITS;
 export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
+
+/**
+ * Alerts about moderation. Anyone with three addresses can get a pseudonym flagged, so they are limited. `nobody`:
+ * pseudonyms without comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that of
+ * the others.
+ */
+export const MODERATION_ALERT_LIMITS = {
+  news: { most: 20, withinMs: HOUR_MS },
+  nobody: { most: 2, withinMs: HOUR_MS },
+  appeal: { most: 20, withinMs: HOUR_MS },
+} as const satisfies Record<string, Limit>;
 
 /** The limits of this service. */
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;

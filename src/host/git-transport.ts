@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import { ByteReader } from '../git/byte-reader.ts';
 import { concatBytes } from '../git/bytes.ts';
 import { parseCommit } from '../git/commit.ts';
+import { ErrorPacket } from '../git/error-packet.ts';
 import type { Oid } from '../git/oid.ts';
 import { PackScanner } from '../git/pack/pack-scanner.ts';
 import { ProtocolError } from '../git/protocol-error.ts';
@@ -22,7 +23,8 @@ import {
 import { readReportStatus, type ReportStatus } from '../git/report-status.ts';
 import { BAND_DATA, readBands } from '../git/side-band.ts';
 import { BodyError, chunksOf } from '../streams.ts';
-import { HostError } from './host-error.ts';
+import { HostError, type HostErrorCode } from './host-error.ts';
+import { RateLimitError } from './rate-limit.ts';
 import type { RepositoryName } from './repository-name.ts';
 import { withRetries } from './retry.ts';
 import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
@@ -30,7 +32,10 @@ import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
 const MAX_REF_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
 
-/** Limit for the commits of one listing, inflated, with their overhead: some 60,000. */
+/** What a host says instead of a listing without commits, if it says anything. */
+const NONE_SELECTED = /no commits selected/;
+
+/** Commits of one listing, inflated, with what each costs besides: some 60,000. */
 const MAX_LISTED_BYTES = 48 * 1024 * 1024;
 
 export interface ListedCommit {
@@ -51,13 +56,27 @@ export interface PushReport extends ReportStatus {
   readonly messages: string;
 }
 
+/** Tells whether a repository is public. */
+export interface Visibility {
+  /** As far as is known. */
+  isKnownPublic(repository: RepositoryName): boolean;
+  /** Asks the host. Rejects with HostError. */
+  isPublic(repository: RepositoryName): Promise<boolean>;
+}
+
+/** Whose repository is listed. */
+export type Owner = 'bot' | 'upstream';
+
 export class GitTransport {
   readonly #http: SmartHttp;
   readonly #clock: Clock;
+  readonly #visibility: Visibility | null;
 
-  constructor(http: SmartHttp, clock: Clock) {
+  /** @param visibility null: upstream's repositories are listed without the bot's token. */
+  constructor(http: SmartHttp, clock: Clock, visibility: Visibility | null) {
     this.#http = http;
     this.#clock = clock;
+    this.#visibility = visibility;
   }
 
   get hostName(): string {
@@ -66,11 +85,10 @@ export class GitTransport {
 
   /**
    * The refs of a repository that begin with one of the prefixes. One request.
-   * @param caller `bot` for the bot's own forks only.
-   * @throws HostError `missing`, `moved`, `unreachable` or `rate-limited`.
+   * @throws HostError
    */
-  async listRefs(repository: RepositoryName, prefixes: readonly string[], caller: Caller): Promise<RefList> {
-    return this.#retried(async () => {
+  async listRefs(repository: RepositoryName, prefixes: readonly string[], owner: Owner): Promise<RefList> {
+    return this.#read(repository, owner, async (caller) => {
       const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeLsRefs(prefixes));
       return this.#http.read(response, { maxBytes: MAX_REF_LIST_BYTES }, (reader) => readLsRefs(reader));
     });
@@ -85,9 +103,9 @@ export class GitTransport {
     request: HistoryRequest,
     maxBytes: number,
   ): Promise<HistoryAnswer> {
-    return this.#retried(async () => {
+    return this.#read(repository, 'upstream', async (caller) => {
       const body = encodeHistoryFetch(request);
-      const response = await this.#http.post(repository, 'git-upload-pack', 'public', body);
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
       return this.#readHistory(response, maxBytes);
     });
   }
@@ -120,6 +138,9 @@ export class GitTransport {
     const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
     try {
       const sections = await readFetchSections(reader).catch(() => null);
+      if (sections?.kind === 'refused' && !NONE_SELECTED.test(sections.message)) {
+        throw new ErrorPacket(sections.message);
+      }
       if (sections?.kind !== 'pack') return { kind: 'none-selected' };
       for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
       scanner.finish();
@@ -133,14 +154,44 @@ export class GitTransport {
     }
   }
 
-  /** Reads can be repeated. */
+  /**
+   * Reads in the name of the bot where that shows nothing but what the public sees: its own forks, and repositories that
+   * are known to be public. Others are asked for without a token; where the host limits that by address, it is first
+   * asked whether the repository is public.
+   */
+  async #read<T>(repository: RepositoryName, owner: Owner, read: (caller: Caller) => Promise<T>): Promise<T> {
+    const readAs = (caller: Caller) => this.#retried(() => read(caller));
+    const visibility = this.#visibility;
+    if (owner === 'bot') return readAs('bot');
+    if (visibility?.isKnownPublic(repository) === true) {
+      try {
+        return await readAs('bot');
+      } catch (error) {
+        // The public may read on while the bot is to wait, or is refused.
+        if (!isHostError(error, 'rate-limited') && !isHostError(error, 'refused')) throw error;
+        return readAs('public');
+      }
+    }
+    try {
+      return await readAs('public');
+    } catch (error) {
+      if (visibility === null || !isHostError(error, 'rate-limited')) throw error;
+      if (!(await visibility.isPublic(repository).catch(() => false))) throw error;
+      return readAs('bot');
+    }
+  }
+
+  /** Reading twice does no harm. A limit by address does not pass within a second. */
   #retried<T>(read: () => Promise<T>): Promise<T> {
     return withRetries(this.#clock, read, (error) => {
-      const mayPass =
-        error instanceof HostError && (error.code === 'unreachable' || error.code === 'rate-limited');
-      return mayPass ? { kind: 'again', waitMs: null } : { kind: 'final' };
+      if (error instanceof RateLimitError) return { kind: 'again', waitMs: error.pauseMs };
+      return isHostError(error, 'unreachable') ? { kind: 'again', waitMs: null } : { kind: 'final' };
     });
   }
+}
+
+function isHostError(error: unknown, code: HostErrorCode): boolean {
+  return error instanceof HostError && error.code === code;
 }
 
 async function readPushReport(reader: ByteReader): Promise<PushReport> {

@@ -6,8 +6,10 @@
  * feed is asked for both read and unread ones. Nothing is retried: the caller comes back in a minute.
  */
 import type { Octokit } from '@octokit/rest';
+import { expectAddress, expectList, expectNumber } from './answer.ts';
 import { openOctokit, type RestAccess } from './octokit.ts';
 import type { RepositoryName } from './repository-name.ts';
+import { isRequestFailure } from './request-failure.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The most that GitHub gives at once. */
@@ -19,6 +21,8 @@ const USUAL_POLL_INTERVAL_S = 60;
 /** A pull request that someone touched. */
 export interface FeedThread {
   readonly id: string;
+  /** The host says that the bot itself opened it. It may say something else of such a one, too. */
+  readonly isByBot: boolean;
   readonly repository: RepositoryName;
   readonly number: number;
   /** Milliseconds since 1970, in whole seconds. */
@@ -37,42 +41,49 @@ export interface Feed {
 export interface Remark {
   /** Names it among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
   readonly key: string;
-  readonly author: string | null;
+  /** The number of the account: its name may change. */
+  readonly authorId: number | null;
   readonly url: string;
   /** ISO 8601. */
   readonly at: string;
+  readonly text: string;
 }
 
-export interface PullRequestActivity {
+export interface PullRequestState {
   readonly number: number;
   readonly url: string;
-  readonly author: string | null;
+  readonly authorId: number | null;
   /** The branch to be merged. */
   readonly branch: string;
   readonly mergedAt: string | null;
   readonly closedAt: string | null;
-  readonly remarks: readonly Remark[];
 }
 
-/** The part of Octokit's errors that is used. */
-interface RequestFailure extends Error {
-  readonly status: number;
-  readonly response?: { readonly headers: Readonly<Record<string, string | number | undefined>> };
-}
+/** What a call to the host is made for. */
+export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'reviews';
 
 export class GitHubActivity {
   readonly #octokit: Octokit;
 
-  constructor(access: RestAccess) {
+  /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
+  constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
     this.#octokit = openOctokit(access, TIMEOUT_MS);
+    this.#octokit.hook.before('request', ({ url }) => beforeCall(callOf(url)));
   }
 
-  async botLogin(): Promise<string> {
-    return (await this.#octokit.rest.users.getAuthenticated()).data.login;
+  async botId(): Promise<number> {
+    return (await this.#octokit.rest.users.getAuthenticated()).data.id;
   }
 
-  /** The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`. */
-  async feed(since: number, ifModifiedSince: string | null): Promise<Feed> {
+  /**
+   * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.
+   * @param wantsMore is handed each page, the newest first, and says whether to go on to the next one.
+   */
+  async feed(
+    since: number,
+    ifModifiedSince: string | null,
+    wantsMore: (page: readonly FeedThread[]) => boolean,
+  ): Promise<Feed> {
     const query = {
       all: true,
       participating: true,
@@ -85,11 +96,13 @@ export class GitHubActivity {
       let answer = await list({ ...query, headers });
       const lastModified = answer.headers['last-modified'] ?? null;
       const pollIntervalMs = pollInterval(answer.headers);
-      const threads = answer.data.flatMap(pullRequestThread);
+      let shown = answer.data.flatMap(pullRequestThread);
+      const threads = [...shown];
       // Further pages are requested without the condition, because an old page may be unmodified.
-      for (let page = 2; answer.headers.link?.includes('rel="next"'); page++) {
+      for (let page = 2; wantsMore(shown) && answer.headers.link?.includes('rel="next"'); page++) {
         answer = await list({ ...query, page });
-        threads.push(...answer.data.flatMap(pullRequestThread));
+        shown = answer.data.flatMap(pullRequestThread);
+        threads.push(...shown);
       }
       return { threads, lastModified, pollIntervalMs };
     } catch (error) {
@@ -100,72 +113,85 @@ export class GitHubActivity {
   }
 
   /** The state of a pull request; null if the host no longer shows it. */
-  async activity({ owner, name: repo }: RepositoryName, number: number): Promise<PullRequestActivity | null> {
-    const { rest } = this.#octokit;
-    try {
-      const [{ data: pull }, comments, reviews] = await Promise.all([
-        rest.pulls.get({ owner, repo, pull_number: number }),
-        this.#octokit.paginate(rest.issues.listComments, {
-          owner,
-          repo,
-          issue_number: number,
-          per_page: REMARKS_PER_PAGE,
-        }),
-        this.#octokit.paginate(rest.pulls.listReviews, {
-          owner,
-          repo,
-          pull_number: number,
-          per_page: REMARKS_PER_PAGE,
-        }),
-      ]);
+  async pullRequest({ owner, name: repo }: RepositoryName, number: number): Promise<PullRequestState | null> {
+    return unlessGone(async () => {
+      const { data: pull } = await this.#octokit.rest.pulls.get({ owner, repo, pull_number: number });
       return {
         number: pull.number,
         url: pull.html_url,
-        author: pull.user?.login ?? null,
+        authorId: pull.user?.id ?? null,
         branch: pull.head.ref,
         mergedAt: pull.merged_at,
         closedAt: pull.closed_at,
-        remarks: [
-          ...comments.map((comment) => ({
-            key: `comment:${comment.id}`,
-            author: comment.user?.login ?? null,
-            url: comment.html_url,
-            at: comment.created_at,
-          })),
-          // Every remark on a line of code belongs to a review, even if it is the only one in it.
-          ...reviews.map((review) => ({
-            key: `review:${review.id}`,
-            author: review.user?.login ?? null,
-            url: review.html_url,
-            at: review.submitted_at ?? '',
-          })),
-        ],
       };
-    } catch (error) {
-      if (isRequestFailure(error) && [404, 410, 451].includes(error.status)) return null;
-      throw error;
-    }
+    });
+  }
+
+  /** What was said on a pull request since a moment; null if the host no longer shows it. */
+  async remarks(
+    { owner, name: repo }: RepositoryName,
+    number: number,
+    since: number,
+  ): Promise<readonly Remark[] | null> {
+    const { rest } = this.#octokit;
+    const thread = { owner, repo, per_page: REMARKS_PER_PAGE };
+    const moment = `${new Date(since).toISOString().slice(0, 19)}Z`;
+    return unlessGone(async () => {
+      const [comments, reviews] = await Promise.all([
+        this.#octokit.paginate(
+          rest.issues.listComments,
+          { ...thread, issue_number: number, since: moment },
+          // A page of another shape must not pass for a thread without comments.
+          ({ data }) => [...expectList(data)],
+        ),
+        // Reviews cannot be asked for from a moment on.
+        this.#octokit.paginate(rest.pulls.listReviews, { ...thread, pull_number: number }, ({ data }) => [
+          ...expectList(data),
+        ]),
+      ]);
+      return [
+        ...comments.map((comment) => ({
+          key: `comment:${expectNumber(comment.id)}`,
+          authorId: comment.user?.id ?? null,
+          url: expectAddress(comment.html_url),
+          at: comment.created_at,
+          text: comment.body ?? '',
+        })),
+        // Every remark on a line of code belongs to a review, even if it is the only one in it.
+        ...reviews.map((review) => ({
+          key: `review:${expectNumber(review.id)}`,
+          authorId: review.user?.id ?? null,
+          url: expectAddress(review.html_url),
+          at: review.submitted_at ?? '',
+          text: review.body ?? '',
+        })),
+        // An old comment that was edited is no news.
+      ].filter(({ at }) => !(Date.parse(at) < Date.parse(moment)));
+    });
   }
 }
 
-/** The status of the host's failure; undefined if it did not answer. */
-export function failureStatus(error: unknown): number | undefined {
-  return isRequestFailure(error) && error.response !== undefined ? error.status : undefined;
+/** By the last word of the path; that of a pull request ends with its number, or with the name of that parameter. */
+const CALLS: Readonly<Record<string, ActivityCall>> = {
+  notifications: 'feed',
+  user: 'account',
+  comments: 'comments',
+  reviews: 'reviews',
+};
+
+/** @param url a template, or the address of a further page. */
+function callOf(url: string): ActivityCall {
+  const lastWord = /(\w+)(?:\?.*)?$/.exec(url)?.[1] ?? '';
+  return CALLS[lastWord] ?? 'pull_request';
 }
 
-/** How long the host asks us to wait; null if it does not say. */
-export function askedPauseMs(error: unknown, now: number): number | null {
-  if (!isRequestFailure(error) || ![403, 429].includes(error.status)) return null;
-  const headers = error.response?.headers ?? {};
-  const retryAfter = Number(headers['retry-after']);
-  if (Number.isFinite(retryAfter)) return retryAfter * 1000;
-  const resetsAt = Number(headers['x-ratelimit-reset']) * 1000;
-  if (Number(headers['x-ratelimit-remaining']) !== 0 || !Number.isFinite(resetsAt)) return null;
-  return Math.max(0, resetsAt - now);
-}
-
-function isRequestFailure(error: unknown): error is RequestFailure {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number';
+async function unlessGone<T>(call: () => Promise<T>): Promise<T | null> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isRequestFailure(error) && [404, 410, 451].includes(error.status)) return null;
+    throw error;
+  }
 }
 
 function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {
@@ -178,13 +204,14 @@ type Notification = Awaited<
 >['data'][number];
 
 /** A notification about a pull request; none for one about anything else. */
-function pullRequestThread({ id, subject, repository, updated_at }: Notification): FeedThread[] {
+function pullRequestThread({ id, reason, subject, repository, updated_at }: Notification): FeedThread[] {
   // The API's types do not allow null, but a discussion has no address.
   const number = /\/pulls\/(\d+)$/.exec(subject.url ?? '')?.[1];
   if (subject.type !== 'PullRequest' || number === undefined) return [];
   return [
     {
       id,
+      isByBot: reason === 'author',
       repository: { owner: repository.owner.login, name: repository.name },
       number: Number(number),
       updatedAt: Date.parse(updated_at),

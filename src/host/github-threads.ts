@@ -6,10 +6,12 @@
  */
 import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../clock.ts';
-import { failureStatus } from './github-activity.ts';
+import { expectAddress, expectList, expectNumber, expectStatus } from './answer.ts';
 import { HostError } from './host-error.ts';
 import { openOctokit, type RestAccess, type RetriedCalls, retriedCalls } from './octokit.ts';
+import { underCurrentName } from './renamed.ts';
 import type { RepositoryName } from './repository-name.ts';
+import { failureStatus } from './request-failure.ts';
 
 const TIMEOUT_MS = 10_000;
 const COMMENTS_PER_PAGE = 100;
@@ -31,6 +33,11 @@ export interface NewIssue {
   readonly labels: readonly string[];
 }
 
+export interface PostedIssue {
+  readonly number: number;
+  readonly url: string;
+}
+
 export class GitHubThreads {
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
@@ -40,33 +47,43 @@ export class GitHubThreads {
     this.#retried = retriedCalls(options);
   }
 
-  /** @throws HostError; after `unreachable` the comment may exist. */
-  async createComment(
-    { owner, name: repo }: RepositoryName,
-    number: number,
-    text: string,
-  ): Promise<PostedComment> {
-    const { data } = await this.#once(() =>
-      this.#octokit.rest.issues.createComment({
+  /** @throws HostError; `unreachable` leaves it open whether the comment exists. */
+  async createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment> {
+    return this.#once(repository, async ({ owner, name: repo }) => {
+      const answer = await this.#octokit.rest.issues.createComment({
         owner,
         repo,
         issue_number: number,
         body: text,
         request: limited(),
-      }),
-    );
-    return { id: data.id, url: data.html_url };
+      });
+      expectStatus(answer, 201);
+      return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
+    });
   }
 
-  /** @throws HostError; after `unreachable` the issue may exist. */
-  async createIssue(
-    { owner, name: repo }: RepositoryName,
-    { title, body, labels }: NewIssue,
-  ): Promise<{ number: number; url: string }> {
-    const { data } = await this.#once(() =>
-      this.#octokit.rest.issues.create({ owner, repo, title, body, labels: [...labels], request: limited() }),
-    );
-    return { number: data.number, url: data.html_url };
+  /**
+   * Most hosts drop the labels of an account that may not set them. Of one that refuses the issue for them, it is asked for
+   * once more, without.
+   * @throws HostError; `unreachable` leaves it open whether the issue exists.
+   */
+  async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
+    try {
+      return await this.#createIssue(repository, issue);
+    } catch (error) {
+      const isRefused = error instanceof HostError && error.code === 'refused';
+      if (!isRefused || failureStatus(error.cause) !== 403 || issue.labels.length === 0) throw error;
+      return this.#createIssue(repository, { ...issue, labels: [] });
+    }
+  }
+
+  #createIssue(repository: RepositoryName, { title, body, labels }: NewIssue): Promise<PostedIssue> {
+    return this.#once(repository, async ({ owner, name: repo }) => {
+      const issue = { owner, repo, title, body, labels: [...labels] };
+      const answer = await this.#octokit.rest.issues.create({ ...issue, request: limited() });
+      expectStatus(answer, 201);
+      return { number: expectNumber(answer.data.number), url: expectAddress(answer.data.html_url) };
+    });
   }
 
   /** The bot's comments on a thread that were created or changed since a given time. */
@@ -76,65 +93,91 @@ export class GitHubThreads {
     since: number,
   ): Promise<CommentWithText[]> {
     const { issues, users } = this.#octokit.rest;
-    const { data: bot } = await this.#retried(() => users.getAuthenticated({ request: limited() }));
-    const comments = await this.#retried(() =>
-      this.#octokit.paginate(issues.listComments, {
-        owner,
-        repo,
-        issue_number: number,
-        since: new Date(since).toISOString(),
-        per_page: COMMENTS_PER_PAGE,
-        request: limited(),
+    const botId = await this.#retried(async () =>
+      expectNumber((await users.getAuthenticated({ request: limited() })).data.id),
+    );
+    const list = {
+      owner,
+      repo,
+      issue_number: number,
+      since: new Date(since).toISOString(),
+      per_page: COMMENTS_PER_PAGE,
+    };
+    return this.#retried(() =>
+      this.#octokit.paginate(issues.listComments, { ...list, request: limited() }, (page) => {
+        // A page of another shape is not to pass for a thread without comments.
+        expectStatus(page, 200);
+        return expectList(page.data)
+          .map(({ id, user, html_url, body }) => ({
+            id: expectNumber(id),
+            user,
+            url: html_url,
+            text: body ?? '',
+          }))
+          .filter(({ user }) => user?.id === botId)
+          .map(({ id, url, text }) => ({ id, url: expectAddress(url), text }));
       }),
     );
-    return comments
-      .filter(({ user }) => user?.id === bot.id)
-      .map(({ id, html_url, body }) => ({ id, url: html_url, text: body ?? '' }));
   }
 
   /**
    * Replaces the comment's text by `change(text)`; null leaves it unchanged. A comment that is gone is not an error.
    */
   async editComment(
-    { owner, name: repo }: RepositoryName,
+    repository: RepositoryName,
     id: number,
     change: (text: string) => string | null,
   ): Promise<void> {
     const { issues } = this.#octokit.rest;
-    const place = { owner, repo, comment_id: id };
-    await this.#unlessGone(async () => {
+    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+      const place = { owner, repo, comment_id: id };
       const { data } = await issues.getComment({ ...place, request: limited() });
+      // Another comment's text, or none, is not to be written over this one's.
+      if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
       const text = change(data.body ?? '');
-      if (text !== null) await issues.updateComment({ ...place, body: text, request: limited() });
+      if (text === null) return;
+      const changed = await issues.updateComment({ ...place, body: text, request: limited() });
+      if (expectNumber(changed.data.id) !== id) throw new TypeError('the host answers with another comment');
     });
   }
 
-  /** A comment that is gone is not an error. */
-  async deleteComment({ owner, name: repo }: RepositoryName, id: number): Promise<void> {
-    await this.#unlessGone(() =>
-      this.#octokit.rest.issues.deleteComment({ owner, repo, comment_id: id, request: limited() }),
-    );
+  /** A comment that is gone is no error. */
+  async deleteComment(repository: RepositoryName, id: number): Promise<void> {
+    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+      const place = { owner, repo, comment_id: id };
+      expectStatus(await this.#octokit.rest.issues.deleteComment({ ...place, request: limited() }), 204);
+    });
   }
 
-  async #unlessGone(call: () => Promise<unknown>): Promise<void> {
+  async #unlessGone(
+    repository: RepositoryName,
+    change: (repository: RepositoryName) => Promise<void>,
+  ): Promise<void> {
     try {
-      await this.#retried(call);
+      await this.#renamed(repository, (current) => this.#retried(() => change(current)));
     } catch (error) {
       if (!isGone(error)) throw error;
     }
   }
 
-  /** Retried only if the host said that it did nothing. */
-  #once<T>(call: () => Promise<T>): Promise<T> {
-    return this.#retried(async () => {
-      try {
-        return await call();
-      } catch (error) {
-        const status = failureStatus(error);
-        if (status !== undefined && status < 500) throw error;
-        throw new HostError('unreachable', 'The code host did not answer as expected.', error);
-      }
-    });
+  /** Tried again only when the host said that it did nothing. */
+  #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
+    return this.#renamed(repository, (current) =>
+      this.#retried(async () => {
+        try {
+          return await create(current);
+        } catch (error) {
+          if (error instanceof HostError) throw error;
+          const status = failureStatus(error);
+          if (status !== undefined && status < 500) throw error;
+          throw new HostError('unreachable', 'The code host did not answer as expected.', error);
+        }
+      }),
+    );
+  }
+
+  #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
+    return underCurrentName({ octokit: this.#octokit, retried: this.#retried }, repository, write);
   }
 }
 

@@ -22,11 +22,14 @@ export class HostError extends Error {
   override readonly name = 'HostError';
   readonly code: HostErrorCode;
   readonly publicMessage: string;
+  /** What the host said to the bot account, for the operator's log; null: nothing that concerns the operator. */
+  readonly said: string | null;
 
-  constructor(code: HostErrorCode, publicMessage: string, cause?: unknown) {
+  constructor(code: HostErrorCode, publicMessage: string, cause?: unknown, said: string | null = null) {
     super(publicMessage, { cause });
     this.code = code;
     this.publicMessage = publicMessage;
+    this.said = said;
   }
 }
 

@@ -7,34 +7,38 @@ import type { Clock } from '../clock.ts';
 import { countedFetch } from '../metrics/counted-fetch.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { wholeResponse } from '../outgoing/whole-response.ts';
-import { HostError, hostText } from './host-error.ts';
+import type { BackOff } from './account-back-off.ts';
+import { HostError } from './host-error.ts';
+import { answerOf, askedPauseMs, RateLimitError } from './rate-limit.ts';
+import { isRequestFailure, refusalText } from './request-failure.ts';
+import type { TokenWatch } from './token-watch.ts';
 import { type RetryAdvice, withRetries } from './retry.ts';
 
 const TIMEOUT_MS = 30_000;
 /** A hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** The part of Octokit's errors that is used. `status` 500 stands for no answer at all. */
-interface RequestFailure {
-  readonly status: number;
-  readonly response?: {
-    readonly headers: Record<string, string | number | undefined>;
-    readonly data?: unknown;
-  };
-}
-
-/** Makes a call that may be repeated, and retries it if that may help. Rejects with HostError. */
+/** Makes a call that may be repeated, and repeats it where that may help. Rejects with HostError. */
 export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
 
-/** A client of the host's REST interface, with a token and over these connections. */
+/** What makes calls of the host's REST interface. */
+export interface RestCalls {
+  readonly octokit: Octokit;
+  readonly retried: RetriedCalls;
+}
+
+/** A host's REST interface, as somebody is to speak to it: with a token, over these connections. */
 export interface RestAccess {
   readonly apiUrl: string;
   readonly token: string;
   readonly http: Http;
+  readonly backOff: BackOff;
+  readonly tokenWatch: Pick<TokenWatch, 'observe'>;
 }
 
-/** @param timeoutMs for the whole answer, unless the call sets one. */
-export function openOctokit({ apiUrl, token, http }: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
+/** @param timeoutMs until the whole answer has come, where the call does not say. */
+export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
+  const { apiUrl, token, http, backOff, tokenWatch } = access;
   const restFetch = countedFetch('rest', http);
   const { origin } = new URL(apiUrl);
   const octokit = new Octokit({
@@ -51,17 +55,27 @@ export function openOctokit({ apiUrl, token, http }: RestAccess, timeoutMs = TIM
     // Octokit would print to the log, and the log is ours.
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });
-  octokit.hook.before('request', ({ headers }) => {
+  octokit.hook.before('request', async ({ headers }) => {
     // Octokit's own names its version and the runtime.
     headers['user-agent'] = 'gitveil';
+    await backOff.heed();
   });
-  octokit.hook.after('request', ({ status, data }) => {
-    // Octokit passes on an answer that is not JSON as text. Then it is as unknown whether the host did what it was
-    // asked to do as without an answer.
+  octokit.hook.error('request', (error) => {
+    if (isRequestFailure(error)) {
+      backOff.observe(answerOf(error));
+      tokenWatch.observe(answerOf(error));
+    }
+    throw error;
+  });
+  octokit.hook.after('request', ({ status, headers: answered, data }) => {
+    tokenWatch.observe({ status, header: (name) => answered[name]?.toString() ?? null });
+    // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
+    // without any answer.
     const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';
     if (isBroken) throw Object.assign(new Error('the answer is no JSON'), { status: 500 });
-    // A redirect that was not followed, such as that of a write: nothing was done.
-    if (status >= 300) throw Object.assign(new Error('the host redirects'), { status });
+    // A redirect that was not followed, as of a write: nothing has been done.
+    const response = { headers: answered, data };
+    if (status >= 300) throw Object.assign(new Error('the host redirects'), { status, response });
   });
   return octokit;
 }
@@ -70,57 +84,42 @@ export function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }
   const hostName = new URL(apiUrl).host;
   return async (call) => {
     try {
-      return await withRetries(clock, call, advise);
+      return await withRetries(clock, call, (error) => advise(error, clock.now()));
     } catch (error) {
-      throw toHostError(error, hostName);
+      throw toHostError(error, hostName, clock.now());
     }
   };
 }
 
-function isRequestFailure(error: unknown): error is RequestFailure {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number';
+function advise(error: unknown, now: number): RetryAdvice {
+  const waitMs = askedPauseMs(error, now);
+  if (waitMs !== null) return { kind: 'again', waitMs };
+  const mayPass = isRequestFailure(error) && error.status >= 500;
+  return mayPass ? { kind: 'again', waitMs: null } : { kind: 'final' };
 }
 
-function isRateLimit({ status, response }: RequestFailure): boolean {
-  const headers = response?.headers ?? {};
-  return (
-    status === 429 ||
-    (status === 403 && (headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'))
-  );
-}
-
-function advise(error: unknown): RetryAdvice {
-  if (!isRequestFailure(error)) return { kind: 'final' };
-  if (isRateLimit(error)) {
-    const seconds = Number(error.response?.headers['retry-after']);
-    return Number.isFinite(seconds) ? { kind: 'again', waitMs: seconds * 1000 } : { kind: 'final' };
-  }
-  return error.status >= 500 ? { kind: 'again', waitMs: null } : { kind: 'final' };
-}
-
-function toHostError(error: unknown, hostName: string): HostError {
+function toHostError(error: unknown, hostName: string, now: number): HostError {
   if (error instanceof HostError) return error;
   if (!isRequestFailure(error) || error.status >= 500) {
     return new HostError('unreachable', `${hostName} did not answer as expected. Try again later.`, error);
   }
-  if (isRateLimit(error)) {
-    return new HostError('rate-limited', `${hostName} asks to slow down. Try again in a few minutes.`, error);
+  const pauseMs = askedPauseMs(error, now);
+  if (pauseMs !== null) return new RateLimitError(hostName, pauseMs, error);
+  if (error.status < 400) {
+    return new HostError('moved', `${hostName} redirects to another address. Try again later.`, error);
   }
   if (error.status === 404) {
     return new HostError('missing', 'The repository does not exist, or is not public.', error);
   }
-  return new HostError(
-    'refused',
-    `${hostName} says: ${explanation(error) || `status ${error.status}`}`,
-    error,
-  );
-}
-
-/** The sentence in which the host explains itself: its message and the first of its details. */
-function explanation({ response }: RequestFailure): string {
-  const data = response?.data as { message?: unknown; errors?: { message?: unknown }[] } | undefined;
-  const detail = Array.isArray(data?.errors)
-    ? data.errors.find(({ message }) => typeof message === 'string')
-    : undefined;
-  return hostText([data?.message, detail?.message].filter((text) => typeof text === 'string').join(': '));
+  const text = refusalText(error) || 'no reason';
+  if (error.status === 401) {
+    return new HostError(
+      'refused',
+      `${hostName} refuses the bot account: ${text} (401)`,
+      error,
+      `${text} (401)`,
+    );
+  }
+  const said = error.status === 403 ? `${text} (403)` : null;
+  return new HostError('refused', `${hostName} says: ${text}`, error, said);
 }

@@ -9,7 +9,8 @@ import type { Clock } from '../clock.ts';
 
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 200;
-const LONGEST_WAIT_MS = 10_000;
+/** Longer than that nobody is kept waiting. */
+export const LONGEST_WAIT_MS = 10_000;
 
 /** What a failed attempt means for the next one. */
 export type RetryAdvice =

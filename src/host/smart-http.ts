@@ -8,7 +8,10 @@ import { ByteReader } from '../git/byte-reader.ts';
 import { countedFetch } from '../metrics/counted-fetch.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { type BodyLimits, chunksOf } from '../streams.ts';
-import { HostError, MovedError } from './host-error.ts';
+import { ErrorPacket } from '../git/error-packet.ts';
+import type { BackOff } from './account-back-off.ts';
+import { HostError, hostText, MovedError } from './host-error.ts';
+import { pauseAskedBy, RateLimitError } from './rate-limit.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from './repository-name.ts';
 
 /** How long the host may take until its answer begins, and between its bytes (contract, section 8). */
@@ -29,15 +32,24 @@ export function movedRepository(response: Response): RepositoryName | null {
   return owner === undefined || name === undefined ? null : parseRepositoryName(owner, name);
 }
 
+/** The bot's own, for requests in its name. */
+export interface BotAccount {
+  readonly token: string;
+  readonly backOff: BackOff;
+}
+
+/** As much is read of an answer that refuses. */
+const MAX_REFUSAL_BYTES = 4 * 1024;
+
 export class SmartHttp {
   readonly #webUrl: string;
-  readonly #botToken: string | null;
+  readonly #account: BotAccount | null;
   readonly #fetch: Http['fetch'];
 
   /** @param webUrl web and Git base of the host, without a trailing slash. */
-  constructor(webUrl: string, botToken: string | null, http: Http) {
+  constructor(webUrl: string, account: BotAccount | null, http: Http) {
     this.#webUrl = webUrl;
-    this.#botToken = botToken;
+    this.#account = account;
     this.#fetch = countedFetch('git', http);
   }
 
@@ -61,14 +73,20 @@ export class SmartHttp {
       Accept: `application/x-${service}-result`,
     };
     if (service === 'git-upload-pack') headers['Git-Protocol'] = 'version=2';
-    if (caller === 'bot')
-      headers['Authorization'] = `Basic ${btoa(`x-access-token:${this.#botToken ?? ''}`)}`;
-    // The answer to a push begins only when the host has read and checked the pack, which may take long.
+    const account = caller === 'bot' ? this.#account : null;
+    if (account !== null) {
+      headers['Authorization'] = `Basic ${btoa(`x-access-token:${account.token}`)}`;
+      await account.backOff.heed().catch(async (error: unknown) => {
+        // The producer of the body would wait for ever.
+        if (body instanceof ReadableStream) await body.cancel(error).catch(() => {});
+        throw error;
+      });
+    }
+    // The answer to a push begins when the host has read and checked the pack, which takes as long as it takes.
     const timeoutMs = service === 'git-receive-pack' ? null : HOST_TIMEOUT_MS;
     const response = await this.fetch(repository, service, { method: 'POST', headers, body }, timeoutMs);
     if (response.ok) return response;
-    await response.body?.cancel();
-    throw this.#refusal(response);
+    throw await this.#refusal(response, account);
   }
 
   /**
@@ -115,6 +133,10 @@ export class SmartHttp {
   }
 
   unreachable(cause: unknown): HostError {
+    if (cause instanceof ErrorPacket) {
+      const said = hostText(cause.text);
+      return new HostError('unreachable', `${this.hostName} says: ${said}`, cause, said);
+    }
     return new HostError(
       'unreachable',
       `${this.hostName} did not answer as expected. Try again later.`,
@@ -122,13 +144,41 @@ export class SmartHttp {
     );
   }
 
-  #refusal(response: Response): HostError {
-    const { status } = response;
-    if (status === 429)
-      return new HostError('rate-limited', `${this.hostName} asks to slow down. Try again later.`);
+  /** @param account in whose name the request was made; null: in nobody's. */
+  async #refusal(response: Response, account: BotAccount | null): Promise<HostError> {
+    const { status, headers } = response;
+    const text = await beginningOf(response);
+    if (account !== null) {
+      const pauseMs = account.backOff.observe({ status, header: (name) => headers.get(name), text });
+      if (pauseMs !== null) return new RateLimitError(this.hostName, pauseMs, status);
+      if (status === 401 || status === 403) {
+        const said = `${hostText(text) || 'no reason'} (${status})`;
+        return new HostError('refused', `${this.hostName} refuses the bot account: ${said}`, status, said);
+      }
+    } else if (pauseAskedBy({ status, header: (name) => headers.get(name), text }, Date.now()) !== null) {
+      const message = `${this.hostName} limits what this service may read. Try again later.`;
+      return new HostError('rate-limited', message, status);
+    }
     if (status >= 500) return this.unreachable(status);
     const movedTo = movedRepository(response);
     if (movedTo !== null) return new MovedError(movedTo);
     return new HostError('missing', 'The repository does not exist, or is not public.', status);
   }
+}
+
+/** What an answer says first, if it says it in words. */
+async function beginningOf(response: Response): Promise<string> {
+  const source = chunksOf(response.body, { maxBytes: MAX_REFUSAL_BYTES, timeoutMs: HOST_TIMEOUT_MS });
+  const isText = /^text\/plain|json/.test(response.headers.get('Content-Type') ?? 'text/plain');
+  let text = '';
+  const decoder = new TextDecoder();
+  try {
+    for (let chunk = isText ? await source.read() : null; chunk !== null; chunk = await source.read()) {
+      text += decoder.decode(chunk, { stream: true });
+    }
+  } catch {
+    // What came so far is enough.
+  }
+  await source.cancel();
+  return text.slice(0, MAX_REFUSAL_BYTES);
 }

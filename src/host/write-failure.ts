@@ -1,17 +1,21 @@
-/** How the host failed to create something, as plain data for the way from a Durable Object to a route. */
-import { askedPauseMs, failureStatus } from './github-activity.ts';
+/** How the host failed to take something new, as plain data that crosses from a Durable Object to a route. */
 import { HostError } from './host-error.ts';
+import { askedPauseMs } from './rate-limit.ts';
+import { failureStatus } from './request-failure.ts';
 
 export type WriteFailure =
-  /** It refused. `status` is the HTTP status with its phrase, such as `404 Not Found`. */
-  | { readonly kind: 'refused'; readonly status: string }
-  /** It did nothing, and asks us to wait; null if it does not say how long. */
+  /** It said no. `status` is the HTTP status with its phrase, such as `404 Not Found`; `said` is for the operator. */
+  | { readonly kind: 'refused'; readonly status: string; readonly said: string | null }
+  /** It did nothing, and asks to be left alone for a while; null if it does not say how long. */
   | { readonly kind: 'rate-limited'; readonly pauseMs: number | null }
   /** No answer, or a broken one: it is unknown whether it was done. */
   | { readonly kind: 'unreachable' };
 
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
 const PHRASES: Readonly<Record<number, string>> = {
+  301: 'Moved Permanently',
+  302: 'Found',
+  303: 'See Other',
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',
@@ -23,8 +27,8 @@ const PHRASES: Readonly<Record<number, string>> = {
 };
 
 export function writeFailure(error: HostError, now: number): WriteFailure {
-  if (error.code === 'rate-limited') return { kind: 'rate-limited', pauseMs: askedPauseMs(error.cause, now) };
+  if (error.code === 'rate-limited') return { kind: 'rate-limited', pauseMs: askedPauseMs(error, now) };
   const status = failureStatus(error.cause);
   if (error.code === 'unreachable' || status === undefined) return { kind: 'unreachable' };
-  return { kind: 'refused', status: `${status} ${PHRASES[status] ?? ''}`.trim() };
+  return { kind: 'refused', status: `${status} ${PHRASES[status] ?? ''}`.trim(), said: error.said };
 }

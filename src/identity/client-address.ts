@@ -5,6 +5,9 @@
  * claims of a client are ignored. The address is used only for counting and hashing, and never stored.
  */
 
+/** Cloudflare's edge sets it. */
+export const DEFAULT_CLIENT_IP_HEADER = 'CF-Connecting-IP';
+
 /** All clients without a known address count as one. Otherwise hiding the address would avoid the limit. */
 const UNKNOWN = 'unknown';
 
@@ -16,6 +19,14 @@ const UNKNOWN = 'unknown';
 export function clientNetwork(request: Request, headerName: string): string {
   const claimed = request.headers.get(headerName) ?? peerOf(request);
   return claimed === null ? UNKNOWN : networkOf(claimed.trim());
+}
+
+/** Whether the header that the operator has named gives no address: then all clients may count as one. */
+export function lacksAddress(request: Request, headerName: string): boolean {
+  const claimed = request.headers.get(headerName);
+  if (claimed !== null) return networkOf(claimed.trim()) === UNKNOWN;
+  // On one machine there may be no proxy in front that sets the usual one.
+  return headerName !== DEFAULT_CLIENT_IP_HEADER || peerOf(request) === null;
 }
 
 function peerOf(request: Request): string | null {
@@ -36,6 +47,15 @@ export function networkOf(address: string): string {
     .slice(0, 4)
     .map((group) => group.toString(16))
     .join(':')}::/64`;
+}
+
+/**
+ * What one subscriber may hold of addresses: an IPv4 address, or the /48 around a /64, which a free tunnel gives to
+ * anybody. @param network as `networkOf` spells it.
+ */
+export function siteOf(network: string): string {
+  const [site] = /^(?:[0-9a-f]+:){3}/.exec(network) ?? [];
+  return site === undefined ? network : `${site}:/48`;
 }
 
 function isIPv4(text: string): boolean {

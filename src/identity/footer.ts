@@ -1,6 +1,6 @@
 /**
- * What the service writes under an anonymous comment or issue (contract, 2.5 and 2.6), and how it finds its own line
- * again. The author's words above it are never touched.
+ * What the service writes under an anonymous comment or issue (contract, 2.5 and 2.6) and, where a repository wants that,
+ * under a pull request; and how it finds its own line again. The author's words above it are never touched.
  *
  * There is a blank line before `---`. Without it, Markdown would make the body's last line a heading.
  */
@@ -32,15 +32,30 @@ export function issueText(body: string, serviceUrl: string): string {
   return `${body}\n\n---\n${origin}\n*The original author's identity has been anonymized.*`;
 }
 
+/**
+ * For a repository whose policy asks for it.
+ * @param serviceUrl where the service is found.
+ * @param maintainersUrl of the page about such pull requests.
+ */
+export function pullRequestFooter(serviceUrl: string, maintainersUrl: string): string {
+  const origin = `*This is an anonymous contribution made via [gitveil](${serviceUrl}).*`;
+  return `\n\n---\n${origin}\n*[What maintainers should know](${maintainersUrl})*`;
+}
+
+/** Whether the text ends with the footer of an anonymous comment. */
+export function hasFooter(text: string): boolean {
+  return FOOTER_PATTERN.test(text);
+}
+
 /** The karma that the footer shows; null if the text does not end with a footer of this hash. */
 export function shownKarma(text: string, hash: string): number | null {
   const { groups } = FOOTER_PATTERN.exec(text) ?? {};
   return groups?.['hash'] === hash ? Number(groups['karma']) : null;
 }
 
-/** The same comment with karma 0 in its footer; null if it has no footer of this hash (someone has edited it). */
-export function withKarmaZero(text: string, hash: string): string | null {
-  return shownKarma(text, hash) === null ? null : text.replace(FOOTER_PATTERN, '$<start>0$<end>');
+/** The same comment with another karma in its footer; null if it has no footer of this hash (someone has edited it). */
+export function withKarma(text: string, hash: string, karma: number): string | null {
+  return shownKarma(text, hash) === null ? null : text.replace(FOOTER_PATTERN, `$<start>${karma}$<end>`);
 }
 
 /** The host counts code points: a surrogate pair of a JavaScript string is one character. */

@@ -12,6 +12,8 @@ export const COOLDOWN_MS = 6 * HOUR_MS;
 /** How many active reports flag a pseudonym, and how many block it permanently. */
 export const FLAG_THRESHOLD = 3;
 export const BLOCK_THRESHOLD = 6;
+/** How many /64 networks of one /48 count: a free tunnel has 65,536 of them, and two neighbours may share a provider's /48. */
+export const REPORTS_PER_SITE = 2;
 
 export type ModerationState = 'registered' | 'flagged' | 'blocked';
 
@@ -22,9 +24,17 @@ export interface Standing {
   readonly state: ModerationState;
 }
 
-export interface Report {
-  /** The keyed hash of the reporter's network, never the address. */
+export const UNREPORTED: Standing = { reports: 0, state: 'registered' };
+
+/** Who reports, as keyed hashes; never an address. */
+export interface Reporter {
+  /** Of the network: one IPv4 address, or a /64. */
   readonly reporter: string;
+  /** Of all networks that one subscriber may hold: one IPv4 address, or a /48. */
+  readonly site: string;
+}
+
+export interface Report extends Reporter {
   readonly at: number;
 }
 
@@ -34,9 +44,11 @@ export interface ModerationFacts {
   readonly cooldownUntil: number;
   /** Blocking is permanent: pruning does not undo it. */
   readonly isBlocked: boolean;
+  /** When the operator has pardoned it; 0: never. Reports until then count no more, and keep their reporters from repeating them. */
+  readonly pardonedAt: number;
 }
 
-export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false };
+export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
 
 export type ReportEffect =
   | 'none'
@@ -55,28 +67,41 @@ export function pruned(facts: ModerationFacts, now: number): ModerationFacts {
 }
 
 export function standingOf(facts: ModerationFacts, now: number): Standing {
-  const reports = pruned(facts, now).reports.length;
+  const reports = counted(facts, now).length;
   if (facts.isBlocked) return { reports, state: 'blocked' };
   return { reports, state: reports >= FLAG_THRESHOLD ? 'flagged' : 'registered' };
 }
 
-/** `accepted` is false if an earlier report by the same reporter still counts. */
-export function reported(
-  facts: ModerationFacts,
-  reporter: string,
-  now: number,
-): { accepted: boolean; facts: ModerationFacts; effect: ReportEffect } {
-  const before = pruned(facts, now);
-  if (before.reports.some((report) => report.reporter === reporter)) {
-    return { accepted: false, facts: before, effect: 'none' };
+/** The operator lifts what the reports have led to. */
+export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
+  return { ...facts, cooldownUntil: 0, isBlocked: false, pardonedAt: now };
+}
+
+export interface ReportOutcome {
+  /** Null: it does not count, because an earlier one does, or because the pseudonym is blocked already. */
+  readonly report: Report | null;
+  readonly facts: ModerationFacts;
+  readonly effect: ReportEffect;
+}
+
+export function reported(before: ModerationFacts, by: Reporter, now: number): ReportOutcome {
+  const { reports } = pruned(before, now);
+  const isRepeated = reports.some(({ reporter }) => reporter === by.reporter);
+  const ofSite = reports.filter(({ site }) => site === by.site).length;
+  if (before.isBlocked || isRepeated || ofSite >= REPORTS_PER_SITE) {
+    return { report: null, facts: before, effect: 'none' };
   }
-  const after = { ...before, reports: [...before.reports, { reporter, at: now }] };
-  if (before.isBlocked) return { accepted: true, facts: after, effect: 'none' };
-  if (after.reports.length >= BLOCK_THRESHOLD) {
-    return { accepted: true, facts: { ...after, isBlocked: true }, effect: 'block' };
-  }
-  if (after.reports.length !== FLAG_THRESHOLD) return { accepted: true, facts: after, effect: 'none' };
-  return { accepted: true, facts: { ...after, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
+  const report = { ...by, at: now };
+  const facts = { ...before, reports: [...before.reports, report] };
+  const count = counted(facts, now).length;
+  if (count >= BLOCK_THRESHOLD) return { report, facts: { ...facts, isBlocked: true }, effect: 'block' };
+  if (count !== FLAG_THRESHOLD) return { report, facts, effect: 'none' };
+  return { report, facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
+}
+
+/** The reports that still mean something. */
+function counted(facts: ModerationFacts, now: number): readonly Report[] {
+  return pruned(facts, now).reports.filter(({ at }) => at > facts.pardonedAt);
 }
 
 export function postingDecision(facts: ModerationFacts, now: number): PostingDecision {

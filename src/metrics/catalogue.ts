@@ -68,6 +68,23 @@ export const CATALOGUE = {
     help: 'Requests to the code host (rest, git) and the notification service, by status; none: no answer.',
     labels: ['service', 'status'],
   },
+  gitveil_host_pauses_total: {
+    type: 'counter',
+    help: 'Times the code host asked the bot account to slow down, by the status of its answer.',
+    labels: ['status'],
+    isRare: true,
+  },
+  gitveil_token_problems_total: {
+    type: 'counter',
+    help: 'Times something was found wrong with the token of the bot account, by what it is.',
+    labels: ['problem'],
+    isRare: true,
+  },
+  gitveil_feed_requests_total: {
+    type: 'counter',
+    help: 'Those of the rest ones that follow pull requests: feed, account, pull_request, comments, reviews.',
+    labels: ['call'],
+  },
   gitveil_outgoing_request_duration_seconds: {
     type: 'histogram',
     help: 'Time until their answers begin.',

@@ -41,6 +41,11 @@ export function privacyUrl({ sourceRepo }: Links): string {
   return `${sourceRepo}#what-it-protects-and-what-not`;
 }
 
+/** What the maintainers of a repository should know of its pull requests. */
+export function maintainersUrl({ sourceRepo }: Pick<Links, 'sourceRepo'>): string {
+  return `${sourceRepo}/blob/HEAD/docs/maintainers.md`;
+}
+
 export function renderPage(
   { title, description, content, script, isIndexed = true, feedPath }: Page,
   links: Links,

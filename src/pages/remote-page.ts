@@ -2,11 +2,15 @@
 import { html } from 'hono/html';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { COMMAND_SCRIPT, commandList } from './commands.ts';
-import type { Page } from './layout.ts';
+import { type Links, type Page, maintainersUrl } from './layout.ts';
 import { promises } from './promises.ts';
 
 /** @param remoteBase with a slash at its end. */
-export function remotePage(repository: RepositoryName, remoteBase: string): Page {
+export function remotePage(
+  repository: RepositoryName,
+  remoteBase: string,
+  links: Pick<Links, 'sourceRepo'>,
+): Page {
   const name = fullName(repository);
   return {
     title: `Contribute to ${name} without an account · gitveil`,
@@ -28,6 +32,10 @@ export function remotePage(repository: RepositoryName, remoteBase: string): Page
         </p>
       </section>
       ${promises()}
+      <p class="soft small">
+        You maintain ${name}? <a href="${maintainersUrl(links)}">What maintainers should know</a>: what the
+        bot is, what to set for workflows, and how to say no.
+      </p>
     </main>`,
   };
 }

@@ -11,6 +11,7 @@ import {
 import type { Html, Page } from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';
+const APPEAL_PATH = '/v1/moderation/appeal';
 
 const COOLDOWN_HOURS = COOLDOWN_MS / 3_600_000;
 const REPORT_LIFE_DAYS = REPORT_LIFE_MS / 86_400_000;
@@ -51,20 +52,30 @@ export function reportPage(hash: string, standing: Standing): Page {
   };
 }
 
-/** @param accepted false if an earlier report from the same address still counts. */
+/** @param accepted false if an earlier report from the same network still counts, or if the pseudonym is blocked. */
 export function receivedPage(hash: string, accepted: boolean, standing: Standing): Page {
-  const notice = accepted
-    ? html`<p>It counts for ${REPORT_LIFE_DAYS} days from now. Thank you for taking care of this thread.</p>`
-    : html`<p>
-        A report from your network address already counts; each counts for ${REPORT_LIFE_DAYS} days. You need
-        not do anything more. Others may report, too.
-      </p>`;
+  const isBlocked = !accepted && standing.state === 'blocked';
+  const notice = isBlocked
+    ? html`<p>This pseudonym is blocked, and its comments are deleted. Further reports change nothing.</p>`
+    : accepted
+      ? html`<p>
+          It counts for ${REPORT_LIFE_DAYS} days from now. Thank you for taking care of this thread.
+        </p>`
+      : html`<p>
+          A report from your network address already counts; each counts for ${REPORT_LIFE_DAYS} days. You
+          need not do anything more. Others may report, too.
+        </p>`;
+  const heading = accepted
+    ? 'Report received'
+    : isBlocked
+      ? 'It is already blocked'
+      : 'You have already reported this';
   return {
-    title: `${accepted ? 'Report received' : 'Already reported'} · gitveil`,
+    title: `${heading} · gitveil`,
     description: 'The result of a report.',
     isIndexed: false,
     content: html`<main class="narrow">
-      <h1>${accepted ? 'Report received' : 'You have already reported this'}</h1>
+      <h1>${heading}</h1>
       <div class="notice" role="status">${notice}</div>
       ${facts(hash, standing)} ${policy()}
     </main>`,
@@ -108,6 +119,10 @@ function policy(): Html {
         may not comment for ${COOLDOWN_HOURS} hours.
       </li>
       <li>From ${BLOCK_THRESHOLD} reports: blocked permanently. All its comments are deleted.</li>
+      <li>
+        Once a day, the author may appeal to the operator: <code>POST ${APPEAL_PATH}</code>, as
+        <a href="/docs">the API</a> describes it.
+      </li>
       <li>
         A report counts for ${REPORT_LIFE_DAYS} days. In that time, an address can report a pseudonym only
         once.

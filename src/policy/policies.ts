@@ -8,6 +8,7 @@
 import { waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
+import { openRestAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import { GitHub } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
@@ -75,16 +76,15 @@ export class Policies {
 const memory: LastKnownPlaces['memory'] = new Map();
 
 export function openPolicies(
-  env: Pick<Env, 'LAST_KNOWN'>,
+  env: Pick<Env, 'LAST_KNOWN' | 'GUARD'>,
   config: Config,
   logger: Logger,
   http: Http,
 ): Policies {
-  const { hostingApiUrl, hostingToken, serviceUrl } = config;
-  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock: systemClock });
+  const github = new GitHub({ ...openRestAccess(env, config, http), clock: systemClock });
   return new Policies(github, {
     cache: caches.default,
-    cacheBase: `${serviceUrl}/.last-known`,
+    cacheBase: `${config.serviceUrl}/.last-known`,
     kv: env.LAST_KNOWN,
     memory,
     later: waitUntil,

@@ -1,9 +1,10 @@
 /**
  * What a repository's maintainers say about anonymous contributions, in `.gitveil.yml` at its root.
  *
- * Two keys: `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is
- * accepted. Without the file, everything is accepted. With an invalid file, nothing is: its author may have wanted to
- * refuse, and an unknown key may be a misspelt `accept`. Pure: bytes in, plain data out.
+ * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted;
+ * `pull_request_footer: true` makes pull requests say where they come from. Without the file, everything is accepted.
+ * With an invalid file, nothing is: its author may have wanted to refuse, and an unknown key may be a misspelt `accept`.
+ * Pure: bytes in, plain data out.
  */
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
@@ -18,12 +19,19 @@ export interface Policy {
   /** What the badge shows. */
   readonly anonymousFriendly: boolean;
   readonly accepted: readonly Contribution[];
+  /** Whether a pull request ends with a line about the service. */
+  readonly pullRequestFooter: boolean;
   /** Completes "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
 }
 
 /** Of a repository without the file. */
-export const OPEN_POLICY: Policy = { anonymousFriendly: false, accepted: CONTRIBUTIONS, problem: null };
+export const OPEN_POLICY: Policy = {
+  anonymousFriendly: false,
+  accepted: CONTRIBUTIONS,
+  pullRequestFooter: false,
+  problem: null,
+};
 
 /** A policy is a few lines. */
 const MAX_POLICY_BYTES = 8 * 1024;
@@ -39,8 +47,11 @@ const policySchema = z.strictObject(
       .union([z.boolean(), z.array(z.enum(CONTRIBUTIONS))], { error: ACCEPT_RULE })
       .default([...CONTRIBUTIONS])
       .transform((accept) => (typeof accept === 'boolean' ? (accept ? CONTRIBUTIONS : []) : accept)),
+    pull_request_footer: z
+      .boolean({ error: 'must set pull_request_footer to true or false' })
+      .default(OPEN_POLICY.pullRequestFooter),
   },
-  { error: 'may contain only the keys anonymous_friendly and accept' },
+  { error: 'may contain only the keys anonymous_friendly, accept and pull_request_footer' },
 );
 
 /** @param file the file's bytes; null if it is not a file, or too large for the host to send. */
@@ -55,16 +66,17 @@ export function parsePolicy(file: Uint8Array | null): Policy {
   // Null if the file contains nothing but comments.
   const parsed = policySchema.safeParse(content ?? {});
   if (!parsed.success) return unusable(parsed.error.issues[0]?.message ?? '');
-  const { anonymous_friendly: anonymousFriendly, accept } = parsed.data;
+  const { anonymous_friendly: anonymousFriendly, accept, pull_request_footer } = parsed.data;
   return {
     anonymousFriendly,
     accepted: CONTRIBUTIONS.filter((kind) => accept.includes(kind)),
+    pullRequestFooter: pull_request_footer,
     problem: null,
   };
 }
 
 function unusable(problem: string): Policy {
-  return { anonymousFriendly: false, accepted: [], problem };
+  return { anonymousFriendly: false, accepted: [], pullRequestFooter: false, problem };
 }
 
 /** @throws Error */

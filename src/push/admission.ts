@@ -4,6 +4,7 @@
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
+import { RateLimitError } from '../host/rate-limit.ts';
 import { Refusal } from './refusal.ts';
 
 export interface Admission {
@@ -34,6 +35,16 @@ export const suspended = (): Refusal =>
     ],
     { outcome: 'suspended' },
   );
+
+/** The code host wants to be left alone: a push would fail half-way, and going on can cost the account. */
+export function heldBack(hostName: string, pauseMs: number): Refusal {
+  const cause = new RateLimitError(hostName, pauseMs);
+  return new Refusal(
+    'the code host asks to wait',
+    [cause.publicMessage, 'Nothing was sent to it. Push again after that.'],
+    { cause },
+  );
+}
 
 export const rateLimited = (): Refusal =>
   new Refusal(

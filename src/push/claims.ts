@@ -38,9 +38,15 @@ export class Claims {
   readonly #host: PushHost;
   /** Release what was claimed. They wait for claims in progress. */
   readonly #ends: ((isAnswered: boolean) => Promise<void>)[] = [];
+  #isRepeated = false;
 
   constructor(host: PushHost) {
     this.#host = host;
+  }
+
+  /** An earlier attempt at the very same push has not been answered. */
+  get isRepeated(): boolean {
+    return this.#isRepeated;
   }
 
   /**
@@ -88,7 +94,10 @@ export class Claims {
     });
     this.#ends.push(async (isAnswered) => (await beginning).end(isAnswered));
     const { begun } = await beginning;
-    if (begun.kind === 'begun') return begun;
+    if (begun.kind === 'begun') {
+      this.#isRepeated = begun.isRepeated;
+      return begun;
+    }
     throw new Refusal('this push is already in progress', [
       'Wait for its answer. If its connection broke, push again in a few minutes. The service then resumes it.',
     ]);

@@ -8,6 +8,7 @@
 import { type Oid, ZERO_OID } from '../git/oid.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { HostError } from '../host/host-error.ts';
+import type { Repository } from '../host/github.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { PushHost } from './push-host.ts';
 import { Refusal } from './refusal.ts';
@@ -62,7 +63,7 @@ export function isForkGone(error: unknown): boolean {
  */
 export async function ensureFork(
   host: PushHost,
-  repository: RepositoryName,
+  repository: Repository,
   upstream: readonly Ref[],
   workBranch: string,
   isNewBranch: boolean,

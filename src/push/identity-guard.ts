@@ -1,16 +1,20 @@
 /**
  * Prevents people from publishing their names by mistake. It takes the names and addresses in the headers of pushed
- * commits and tags, which the rewrite removes, and searches for them in everything else that becomes public.
+ * commits and tags, which the rewrite removes, and searches for them in everything else that becomes public. In files, it
+ * also searches for the original ids of the commits, from which a name can be guessed.
  */
 import type { NewCommit } from '../git/new-commits.ts';
+import type { Oid } from '../git/oid.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
 import { EntryWalker } from '../git/pack/entry-walker.ts';
 import { PACK_HEADER_BYTES } from '../git/pack/pack-scanner.ts';
-import { ByteSearch } from '../git/search/byte-search.ts';
+import { type BytePattern, ByteSearch, MAX_PATTERN_BYTES } from '../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../git/search/content-search.ts';
 import { identityPatterns } from '../git/search/identity-patterns.ts';
+import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../git/search/own-id-patterns.ts';
 import { IdentityCollector } from '../git/search/raw-identity.ts';
 import { utf8 } from '../git/bytes.ts';
+import type { NamedCommits } from './named-commits.ts';
 import { Refusal } from './refusal.ts';
 
 /** The search stops after this many. */
@@ -23,7 +27,13 @@ export class IdentityGuard {
   readonly #refuses: boolean;
   readonly #collector = new IdentityCollector();
   readonly #findings: string[] = [];
+  readonly #idFindings: string[] = [];
+  /** Commits that messages name, of which nobody can tell whose they are. */
+  #unsureIds: readonly Oid[] = [];
   #isComplete = true;
+  #hasAllIds = true;
+  /** Patterns of contents from this one on are original ids. */
+  #firstIdPattern = 0;
   /** Null: nothing to search for, or not known yet. */
   #search: ByteSearch | null = null;
   #contents: ContentSearch | null = null;
@@ -42,6 +52,7 @@ export class IdentityGuard {
     commits: readonly NewCommit[],
     contentOf: (commit: NewCommit) => Uint8Array | undefined,
     kept: Iterable<KeptObject>,
+    originalIds: readonly Oid[],
   ): void {
     for (const commit of commits) {
       const content = contentOf(commit);
@@ -50,9 +61,19 @@ export class IdentityGuard {
     for (const { type, content } of kept) if (type === 'tag') this.#collector.add(content, null);
     const { patterns, isComplete } = identityPatterns(this.#collector.identities, this.#nobodys);
     this.#isComplete = isComplete;
+    if (patterns.length > 0) this.#search = new ByteSearch(patterns);
+    // Messages and options need no search for ids, because ids in them are replaced.
+    this.#learnContents(patterns, originalIds);
+  }
+
+  #learnContents(names: readonly BytePattern[], originalIds: readonly Oid[]): void {
+    const room = MAX_PATTERN_BYTES - names.reduce((sum, { length }) => sum + length, 0);
+    const searchedIds = originalIds.slice(0, Math.floor(room / OWN_ID_PATTERN_BYTES));
+    this.#hasAllIds = searchedIds.length === originalIds.length;
+    this.#firstIdPattern = names.length;
+    const patterns = [...names, ...ownIdPatterns(searchedIds)];
     if (patterns.length === 0) return;
-    this.#search = new ByteSearch(patterns);
-    this.#contents = new ContentSearch(this.#search, MAX_FINDINGS);
+    this.#contents = new ContentSearch(new ByteSearch(patterns), MAX_FINDINGS);
     this.#walker = new EntryWalker(this.#contents);
   }
 
@@ -65,6 +86,14 @@ export class IdentityGuard {
     for (const message of messages) {
       this.#checkBytes(() => `message of "${shown(subjectOf(message))}"`, message);
     }
+  }
+
+  checkNamedCommits({ oids, areStrange }: NamedCommits): void {
+    if (!areStrange) this.#unsureIds = oids;
+    else
+      this.#idFindings.push(
+        ...oids.map((oid) => `  a message names a commit that upstream does not have: ${oid}`),
+      );
   }
 
   /** @param pieces of the outgoing pack, in order, beginning with its header. */
@@ -80,13 +109,27 @@ export class IdentityGuard {
   /** @throws Refusal if anything checked so far names the author, and this is not allowed. */
   decide(): void {
     const { findings } = this;
-    if (this.#refuses && findings.length > 0) throw namesWouldBePublic([...findings, ...this.gaps]);
+    if (!this.#refuses || findings.length === 0) return;
+    const lines = [this.heading, ...findings, ...this.gaps];
+    throw this.#hasNames ? namesWouldBePublic(lines) : idsWouldBePublic(lines);
+  }
+
+  /** The line before the findings. */
+  get heading(): string {
+    return this.#hasNames
+      ? 'The name or address of a commit’s author would become public:'
+      : 'The original id of a commit would become public:';
+  }
+
+  get #hasNames(): boolean {
+    const hits = this.#contents?.hits ?? [];
+    return this.#findings.length > 0 || hits.some(({ pattern }) => pattern < this.#firstIdPattern);
   }
 
   /** Lines that say what was found and where; none if nothing was. */
   get findings(): readonly string[] {
     const contents = (this.#contents?.hits ?? []).map((hit) => this.#describe(hit));
-    return [...this.#findings, ...contents].slice(0, MAX_FINDINGS);
+    return [...this.#findings, ...this.#idFindings, ...contents].slice(0, MAX_FINDINGS);
   }
 
   /** Warns if not all names could be searched for. */
@@ -98,6 +141,12 @@ export class IdentityGuard {
         : [
             'The commits name more people than the service can search for. It did not search for all of them.',
           ]),
+      ...this.#unsureIds.map(
+        (oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`,
+      ),
+      ...(this.#hasAllIds
+        ? []
+        : ['There are too many commits to search the files for the original ids of all of them.']),
     ];
   }
 
@@ -106,8 +155,9 @@ export class IdentityGuard {
     return this.#contents?.names.hasGitlinks ?? false;
   }
 
-  #describe({ excerpt, kind, oid }: ContentHit): string {
-    const line = shown(Buffer.from(excerpt).toString());
+  #describe({ excerpt, kind, oid, pattern }: ContentHit): string {
+    const text = shown(Buffer.from(excerpt).toString());
+    const line = pattern < this.#firstIdPattern ? text : `the id of a commit of this push: ${text}`;
     if (kind === 'name') return `  name of a file: ${line}`;
     const name = oid === null ? undefined : this.#contents?.names.pathOf(oid);
     return `  ${name === undefined ? 'a changed file' : shown(name)}: ${line}`;
@@ -126,11 +176,19 @@ export class IdentityGuard {
   }
 }
 
-function namesWouldBePublic(findings: readonly string[]): Refusal {
+function namesWouldBePublic(lines: readonly string[]): Refusal {
   return new Refusal('your name would become public', [
-    'The name or address of a commit’s author would become public:',
-    ...findings,
+    ...lines,
     'Remove it and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
+    'To publish it anyway, add: -o publish-names',
+  ]);
+}
+
+function idsWouldBePublic(lines: readonly string[]): Refusal {
+  return new Refusal('original commit ids would become public', [
+    ...lines,
+    'It was made from your name and the time, so anybody can use it to test a guess at who you are. And it names nothing,',
+    'because the service gives your commits other ids. Remove it and push again.',
     'To publish it anyway, add: -o publish-names',
   ]);
 }

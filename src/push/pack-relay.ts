@@ -16,6 +16,7 @@ import type { PushReport } from '../host/git-transport.ts';
 import { isForkGone } from './fork.ts';
 import { hostStep, type HostSteps } from './host-steps.ts';
 import type { IdentityGuard } from './identity-guard.ts';
+import { type NamedCommits, namedCommits } from './named-commits.ts';
 import { Refusal } from './refusal.ts';
 import type { Rewritten, RewrittenHistory } from './rewriting.ts';
 import type { Upload } from './upload.ts';
@@ -53,6 +54,8 @@ export class PackRelay {
   #upload: Upload | null | undefined;
   /** All pieces of the pack, if it was read to its end before any of it left. */
   #whole: readonly Uint8Array[] | null = null;
+  /** What `finish` has sent. */
+  #rest: readonly Uint8Array[] = [];
   #waitingBytes = 0;
   #objectCount = 0;
   #packBytes = 0;
@@ -93,18 +96,26 @@ export class PackRelay {
 
   /** Sends the rest; null: there was nothing to send. Only after `receive`. */
   async finish(): Promise<PushReport | null> {
-    const rewritten = this.#rewritten as RewrittenHistory;
-    const rest = [...(this.#whole ?? this.#take()), this.#rewriter.trailer()];
-    const upload = await this.#open(rewritten);
+    this.#rest = [...(this.#whole ?? this.#take()), this.#rewriter.trailer()];
+    const upload = await this.#open(this.#rewritten as RewrittenHistory);
     try {
-      return await this.#end(upload, rest);
+      return await this.#end(upload, this.#rest);
     } catch (error) {
       if (!isForkGone(error)) throw error;
-      if (this.#whole === null) throw forkGone();
-      // The whole pack is still in memory, so it can be sent again, to a new fork.
-      this.#upload = await this.#plan.openUpload(rewritten);
-      return this.#end(this.#upload, rest);
+      if (!this.isRepeatable) throw forkGone();
+      return this.repeat();
     }
+  }
+
+  /** Whether the whole pack is still in memory. */
+  get isRepeatable(): boolean {
+    return this.#whole !== null;
+  }
+
+  /** Sends it all once more, after the fork was made ready again. Only after `finish`, and if `isRepeatable`. */
+  async repeat(): Promise<PushReport | null> {
+    this.#upload = await this.#plan.openUpload(this.#rewritten as RewrittenHistory);
+    return this.#end(this.#upload, this.#rest);
   }
 
   get rewritten(): RewrittenHistory | null {
@@ -161,12 +172,23 @@ export class PackRelay {
   ): Promise<void> {
     const { guard, texts } = this.#plan;
     const { history, contents } = await this.#plan.rewrite(commits, ground);
-    guard?.learn(commits, ({ oid }) => this.#rewriter.findCommit(oid), this.#rewriter.kept);
+    const contentOf = ({ oid }: NewCommit) => this.#rewriter.findCommit(oid);
+    guard?.learn(commits, contentOf, this.#rewriter.kept, history.originalIds);
     guard?.checkMessages(history.messages);
+    guard?.checkNamedCommits(await this.#namedCommits(commits, history));
+    // More of upstream's history may be known now.
+    if (this.#rewriter.hidesCommit) throw hiddenCommit();
     for (const [where, text] of Object.entries(texts)) guard?.checkText(where, text);
     this.#upstreams = upstreams;
     this.#objectCount = this.#rewriter.start(contents);
     this.#rewritten = history;
+  }
+
+  #namedCommits(commits: readonly NewCommit[], { messages }: RewrittenHistory): Promise<NamedCommits> {
+    const { history, steps } = this.#plan;
+    const own = new Set(commits.map(({ oid }) => oid));
+    const reachBack = () => steps.run('history', () => history.reachBack());
+    return namedCommits(messages, (oid) => own.has(oid), history, reachBack);
   }
 
   /** The pieces that may leave now. @throws Refusal if they may not. */

@@ -30,6 +30,8 @@ export interface PushSettings {
   readonly identityCheck: 'refuse' | 'warn' | 'off';
   /** The client of the person who pushes. */
   readonly client: GitClient;
+  /** What pull requests end with if the repository's policy asks for it. */
+  readonly pullRequestFooter: string;
   /** The address to push to, for the commands in messages. */
   remoteUrl(repository: RepositoryName): string;
   /** The page of a pull request. */
@@ -59,6 +61,8 @@ export interface Preparation {
   readonly claimed: Claimed;
   readonly continuation: Continuation;
   readonly hasSubmodules: boolean;
+  /** What the pull request's text ends with; may be empty. */
+  readonly footer: string;
 }
 
 /** @throws Refusal */
@@ -86,7 +90,8 @@ export async function prepare(push: PreparedPush): Promise<Preparation> {
   if (continuation.notice !== null) await reply.progress(continuation.notice);
   const current = continuation.isUpdate ? (continuation.pullRequest?.base ?? null) : null;
   const base = chooseBase(taken.target, options.base, current, upstream);
-  return { upstream, base, botLogin, claimed, continuation, hasSubmodules: hasModules };
+  const footer = policy?.pullRequestFooter ? settings.pullRequestFooter : '';
+  return { upstream, base, botLogin, claimed, continuation, hasSubmodules: hasModules, footer };
 }
 
 function claim({ run, settings, claims, target, taken, options }: PreparedPush): Promise<Claimed> {

@@ -23,9 +23,9 @@ export interface Previewed {
 
 /** The answer to a preview. */
 export function previewed({ prepared, options, relay, guard }: Previewed): Refusal {
-  const { upstream, base, continuation, hasSubmodules } = prepared;
+  const { upstream, base, continuation, hasSubmodules, footer } = prepared;
   const rewritten = relay.rewritten as RewrittenHistory;
-  const { title, body } = proposedText(options, rewritten.tipCommit);
+  const { title, body } = proposedText(options, rewritten.tipCommit, footer);
   const { objectCount, bytes } = relay.size;
   const commits = rewritten.commits();
   return new Refusal(
@@ -55,11 +55,11 @@ export function previewed({ prepared, options, relay, guard }: Previewed): Refus
 
 function identityLines(guard: IdentityGuard | null): readonly string[] {
   if (guard === null) return ['This service does not search for the names of the commits’ authors.'];
-  const { findings, gaps } = guard;
+  const { heading, findings, gaps } = guard;
   const found =
     findings.length === 0
       ? ['The service found no name or address of the commits’ authors in what would become public.']
-      : ['The name or address of a commit’s author would become public:', ...findings];
+      : [heading, ...findings];
   return [...found, ...gaps];
 }
 

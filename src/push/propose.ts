@@ -6,7 +6,7 @@ import type { Commit } from '../git/commit.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { headOf, type PullRequest } from '../host/github.ts';
 import { HostError } from '../host/host-error.ts';
-import { proposedText } from './proposal.ts';
+import { proposedText, withFooter } from './proposal.ts';
 import { type PushOptions, workBranch } from './push-options.ts';
 import type { PushRun } from './push-run.ts';
 import { type Base, type Continuation, findPullRequest, type Upstream } from './push-target.ts';
@@ -21,20 +21,22 @@ export interface Proposal {
   readonly options: PushOptions;
   readonly tipCommit: Commit;
   readonly branch: WorkBranch;
+  /** What the text ends with; may be empty. */
+  readonly footer: string;
 }
 
-/** @throws Refusal; see `isOpen` for what it leaves unknown. */
+/** @throws Refusal; see `isUnknown` for what it leaves open. */
 export async function propose(run: PushRun, proposal: Proposal): Promise<PullRequest> {
-  const { pullRequest, isUpdate } = proposal.continuation;
+  const { pullRequest, isUpdate, mayHaveBranch } = proposal.continuation;
   if (isUpdate && pullRequest !== null) return edit(run, proposal, pullRequest);
   if (pullRequest?.isOpen) return pullRequest;
   await run.reply.progress('Opening the pull request ...');
   return open(run, proposal).catch(async (error: unknown) => {
     const found = await findOpen(run, proposal);
     if (found !== null) return found;
-    // A branch without a pull request is useless. But the branch stays while it is unknown whether one was opened, or
-    // if it had a pull request before.
-    if (pullRequest === null && !isUnknown(error)) {
+    // A branch without a pull request helps nobody. But while an attempt may have opened one, this or an earlier one, the
+    // branch stays: taking it away would close the pull request. And one that had a pull request is not ours to take.
+    if (!mayHaveBranch && !isUnknown(error)) {
       await proposal.branch.drop((failure) =>
         run.logger.warn('a branch without a pull request stays on the fork', { error: failure }),
       );
@@ -51,13 +53,13 @@ export function isUnknown(error: unknown): boolean {
 
 function open(
   { host, steps }: PushRun,
-  { upstream, base, branch, continuation, options, tipCommit }: Proposal,
+  { upstream, base, branch, continuation, options, tipCommit, footer }: Proposal,
 ): Promise<PullRequest> {
   return steps.run('pull-request', () =>
     host.github.openPullRequest(upstream.repository, {
       head: headOf(branch.fork, workBranch(continuation.prHash)),
       base: branchName(base.ref),
-      ...proposedText(options, tipCommit),
+      ...proposedText(options, tipCommit, footer),
     }),
   );
 }
@@ -75,13 +77,13 @@ async function findOpen(
 /** An open pull request keeps its text and base unless the push names others. The commits are there in any case. */
 async function edit(
   { host, steps, reply }: PushRun,
-  { upstream, base, options }: Proposal,
+  { upstream, base, options, footer }: Proposal,
   pullRequest: PullRequest,
 ): Promise<PullRequest> {
   const newBase = branchName(base.ref);
   const changes = {
     ...(options.title !== null && { title: options.title }),
-    ...(options.description !== null && { body: options.description }),
+    ...(options.description !== null && { body: withFooter(options.description, footer) }),
     ...(base.isNamed && newBase !== pullRequest.base && { base: newBase }),
   };
   if (Object.keys(changes).length === 0) return pullRequest;

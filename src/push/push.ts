@@ -98,6 +98,8 @@ export class Push {
     }
     const refusal = outcome instanceof Refusal ? outcome : null;
     if (refusal !== null) {
+      // An attempt before this one was never answered: what it did is not to be forgotten because this one failed.
+      this.#isUnfinished ||= this.#claims.isRepeated;
       this.#branch?.forget();
       await this.#place?.release();
     }
@@ -123,7 +125,7 @@ export class Push {
   /** Replaces `conclude` and `end` if the body was over its limit, which the HTTP status says. Never rejects. */
   async abandon(): Promise<void> {
     if (this.#outcome instanceof Refusal) this.#log(this.#outcome);
-    await Promise.all([this.#place?.release(), this.end(true)]);
+    await Promise.all([this.#place?.release(), this.end(!this.#claims.isRepeated)]);
   }
 
   async #receivePack(reader: ByteReader): Promise<Received | null> {
@@ -192,8 +194,6 @@ export class Push {
     const { relay, branch, continuation, options, guard } = received;
     const { prHash, isUpdate } = continuation;
     if (options.preview) {
-      // A preview must not make the service forget an earlier attempt without an answer.
-      this.#isUnfinished = received.claimed.isRepeated;
       throw previewed({ prepared: received, options, relay, guard });
     }
     await this.#run.reply.progress(...(guard === null ? [] : warnings(guard)));
@@ -285,7 +285,7 @@ function withTexts(options: PushOptions, withNewIds: RewrittenHistory['withNewId
 }
 
 /** The findings of the identity guard, if it does not refuse the push. */
-function warnings({ findings, gaps }: IdentityGuard): readonly string[] {
+function warnings({ heading, findings, gaps }: IdentityGuard): readonly string[] {
   if (findings.length === 0) return gaps;
-  return ['The name or address of a commit’s author becomes public here:', ...findings, ...gaps];
+  return [heading, ...findings, ...gaps];
 }

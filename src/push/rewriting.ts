@@ -46,6 +46,8 @@ export interface RewrittenHistory {
   /** The pushed tip with its new message, which becomes the pull request's text. */
   readonly tipCommit: Commit;
   readonly commitCount: number;
+  /** Ids of the pushed commits that no new commit has. */
+  readonly originalIds: readonly Oid[];
   /** The upstream commits that the new ones are based on. */
   readonly ground: ReadonlySet<Oid>;
   /** Messages of the new commits, as they become public. */
@@ -85,6 +87,7 @@ export async function rewriteHistory(
   const known = datesByHash(plan.known);
   const dateOf = (oid: Oid): number => known.get(hashes.get(oid) ?? '') ?? committedAt;
   const { renamed, contents } = anonymizeCommits(sent, identity, dateOf, mentions);
+  const newIds = new Set(renamed.values());
   // A commit that was squashed away has no new id.
   const newIdOf = (oid: Oid): Oid => renamed.get(oid) ?? ZERO_OID;
   const withNewIds = (text: Uint8Array) => replaceMentions(text, ownIds.mentionsIn(text), newIdOf);
@@ -92,6 +95,7 @@ export async function rewriteHistory(
     tip: newIdOf(last.oid),
     tipCommit: { ...last.commit, message: withNewIds(last.commit.message) },
     commitCount: sent.length,
+    originalIds: commits.flatMap(({ oid }) => (newIds.has(oid) ? [] : oid)),
     ground,
     messages: sent.map(({ commit }) => commit.message),
     commits: () =>

@@ -34,7 +34,7 @@ export async function listUpstreamRefs(
   host: Pick<PushHost, 'transport' | 'clock'>,
   repository: RepositoryName,
 ): Promise<RefList> {
-  const list = await host.transport.listRefs(repository, PREFIXES, 'public');
+  const list = await host.transport.listRefs(repository, PREFIXES, 'upstream');
   if (list.refs.length <= MAX_REFS_REMEMBERED) remembered.set(keyOf(host, repository), list, host.clock);
   return list;
 }

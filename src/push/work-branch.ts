@@ -5,6 +5,7 @@
 import type { Oid } from '../git/oid.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import type { PushReport } from '../host/git-transport.ts';
+import type { Repository } from '../host/github.ts';
 import { HostError, hostText } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { ensureFork, forgetFork, isForkGone, type ReadyFork, syncFork } from './fork.ts';
@@ -16,7 +17,7 @@ import { Upload } from './upload.ts';
 
 export interface WorkBranchFacts {
   /** What the fork is a fork of. */
-  readonly repository: RepositoryName;
+  readonly repository: Repository;
   readonly branch: string;
   /** False: it cannot be on the fork yet. */
   readonly mayExist: boolean;
@@ -28,7 +29,7 @@ export class WorkBranch {
   readonly #facts: WorkBranchFacts;
   #ready: ReadyFork | null = null;
   /** A sync that the push does not wait for. */
-  #syncing: Promise<void> = Promise.resolve();
+  #syncing: Promise<void> | null = null;
 
   constructor(run: PushRun, facts: WorkBranchFacts) {
     this.#run = run;
@@ -74,6 +75,7 @@ export class WorkBranch {
     const { repository, branch, mayExist } = this.#facts;
     const ready = await steps.run('fork', () => ensureFork(host, repository, upstream, branch, !mayExist));
     const had = new Set(ready.tips.values());
+    this.#syncing = null;
     if ([...ground].every((oid) => had.has(oid))) {
       // The clone is as old as the fork, so the fork has all that the pack stands on.
       this.#syncing = syncFork(host, ready, upstream).catch((error: unknown) => {
@@ -89,7 +91,7 @@ export class WorkBranch {
   /** Sends what the relay still has. @throws Refusal if the host did not take it. */
   async complete(relay: PackRelay): Promise<void> {
     try {
-      const report = await relay.finish();
+      const report = await this.#send(relay);
       const reason = report === null ? null : refusalOf(report);
       if (report === null || reason === null) return;
       // The host compares before it swaps: the branch may not be where it was when it was looked at.
@@ -101,6 +103,19 @@ export class WorkBranch {
       await relay.abort();
       if (!(await this.#hasArrived(relay, error))) throw error;
     }
+  }
+
+  /**
+   * Git may leave out what newer upstream commits have that the person has fetched, although the work does not stand on
+   * them (packs made with bitmaps). So if the sync was still under way, the host may have lacked something.
+   */
+  async #send(relay: PackRelay): Promise<PushReport | null> {
+    const report = await relay.finish();
+    const syncing = this.#syncing;
+    if (report === null || !lacksObjects(report) || syncing === null) return report;
+    await this.#run.steps.run('sync', () => syncing);
+    if (relay.isRepeatable) return relay.repeat();
+    throw new Refusal('the fork was not up to date', ['It is now. Push again.']);
   }
 
   /** Takes it away. A failure is only logged: the branch helps nobody, and harms nobody. */
@@ -140,6 +155,11 @@ function refusalOf({ unpackStatus, commandStatuses }: PushReport): string | null
   if (unpackStatus !== 'ok') return `unpack ${unpackStatus}`;
   const [status] = commandStatuses;
   return status === undefined ? 'no answer for the branch' : status.reason;
+}
+
+/** Bases of deltas are missing while it unpacks; other objects when it checks the branch afterwards. */
+function lacksObjects({ unpackStatus, commandStatuses }: PushReport): boolean {
+  return unpackStatus !== 'ok' || commandStatuses.some(({ reason }) => reason?.startsWith('missing'));
 }
 
 /** The host's own words, line by line; they say which of its rules the push broke. */

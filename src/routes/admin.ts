@@ -1,5 +1,6 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, and closing the pull requests of a burst.
+ * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, closing the pull requests of a burst, and pardons
+ * of reported pseudonyms.
  *
  * An attempt counts against the limits of its address before anything else is checked. Without PANIC_PASSWORD no
  * password is correct. If the limits cannot be checked, every request is refused.
@@ -8,13 +9,22 @@ import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
 import type { Credential } from '../durable/guard.ts';
 import type { RollbackResult } from '../durable/guard/rollbacks.ts';
+import type { Pardon } from '../durable/identity.ts';
 import type { AppEnv } from '../env.ts';
 import { tokenHash } from '../guard/action-token.ts';
 import { CONTRACT_LIMITS } from '../guard/limits.ts';
 import { isSameSecret } from '../identity/same-secret.ts';
 import { clientOf, guardOf, rateWindowOf } from './client.ts';
+import { identityOf, mayHaveReports } from './identity.ts';
 import { readJsonObject } from './json-body.ts';
-import { type PanicAnswer, panicRequest, type RollbackAnswer, rollbackRequest } from './schemas/admin.ts';
+import {
+  type PanicAnswer,
+  panicRequest,
+  type PardonAnswer,
+  pardonRequest,
+  type RollbackAnswer,
+  rollbackRequest,
+} from './schemas/admin.ts';
 import { suspensionChanged, suspensionOf } from './suspension.ts';
 
 /** A restart of the guard takes less than a second. */
@@ -68,6 +78,35 @@ async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult>
       if (attempt === RESULT_ATTEMPTS) throw error;
       await systemClock.sleep(RESULT_PAUSE_MS);
     }
+  }
+}
+
+admin.post('/admin/pardon', async (c) => {
+  if (!(await isWithinLimits(c, ['admin']))) return tooOften(c);
+  const body = await readJsonObject(c);
+  const request = pardonRequest.safeParse(body.kind === 'object' ? body.value : null);
+  if (!request.success) return c.json({ error: 'invalid payload' }, 400);
+  const { hash } = request.data;
+  const credential = credentialOf(c, request.data);
+  if (credential === null || !(await guardOf(c.env).mayPardon(hash, credential)))
+    return invalidCredentials(c);
+  const pardon = await pardonOf(c, hash, credential);
+  if (pardon === null) return c.json({ error: NOTHING_TO_PARDON }, 404);
+  c.var.logger.warn('a pseudonym was pardoned');
+  const { standing, restoring, log } = pardon;
+  const entries = log.map(({ event, at }) => ({ event, at: new Date(at).toISOString() }));
+  return c.json<PardonAnswer>({ hash, ...standing, restoring, log: entries });
+});
+
+export const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
+
+/** Null: there is nothing to pardon. */
+async function pardonOf(c: Context<AppEnv>, hash: string, credential: Credential): Promise<Pardon | null> {
+  try {
+    return (await mayHaveReports(c, hash)) ? await identityOf(c, hash).pardon() : null;
+  } catch (error) {
+    await guardOf(c.env).pardonFailed(credential);
+    throw error;
   }
 }
 

@@ -9,9 +9,12 @@ import { type Context, Hono } from 'hono';
 import type { CommentOutcome, CommentRequest } from '../durable/identity.ts';
 import type { AppEnv } from '../env.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { MAX_TEXT_CHARACTERS, characters } from '../identity/footer.ts';
+import { footerProblem } from '../identity/footer-room.ts';
 import { identityHash } from '../identity/keyed-hash.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
 import { newUserToken } from '../identity/user-token.ts';
+import { identityOf } from './identity.ts';
 import { readJsonObject } from './json-body.ts';
 import { onRepository } from './json-repository.ts';
 import { publicOrigin } from './public-origin.ts';
@@ -37,6 +40,10 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
   if (payload.kind === 'invalid') return c.json({ error: 'invalid payload' }, 400);
   const parsed = commentRequest.safeParse(payload.value);
   if (!parsed.success) return c.json({ error: payloadProblem(parsed.error) }, 400);
+  // The pseudonym knows how long a body may be.
+  const isTooLong = characters(parsed.data.body) > MAX_TEXT_CHARACTERS;
+  const problem = isTooLong ? null : footerProblem(parsed.data.body);
+  if (problem !== null) return c.json({ error: problem }, 400);
 
   const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'comments'));
   if (refusal !== null) return refusal;
@@ -62,7 +69,7 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
  */
 async function post(c: Context<AppEnv>, hash: string, request: CommentRequest): Promise<CommentOutcome> {
   try {
-    return await c.env.IDENTITIES.get(c.env.IDENTITIES.idFromName(hash)).comment(request);
+    return await identityOf(c, hash).comment(request);
   } catch (error) {
     c.var.logger.error('an identity did not answer', { error });
     return { kind: 'failed', failure: { kind: 'unreachable' } };

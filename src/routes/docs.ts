@@ -15,6 +15,6 @@ docs.get('/docs', async (c) => {
   const origin = publicOrigin(c.req.raw, c.var.config);
   const document = await apiDescription(origin);
   return answerPage(c, apiPage(document as unknown as ApiDocument, c.var.config.limits), 200, {
-    'Cache-Control': keptFor(KEPT_SECONDS, origin, c.var.config),
+    'Cache-Control': keptFor(KEPT_SECONDS, c.var.config),
   });
 });

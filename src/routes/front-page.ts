@@ -29,7 +29,7 @@ frontPage.get('/', async (c) => {
     path: repository === null ? PLACEHOLDER : fullName(repository),
     remoteBase: `${origin}/v1/gh/`,
   };
-  const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, origin, config), Vary: 'Accept' };
+  const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
     return c.text(frontText(page, config), 200, headers);
   }

@@ -14,6 +14,7 @@ import { HostError, MovedError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { isolate } from '../metrics/isolate.ts';
 import { discoverForPush } from '../push/discovery.ts';
+import { newPrHash } from '../push/pr-hash.ts';
 import type { PushSettings } from '../push/preparation.ts';
 import { Push } from '../push/push.ts';
 import { lookUpAhead } from '../push/upstream-repository.ts';
@@ -32,8 +33,10 @@ import {
   tooLarge,
   wrongType,
 } from './git-http.ts';
+import { pullRequestFooter } from '../identity/footer.ts';
+import { maintainersUrl } from '../pages/layout.ts';
 import { pullRequestPath } from '../pages/pull-request-page.ts';
-import { publicOrigin } from './public-origin.ts';
+import { publicOrigin, serviceAddress } from './public-origin.ts';
 import { pushHost } from './push-host.ts';
 import { withinLimit } from './rate-limit.ts';
 
@@ -41,7 +44,6 @@ const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
-const PR_HASH_BYTES = 6;
 const PR_KEY_BYTES = 16;
 
 export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -160,9 +162,13 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
     prUpdatePolicy,
     identityCheck,
     client: clientOf(c),
+    pullRequestFooter: pullRequestFooter(
+      serviceAddress(c.req.raw, c.var.config),
+      maintainersUrl(c.var.config),
+    ),
     remoteUrl: (repository) => `${origin}/v1/gh/${fullName(repository)}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
-    newPrHash: () => randomHex(PR_HASH_BYTES),
+    newPrHash,
     newPrKey: () => randomHex(PR_KEY_BYTES),
   };
 }

@@ -49,7 +49,7 @@ git.get(
   onRepository((c, target) => {
     const remoteBase = `${publicOrigin(c.req.raw, c.var.config)}/v1/gh/`;
     if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html') {
-      return answerPage(c, remotePage(target, remoteBase));
+      return answerPage(c, remotePage(target, remoteBase, c.var.config));
     }
     const remote = `${remoteBase}${fullName(target)}`;
     return c.text(

@@ -4,11 +4,13 @@
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
+import { openRestAccess } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
 import { GitHubThreads, type NewIssue } from '../host/github-threads.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import { type WriteFailure, writeFailure } from '../host/write-failure.ts';
+import { footerProblem } from '../identity/footer-room.ts';
 import { MAX_TEXT_CHARACTERS, characters, issueText } from '../identity/footer.ts';
 import { identityHash } from '../identity/keyed-hash.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
@@ -39,6 +41,8 @@ async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<
   if (excess > 0) {
     return c.json({ error: `body must have at most ${characters(body) - excess} characters` }, 400);
   }
+  const problem = footerProblem(body);
+  if (problem !== null) return c.json({ error: problem }, 400);
 
   const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'issues'));
   if (refusal !== null) return refusal;
@@ -64,9 +68,8 @@ async function create(
   target: RepositoryName,
   issue: NewIssue,
 ): Promise<{ url: string; number: number } | WriteFailure> {
-  const { hostingApiUrl, hostingToken } = c.var.config;
-  const access = { apiUrl: hostingApiUrl, token: hostingToken ?? '', http: c.var.http };
-  const host = new GitHubThreads({ ...access, clock: systemClock });
+  const { config, http } = c.var;
+  const host = new GitHubThreads({ ...openRestAccess(c.env, config, http), clock: systemClock });
   try {
     return await host.createIssue(target, issue);
   } catch (error) {

@@ -5,10 +5,12 @@
  */
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../env.ts';
+import { type Standing, UNREPORTED } from '../identity/moderation.ts';
 import { problemPage, receivedPage, REPORT_PATH, reportPage } from '../pages/report-page.ts';
 import { BodyError, chunksOf } from '../streams.ts';
 import { clientOf, rateWindowOf } from './client.ts';
 import { isCrossSite } from './cross-site.ts';
+import { identityOf, mayHaveReports } from './identity.ts';
 import { answerPage, preferredType } from './page.ts';
 import { type ReportAnswer, reportQuery, reportRequest, type StandingAnswer } from './schemas/moderation.ts';
 import { retryAfter } from './write-refusal.ts';
@@ -60,7 +62,7 @@ moderation.get(REPORT_PATH, async (c) => {
   const query = reportQuery.safeParse(c.req.query());
   if (!query.success) return refuse(c, INVALID_HASH);
   const { hash } = query.data;
-  const { reports, state } = await identityOf(c, hash).standing();
+  const { reports, state } = await standingOf(c, hash);
   return wantsJson(c)
     ? c.json<StandingAnswer>({ hash, reports, state }, 200, NOT_KEPT)
     : answerPage(c, reportPage(hash, { reports, state }), 200, NOT_KEPT);
@@ -74,7 +76,11 @@ moderation.post(REPORT_PATH, async (c) => {
   const client = await clientOf(c);
   const { allowed, waitMs } = await rateWindowOf(c.env, client).hit('reports', c.var.config.limits.reports);
   if (!allowed) return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(waitMs) } });
-  const { accepted, standing } = await identityOf(c, hash).report(client.hash('reporter', hash));
+  const reporter = client.hash('reporter', hash);
+  const { accepted, standing } = await identityOf(c, hash).report(
+    reporter,
+    client.siteHash('reporter', hash),
+  );
   return wantsJson(c)
     ? c.json<ReportAnswer>({ hash, accepted, ...standing }, 200, NOT_KEPT)
     : answerPage(c, receivedPage(hash, accepted, standing), 200, NOT_KEPT);
@@ -86,8 +92,9 @@ moderation.onError((error, c) => {
   return refuse(c, FAULT);
 });
 
-function identityOf(c: Context<AppEnv>, hash: string) {
-  return c.env.IDENTITIES.get(c.env.IDENTITIES.idFromName(hash));
+/** The object of a pseudonym that has no reports is not even asked. */
+async function standingOf(c: Context<AppEnv>, hash: string): Promise<Standing> {
+  return (await mayHaveReports(c, hash)) ? identityOf(c, hash).standing() : UNREPORTED;
 }
 
 function wantsJson(c: Context<AppEnv>): boolean {

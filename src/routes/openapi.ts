@@ -73,6 +73,6 @@ export const openapi = new Hono<AppEnv>();
 
 openapi.get('/openapi.json', async (c) => {
   const origin = publicOrigin(c.req.raw, c.var.config);
-  c.header('Cache-Control', keptFor(KEPT_SECONDS, origin, c.var.config));
+  c.header('Cache-Control', keptFor(KEPT_SECONDS, c.var.config));
   return c.json(await apiDescription(origin));
 });

@@ -1,26 +1,21 @@
 /**
- * The service's address as seen from outside, for links in what it posts (contract, 2.5: scheme and host of the
- * incoming request).
+ * The service's address as seen from outside, for links in what it posts and shows.
  *
- * Behind a proxy that terminates TLS, the request that arrives here says `http`, and perhaps another host. Such a proxy
- * sets `X-Forwarded-Host`, but so can a client. So the header counts only if it names the host of `SERVICE_URL`, and
- * then the result is that address, with the operator's scheme.
+ * It is the operator's `SERVICE_URL`, whatever host a request names, because a client can choose that. If the operator
+ * has set none, it is the scheme and host of the request (contract, 2.5).
  */
 import type { Config } from '../config.ts';
 
-/** What can stand unescaped in a Markdown link. */
-const ORIGIN_PATTERN = /^https?:\/\/[A-Za-z0-9.:[\]-]+$/;
+/** Characters of a host name that would end a link in Markdown. */
+const UNFIT_PATTERN = /[^A-Za-z0-9.:/[\]_-]/g;
 
 type ServiceUrl = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven'>;
 
 /** Scheme and host, without a slash at the end. */
 export function publicOrigin(request: Request, { serviceUrl, isServiceUrlGiven }: ServiceUrl): string {
-  const asked = new URL(request.url);
-  const service = new URL(serviceUrl);
-  const named = [asked.host, request.headers.get('X-Forwarded-Host')?.toLowerCase()];
-  // An address that the operator has not set is a guess, and no client may choose it.
-  const isOurs = isServiceUrlGiven && named.includes(service.host);
-  return isOurs || !ORIGIN_PATTERN.test(asked.origin) ? service.origin : asked.origin;
+  if (isServiceUrlGiven) return new URL(serviceUrl).origin;
+  const { origin } = new URL(request.url);
+  return origin.replaceAll(UNFIT_PATTERN, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
 /** The service's address for a link that is the same for everyone: the operator's, or else that of the request. */
@@ -29,14 +24,9 @@ export function serviceAddress(request: Request, config: ServiceUrl): string {
 }
 
 /**
- * `Cache-Control` of an answer that names `origin`. A shared cache may ignore the request's host, so a client could put
- * any address into it. So only answers with the operator's address may be shared.
+ * `Cache-Control` of an answer that names the service's address. A shared cache may ignore the request's host, so a client
+ * could put any address into it. So only answers with the operator's address may be shared.
  */
-export function keptFor(
-  seconds: number,
-  origin: string,
-  { serviceUrl, isServiceUrlGiven }: ServiceUrl,
-): string {
-  const isForAll = isServiceUrlGiven && origin === new URL(serviceUrl).origin;
-  return `${isForAll ? 'public' : 'private'}, max-age=${seconds}`;
+export function keptFor(seconds: number, { isServiceUrlGiven }: ServiceUrl): string {
+  return `${isServiceUrlGiven ? 'public' : 'private'}, max-age=${seconds}`;
 }

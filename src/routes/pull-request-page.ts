@@ -48,7 +48,7 @@ pullRequestPage.get(
       return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isFeed);
     }
     const origin = publicOrigin(c.req.raw, config);
-    const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, origin, config) };
+    const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, config) };
     if (isFeed) return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
     const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key' };
     return isForTerminal(c)

@@ -1,10 +1,13 @@
 /** Connects the admission of one push with the guard and with the limit of its address. */
 import type { Context } from 'hono';
+import { accountOf, openBackOff } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
+import { LONGEST_WAIT_MS } from '../host/retry.ts';
 import { keyedHash } from '../identity/keyed-hash.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
 import {
   type Admission,
+  heldBack,
   type Place,
   rateLimited,
   suspended,
@@ -25,10 +28,19 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     async enter() {
       try {
         const address = (await client()).hash('burst');
-        const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, c.var.config.limits.pushes);
+        const { config } = c.var;
+        const { panicMode, at, waitMs, hostPauseMs } = await guardOf(c.env).admit(
+          address,
+          accountOf(config),
+          config.limits.pushes,
+        );
         pushedAt = at;
+        const backOff = openBackOff(c.env, config);
+        backOff.learn(hostPauseMs);
         if (panicMode) return suspended();
-        return waitMs > 0 ? tooManyPushes(sentence(tooMany(c, 'pushes', waitMs))) : null;
+        if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
+        const leftMs = backOff.leftMs();
+        return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c), leftMs) : null;
       } catch (error) {
         return outOfReach(c, error);
       }
@@ -76,7 +88,11 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   }
 }
 
-/** Records of an address, although hashed, must not tell which pull requests came from it. */
+function hostNameOf(c: Context<AppEnv>): string {
+  return new URL(c.var.config.hostingUrl).host;
+}
+
+/** What is kept with an address, if only as hashes, must not tell which pull requests came from it. */
 async function hiddenKey(c: Context<AppEnv>, key: string): Promise<string> {
   return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'place', key);
 }

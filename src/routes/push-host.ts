@@ -1,11 +1,13 @@
 /** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../clock.ts';
+import { openBackOff, openRestAccess } from '../durable/host-access.ts';
 import type { AppEnv } from '../env.ts';
 import { GitHub } from '../host/github.ts';
 import { GitTransport } from '../host/git-transport.ts';
 import { HostError } from '../host/host-error.ts';
 import { SmartHttp } from '../host/smart-http.ts';
+import { isKnownPublic } from '../host/visibility.ts';
 import { serviceSecret } from '../identity/service-secret.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { HistoryCache } from '../push/history-cache.ts';
@@ -18,21 +20,36 @@ const botLogins = new Map<string, string>();
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
-  const clock = systemClock;
-  const { hostingUrl, hostingToken } = c.var.config;
-  const transport = new GitTransport(new SmartHttp(hostingUrl, hostingToken, c.var.http), clock);
+  return historyHostOf(
+    c,
+    new GitTransport(new SmartHttp(c.var.config.hostingUrl, null, c.var.http), systemClock, null),
+  );
+}
+
+function historyHostOf(c: Context<AppEnv>, transport: GitTransport): HistoryHost {
   const cache = new HistoryCache(c.env.HISTORY, (work) => c.executionCtx.waitUntil(work));
-  return { transport, lister: new HistoryLister(transport, cache, clock), clock };
+  return { transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
+}
+
+function pushTransport(c: Context<AppEnv>, github: GitHub): GitTransport {
+  const { hostingUrl, hostingApiUrl, hostingToken } = c.var.config;
+  if (hostingToken === null) {
+    return new GitTransport(new SmartHttp(hostingUrl, null, c.var.http), systemClock, null);
+  }
+  const account = { token: hostingToken, backOff: openBackOff(c.env, c.var.config) };
+  const http = new SmartHttp(hostingUrl, account, c.var.http);
+  return new GitTransport(http, systemClock, {
+    isKnownPublic: (repository) => isKnownPublic(hostingApiUrl, repository, systemClock.now()),
+    isPublic: async (repository) => !(await github.repository(repository)).isPrivate,
+  });
 }
 
 export function pushHost(c: Context<AppEnv>): PushHost {
   const { http } = c.var;
   const { hostingUrl, hostingApiUrl, hostingToken, identitySecret } = c.var.config;
-  const host = historyHost(c);
-  const { clock } = host;
-  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock });
+  const github = new GitHub({ ...openRestAccess(c.env, c.var.config, http), clock: systemClock });
   return {
-    ...host,
+    ...historyHostOf(c, pushTransport(c, github)),
     github,
     admission: pushAdmission(c),
     connectAhead: (step) =>

@@ -10,6 +10,9 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
   const hostName = new URL(c.var.config.hostingUrl).host;
   switch (failure.kind) {
     case 'refused':
+      if (failure.said !== null) {
+        c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: failure.said });
+      }
       return c.json({ error: `failed to create ${what}: ${failure.status}` }, 400);
     case 'rate-limited':
       return c.json(

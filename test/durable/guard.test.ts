@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { tokenHash } from '../../src/guard/action-token.ts';
 import type { TrackedPullRequest } from '../../src/guard/tracked-pull-request.ts';
+import type { TokenProblem } from '../../src/host/token-watch.ts';
 import type { Notification } from '../../src/notify/ntfy.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 
@@ -35,7 +36,12 @@ beforeEach(() => {
     const url = input as string;
     if (url.startsWith(API)) {
       return closes(numberOf(url))
-        ? Response.json({ closed_at: '2026-11-21T15:00:00Z', merged: true })
+        ? Response.json({
+            number: numberOf(url),
+            state: 'closed',
+            closed_at: '2026-11-21T15:00:00Z',
+            merged: true,
+          })
         : Response.json({ message: 'Not now' }, { status: 422 });
     }
     if (serviceIsDown) {
@@ -89,7 +95,7 @@ function pass(ms: number): void {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
+  for (let time = 0; time < times; time++) await guard().admit(address, 'account', LIMITS);
 }
 
 function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
@@ -134,9 +140,9 @@ describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
     expect(await guard().status()).toEqual({ panicMode: false, writesSuspended: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit('a', 'account', LIMITS)).panicMode).toBe(true);
     await abortAllDurableObjects();
-    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit('a', 'account', LIMITS)).panicMode).toBe(true);
     expect(await guard().status()).toEqual({ panicMode: true, writesSuspended: false });
     await guard().setPanic(false, PASSWORD);
     await abortAllDurableObjects();
@@ -171,7 +177,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS);
+      for (let time = 0; time < 19; time++) await instance.admit('a', 'account', LIMITS);
       return changes() - before;
     });
     expect(written).toBe(0);
@@ -455,5 +461,37 @@ describe('an alert', () => {
     pass(7 * 24 * HOUR_MS);
     await deliver();
     expect(await storedText()).not.toContain('rate-limit');
+  });
+});
+
+describe('a token with a problem', () => {
+  it('is told once a day, whoever finds it out, and without buttons', async () => {
+    await configured();
+    const problems: TokenProblem[] = ['no-workflow', 'expires-soon'];
+    await guard().tokenProblems('bot', problems);
+    await guard().tokenProblems('bot', problems);
+    await deliver();
+    pass(24 * HOUR_MS);
+    await guard().tokenProblems('bot', problems);
+    await deliver();
+    expect(published).toHaveLength(2);
+    expect(published[0]?.message).toMatch(
+      /^The token of the bot account lacks the scope workflow, .*; it expires within a week\. /,
+    );
+    expect(published[0]?.actions).toBeUndefined();
+  });
+});
+
+describe('the code host', () => {
+  it('is left alone by the account that it has asked, for as long as it said, also after a restart', async () => {
+    await guard().pauseHost('bot', 10 * MINUTE_MS);
+    await guard().pauseHost('bot', MINUTE_MS);
+    expect(await guard().admit('a', 'bot', LIMITS)).toMatchObject({ hostPauseMs: 10 * MINUTE_MS });
+    expect(await guard().admit('a', 'another bot', LIMITS)).toMatchObject({ hostPauseMs: 0 });
+    await abortAllDurableObjects();
+    pass(4 * MINUTE_MS);
+    expect(await guard().hostPause('bot')).toBe(6 * MINUTE_MS);
+    pass(6 * MINUTE_MS);
+    expect(await guard().hostPause('bot')).toBe(0);
   });
 });

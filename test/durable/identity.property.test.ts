@@ -47,11 +47,11 @@ class Report implements fc.AsyncCommand<Model, Real> {
 
   async run(model: Model, real: Real): Promise<void> {
     const before = standing(model);
-    const isFirst = before.every(({ by }) => by !== this.by);
+    const isFirst = !model.isBlocked && before.every(({ by }) => by !== this.by);
     if (isFirst) {
       const after = [...before, { by: this.by, at: model.now }];
       model.reports = after;
-      if (after.length === 3 && !model.isBlocked) {
+      if (after.length === 3) {
         model.cooldownUntil = model.now + 6 * HOUR_MS;
         model.karma = 0;
         model.shown = model.shown.map(() => 0);

@@ -7,6 +7,7 @@ import {
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { CALLS_PER_HOUR } from '../../src/events/call-budget.ts';
 import { API, BOT, FakeActivity } from './support/fake-activity.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -136,6 +137,24 @@ describe('a run', () => {
       await deliver(prHash);
       expect(messagesOf(prHash)).toEqual([`Your anonymous pull request was merged: ${url}`]);
     }
+  });
+
+  it('asks only for what was said since the last time', async () => {
+    const { prHash, pull } = await openPull();
+    pull.comments.push({ id: 5, author: 'mona' });
+    await run();
+    vi.setSystemTime(Date.now() + 24 * 60 * MINUTE_MS);
+    const touchedBefore = pull.updatedAt;
+    pull.updatedAt = Date.now() - 60_000;
+    pull.comments.push({ id: 6, author: 'mona' });
+    asked();
+    await run();
+    const read = host.requests.find(({ path }) => path.includes('/comments'));
+    const since = Date.parse(new URLSearchParams(read?.path.split('?')[1]).get('since') ?? '');
+    expect(touchedBefore - since).toBeGreaterThan(0);
+    expect(touchedBefore - since).toBeLessThan(2 * 60 * MINUTE_MS);
+    await deliver(prHash);
+    expect(messagesOf(prHash)).toHaveLength(2);
   });
 
   it('asks only whether the feed has changed, and nothing more if it has not', async () => {
@@ -271,11 +290,72 @@ describe('when the host fails', () => {
     const { prHash, pull } = await openPull();
     pull.closedAt = CLOSED_AT;
     host.disturb = () => Response.json({}, { status: 429, headers: { 'retry-after': '120' } });
-    await run();
+    // An account of its own: it is the account that is left alone.
+    const account = { HOSTING_TOKEN: 'another-bot' };
+    await run(account);
     host.disturb = () => undefined;
     asked();
-    await run();
+    await run(account);
     expect(asked()).toEqual([]);
+    vi.setSystemTime(Date.now() + 120_000);
+    await run(account);
+    await deliver(prHash);
+    expect(messagesOf(prHash)).toHaveLength(1);
+  });
+});
+
+function touchAll(): void {
+  host.pulls.forEach((pull) => {
+    pull.updatedAt = Date.now() - MINUTE_MS;
+  });
+}
+
+/** Calls to the host in one run. */
+async function cost(): Promise<number> {
+  asked();
+  await run();
+  return asked().length;
+}
+
+describe('mentions in pull requests of strangers', () => {
+  it('cost one look each, and later none', async () => {
+    for (let number = 1; number <= 50; number++) host.pull(number, 'main').author = 'mallory';
+    expect(await cost()).toBeLessThanOrEqual(60);
+    vi.setSystemTime(Date.now() + 2 * MINUTE_MS);
+    touchAll();
+    expect(await cost()).toBeLessThanOrEqual(5);
+    await abortAllDurableObjects();
+    vi.setSystemTime(Date.now() + 2 * MINUTE_MS);
+    touchAll();
+    expect(await cost()).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('the calls of an hour', () => {
+  it('go to the pull requests that the bot opened first', async () => {
+    const { prHash, pull } = await openPull();
+    Object.assign(pull, { closedAt: CLOSED_AT, reason: 'author' });
+    for (let number = 2; number <= 80; number++) {
+      Object.assign(host.pull(number, 'main'), { author: 'mallory', updatedAt: pull.updatedAt - 1000 });
+    }
+    await run();
+    await deliver(prHash);
+    expect(messagesOf(prHash)).toHaveLength(1);
+  });
+
+  it('are no more than allowed: what is left over is told in the next one, and the log says so once', async () => {
+    const hour = Math.ceil(Date.now() / (60 * MINUTE_MS));
+    vi.setSystemTime((hour + 0.5) * 60 * MINUTE_MS);
+    const { prHash, pull } = await openPull();
+    pull.closedAt = CLOSED_AT;
+    await runInDurableObject(feedObject(), (_, state) => {
+      state.storage.sql.exec('INSERT INTO spent VALUES (1, ?, ?, 0)', hour, CALLS_PER_HOUR - 1);
+    });
+    await run();
+    await run();
+    expect(asked()).toEqual(['/notifications']);
+    expect(logged).toEqual([expect.stringMatching(/ warn following pull requests has used up its calls/)]);
+    vi.setSystemTime((hour + 1) * 60 * MINUTE_MS);
     await run();
     await deliver(prHash);
     expect(messagesOf(prHash)).toHaveLength(1);

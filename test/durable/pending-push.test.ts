@@ -129,12 +129,18 @@ describe('a push that died and is not repeated', () => {
     html_url: 'https://host.test/octo/hello/pull/7',
     state: 'open',
     base: { ref: 'main' },
-    head: { repo: { name: 'hello', owner: { login: 'bot' } } },
+    head: {
+      label: `bot:anon-${PR_HASH}`,
+      ref: `anon-${PR_HASH}`,
+      user: { login: 'bot' },
+      repo: { name: 'hello', owner: { login: 'bot' } },
+    },
   };
 
   const REPOSITORY = {
     'GET /user': { login: 'bot' },
     'GET /repos/octo/hello': {
+      id: 1,
       name: 'hello',
       owner: { login: 'octo' },
       private: false,

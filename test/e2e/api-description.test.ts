@@ -12,7 +12,9 @@ const KEY = 'key-of-the-operator';
 const PASSWORD = 'open-sesame';
 const keyed = { headers: { 'X-Service-Key': KEY } };
 
-const bed = useTestBed({ env: { SERVICE_API_KEY: KEY, PANIC_PASSWORD: PASSWORD } });
+const bed = useTestBed({
+  env: { SERVICE_API_KEY: KEY, PANIC_PASSWORD: PASSWORD, NOTIFY_ADMIN_TOPIC: 'operator' },
+});
 let api: DescribedApi;
 let upstream: Upstream;
 
@@ -22,6 +24,8 @@ const ELSEWHERE = [
   / (500|408)$/,
   // A dead ledger: test/routes/stats.test.ts.
   /^GET \/api\/\S+ 503$/,
+  // A service without an operator: test/routes/pardons.test.ts.
+  /^POST \/v1\/moderation\/appeal 503$/,
 ];
 
 beforeAll(async () => {
@@ -123,8 +127,9 @@ describe('comments and issues', () => {
     ];
     for (const [operation, end, hostPath] of operations) {
       await api.expect(403, operation, `/v1/gh/octo/closed/${end}`, json(person, TEXTS));
-      const headers = { 'retry-after': '120' };
-      bed.sandbox.faults.inject({ method: 'POST', path: hostPath, answer: { status: 429, headers } });
+      // As often as a call is made; the account is to be free again for the next one.
+      const answer = { status: 429, headers: { 'retry-after': '1' } };
+      bed.sandbox.faults.inject({ method: 'POST', path: hostPath, times: 3, answer });
       await api.expect(503, operation, `/v1/gh/octo/hello/${end}`, json(person, TEXTS));
       const cut = { during: 'request', afterBytes: 0 } as const;
       bed.sandbox.faults.inject({ method: 'POST', path: hostPath, times: 9, cut });
@@ -155,6 +160,14 @@ describe('comments and issues', () => {
       const crossSite = { ...headers, 'Sec-Fetch-Site': 'cross-site' };
       await api.expect(403, `POST ${reports}`, reports, { headers: crossSite, body: `hash=${hash}` });
     }
+    const appeals = '/v1/moderation/appeal';
+    const appeal = { thread: `octo/hello#${number}`, user_token, text: 'Please' };
+    await api.expect(200, `POST ${appeals}`, appeals, json(author, appeal));
+    await api.expect(429, `POST ${appeals}`, appeals, json(author, appeal));
+    await api.expect(400, `POST ${appeals}`, appeals, json(author, { ...appeal, text: '' }));
+    await api.expect(409, `POST ${appeals}`, appeals, json(author, { ...appeal, user_token: 'another' }));
+    await api.expect(413, `POST ${appeals}`, appeals, json(author, LARGE));
+
     const busy = bed.person();
     const report = (index: number) => json(busy, { hash: (index + 0x1000_0000).toString(16) });
     for (let index = 0; index < 10; index++) await api.expect(200, `POST ${reports}`, reports, report(index));
@@ -163,6 +176,25 @@ describe('comments and issues', () => {
 });
 
 describe('the operator', () => {
+  it('is answered as described: pardon', async () => {
+    const [operation, path] = ['POST /admin/pardon', '/admin/pardon'];
+    const [person, hash] = [bed.person(), '1234abcd'];
+    const body = { password: PASSWORD, hash };
+    await api.expect(404, operation, path, json(person, body));
+    await api.expect(
+      200,
+      'POST /v1/moderation/report',
+      '/v1/moderation/report',
+      json(bed.person(), { hash }),
+    );
+    await api.expect(200, operation, path, json(person, body));
+    await api.expect(401, operation, path, json(person, { ...body, password: 'wrong' }));
+    await api.expect(400, operation, path, json(person, { ...body, hash: 'no' }));
+    await api.expect(413, operation, path, json(person, LARGE));
+    for (let count = 5; count < 10; count++) await api.expect(200, operation, path, json(person, body));
+    await api.expect(429, operation, path, json(person, body));
+  });
+
   it.each(['panic', 'rollback'])('is answered as described: %s', async (action) => {
     const operation = `POST /admin/${action}`;
     const path = `/admin/${action}`;

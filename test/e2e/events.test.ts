@@ -1,6 +1,7 @@
 /** What becomes of a pull request after the push, as its topic tells it. */
 import { describe, expect, it } from 'vitest';
 import type { IssueName } from '../../sandbox/maintainer.ts';
+import { comment } from './support/speak.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { type TestBed, useTestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
@@ -49,10 +50,10 @@ describe('the topic of a pull request', () => {
   it('tells of comments, reviews and the merge, each once', async () => {
     const pull = await opened();
     const { maintainer } = bed.sandbox;
-    const comment = maintainer.comment(pull.on, 'Thanks!', 'mona');
+    const commentId = maintainer.comment(pull.on, `Thanks, @${bed.sandbox.botLogin}!`, 'mona');
     await bed.service.runScheduled();
     await bed.service.runScheduled();
-    const commented = `commented on: ${pull.url}#issuecomment-${comment}`;
+    const commented = `commented on: ${pull.url}#issuecomment-${commentId}`;
     await expectEvents(pull, commented);
     const review = maintainer.review(pull.on, 'APPROVED', '', 'mona');
     await bed.service.runScheduled();
@@ -68,16 +69,16 @@ describe('the topic of a pull request', () => {
     bed.sandbox.maintainer.close(pull.on);
     await bed.service.runScheduled();
     await bed.service.runScheduled();
-    const comment = bed.sandbox.maintainer.comment(pull.on, 'Sorry.');
+    const commentId = bed.sandbox.maintainer.comment(pull.on, 'Sorry.');
     await bed.service.runScheduled();
-    await expectEvents(pull, `closed: ${pull.url}`, `commented on: ${pull.url}#issuecomment-${comment}`);
+    await expectEvents(pull, `closed: ${pull.url}`, `commented on: ${pull.url}#issuecomment-${commentId}`);
   });
 
   it('says the title, and leads to the page, without a word of the comment', async () => {
     const pull = await opened();
-    const comment = bed.sandbox.maintainer.comment(pull.on, 'A long story.');
+    const commentId = bed.sandbox.maintainer.comment(pull.on, 'A long story.');
     await bed.service.runScheduled();
-    const url = `${pull.url}#issuecomment-${comment}`;
+    const url = `${pull.url}#issuecomment-${commentId}`;
     await expectEvents(pull, `commented on: ${url}`);
     const published = bed.host.requests.filter(({ path }) => path.startsWith('/ntfy'));
     expect(JSON.parse(published.at(-1)!.body.toString())).toEqual({
@@ -88,6 +89,16 @@ describe('the topic of a pull request', () => {
     });
   });
 
+  it.each(['pulls', 'issues'])('tells of a comment made through the service under /%s', async (kind) => {
+    const pull = await opened();
+    const thread = `${pull.on.owner}/${pull.on.repo}/${kind}/${pull.on.number}`;
+    const said = await comment(bed, bed.person(), thread, 'Said without an account');
+    expect(said.status).toBe(200);
+    await bed.service.runScheduled();
+    await bed.service.runScheduled();
+    await expectEvents(pull, `commented on: ${String(said.body['comment_url'])}`);
+  });
+
   it('does not tell what the bot does itself, nor what happens to others', async () => {
     const [pull, other] = [await opened(), await opened()];
     const { owner, repo, number } = pull.on;
@@ -96,9 +107,9 @@ describe('the topic of a pull request', () => {
     });
     bed.sandbox.maintainer.close(other.on);
     await bed.service.runScheduled();
-    const comment = bed.sandbox.maintainer.comment(pull.on, 'Said by someone');
+    const commentId = bed.sandbox.maintainer.comment(pull.on, 'Said by someone');
     await bed.service.runScheduled();
-    await expectEvents(pull, `commented on: ${pull.url}#issuecomment-${comment}`);
+    await expectEvents(pull, `commented on: ${pull.url}#issuecomment-${commentId}`);
     await expectEvents(other, `closed: ${other.url}`);
   });
 });
@@ -110,7 +121,7 @@ describe('the scheduled handler', () => {
     ['the comments', /\/issues\/\d+\/comments$/],
   ])('makes up for a failure of %s in the next minute', async (_what, path) => {
     const pull = await opened();
-    const comment = bed.sandbox.maintainer.comment(pull.on, 'Hm');
+    const commentId = bed.sandbox.maintainer.comment(pull.on, 'Hm');
     const loggedBefore = bed.logLines.length;
     bed.sandbox.faults.inject({ method: 'GET', path, answer: { status: 500 } });
     await bed.service.runScheduled();
@@ -119,7 +130,7 @@ describe('the scheduled handler', () => {
       / warn could not read what became of the pull requests error=\w+ status=500$/,
     );
     await bed.service.runScheduled();
-    await expectEvents(pull, `commented on: ${pull.url}#issuecomment-${comment}`);
+    await expectEvents(pull, `commented on: ${pull.url}#issuecomment-${commentId}`);
   });
 
   it('cannot be called from outside', async () => {

@@ -147,6 +147,20 @@ describe('git fetch', () => {
     expect(bodies.join('')).toContain('agent=git/2.0');
   });
 
+  it('tells no name of a branch, which every fetch asks for once the branch is tracked', async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    const clone = await person.clone(upstream.url);
+    await clone.git('switch', '--quiet', '-c', person.branch);
+    await clone.git('config', `branch.${person.branch}.remote`, 'origin');
+    await clone.git('config', `branch.${person.branch}.merge`, `refs/heads/${person.branch}`);
+    await upstream.grow();
+    await clone.git('fetch');
+    await expectSame(clone, upstream);
+    expect((await clone.tryGit('fetch', 'origin', person.branch)).code).toBe(128);
+    await clone.git('fetch', 'origin', 'main');
+  });
+
   it('finds what is common before anything is pushed', async () => {
     const upstream = await bed.createUpstream();
     const clone = await bed.person().clone(upstream.url);

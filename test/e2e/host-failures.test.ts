@@ -113,16 +113,6 @@ describe('a host that stumbles once', () => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(2_000);
     await bed.host.onlyPull(contribution.upstream);
   });
-
-  it('and asks for more time than a person has is not waited for', async () => {
-    const contribution = await withWork(bed);
-    const answer = { status: 429, headers: { 'retry-after': '3600' }, body: SECONDARY_LIMIT };
-    const path = new RegExp(`/repos/${contribution.upstream.fullName}/forks$`);
-    bed.sandbox.faults.inject({ method: 'POST', path, times: ALWAYS, answer });
-    const lines = await expectRefused(bed, contribution.upstream, await contribution.clone.push(), FORK);
-    expect(lines.join('\n')).toMatch(/slow down/);
-    await expectAgain(bed, contribution);
-  });
 });
 
 describe('the history', () => {

@@ -107,6 +107,18 @@ describe('a name or an address in files', () => {
     expect(await expectFound({ upstream, person, clone })).toContain(`added by ${person.authorEmail}`);
   });
 
+  it('is found in a list of addresses of the same provider, of which the delta copies the rest', async () => {
+    const upstream = await bed.createUpstream();
+    const people = ['alice', 'bob', 'carl', 'dora', 'emil', 'fred'];
+    const list = people.map((name) => `${name}.${name}@home.example\n`);
+    await upstream.grow({ files: { AUTHORS: list.join('') } });
+    const person = bed.person();
+    const clone = await person.clone(upstream.url);
+    const longer = [...list.slice(0, 3), `${person.authorEmail}\n`, ...list.slice(3)];
+    await clone.commit({ files: { AUTHORS: longer.join('') } });
+    expect(await expectFound({ upstream, person, clone })).toContain(person.authorEmail.split('@')[0]);
+  });
+
   it('is found in the name of a file', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;
@@ -149,6 +161,43 @@ describe('a name or an address in files', () => {
     await clone.commit({ message: `About ${person.authorName.split(' ')[0]} and x${person.authorName}s\n` });
     bed.tripwire.tolerate('a longer word', ({ secret }) => secret.kind === 'name');
     await expectAccepted(bed, contribution, await clone.push());
+  });
+});
+
+describe('the original id of a commit', () => {
+  it('is found in a file, and can be published on purpose', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const id = await clone.commit({ message: 'Format all files\n' });
+    await clone.commit({ files: { '.git-blame-ignore-revs': `# format\n${id}\n` } });
+    const lines = await expectRefused(
+      bed,
+      upstream,
+      await clone.push(),
+      'original commit ids would become public',
+    );
+    expect(lines).toContain(`  .git-blame-ignore-revs: the id of a commit of this push: ${id}`);
+    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
+    bed.tripwire.tolerate('published on purpose', ({ secret }) => secret.kind === 'id');
+    const pushed = await clone.push('-o', 'publish-names', 'origin', 'HEAD:topic');
+    await expectAccepted(bed, contribution, pushed);
+    expect(remoteLines(pushed).join('\n')).toContain('The original id of a commit would become public:');
+  });
+
+  it('is found in a message that git wrote before a rebase', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    const upstreams = await upstream.tip('main~1');
+    const first = await clone.commit({ message: `Old\n\n(cherry picked from commit ${upstreams})\n` });
+    await clone.git('revert', '--no-edit', 'HEAD');
+    await upstream.grow();
+    await clone.git('fetch', '--quiet');
+    await clone.git('rebase', '--quiet', 'origin/main');
+    const reason = 'original commit ids would become public';
+    const lines = await expectRefused(bed, upstream, await clone.push(), reason);
+    expect(lines.filter((line) => line.includes('a message names a commit'))).toEqual([
+      `  a message names a commit that upstream does not have: ${first}`,
+    ]);
   });
 });
 

@@ -35,6 +35,27 @@ describe('a repository that accepts no pull requests', () => {
   });
 });
 
+describe('a repository that wants to know where pull requests come from', () => {
+  it('is told below what the author says, also after an update', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await withPolicy(upstream, 'pull_request_footer: true\n');
+    await clone.commit();
+    const pushed = await clone.push('-o', 'description=Words', 'origin', 'HEAD:topic');
+    const { pull, banner } = await expectAccepted(bed, { upstream, clone }, pushed);
+    const { owner, name } = upstream;
+    const body = async () =>
+      (await bed.host.call<{ body: string }>('GET', `/repos/${owner}/${name}/pulls/${pull.number}`)).body;
+    const line = `*This is an anonymous contribution made via [gitveil](${bed.service.url}).*`;
+    const rest = /\n\*\[What maintainers should know\]\(https:\S+\/docs\/maintainers\.md\)\*$/;
+    expect(await body()).toContain(`Words\n\n---\n${line}`);
+    expect(await body()).toMatch(rest);
+    const options = ['-o', `pr-hash=${banner.prHash}`, '-o', 'description=Other words'];
+    await clone.commit();
+    expect((await clone.push(...options, 'origin', 'HEAD:topic')).code).toBe(0);
+    expect(await body()).toContain(`Other words\n\n---\n${line}`);
+  });
+});
+
 describe('a repository that accepts pull requests only', () => {
   it('takes a push, and neither issues nor comments', async () => {
     const { upstream, clone } = await contribute(bed);

@@ -115,6 +115,22 @@ describe('the fork', () => {
     await expect.poll(() => forkMain(upstream)).toBe(tip);
   });
 
+  it('is waited for if the pack leaves out what only newer commits of upstream have', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+    const content = randomBytes(4_000).toString('hex');
+    await upstream.grow({ files: { 'long.txt': content } });
+    await clone.git('fetch', '--quiet');
+    await clone.git('reset', '--hard', '--quiet', 'HEAD~1');
+    await clone.commit({ files: { 'long.txt': content } });
+    // With a bitmap, Git knows all objects of upstream's newest commit. Without, only those that the work stands on.
+    await clone.git('-c', 'repack.writeBitmaps=true', 'repack', '-adbq');
+    bed.sandbox.faults.inject({ path: /\/merge-upstream$/, delayMs: 300 });
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+    expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toHaveLength(3);
+  });
+
   it('that cannot be synced beside the push is synced by the next', async () => {
     const { clone, upstream } = await contributeAgain();
     const tip = await upstream.grow({ count: 2 });

@@ -13,7 +13,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const OLD_DATE = new Date(NOW - MINUTE_MS).toUTCString();
 
 function thread(updatedAt: number) {
-  return { id: '1', repository: { owner: 'octo', name: 'hello' }, number: 7, updatedAt };
+  return { id: '1', isByBot: true, repository: { owner: 'octo', name: 'hello' }, number: 7, updatedAt };
 }
 
 function afterFull(lastModified: string | null, askedAt = NOW, pollIntervalMs = 0): FeedCursor {
@@ -22,7 +22,11 @@ function afterFull(lastModified: string | null, askedAt = NOW, pollIntervalMs = 
 
 describe('the first request', () => {
   it('reaches back an hour, without a condition', () => {
-    expect(nextRequest(newCursor(NOW), NOW, NOW)).toEqual({ since: NOW - HOUR_MS, ifModifiedSince: null });
+    expect(nextRequest(newCursor(NOW), NOW, NOW)).toEqual({
+      since: NOW - HOUR_MS,
+      ifModifiedSince: null,
+      isWhole: true,
+    });
   });
 });
 
@@ -67,6 +71,19 @@ describe('the condition of a request', () => {
     const almost = NOW + 10 * MINUTE_MS - 1;
     expect(nextRequest(cursor, almost, almost)?.ifModifiedSince).toBe(OLD_DATE);
     expect(nextRequest(cursor, almost + 1, almost + 1)?.ifModifiedSince).toBeNull();
+  });
+});
+
+describe('all pages of the feed', () => {
+  it('are asked for once in ten minutes, however often something changes', () => {
+    const minutes = Array.from({ length: 30 }, (_, minute) => NOW + minute * MINUTE_MS);
+    let cursor = afterFull(null);
+    const whole = minutes.filter((now) => {
+      const isWhole = nextRequest(cursor, now, now)?.isWhole;
+      cursor = afterAnswer(cursor, { threads: [], lastModified: null, pollIntervalMs: 0 }, now, now);
+      return isWhole;
+    });
+    expect(whole).toEqual([NOW + 10 * MINUTE_MS, NOW + 20 * MINUTE_MS]);
   });
 });
 

@@ -1,30 +1,32 @@
 import { describe, expect, it } from 'vitest';
-import { eventsOf } from '../../src/events/host-event.ts';
-import type { PullRequestActivity } from '../../src/host/github-activity.ts';
+import { eventsOf, ownPrHash } from '../../src/events/host-event.ts';
+import { commentText } from '../../src/identity/footer.ts';
+import type { PullRequestState } from '../../src/host/github-activity.ts';
 
-const BOT = 'veil-bot';
+const BOT = 1;
+const MONA = 2;
 const PULL = 'https://host.test/octo/hello/pull/7';
 
-function activity(changes: Partial<PullRequestActivity> = {}): PullRequestActivity {
+function activity(changes: Partial<PullRequestState> = {}): PullRequestState {
   return {
     number: 7,
     url: PULL,
-    author: BOT,
+    authorId: BOT,
     branch: 'anon-0123456789ab',
     mergedAt: null,
     closedAt: null,
-    remarks: [],
     ...changes,
   };
 }
 
-function remark(key: string, at: string, author: string | null = 'mona') {
-  return { key, author, url: `${PULL}#${key}`, at };
+function remark(key: string, at: string, authorId: number | null = MONA, text = '') {
+  return { key, authorId, url: `${PULL}#${key}`, at, text };
 }
 
 describe('the events of a pull request', () => {
   it('are none while nobody has done anything', () => {
-    expect(eventsOf(activity(), BOT)).toEqual({ prHash: '0123456789ab', number: 7, events: [] });
+    expect(ownPrHash(activity(), BOT)).toBe('0123456789ab');
+    expect(eventsOf(activity(), [], BOT)).toEqual([]);
   });
 
   it('are all remarks of others in the order of time, each under its own page', () => {
@@ -34,17 +36,23 @@ describe('the events of a pull request', () => {
       remark('comment:5', '2026-01-06T00:00:00Z', BOT),
       remark('review:9', '2026-01-04T00:00:00Z'),
     ];
-    expect(eventsOf(activity({ remarks }), BOT)?.events).toEqual([
+    expect(eventsOf(activity(), remarks, BOT)).toEqual([
       { key: 'comment:3', kind: 'commented', number: 7, url: `${PULL}#comment:3` },
       { key: 'review:9', kind: 'reviewed', number: 7, url: `${PULL}#review:9` },
       { key: 'comment:4', kind: 'commented', number: 7, url: `${PULL}#comment:4` },
     ]);
   });
 
+  it('tell what the bot says for somebody', () => {
+    const text = commentText('Hm', { hash: '0123abcd', karma: 1, origin: 'https://veil.example' });
+    const remarks = [remark('comment:5', '2026-01-06T00:00:00Z', BOT, text)];
+    expect(eventsOf(activity(), remarks, BOT).map(({ key }) => key)).toEqual(['comment:5']);
+  });
+
   it('end with the merge, which is not also a closing', () => {
     const closedAt = '2026-01-09T00:00:00Z';
     const remarks = [remark('comment:3', '2026-01-10T00:00:00Z')];
-    const { events } = eventsOf(activity({ remarks, closedAt, mergedAt: closedAt }), BOT)!;
+    const events = eventsOf(activity({ closedAt, mergedAt: closedAt }), remarks, BOT);
     expect(events.map(({ key }) => key)).toEqual(['comment:3', 'merged:7']);
   });
 
@@ -53,17 +61,17 @@ describe('the events of a pull request', () => {
       activity({ closedAt: '2026-01-09T00:00:00Z' }),
       activity({ closedAt: '2026-01-11T00:00:00Z' }),
       activity({ closedAt: '2026-01-09T00:00:00Z', number: 8 }),
-    ].map((state) => eventsOf(state, BOT)?.events[0]?.key);
+    ].map((state) => eventsOf(state, [], BOT)[0]?.key);
     expect(new Set(keys).size).toBe(3);
-    expect(keys[0]).toBe(eventsOf(activity({ closedAt: '2026-01-09T00:00:00Z' }), BOT)?.events[0]?.key);
+    expect(keys[0]).toBe(eventsOf(activity({ closedAt: '2026-01-09T00:00:00Z' }), [], BOT)[0]?.key);
   });
 
   it.each([
-    ['of someone else, whose branch is named after the pr_hash', { author: 'mallory' }],
-    ['of a deleted account', { author: null }],
+    ['of someone else, whose branch is named after the pr_hash', { authorId: 3 }],
+    ['of a deleted account', { authorId: null }],
     ['from a branch that is no working branch', { branch: 'main' }],
     ['from a branch that only begins like one', { branch: 'anon-0123456789ab-2' }],
   ])('do not exist for a pull request %s', (_what, changes) => {
-    expect(eventsOf(activity({ closedAt: '2026-01-09T00:00:00Z', ...changes }), BOT)).toBeNull();
+    expect(ownPrHash(activity(changes), BOT)).toBeNull();
   });
 });

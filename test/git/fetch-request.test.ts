@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MAX_HAVES, NothingInCommon, readFetchRequest } from '../../src/git/fetch-request.ts';
+import { RefPrefixes } from '../../src/git/ref-prefixes.ts';
 import { CHUNKINGS, readerOf } from '../support/byte-chunks.ts';
 import { oidNumber } from '../support/objects.ts';
 import { runs } from '../support/runs.ts';
@@ -61,6 +62,12 @@ async function relayed(
   return linesOf(Buffer.concat(pieces));
 }
 
+it('lists everything if more is asked for than is kept', () => {
+  const prefixes = new RefPrefixes();
+  for (let index = 0; index <= 10_000; index++) prefixes.add(`refs/x/${index}`);
+  expect(prefixes.widened()).toEqual(['HEAD', 'refs/']);
+});
+
 describe.each(CHUNKINGS)('a fetch of version 2 in %s chunks', (_, cut) => {
   it('loses commits of the client’s own, its name and its session', async () => {
     const args = ['thin-pack', 'ofs-delta', `want ${WANT}`, `have ${LOCAL}`, `have ${UPSTREAM}`, 'done'];
@@ -104,6 +111,37 @@ describe.each(CHUNKINGS)('a fetch of version 2 in %s chunks', (_, cut) => {
     expect(lines).toContain(`shallow ${OLDER}`);
     const stranger = v2(['command=fetch'], [`shallow ${LOCAL}`, `want ${WANT}`]);
     await expect(relayed(stranger, 2, cut)).rejects.toMatchObject({ code: 'unsupported' });
+  });
+
+  const listed = async (...prefixes: string[]) => {
+    const args = ['peel', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)];
+    const lines = await relayed(v2(['command=ls-refs'], args), 2, cut);
+    expect(lines.slice(4, 5)).toEqual(['peel']);
+    return lines.slice(5, -1).map((line) => line.replace('ref-prefix ', ''));
+  };
+
+  it('lists refs without the names of the client’s branches', async () => {
+    // `git pull` on a branch that was pushed with -u.
+    const tracked = ['refs/heads/', 'refs/heads/my-name/fix', 'refs/tags/', 'HEAD'];
+    expect(await listed(...tracked)).toEqual(['refs/heads/', 'refs/tags/', 'HEAD']);
+    // `git fetch origin my-name/fix`
+    const expanded = ['', 'refs/', 'refs/tags/', 'refs/heads/', 'refs/remotes/'].map(
+      (start) => `${start}my-name/fix`,
+    );
+    expect(await listed(...expanded, 'refs/remotes/my-name/fix/HEAD')).toEqual([
+      'refs/tags/',
+      'refs/heads/',
+      'refs/remotes/',
+    ]);
+    // `git fetch origin pull/7/head`
+    expect(await listed('pull/7/head', 'refs/pull/7/head', 'refs/heads/pull/7/head')).toEqual([
+      'refs/pull/7/head',
+      'refs/heads/',
+    ]);
+    expect(await listed('refs/notes/commits', 'refs/refs/notes/commits')).toEqual(['refs/notes/commits']);
+    // A pattern such as `my-*` may mean any ref.
+    expect(await listed('my-')).toEqual(['HEAD', 'refs/']);
+    expect(await listed()).toEqual([]);
   });
 
   it('for refs asks for the same refs', async () => {

@@ -103,7 +103,6 @@ describe('readLsRefs', () => {
     ['an id of SHA-256', pkt(`${'a'.repeat(64)} refs/heads/main\n`) + FLUSH],
     ['a line without a name', pkt(`${A}\n`) + FLUSH],
     ['bytes that are not UTF-8', pkt(`${A} refs/heads/\u00ff\n`) + FLUSH],
-    ['an error packet', pkt('ERR access denied\n') + FLUSH],
     ['a version 1 answer', pkt('# service=git-upload-pack\n') + FLUSH],
     ['a delimiter', DELIM],
     ['a web page', '<!DOCTYPE html>'],
@@ -111,6 +110,11 @@ describe('readLsRefs', () => {
     ['a list that breaks off', pkt(`${A} refs/heads/main\n`)],
   ])('refuses %s', async (_, section) => {
     await expect(read(section)).rejects.toMatchObject({ code: 'bad-request' });
+  });
+
+  it('hands an error packet on in its own words', async () => {
+    const answer = read(pkt('ERR access denied\n') + FLUSH);
+    await expect(answer).rejects.toMatchObject({ name: 'ErrorPacket', text: 'access denied' });
   });
 });
 

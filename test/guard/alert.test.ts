@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { type Action, pardonOf } from '../../src/guard/action-token.ts';
 import { type Alert, alertNotification, pseudonymOf } from '../../src/guard/alert.ts';
 
 const facts = {
@@ -6,7 +7,11 @@ const facts = {
   serviceUrl: 'https://gitveil.test',
   at: Date.UTC(2026, 10, 21, 15, 4, 5),
   address: null,
-  tokens: { 'activate-panic': 'aa', rollback: 'bb', 'deactivate-panic': 'cc' },
+  tokens: new Map<Action, string>([
+    ['activate-panic', 'aa'],
+    ['rollback', 'bb'],
+    ['deactivate-panic', 'cc'],
+  ]),
 };
 const rateLimit: Alert = { kind: 'rate-limit', client: 'client-0123abcd', attempts: 6 };
 
@@ -60,5 +65,43 @@ describe('an alert', () => {
         body: '{"token":"cc","active":false}',
       },
     ]);
+  });
+
+  const hash = '1a2b3c4d';
+  const pardon = { ...facts, tokens: new Map([[pardonOf(hash), 'dd']]) };
+  const flagged = { kind: 'moderation', hash, state: 'flagged', reports: 3, isLast: false } as const;
+
+  it('says what reports have led to, with a button that pardons and a link to the report page', () => {
+    const alert: Alert = { ...flagged, comments: 2, repository: 'octo/hello' };
+    expect(alertNotification(alert, pardon)).toMatchObject({
+      title: 'anon-1a2b3c4d is flagged',
+      message:
+        'anon-1a2b3c4d is flagged after 3 reports: its karma is 0, and it has to pause for 6 hours. ' +
+        'Comments left: 2, on octo/hello. Noticed at 2026-11-21T15:04:05Z.',
+      click: 'https://gitveil.test/v1/moderation/report?hash=1a2b3c4d',
+      actions: [
+        {
+          label: 'Pardon anon-1a2b3c4d',
+          url: 'https://gitveil.test/admin/pardon',
+          body: '{"token":"dd","hash":"1a2b3c4d"}',
+        },
+      ],
+    });
+    const last: Alert = { ...flagged, state: 'blocked', comments: 0, repository: null, isLast: true };
+    expect(alertNotification(last, pardon).message).toContain(
+      'its comments are being deleted. It has no comments. More of these alerts wait until the hour is over',
+    );
+  });
+
+  it('passes an appeal on as one line of quoted text', () => {
+    const text = 'I only\n\nasked.\nNoticed at noon.';
+    const { message, title } = alertNotification(
+      { kind: 'appeal', hash, state: 'blocked', reports: 6, text },
+      pardon,
+    );
+    expect(title).toBe('Appeal of anon-1a2b3c4d');
+    expect(message).toBe(
+      'anon-1a2b3c4d (blocked, 6 reports) writes: “I only asked. Noticed at noon.” Noticed at 2026-11-21T15:04:05Z.',
+    );
   });
 });

@@ -2,10 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
 import { GitHub } from '../../src/host/github.ts';
+import { ACCOUNT } from './support/back-off.ts';
 
 let answered = Response.error();
 const http = { fetch: async () => answered };
-const github = new GitHub({ apiUrl: 'https://api.host.test', token: 'secret', http, clock: systemClock });
+const github = new GitHub({
+  apiUrl: 'https://api.host.test',
+  token: 'secret',
+  http,
+  ...ACCOUNT,
+  clock: systemClock,
+});
 const repository = { owner: 'octo', name: 'hello' };
 
 function answer(status: number, body: unknown): void {

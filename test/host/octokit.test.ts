@@ -1,13 +1,17 @@
 /** Octokit as it is used here: what it sends, to whom, and which answers it does not take. */
 import { describe, expect, it, vi } from 'vitest';
 import { openOctokit } from '../../src/host/octokit.ts';
+import { ACCOUNT } from './support/back-off.ts';
 import type { Http } from '../../src/outgoing/http-client.ts';
 
 const API = 'https://api.host.test';
 
 function opened(...answers: Response[]) {
   const fetch = vi.fn<Http['fetch']>(async () => answers.shift() ?? Response.error());
-  return { fetch, octokit: openOctokit({ apiUrl: API, token: 'secret', http: { fetch } }) };
+  return {
+    fetch,
+    octokit: openOctokit({ apiUrl: API, token: 'secret', http: { fetch }, ...ACCOUNT }),
+  };
 }
 
 describe('Octokit', () => {

@@ -1,5 +1,6 @@
 /** Requests to the host: who is named in them, how long they may take, and what answers mean. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { NO_BACK_OFF } from './support/back-off.ts';
 import { HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../src/host/smart-http.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -14,12 +15,16 @@ function hostAnswers(how: typeof respond): void {
   respond = how;
 }
 
-const http = new SmartHttp('https://host.test', TOKEN, {
-  async fetch(url, init = {}) {
-    asked.push({ url: url as string, init });
-    return respond(init.signal as AbortSignal);
+const http = new SmartHttp(
+  'https://host.test',
+  { token: TOKEN, backOff: NO_BACK_OFF },
+  {
+    async fetch(url, init = {}) {
+      asked.push({ url: url as string, init });
+      return respond(init.signal as AbortSignal);
+    },
   },
-});
+);
 
 /** A host that says nothing until the request is given up. */
 const silence = (signal: AbortSignal) =>

@@ -1,11 +1,23 @@
 /** Who counts as one client. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clientNetwork, networkOf } from '../../src/identity/client-address.ts';
+import { clientNetwork, lacksAddress, networkOf, siteOf } from '../../src/identity/client-address.ts';
 
 function request(headers: Record<string, string>): Request {
   return new Request('https://gitveil.test/', { headers });
 }
+
+describe('siteOf', () => {
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['unknown', 'unknown'],
+    ['2001:db8:1:2::/64', '2001:db8:1::/48'],
+    ['2001:db8:0:0::/64', '2001:db8:0::/48'],
+    ['0:0:0:0::/64', '0:0:0::/48'],
+  ])('takes %s as part of %s', (network, site) => {
+    expect(siteOf(network)).toBe(site);
+  });
+});
 
 describe('networkOf', () => {
   it.each([
@@ -56,5 +68,23 @@ describe('clientNetwork', () => {
 
   it('reads the header that the operator names', () => {
     expect(clientNetwork(request({ 'X-Real-IP': '192.0.2.7' }), 'X-Real-IP')).toBe('192.0.2.7');
+  });
+});
+
+describe('a header of the client address', () => {
+  it.each([
+    ['CF-Connecting-IP', { 'CF-Connecting-IP': '192.0.2.1' }, false],
+    ['CF-Connecting-IP', { 'CF-Connecting-IP': 'proxy:8080' }, true],
+    ['X-Real-IP', { 'X-Real-IP': '2001:db8::1' }, false],
+    ['X-Real-IP', { 'X-Real-IP': '192.0.2.1, 192.0.2.2' }, true],
+    ['X-Real-IP', {}, true],
+  ])('%s of %j holds none: %s', (name, headers, expected) => {
+    expect(lacksAddress(request(headers), name)).toBe(expected);
+  });
+
+  it('may be missing where there is no proxy', () => {
+    const direct = new Request('https://gitveil.test/', { cf: { clientIp: '127.0.0.1' } });
+    expect(lacksAddress(direct, 'CF-Connecting-IP')).toBe(false);
+    expect(lacksAddress(direct, 'X-Real-IP')).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { characters, commentText, issueText, shownKarma, withKarmaZero } from '../../src/identity/footer.ts';
+import { characters, commentText, issueText, shownKarma, withKarma } from '../../src/identity/footer.ts';
 import { runs } from '../support/runs.ts';
 
 const HASH = '1a2b3c4d';
@@ -23,7 +23,7 @@ describe('the footer of a comment', () => {
     fc.assert(
       fc.property(anyBody, fc.nat(), (body, karma) => {
         expect(shownKarma(text(body, karma), HASH)).toBe(karma);
-        expect(withKarmaZero(text(body, karma), HASH)).toBe(text(body, 0));
+        expect(withKarma(text(body, karma), HASH, 0)).toBe(text(body, 0));
       }),
       runs(200),
     );
@@ -31,7 +31,7 @@ describe('the footer of a comment', () => {
 
   it('is found where the host writes line breaks in its own way', () => {
     const theirs = `${text('Hi', 3).replaceAll('\n', '\r\n')}\r\n`;
-    expect(withKarmaZero(theirs, HASH)).toBe(theirs.replace('(3)', '(0)'));
+    expect(withKarma(theirs, HASH, 0)).toBe(theirs.replace('(3)', '(0)'));
   });
 
   it.each([
@@ -41,7 +41,7 @@ describe('the footer of a comment', () => {
     ['one without its line', text('Hi', 3).replace('---', '')],
   ])('is not seen in %s', (_, other) => {
     expect(shownKarma(other, HASH)).toBeNull();
-    expect(withKarmaZero(other, HASH)).toBeNull();
+    expect(withKarma(other, HASH, 0)).toBeNull();
   });
 });
 

@@ -61,10 +61,11 @@ describe('startService', () => {
     expect(facts).not.toMatch(/192\.0\.2\.1|XX/);
   });
 
-  it('hands variables to the Worker, and its own address as SERVICE_URL', async () => {
-    const echo = withHandler('return Response.json([env.SERVICE_URL, env.ANON_EMAIL]);');
+  it('hands variables to the Worker, and where it listens, but as no address for others', async () => {
+    const echo = withHandler('return Response.json([env.HOST, env.PORT, env.SERVICE_URL, env.ANON_EMAIL]);');
     const { url } = await start({ build: echo, env: { ANON_EMAIL: 'nobody@example.org' } });
-    expect(await (await fetch(url)).json()).toEqual([url, 'nobody@example.org']);
+    const { hostname, port } = new URL(url);
+    expect(await (await fetch(url)).json()).toEqual([hostname, port, null, 'nobody@example.org']);
   });
 
   it('gives the lines of the log to the caller', async () => {

@@ -121,6 +121,7 @@ describe('npm start', () => {
     await expect.poll(() => program.output.stderr, { timeout: 20_000 }).toContain('Press Ctrl-C to stop.');
     expect(program.output.stderr).toContain('https://github.com');
     expect(program.output.stdout).toBe('');
+    expect(program.output.stderr).toMatch(/^gitveil: warning: CLIENT_IP_HEADER is not set: behind a proxy /);
     await expect(fetch(`http://127.0.0.1:${port + 1}/`)).rejects.toThrow('fetch failed');
   });
 });

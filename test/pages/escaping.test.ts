@@ -12,7 +12,7 @@ const plain = 'harmless';
 /** Pages that say `text` wherever they can be made to say something. */
 const PAGES: readonly ((text: string) => Page)[] = [
   (text) => problemPage(text, text),
-  (text) => remotePage({ owner: text, name: text }, text),
+  (text) => remotePage({ owner: text, name: text }, text, { sourceRepo: text }),
   (text) =>
     frontPage({
       text,

@@ -8,7 +8,12 @@ import { OPEN_POLICY } from '../../src/policy/policy.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
 const MINUTE_MS = 60_000;
-const NOTHING_ACCEPTED = { anonymousFriendly: false, accepted: [], problem: null };
+const NOTHING_ACCEPTED = {
+  anonymousFriendly: false,
+  accepted: [],
+  pullRequestFooter: false,
+  problem: null,
+};
 
 let count = 0;
 /** One that nothing remembers. */
@@ -24,7 +29,7 @@ class FakeHost implements PolicyHost {
   async repository(name: { owner: string; name: string }) {
     this.asked += 1;
     if (this.failure !== null) throw this.failure;
-    return { ...name, isPrivate: this.isPrivate, isArchived: false, sizeKb: 1 };
+    return { ...name, id: 1, networkId: 1, isPrivate: this.isPrivate, isArchived: false, sizeKb: 1 };
   }
 
   async file() {

@@ -20,8 +20,13 @@ describe('a policy file', () => {
     ['accept:\n  - pull_requests\nanonymous_friendly: true\n', true, ['pull_requests']],
     ['{"accept": ["issues"]}', false, ['issues']],
     ['\uFEFFaccept: false', false, []],
+    ['pull_request_footer: false', false, ALL],
   ])('%j says what it says', (text, anonymousFriendly, accepted) => {
-    expect(parse(text)).toEqual({ anonymousFriendly, accepted, problem: null });
+    expect(parse(text)).toEqual({ anonymousFriendly, accepted, pullRequestFooter: false, problem: null });
+  });
+
+  it('may ask for a footer', () => {
+    expect(parse('pull_request_footer: true')).toMatchObject({ accepted: ALL, pullRequestFooter: true });
   });
 
   it.each([
@@ -30,6 +35,7 @@ describe('a policy file', () => {
     ['a word that nobody knows', 'accept: [pull-requests]', /accept to true, false or a list/],
     ['an empty value', 'accept:', /accept to true, false or a list/],
     ['a string for a truth value', 'anonymous_friendly: yes', /anonymous_friendly to true or false/],
+    ['a footer of its own', 'pull_request_footer: Hi', /pull_request_footer to true or false/],
     ['broken YAML', 'accept: [issues', /valid YAML/],
     ['a key twice', 'accept: false\naccept: true', /valid YAML/],
     ['two documents', 'accept: true\n---\naccept: false', /valid YAML/],
@@ -43,6 +49,7 @@ describe('a policy file', () => {
     expect(parse(text)).toEqual({
       anonymousFriendly: false,
       accepted: [],
+      pullRequestFooter: false,
       problem: expect.stringMatching(problem) as string,
     });
   });
@@ -107,7 +114,7 @@ describe('the sentence of a refusal', () => {
   it('names what is wrong with a file that cannot be read', () => {
     expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
       'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which may contain only the keys ' +
-        'anonymous_friendly and accept.',
+        'anonymous_friendly, accept and pull_request_footer.',
     );
   });
 });

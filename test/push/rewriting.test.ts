@@ -61,6 +61,17 @@ describe('a pull request that is pushed again', async () => {
     expect(second.dates().committedAt).toBe(later.committedAt);
   });
 
+  it('has no original ids if its own commits are pushed, as after a fetch of its branch', async () => {
+    const fetched = first.contents.map((content) => ({
+      oid: oidOf('commit', content),
+      commit: parseCommit(content),
+    }));
+    const [added] = line('three') as [ReturnType<typeof newCommit>];
+    const again = await rewrite([...fetched, added], later);
+    expect(again.originalIds).toEqual([added.oid]);
+    expect(first.originalIds).toHaveLength(2);
+  });
+
   it('changes the ids of what stands on a commit that has changed', async () => {
     const amended = await rewrite(line('ONE', 'two'), later);
     expect(amended.ids.some((id) => first.ids.includes(id))).toBe(false);

@@ -30,11 +30,17 @@ let patched: { url: string; body: unknown }[] = [];
 let published: { topic: string; actions?: { body: string }[] }[] = [];
 let answerTo: (url: string) => Response;
 
+/** A pull request that the host has closed. */
+function closed(url: string, merged = false): Response {
+  const number = Number(url.split('/').at(-1));
+  return Response.json({ number, state: 'closed', closed_at: CLOSED_AT, merged });
+}
+
 beforeEach(() => {
   address += 1;
   patched = [];
   published = [];
-  answerTo = () => Response.json({ closed_at: CLOSED_AT, merged: false });
+  answerTo = (url) => closed(url);
   vi.spyOn(console, 'log').mockImplementation(() => {});
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
     const url = input as string;
@@ -93,7 +99,7 @@ async function burst(...numbers: number[]): Promise<string[]> {
   await runInDurableObject(guard(), (instance) => {
     Object.assign(instance, { env: bindings });
   });
-  for (let push = 0; push < 20; push++) await guard().admit('a', [{ most: 60, withinMs: 60_000 }]);
+  for (let push = 0; push < 20; push++) await guard().admit('a', 'account', [{ most: 60, withinMs: 60_000 }]);
   const urls = numbers.map((number) => `https://host.test/octo/hello/pull/${number}`);
   for (const [index, number] of numbers.entries()) {
     const record = {
@@ -184,11 +190,11 @@ describe('POST /admin/rollback', () => {
   it('closes the pull requests of the burst, and tells their subscribers', async () => {
     const urls = await burst(101, 102);
     const { status, body } = await post('/admin/rollback', { password: PASSWORD });
-    expect({ status, body }).toEqual({
-      status: 200,
-      body: { closed: 2, failed: 0, closed_urls: urls, failed_urls: [] },
-    });
-    expect(patched).toEqual([
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ closed: 2, failed: 0, failed_urls: [] });
+    // They are closed at the same time.
+    expect((body as { closed_urls: string[] }).closed_urls.toSorted()).toEqual(urls);
+    expect(patched.toSorted((a, b) => a.url.localeCompare(b.url))).toEqual([
       { url: '/repos/octo/hello/pulls/101', body: { state: 'closed' } },
       { url: '/repos/octo/hello/pulls/102', body: { state: 'closed' } },
     ]);
@@ -206,16 +212,14 @@ describe('POST /admin/rollback', () => {
     const [first, second] = await burst(103, 104);
     const [, rollback] = await alertTokens();
     answerTo = (url) =>
-      url.endsWith('/104')
-        ? Response.json({ message: 'Not now' }, { status: 422 })
-        : Response.json({ closed_at: CLOSED_AT, merged: false });
+      url.endsWith('/104') ? Response.json({ message: 'Not now' }, { status: 422 }) : closed(url);
     expect((await post('/admin/rollback', { token: rollback })).body).toEqual({
       closed: 1,
       failed: 1,
       closed_urls: [first],
       failed_urls: [second],
     });
-    answerTo = () => Response.json({ closed_at: CLOSED_AT, merged: false });
+    answerTo = (url) => closed(url);
     expect((await post('/admin/rollback', { token: rollback })).body).toMatchObject({
       closed: 1,
       closed_urls: [second],
@@ -225,7 +229,7 @@ describe('POST /admin/rollback', () => {
 
   it('tells nobody of one that was merged before', async () => {
     await burst(105);
-    answerTo = () => Response.json({ closed_at: CLOSED_AT, merged: true });
+    answerTo = (url) => closed(url, true);
     await post('/admin/rollback', { password: PASSWORD });
     const told = await runInDurableObject(pullRequestObject(105), (_, state) =>
       state.storage.sql.exec('SELECT key FROM told').toArray(),

@@ -50,6 +50,7 @@ function host(repo: string, file: string | null): MockInstance<Http['fetch']> {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     if (pathname === `/api/repos/octo/${repo}`) {
       return Response.json({
+        id: 1,
         name: repo,
         owner: { login: 'octo' },
         private: false,

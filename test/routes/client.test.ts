@@ -4,9 +4,12 @@ import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
 import type { AppEnv } from '../../src/env.ts';
+import { createLogger } from '../../src/log.ts';
 import { type Client, clientOf } from '../../src/routes/client.ts';
 
 const USES = ['window', 'burst', 'alert', 'reporter'] as const;
+
+const logged: string[] = [];
 
 async function clientAt(address: string): Promise<Client> {
   const result = parseConfig({ IDENTITY_SECRET: 'x'.repeat(32) });
@@ -14,6 +17,10 @@ async function clientAt(address: string): Promise<Client> {
   let client: Client | undefined;
   const app = new Hono<AppEnv>().get('/', async (c) => {
     c.set('config', result.config);
+    c.set(
+      'logger',
+      createLogger('text', (line) => logged.push(line)),
+    );
     client = await clientOf(c);
     return c.text('');
   });
@@ -37,4 +44,15 @@ it('a client is known again by each of them, and is no other', async () => {
     expect(again?.hash(use)).toBe(first?.hash(use));
     expect(other?.hash(use)).not.toBe(first?.hash(use));
   }
+});
+
+it('a header that holds no address is logged once, without what it holds', async () => {
+  expect(logged).toEqual([]);
+  for (const text of ['proxy:8080', 'another']) expect((await clientAt(text)).network).toBe('unknown');
+  expect(logged).toEqual([
+    expect.stringMatching(
+      / warn the header of the client address contains no address, .* variable=CLIENT_IP_HEADER$/,
+    ),
+  ]);
+  expect(logged.join()).not.toContain('proxy');
 });

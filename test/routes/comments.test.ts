@@ -4,6 +4,7 @@ import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { FENCE_IS_OPEN, footerProblem } from '../../src/identity/footer-room.ts';
 import { commentAnswer } from '../../src/routes/schemas/comments.ts';
 import { FakeThreads } from '../durable/support/fake-threads.ts';
 import { holdClock } from '../durable/support/pseudonym.ts';
@@ -19,7 +20,7 @@ const say = (payload: unknown, more: Partial<Call> & { on?: string } = {}) => {
   return post(`/v1/gh/${on}/comments/anonymous`, { payload, ...call });
 };
 
-const error = (status: number, message: string) => ({ status, body: { error: message } });
+const error = (status: number, message: unknown) => ({ status, body: { error: message } });
 
 beforeEach(() => {
   host = new FakeThreads();
@@ -86,7 +87,10 @@ describe('a comment', () => {
   it('may have any words and any token, and they arrive as they are', async () => {
     const text = fc
       .string({ unit: 'grapheme' })
-      .filter((some) => some.trim() !== '' && !some.includes('\0') && some.isWellFormed());
+      .filter(
+        (some) =>
+          some.trim() !== '' && !some.includes('\0') && some.isWellFormed() && footerProblem(some) === null,
+      );
     const property = fc.asyncProperty(text, text, async (body, token) => {
       const answer = await say({ body, user_token: token });
       expect(answer.status).toBe(200);
@@ -142,9 +146,13 @@ describe('the link in the footer', () => {
     expect(await linkOf({ origin: 'http://127.0.0.1:8080', headers, variables })).toBe('https://public.test');
   });
 
-  it('cannot be led elsewhere by a header', async () => {
+  it('never has a name that the operator has not given', async () => {
     const headers = forwarded('evil.test');
-    expect(await linkOf({ origin: 'https://veil.test', headers, variables })).toBe('https://veil.test');
+    expect(await linkOf({ origin: 'https://evil.test', headers, variables })).toBe('https://public.test');
+  });
+
+  it('has no name in it that would end the link', async () => {
+    expect(await linkOf({ origin: 'http://a_b(c)' })).toBe('http://a_b%28c%29');
   });
 
   it('cannot be led to this machine by a header where the operator has named no address', async () => {
@@ -186,6 +194,8 @@ describe('a bad request', () => {
       undefined,
       'body must be valid Unicode: it holds half a character',
     ],
+    ['an open fence', { body: '```' }, undefined, FENCE_IS_OPEN],
+    ['an open tag', { body: '<b>' }, undefined, expect.stringContaining('<b> is never closed')],
     [
       'a long token',
       { body: 'Hi', user_token: 'x'.repeat(257) },
@@ -233,7 +243,7 @@ describe('a bad request', () => {
 
 const reportTimes = async (hash: unknown, times: number) => {
   const stub = IDENTITIES.get(IDENTITIES.idFromName(hash as string));
-  for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`);
+  for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`, `site ${index}`);
 };
 
 describe('a comment is refused', () => {
@@ -255,15 +265,6 @@ describe('a comment is refused', () => {
     expect(await say({ body: 'Hi' })).toMatchObject(error(400, 'failed to create comment: 404 Not Found'));
   });
 
-  it('with 503 when the host asks to slow down', async () => {
-    const headers = { 'retry-after': '120' };
-    host.disturb = ({ method }) =>
-      method === 'POST' ? Response.json({}, { status: 429, headers }) : undefined;
-    const answer = await say({ body: 'Hi' });
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('Retry-After')).toBe('120');
-  });
-
   it('with 502 when nobody knows whether it was posted', async () => {
     host.disturb = ({ method }) => (method === 'POST' ? Response.json({}, { status: 502 }) : undefined);
     const { status, body } = await say({ body: 'Hi' });
@@ -275,5 +276,15 @@ describe('a comment is refused', () => {
     const { status } = await say({ body: 'Hi' }, { variables: { HOSTING_TOKEN: '' } });
     expect(status).toBe(503);
     expect(host.requests).toEqual([]);
+  });
+
+  // The last one: the account is left alone from then on.
+  it('with 503 when the host asks to slow down', async () => {
+    const headers = { 'retry-after': '120' };
+    host.disturb = ({ method }) =>
+      method === 'POST' ? Response.json({}, { status: 429, headers }) : undefined;
+    const answer = await say({ body: 'Hi' });
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('Retry-After')).toBe('120');
   });
 });

@@ -103,7 +103,9 @@ describe("a remote's address", () => {
   it('shows its commands in a browser and in a terminal', async () => {
     const page = await get('/v1/gh/octo/hello.git');
     expect(page.headers.get('Content-Type')).toMatch(/^text\/html/);
-    expect(await page.text()).toContain('Contribute to octo/hello without an account');
+    const text = await page.text();
+    expect(text).toContain('Contribute to octo/hello without an account');
+    expect(text).toMatch(/<a href="https:\S+\/docs\/maintainers\.md">What maintainers should know<\/a>/);
     expect(await (await get('/v1/gh/octo/hello', '*/*')).text()).toContain(
       'git clone https://veil.test/v1/gh/octo/hello\n',
     );

@@ -68,8 +68,9 @@ describe('an issue', () => {
 });
 
 describe('an issue is refused', () => {
+  const FOOTER = "*The original author's identity has been anonymized.*";
   const REQUIRED = 'title and body are required';
-  it.each<[what: string, payload: unknown, message: string]>([
+  it.each<[what: string, payload: unknown, message: unknown]>([
     ['no JSON', '{', 'invalid payload'],
     ['an array', [], 'invalid payload'],
     ['nothing in it', {}, REQUIRED],
@@ -82,6 +83,12 @@ describe('an issue is refused', () => {
     ['one label', { title: 'Title', body: 'Words', labels: 'bug' }, 'invalid payload'],
     ['numbers as labels', { title: 'Title', body: 'Words', labels: [1] }, 'invalid payload'],
     ['a NUL in the title', { title: 'T\0', body: 'Words' }, 'title must not contain NUL characters'],
+    [
+      'an open comment',
+      { title: 'T', body: '<!--' },
+      expect.stringContaining('comment or block is never closed'),
+    ],
+    ['a footer', { title: 'T', body: FOOTER }, expect.stringContaining("form of the service's footer")],
     ['a long title', { title: 'x'.repeat(257), body: 'Words' }, 'title must have at most 256 characters'],
   ])('with %s, and the host is not asked', async (_, payload, message) => {
     expect(await open(payload)).toMatchObject({ status: 400, body: { error: message } });
@@ -114,7 +121,10 @@ describe('an issue is refused', () => {
   ])('as the host does, with %i', async (hostStatus, headers, status, message) => {
     host.disturb = ({ method }) =>
       method === 'POST' ? Response.json({}, { status: hostStatus, headers }) : undefined;
-    expect(await open({ title: 'Title', body: 'Words' })).toMatchObject({ status, body: { error: message } });
+    // Accounts of their own: one that is to slow down is left alone.
+    const variables = { HOSTING_TOKEN: `bot-that-meets-${hostStatus}` };
+    const answer = await open({ title: 'Title', body: 'Words' }, { variables });
+    expect(answer).toMatchObject({ status, body: { error: message } });
   });
 
   it('when the answer is lost, once: nobody wants it twice', async () => {

@@ -1,11 +1,13 @@
 /** GET and POST /v1/moderation/report: pages for people, JSON for programs, and who may report how often. */
+import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { reportAnswer, standingAnswer } from '../../src/routes/schemas/moderation.ts';
 import worker from '../../src/worker.ts';
 
-const bindings = { ...(env as unknown as Env), IDENTITY_SECRET: 'x'.repeat(32), LOG_FORMAT: 'json' };
+const workerEnv = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const bindings = { ...workerEnv, IDENTITY_SECRET: 'x'.repeat(32), LOG_FORMAT: 'json' };
 const URL_OF_REPORTS = 'https://veil.test/v1/moderation/report';
 const JSON_TYPE = 'application/json';
 const HOUR_MS = 60 * 60 * 1000;
@@ -40,6 +42,8 @@ const report = (hash: string, options: { address?: string; headers?: Record<stri
     ...(options.address !== undefined && { address: options.address }),
     headers: { Accept: JSON_TYPE, ...options.headers },
   });
+
+beforeAll(() => applyD1Migrations(workerEnv.DB, workerEnv.TEST_MIGRATIONS));
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -91,6 +95,16 @@ describe('the report page', () => {
     expect(await (await read(hash)).json()).toEqual({ hash, reports: 0, state: 'registered' });
   });
 
+  it('asks the pseudonym itself while the list of those with reports does not answer', async () => {
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    const hash = newHash();
+    await report(hash);
+    const DB = { prepare: () => ({ bind: () => ({ first: () => Promise.reject(new Error('gone')) }) }) };
+    const options = { search: `?hash=${hash}`, headers: { Accept: JSON_TYPE } };
+    const answer = await request(options, { DB: DB as unknown as D1Database });
+    expect(await answer.json()).toEqual({ hash, reports: 1, state: 'registered' });
+  });
+
   it.each([
     '',
     '?hash=',
@@ -118,7 +132,7 @@ describe('a report', () => {
       answers.push(reportAnswer.parse(await (await report(hash)).json()));
     const states = ['registered', 'registered', 'flagged', 'flagged', 'flagged', 'blocked', 'blocked'];
     expect(answers).toEqual(
-      states.map((state, index) => ({ hash, accepted: true, reports: index + 1, state })),
+      states.map((state, index) => ({ hash, accepted: index < 6, reports: Math.min(6, index + 1), state })),
     );
     expect(standingAnswer.parse(await (await read(hash)).json()).state).toBe('blocked');
     expect(await (await read(hash, 'text/html')).text()).toContain('It may no longer post');
@@ -138,6 +152,26 @@ describe('a report', () => {
     vi.setSystemTime(Date.now() + 30 * DAY_MS + 1);
     const later = await report(hash, { address: '2001:db8:1:2::1' });
     expect(await later.json()).toEqual({ hash, accepted: true, reports: 1, state: 'registered' });
+  });
+
+  it('counts twice for a /48 of IPv6, whatever network of it sends more', async () => {
+    const hash = newHash();
+    const accepted = [];
+    for (let network = 1; network <= 70; network++) {
+      const answer = await report(hash, { address: `2001:db8:9:${network.toString(16)}::1` });
+      accepted.push(reportAnswer.parse(await answer.json()).accepted);
+    }
+    expect(accepted.flatMap((isAccepted, index) => (isAccepted ? [index] : []))).toEqual([0, 1]);
+    expect(await (await report(hash, { address: '2001:db8:a::1' })).json()).toMatchObject({ reports: 3 });
+    expect(await (await read(hash)).json()).toMatchObject({ state: 'flagged' });
+  });
+
+  it('about a blocked pseudonym is answered with that', async () => {
+    const hash = newHash();
+    for (let reports = 1; reports <= 6; reports++) await report(hash);
+    const page = await (await report(hash, { headers: { Accept: 'text/html' } })).text();
+    expect(page).toContain('It is already blocked');
+    expect(page).toContain('Further reports change nothing');
   });
 
   it('is thanked for with a page, and the second time told politely that it already counts', async () => {

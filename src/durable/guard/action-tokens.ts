@@ -1,5 +1,5 @@
 /** The valid tokens of alert buttons, by their hashes. */
-import { type Action, ACTIONS, newActionToken, TOKEN_LIFE_MS, tokenHash } from '../../guard/action-token.ts';
+import { type Action, newActionToken, TOKEN_LIFE_MS, tokenHash } from '../../guard/action-token.ts';
 
 export class ActionTokens {
   readonly #sql: SqlStorage;
@@ -12,8 +12,8 @@ export class ActionTokens {
   }
 
   /** A new one for each action. Cost: a row for each. */
-  make(now: number): Record<Action, string> {
-    const tokens = ACTIONS.map((action): [Action, string] => [action, newActionToken()]);
+  make(actions: readonly Action[], now: number): ReadonlyMap<Action, string> {
+    const tokens = new Map(actions.map((action) => [action, newActionToken()]));
     for (const [action, token] of tokens) {
       this.#sql.exec(
         'INSERT INTO tokens (hash, action, expires_at) VALUES (?, ?, ?)',
@@ -22,7 +22,7 @@ export class ActionTokens {
         now + TOKEN_LIFE_MS,
       );
     }
-    return Object.fromEntries(tokens) as Record<Action, string>;
+    return tokens;
   }
 
   /** Uses up the token if it is valid for `action`; false if it is not. */

@@ -5,7 +5,7 @@
  */
 import { type Config, parseConfig } from '../../config.ts';
 import type { Env } from '../../env.ts';
-import { type Alert, alertNotification } from '../../guard/alert.ts';
+import { type Alert, actionsOf, alertNotification } from '../../guard/alert.ts';
 import { publish } from '../../notify/ntfy.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 import type { ActionTokens } from './action-tokens.ts';
@@ -78,7 +78,7 @@ export class Alerts {
       serviceUrl: config.serviceUrl,
       at,
       address: this.#addresses.get(id) ?? null,
-      tokens: this.#tokens.make(Date.now()),
+      tokens: this.#tokens.make(actionsOf(alert), Date.now()),
     });
     const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
     await publish(http, config, notification);

@@ -5,6 +5,7 @@ import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
 import type { RollbackWorld } from '../../guard/rollback.ts';
 import { GitHub } from '../../host/github.ts';
+import { openRestAccess } from '../host-access.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 
 const fail = (): Promise<never> => Promise.reject(new Error('the configuration is invalid'));
@@ -13,9 +14,9 @@ const fail = (): Promise<never> => Promise.reject(new Error('the configuration i
 export function closingWorld(env: Env): RollbackWorld {
   const result = parseConfig({ ...env });
   if (result.kind === 'invalid') return { close: fail, tell: fail };
-  const { hostingApiUrl, hostingToken, outgoingFetchHosts } = result.config;
-  const http = new HttpClient(outgoingFetchHosts);
-  const github = new GitHub({ apiUrl: hostingApiUrl, token: hostingToken ?? '', http, clock: systemClock });
+  const { config } = result;
+  const http = new HttpClient(config.outgoingFetchHosts);
+  const github = new GitHub({ ...openRestAccess(env, config, http), clock: systemClock });
   return {
     close: ({ owner, repo, number }) => github.closePullRequest({ owner, name: repo }, number),
     async tell({ prHash, number, url }, { closedAt, isMerged }) {

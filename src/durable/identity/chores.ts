@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts';
 import { type CommentWithText, type GitHubThreads, isGone } from '../../host/github-threads.ts';
 import { HostError } from '../../host/host-error.ts';
 import { writeFailure } from '../../host/write-failure.ts';
-import { shownKarma, withKarmaZero } from '../../identity/footer.ts';
+import { shownKarma, withKarma } from '../../identity/footer.ts';
 import { backOffMs } from '../back-off.ts';
 import type { Records } from './records.ts';
 import type { Attempt, Chore } from './sql-comments.ts';
@@ -82,9 +82,16 @@ async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): P
   const { comments, hash } = records;
   const { kind, repository, commentId, orderedAt, failures } = chore;
   try {
+    let karmaBefore: number | null = null;
     if (kind === 'delete') await host.deleteComment(repository, commentId);
-    else await host.editComment(repository, commentId, (text) => withKarmaZero(text, hash));
-    comments.done(chore);
+    else {
+      const karma = kind === 'restore' ? (chore.karma ?? 0) : 0;
+      await host.editComment(repository, commentId, (text) => {
+        karmaBefore = shownKarma(text, hash);
+        return withKarma(text, hash, karma);
+      });
+    }
+    comments.done(chore, karmaBefore);
     return true;
   } catch (error) {
     const failure = failureOf(error, clock);

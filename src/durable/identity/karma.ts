@@ -44,6 +44,11 @@ export class Karma {
     return this.#row()?.karma ?? 0;
   }
 
+  /** As far as it is known here. */
+  get known(): number {
+    return this.#row()?.karma ?? 0;
+  }
+
   set(karma: number, now: number): void {
     this.#write({ ...this.#known(), karma }, now);
   }

@@ -82,7 +82,7 @@ export async function postComment(
     if (ordered === 'reset') return { kind: 'posted', url: posted.url, karma: 0 };
     karma.set(newKarma, clock.now());
     if (decision === 'zero') {
-      moderation.write({ ...moderation.read(), cooldownUntil: clock.now() + COOLDOWN_MS });
+      moderation.writeState({ ...moderation.read(), cooldownUntil: clock.now() + COOLDOWN_MS });
     }
     return { kind: 'posted', url: posted.url, karma: newKarma };
   } finally {

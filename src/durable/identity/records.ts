@@ -1,5 +1,6 @@
 /** Everything an identity keeps, in the database of its Durable Object. */
 import type { Ledger } from '../../stats/ledger.ts';
+import { History } from './history.ts';
 import { Karma } from './karma.ts';
 import { SqlComments } from './sql-comments.ts';
 import { SqlModeration } from './sql-moderation.ts';
@@ -9,6 +10,7 @@ export interface Records {
   readonly moderation: SqlModeration;
   readonly comments: SqlComments;
   readonly karma: Karma;
+  readonly history: History;
 }
 
 /** False until something has been written: a question about an unused hash must not leave a database behind. */
@@ -20,9 +22,9 @@ export function hasRecords(sql: SqlStorage): boolean {
  * Whether the records have no more effect than none at all. Anyone can report any hash, and this must not leave a
  * database behind forever either.
  */
-export function isNobody({ moderation, comments, karma }: Records): boolean {
+export function isNobody({ moderation, comments, karma, history }: Records): boolean {
   const { reports, isBlocked } = moderation.read();
-  return reports.length === 0 && !isBlocked && comments.isEmpty() && karma.isNothing();
+  return reports.length === 0 && !isBlocked && comments.isEmpty() && karma.isNothing() && history.isEmpty();
 }
 
 /**
@@ -40,5 +42,6 @@ export function openRecords(sql: SqlStorage, name: string | undefined, ledger: (
     moderation: new SqlModeration(sql),
     comments: new SqlComments(sql),
     karma: new Karma(sql, hash, ledger),
+    history: new History(sql),
   };
 }

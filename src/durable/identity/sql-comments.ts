@@ -12,9 +12,10 @@
  */
 import type { CommentWithText } from '../../host/github-threads.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
+import { hasColumn } from './tables.ts';
 
-/** `reset`: show karma 0. `delete`: delete the comment. */
-export type ChoreKind = 'reset' | 'delete';
+/** `reset`: show karma 0. `delete`: delete the comment. `restore`: show the karma that was reset. */
+export type ChoreKind = 'reset' | 'delete' | 'restore';
 
 export interface Thread {
   readonly repository: RepositoryName;
@@ -36,6 +37,8 @@ export interface Chore {
   readonly commentId: number;
   readonly orderedAt: number;
   readonly failures: number;
+  /** The karma that it showed before a reset; null if that is not known. */
+  readonly karma: number | null;
 }
 
 /** A comment that may exist is searched for after this time, when the host and the attempt have surely finished. */
@@ -60,6 +63,7 @@ interface ChoreRow extends Record<string, SqlStorageValue> {
   chore: ChoreKind;
   ordered_at: number;
   failures: number;
+  karma: number | null;
 }
 
 export class SqlComments {
@@ -72,8 +76,10 @@ export class SqlComments {
     sql.exec(`CREATE TABLE IF NOT EXISTS comments (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL,
       chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
-      failures INTEGER NOT NULL DEFAULT 0
+      failures INTEGER NOT NULL DEFAULT 0, karma INTEGER
     )`);
+    // Earlier versions had no need of it.
+    if (!hasColumn(sql, 'comments', 'karma')) sql.exec('ALTER TABLE comments ADD COLUMN karma INTEGER');
     sql.exec('CREATE INDEX IF NOT EXISTS chores ON comments (due_at) WHERE chore IS NOT NULL');
     sql.exec(`CREATE TABLE IF NOT EXISTS attempts (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
@@ -148,27 +154,68 @@ export class SqlComments {
     this.#sql.exec('UPDATE attempts SET chore = ?', kind);
   }
 
+  /** Takes back what was ordered, where it is not done, and orders its opposite where that is possible. Answers for how many. */
+  restore(now: number): number {
+    this.#sql.exec('UPDATE attempts SET chore = NULL WHERE chore IS NOT NULL');
+    this.#sql.exec('UPDATE comments SET chore = NULL WHERE chore IS NOT NULL');
+    const restored = this.#sql.exec(
+      "UPDATE comments SET chore = 'restore', ordered_at = ?, due_at = ?, failures = 0 WHERE karma IS NOT NULL RETURNING id",
+      now,
+      now,
+    );
+    return restored.toArray().length;
+  }
+
+  /** How many comments there are, and where. */
+  extent(): { comments: number; repository: string | null } {
+    const { comments, repository } = this.#sql
+      .exec<{ comments: number; repository: string | null }>(
+        "SELECT count(*) AS comments, min(owner || '/' || repo) AS repository FROM comments",
+      )
+      .one();
+    return { comments, repository };
+  }
+
   /** The oldest comments with an action that is due, in order. */
   dueChores(now: number, limit: number): Chore[] {
     const rows = this.#sql.exec<ChoreRow>(
-      `SELECT id, owner, repo, chore, ordered_at, failures FROM comments
+      `SELECT id, owner, repo, chore, ordered_at, failures, karma FROM comments
        WHERE chore IS NOT NULL AND due_at <= ? ORDER BY id LIMIT ?`,
       now,
       limit,
     );
-    return rows.toArray().map(({ id, owner, repo, chore, ordered_at, failures }) => ({
+    return rows.toArray().map(({ id, owner, repo, chore, ordered_at, failures, karma }) => ({
       kind: chore,
       repository: { owner, name: repo },
       commentId: id,
       orderedAt: ordered_at,
       failures,
+      karma,
     }));
   }
 
-  /** Another action may have been ordered in between; it stays. */
-  done({ kind, commentId }: Chore): void {
-    if (kind === 'delete') this.#sql.exec('DELETE FROM comments WHERE id = ?', commentId);
-    else this.#sql.exec('UPDATE comments SET chore = NULL WHERE id = ? AND chore = ?', commentId, kind);
+  /**
+   * Another order may have come meanwhile, and stays. What a pardon has taken back while it was done is undone.
+   * @param karmaBefore of a reset: what the comment showed; null if it showed none.
+   */
+  done({ kind, commentId }: Chore, karmaBefore: number | null = null): void {
+    if (kind === 'delete') {
+      this.#sql.exec('DELETE FROM comments WHERE id = ?', commentId);
+    } else if (kind === 'restore') {
+      const done = 'UPDATE comments SET chore = NULL, karma = NULL WHERE id = ? AND chore = ?';
+      this.#sql.exec(done, commentId, kind);
+    } else {
+      this.#sql.exec(
+        `UPDATE comments SET karma = coalesce(nullif(?, 0), karma), chore = CASE
+           WHEN chore = 'reset' THEN NULL
+           WHEN chore IS NULL AND coalesce(nullif(?, 0), karma) IS NOT NULL THEN 'restore'
+           ELSE chore END
+         WHERE id = ?`,
+        karmaBefore,
+        karmaBefore,
+        commentId,
+      );
+    }
   }
 
   /** Tries this one again at another time. */

@@ -1,4 +1,5 @@
 /** What is remembered of the notifications feed, in the database of a Durable Object. */
+import { type SpentCalls, afterOneMore } from '../../events/call-budget.ts';
 import { type FeedCursor, SETTLED_MS } from '../../events/feed-cursor.ts';
 import type { FeedMemory, NotedThread } from '../../events/follow.ts';
 import type { FeedThread } from '../../host/github-activity.ts';
@@ -7,6 +8,8 @@ import type { FeedThread } from '../../host/github-activity.ts';
  * Threads that could not be examined for this long are given up. Examined threads are forgotten after the same time.
  */
 const THREAD_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+/** How long it is known whose a pull request is. That never changes, but not all of them need be kept for ever. */
+const KNOWLEDGE_LIFE_MS = 30 * 24 * 60 * 60 * 1000;
 
 interface CursorRow extends Record<string, SqlStorageValue> {
   not_before: number;
@@ -15,6 +18,8 @@ interface CursorRow extends Record<string, SqlStorageValue> {
   newest_at: number;
 }
 
+type SpentRow = SpentCalls & Record<string, SqlStorageValue>;
+
 interface ThreadRow extends Record<string, SqlStorageValue> {
   id: string;
   owner: string;
@@ -22,6 +27,8 @@ interface ThreadRow extends Record<string, SqlStorageValue> {
   number: number;
   updated_at: number;
   noted_at: number;
+  is_known: number;
+  read_to: number | null;
 }
 
 export class SqlFeedMemory implements FeedMemory {
@@ -38,6 +45,12 @@ export class SqlFeedMemory implements FeedMemory {
       owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
       updated_at INTEGER NOT NULL, noted_at INTEGER NOT NULL,
       examined_at INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0
+    )`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS known_threads (
+      id TEXT PRIMARY KEY, is_ours INTEGER NOT NULL, read_to INTEGER, known_at INTEGER NOT NULL
+    )`);
+    sql.exec(`CREATE TABLE IF NOT EXISTS spent (
+      only INTEGER PRIMARY KEY CHECK (only = 1), hour INTEGER NOT NULL, calls INTEGER NOT NULL, looks INTEGER NOT NULL
     )`);
   }
 
@@ -63,27 +76,37 @@ export class SqlFeedMemory implements FeedMemory {
     );
   }
 
-  note(threads: readonly FeedThread[], now: number): void {
+  note(threads: readonly FeedThread[], now: number): number {
     this.#sql.exec('DELETE FROM threads WHERE noted_at < ?', now - THREAD_LIFE_MS);
-    for (const { id, repository, number, updatedAt } of threads) {
-      this.#sql.exec(
-        `INSERT INTO threads (id, owner, repo, number, updated_at, noted_at) VALUES (?, ?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, repo = excluded.repo, number = excluded.number,
-           updated_at = excluded.updated_at, noted_at = excluded.noted_at, examined_at = 0, failures = 0
-         WHERE excluded.updated_at > threads.updated_at`,
-        id,
-        repository.owner,
-        repository.name,
-        number,
-        updatedAt,
-        now,
-      );
-    }
+    this.#sql.exec('DELETE FROM known_threads WHERE known_at < ?', now - KNOWLEDGE_LIFE_MS);
+    return threads.filter((thread) => this.#noteOne(thread, now)).length;
+  }
+
+  /** False if it was noted already, as it is. */
+  #noteOne({ id, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
+    if (isByBot) this.#sql.exec('INSERT OR IGNORE INTO known_threads VALUES (?, 1, NULL, ?)', id, now);
+    const noted = this.#sql.exec(
+      `INSERT INTO threads (id, owner, repo, number, updated_at, noted_at) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, repo = excluded.repo, number = excluded.number,
+         updated_at = excluded.updated_at, noted_at = excluded.noted_at, examined_at = 0, failures = 0
+       WHERE excluded.updated_at > threads.updated_at
+       RETURNING id`,
+      id,
+      repository.owner,
+      repository.name,
+      number,
+      updatedAt,
+      now,
+    );
+    return noted.toArray().length > 0;
   }
 
   due(limit: number): readonly NotedThread[] {
     const rows = this.#sql.exec<ThreadRow>(
-      'SELECT * FROM threads WHERE examined_at < updated_at + ? ORDER BY failures, updated_at LIMIT ?',
+      `SELECT threads.*, coalesce(is_ours, 0) AS is_known, read_to
+       FROM threads LEFT JOIN known_threads USING (id)
+       WHERE examined_at < updated_at + ? AND is_ours IS NOT 0
+       ORDER BY is_known DESC, failures, updated_at LIMIT ?`,
       SETTLED_MS,
       limit,
     );
@@ -93,7 +116,19 @@ export class SqlFeedMemory implements FeedMemory {
       number: row.number,
       updatedAt: row.updated_at,
       notedAt: row.noted_at,
+      isKnown: row.is_known === 1,
+      readTo: row.read_to,
     }));
+  }
+
+  know({ id, updatedAt }: NotedThread, isOurs: boolean, at: number): void {
+    this.#sql.exec(
+      'INSERT OR REPLACE INTO known_threads VALUES (?, ?, ?, ?)',
+      id,
+      isOurs ? 1 : 0,
+      updatedAt,
+      at,
+    );
   }
 
   /**
@@ -106,5 +141,22 @@ export class SqlFeedMemory implements FeedMemory {
 
   failed({ id }: NotedThread): void {
     this.#sql.exec('UPDATE threads SET failures = failures + 1 WHERE id = ?', id);
+  }
+
+  takeLook(now: number): boolean {
+    return this.#take('looks', now);
+  }
+
+  /** False if this hour's calls are used up. */
+  takeCall(now: number): boolean {
+    return this.#take('calls', now);
+  }
+
+  #take(kind: 'calls' | 'looks', now: number): boolean {
+    const [spent] = this.#sql.exec<SpentRow>('SELECT hour, calls, looks FROM spent');
+    const next = afterOneMore(spent ?? null, kind, now);
+    if (next === null) return false;
+    this.#sql.exec('INSERT OR REPLACE INTO spent VALUES (1, ?, ?, ?)', next.hour, next.calls, next.looks);
+    return true;
   }
 }

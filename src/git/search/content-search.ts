@@ -6,12 +6,14 @@ import { hashObject, type Oid } from '../oid.ts';
 import { DeltaInserts } from '../pack/delta-inserts.ts';
 import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import type { ContentListener } from '../pack/entry-walker.ts';
+import { COPY_MARK } from './boundary.ts';
 import type { ByteSearch } from './byte-search.ts';
 import { TreeNames } from './tree-names.ts';
 
 const LF = 0x0a;
 /** Added before and after every text, because a pattern may require a boundary. */
 const LINE_END = Uint8Array.of(LF);
+const COPIED = Uint8Array.of(COPY_MARK);
 /** Larger files are searched, too, but their ids and so their names are not known. */
 const MAX_WHOLE_BYTES = 64 * 1024;
 /** How much of the preceding text is kept, to show where a hit is. */
@@ -24,6 +26,8 @@ export interface ContentHit {
   readonly excerpt: Uint8Array;
   /** `name`: it is itself the name of a file or folder. */
   readonly kind: 'name' | 'content';
+  /** The index of the pattern that was found. */
+  readonly pattern: number;
   /** The id of the file; null if it is unknown, because a delta's id needs its base. */
   oid: Oid | null;
 }
@@ -87,7 +91,7 @@ export class ContentSearch implements ContentListener {
   }
 
   copied(): void {
-    this.#endText();
+    this.#scan(COPIED);
     this.names.add(this.#whole.subarray(0, this.#wholeLength), null);
     this.#wholeLength = 0;
     this.#beginText();
@@ -128,6 +132,7 @@ export class ContentSearch implements ContentListener {
     return {
       excerpt: new Uint8Array(text.subarray(lineStart, nextLine < 0 ? text.length : nextLine)),
       kind: this.#kind === 'tree' ? 'name' : 'content',
+      pattern: this.#search.found,
       oid: null,
     };
   }

@@ -6,6 +6,7 @@
  * by a character that replaces it in file names. A single word, such as "Ada", is too common. Upper and lower case are
  * equal.
  */
+import { BOUNDARY, COPY_MARK } from './boundary.ts';
 import type { RawIdentity } from './raw-identity.ts';
 import { type ByteClass, type BytePattern, MAX_PATTERN_BYTES } from './byte-search.ts';
 
@@ -16,14 +17,20 @@ const MAX_LENGTH = 100;
 const MIN_WORD_LENGTH = 2;
 /** What stands between two words of a name. */
 const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0));
-/** Everything but letters and digits; bytes of other scripts count as letters. */
-const BOUNDARY: ByteClass = Array.from({ length: 128 }, (_, byte) => byte).filter(
-  (byte) => !/[A-Za-z0-9]/.test(String.fromCharCode(byte)),
-);
 /** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
-/** The host's own name, in every commit that it makes. */
-const NOBODYS = new Set(['noreply@github.com']);
+/** Shorter ones, such as `info` or `me`, are words like others. */
+const MIN_LOCAL_LENGTH = 6;
+/** The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular. */
+const NOBODYS = new Set([
+  'noreply@github.com',
+  'your name',
+  'you@example.com',
+  'test user',
+  'test@example.com',
+  'user@example.com',
+  'dev container',
+]);
 
 export interface IdentityPatterns {
   readonly patterns: readonly BytePattern[];
@@ -64,7 +71,8 @@ function patternsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet
     ...(searchedName === null ? [] : [searchedName.normalize('NFC'), searchedName.normalize('NFD')]).map(
       (text) => bounded(text.split(/\s+/).map(textClasses).reduce(separated)),
     ),
-    ...(searchedEmail === null ? [] : [[EMAIL_BOUNDARY, ...textClasses(searchedEmail), BOUNDARY]]),
+    ...(searchedName === null ? [] : [bounded(textClasses(surnameFirst(searchedName)))]),
+    ...(searchedEmail === null ? [] : emailPatterns(searchedEmail)),
     // In the encoding of the commit, if that is not UTF-8.
     ...(searchedName === null || encoding === null
       ? []
@@ -78,10 +86,27 @@ function patternsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet
   ];
 }
 
+/**
+ * The whole address. And what stands before its `@`, if a delta copies the rest: in a list of addresses of the same
+ * provider, only the beginning of another one is new.
+ */
+function emailPatterns(email: string): BytePattern[] {
+  const whole = [EMAIL_BOUNDARY, ...textClasses(email), BOUNDARY];
+  const local = email.slice(0, email.lastIndexOf('@'));
+  const beginning = [EMAIL_BOUNDARY, ...textClasses(local), [COPY_MARK]];
+  return local.length < MIN_LOCAL_LENGTH ? [whole] : [whole, beginning];
+}
+
 function isTelling(name: string): boolean {
   const words = name.split(/\s+/).filter((word) => word.length >= MIN_WORD_LENGTH);
   const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
   return words.length > 1 && name.length <= MAX_LENGTH && Buffer.byteLength(letters) >= MIN_NAME_BYTES;
+}
+
+/** `Ada Lovelace` as lists and catalogues write it: `Lovelace, Ada`. */
+function surnameFirst(name: string): string {
+  const words = name.normalize('NFC').split(/\s+/);
+  return `${words.at(-1)}, ${words.slice(0, -1).join(' ')}`;
 }
 
 const bounded = (pattern: BytePattern): BytePattern => [BOUNDARY, ...pattern, BOUNDARY];

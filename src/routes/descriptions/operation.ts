@@ -1,7 +1,15 @@
-/** Describes what the operator uses (contract, 4.10, 4.16 and 4.17). */
+/** Describes what the operator uses (contract, 4.10, 4.16 and 4.17; pardons). */
 import type { Hono } from 'hono';
 import { describeRoute, resolver } from 'hono-openapi';
-import { panicAnswer, panicRequest, rollbackAnswer, rollbackRequest } from '../schemas/admin.ts';
+import { NOTHING_TO_PARDON } from '../admin.ts';
+import {
+  panicAnswer,
+  panicRequest,
+  pardonAnswer,
+  pardonRequest,
+  rollbackAnswer,
+  rollbackRequest,
+} from '../schemas/admin.ts';
 import { statusAnswer } from '../schemas/status.ts';
 import { answer, asJson, BODY_FAULTS, error, FAULT, PUBLIC } from './parts.ts';
 
@@ -32,6 +40,26 @@ export function describeOperation(app: Hono): void {
         200: answer('The switch is set.', asJson(panicAnswer)),
         400: INVALID,
         401: UNAUTHORIZED,
+        429: error('The address has sent 10 requests within a minute.', 'rate limit exceeded'),
+        ...BODY_FAULTS,
+        ...FAULT,
+      },
+    }),
+  );
+  app.post(
+    '/admin/pardon',
+    describeRoute({
+      ...COMMON,
+      operationId: 'pardon',
+      summary: 'Lift what reports have led to',
+      description:
+        'The pseudonym may post again, gets back its karma, and comments that are left show theirs again. Reports until now count no more, and their senders cannot repeat them within 30 days of sending them. Deleted comments stay deleted.',
+      requestBody: { required: true, content: { 'application/json': { schema: resolver(pardonRequest) } } },
+      responses: {
+        200: answer('It is pardoned.', asJson(pardonAnswer)),
+        400: INVALID,
+        401: UNAUTHORIZED,
+        404: error('There is nothing to pardon.', NOTHING_TO_PARDON),
         429: error('The address has sent 10 requests within a minute.', 'rate limit exceeded'),
         ...BODY_FAULTS,
         ...FAULT,

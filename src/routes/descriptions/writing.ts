@@ -2,10 +2,19 @@
 import type { Hono } from 'hono';
 import { describeRoute, resolver } from 'hono-openapi';
 import * as z from 'zod';
+import { FENCE_IS_OPEN } from '../../identity/footer-room.ts';
 import { INVALID_NAME } from '../../host/repository-name.ts';
+import { APPEAL_ERRORS } from '../appeals.ts';
 import { commentAnswer, commentRequest } from '../schemas/comments.ts';
 import { issueAnswer, issueRequest } from '../schemas/issues.ts';
-import { reportAnswer, reportQuery, reportRequest, standingAnswer } from '../schemas/moderation.ts';
+import {
+  appealAnswer,
+  appealRequest,
+  reportAnswer,
+  reportQuery,
+  reportRequest,
+  standingAnswer,
+} from '../schemas/moderation.ts';
 import {
   answer,
   as,
@@ -51,6 +60,7 @@ export function describeWriting(app: Hono): void {
   app.post('/v1/gh/:owner/:repo/issues/anonymous', describeRoute(issue()));
   app.get('/v1/moderation/report', describeRoute(standing()));
   app.post('/v1/moderation/report', describeRoute(report()));
+  app.post('/v1/moderation/appeal', describeRoute(appeal()));
 }
 
 function comment(operationId: string, summary: string): Description {
@@ -59,7 +69,7 @@ function comment(operationId: string, summary: string): Description {
     operationId,
     summary,
     description:
-      'The bot posts the comment, with a footer that shows the pseudonym. The same token gives the same pseudonym on the same thread, and another one on another thread.',
+      'The bot posts the comment, with a footer that shows the pseudonym. Markdown that would hide or forge the footer is refused. The same token gives the same pseudonym on the same thread, and another one on another thread.',
     parameters: [...repository(), ...parameters('path', threadParams)],
     requestBody: { required: true, content: { 'application/json': { schema: resolver(commentRequest) } } },
     responses: {
@@ -70,6 +80,7 @@ function comment(operationId: string, summary: string): Description {
         'invalid issue number',
         'invalid payload',
         INVALID_NAME,
+        FENCE_IS_OPEN,
         'failed to create comment: 404 Not Found',
       ),
       403: error(
@@ -102,6 +113,7 @@ function issue(): Description {
         'title and body are required',
         'invalid payload',
         INVALID_NAME,
+        FENCE_IS_OPEN,
         'failed to create issue: 404 Not Found',
       ),
       403: error('The repository does not accept anonymous issues.'),
@@ -133,7 +145,8 @@ function report(): Description {
     ...REPORTS,
     operationId: 'reportPseudonym',
     summary: 'Report a pseudonym',
-    description: 'One report for each address counts. The answer is a page, or JSON if Accept asks for it.',
+    description:
+      'One report counts for each IPv4 address and each IPv6 /64, and at most two for a /48. None counts once the pseudonym is blocked. The answer is a page, or JSON if Accept asks for it.',
     requestBody: {
       required: true,
       content: {
@@ -148,6 +161,27 @@ function report(): Description {
       408: answer('The body did not arrive completely.', as(HTML), asError()),
       429: answer('The address has sent too many reports.', as(HTML), asError()),
       500: answer('The service has a fault.', as(HTML), asError()),
+    },
+  };
+}
+
+function appeal(): Description {
+  const { noText, nothing, tooOften, tooMany, nobody, busy } = APPEAL_ERRORS;
+  return {
+    ...REPORTS,
+    operationId: 'appeal',
+    summary: 'Appeal against reports',
+    description:
+      'The operator gets the text and the pseudonym, once a day at most; nothing else of the request. They may pardon the pseudonym, or not.',
+    requestBody: { required: true, content: { 'application/json': { schema: resolver(appealRequest) } } },
+    responses: {
+      200: answer('The operator is told.', asJson(appealAnswer)),
+      400: error('The request is not valid.', 'invalid payload', noText, INVALID_NAME),
+      409: error('There is nothing to appeal against.', nothing),
+      429: error('Too often. Retry-After says how long to wait.', tooOften, tooMany),
+      503: error('The operator cannot be told.', nobody, busy),
+      ...BODY_FAULTS,
+      ...FAULT,
     },
   };
 }

@@ -1,6 +1,7 @@
-/** The operator's endpoints (contract, 4.16 and 4.17). */
+/** The operator's endpoints (contract, 4.16 and 4.17), and pardons. */
 import * as z from 'zod';
 import { PANIC_SCOPES } from '../../guard/panic-scope.ts';
+import { hash, STATES } from './moderation.ts';
 
 const credential = {
   password: z.string().optional().meta({ description: 'The password of the operator.' }),
@@ -43,5 +44,30 @@ export const rollbackAnswer = z
   })
   .meta({ description: 'The pull requests of bursts within the last two hours were closed.' });
 
+export const pardonRequest = z.object({
+  ...credential,
+  hash: hash.meta({ description: 'The pseudonym.' }),
+});
+
+export const pardonAnswer = z
+  .object({
+    hash,
+    state: z.enum(STATES).meta({ description: 'Where it stands now.' }),
+    reports: z.int().min(0).meta({ description: 'Reports that count now.' }),
+    restoring: z.int().min(0).meta({
+      description: 'Comments that get back the karma that they showed. Deleted comments stay deleted.',
+    }),
+    log: z
+      .array(
+        z.object({
+          event: z.enum(['flagged', 'blocked', 'pardoned', 'appealed']),
+          at: z.iso.datetime().meta({ description: 'When.' }),
+        }),
+      )
+      .meta({ description: "The pseudonym's log of the last 90 days, oldest first." }),
+  })
+  .meta({ description: 'The pseudonym is pardoned.' });
+
+export type PardonAnswer = z.infer<typeof pardonAnswer>;
 export type PanicAnswer = z.infer<typeof panicAnswer>;
 export type RollbackAnswer = z.infer<typeof rollbackAnswer>;

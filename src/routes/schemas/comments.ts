@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { publicText } from './text.ts';
 
-const MAX_TOKEN_CHARACTERS = 256;
+export const MAX_TOKEN_CHARACTERS = 256;
 
 export const commentRequest = z.object({
   body: publicText('body').meta({ description: 'Markdown; more than white space.', examples: ['Thanks!'] }),

@@ -13,10 +13,10 @@ export const issueRequest = z.object({
     })
     .meta({ description: 'More than white space.' }),
   body: publicText('body').meta({ description: 'Markdown; more than white space.' }),
-  labels: z
-    .array(publicText('labels'))
-    .nullish()
-    .meta({ description: 'Names of labels that the repository has. The host ignores others.' }),
+  labels: z.array(publicText('labels')).nullish().meta({
+    description:
+      'Names of labels that the repository has. The host leaves out others, and all of them where the bot may not set labels, as on GitHub, unless the repository has given it the right.',
+  }),
 });
 
 export const issueAnswer = z

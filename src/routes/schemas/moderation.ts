@@ -1,10 +1,13 @@
 /** Reports (contract, 4.4). */
 import * as z from 'zod';
+import { characters } from '../../identity/footer.ts';
 import type { ModerationState } from '../../identity/moderation.ts';
+import { MAX_TOKEN_CHARACTERS } from './comments.ts';
+import { publicText } from './text.ts';
 
-const STATES = ['registered', 'flagged', 'blocked'] as const satisfies readonly ModerationState[];
+export const STATES = ['registered', 'flagged', 'blocked'] as const satisfies readonly ModerationState[];
 
-const hash = z
+export const hash = z
   .string()
   .regex(/^[0-9a-f]{8}$/)
   .meta({
@@ -30,11 +33,39 @@ export const standingAnswer = z
 
 export const reportAnswer = standingAnswer
   .extend({
-    accepted: z
-      .boolean()
-      .meta({ description: 'False: an earlier report from the same address already counts.' }),
+    accepted: z.boolean().meta({
+      description:
+        'False: an earlier report from the same network already counts, or the pseudonym is blocked.',
+    }),
   })
   .meta({ description: 'The result of a report.' });
 
+/** Short enough for one message to a telephone, also in scripts that take three bytes a letter. */
+const MAX_APPEAL_CHARACTERS = 700;
+const THREAD_PATTERN = /^[^/#\s]+\/[^/#\s]+#[1-9]\d{0,14}$/;
+
+export const appealRequest = z
+  .object({
+    thread: z
+      .string()
+      .regex(THREAD_PATTERN, { error: 'thread must be owner/repo#number' })
+      .meta({ description: 'Where the pseudonym commented.', examples: ['octo/hello#7'] }),
+    user_token: publicText('user_token').min(1).max(MAX_TOKEN_CHARACTERS).meta({
+      description: 'The token of the comments: it shows that the pseudonym is yours.',
+    }),
+    text: publicText('text')
+      .refine((text) => characters(text) <= MAX_APPEAL_CHARACTERS, {
+        error: `text must have at most ${MAX_APPEAL_CHARACTERS} characters`,
+      })
+      .refine((text) => !/(?!\s)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(text), {
+        error: 'text must not contain control characters',
+      })
+      .meta({ description: 'What the operator reads, more than white space. Say nothing that names you.' }),
+  })
+  .meta({ description: 'Why the reports were wrong.' });
+
+export const appealAnswer = standingAnswer.meta({ description: 'The operator is told of the appeal.' });
+
+export type AppealAnswer = z.infer<typeof appealAnswer>;
 export type StandingAnswer = z.infer<typeof standingAnswer>;
 export type ReportAnswer = z.infer<typeof reportAnswer>;

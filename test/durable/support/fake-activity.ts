@@ -13,11 +13,20 @@ interface FakePull {
   readonly number: number;
   branch: string;
   author: string;
+  reason: string;
   updatedAt: number;
   mergedAt: string | null;
   closedAt: string | null;
-  readonly comments: { id: number; author: string }[];
-  readonly reviews: { id: number; author: string }[];
+  readonly comments: FakeRemark[];
+  readonly reviews: FakeRemark[];
+}
+
+interface FakeRemark {
+  readonly id: number;
+  readonly author: string;
+  readonly text?: string;
+  /** Milliseconds since 1970; if left out: when the pull request was last touched. */
+  readonly at?: number;
 }
 
 export class FakeActivity {
@@ -43,6 +52,7 @@ export class FakeActivity {
       number,
       branch,
       author: BOT,
+      reason: 'mention',
       updatedAt: Date.now() - 60_000,
       mergedAt: null,
       closedAt: null,
@@ -68,12 +78,12 @@ export class FakeActivity {
     this.requests.push({ method: init.method ?? 'GET', path: path + search, headers });
     const disturbed = await this.disturb(path);
     if (disturbed) return disturbed;
-    if (path === '/user') return Response.json({ login: BOT });
+    if (path === '/user') return Response.json({ login: BOT, id: idOf(BOT) });
     if (path === '/notifications') return this.#feed(searchParams, headers);
     const [, number, list] = /^\/repos\/octo\/hello\/(?:pulls|issues)\/(\d+)(?:\/(\w+))?$/.exec(path) ?? [];
     const pull = this.pulls.find((candidate) => candidate.number === Number(number));
     if (pull === undefined) return Response.json({ message: 'Not Found' }, { status: 404 });
-    return Response.json(this.#render(pull, list));
+    return Response.json(this.#render(pull, list, Date.parse(searchParams.get('since') ?? '')));
   }
 
   #feed(query: URLSearchParams, headers: Headers): Response {
@@ -93,8 +103,9 @@ export class FakeActivity {
     }
     const shown = touched.slice((page - 1) * this.pageSize, page * this.pageSize);
     return Response.json(
-      shown.map(({ number, updatedAt }) => ({
+      shown.map(({ number, updatedAt, reason }) => ({
         id: `thread-${number}`,
+        reason,
         updated_at: `${new Date(updatedAt).toISOString().slice(0, 19)}Z`,
         subject: { type: 'PullRequest', url: `${API}/repos/octo/hello/pulls/${number}` },
         repository: { name: 'hello', owner: { login: 'octo' } },
@@ -103,26 +114,33 @@ export class FakeActivity {
     );
   }
 
-  #render(pull: FakePull, list: string | undefined): unknown {
+  /** As on the host, only comments can be asked for from a moment on. */
+  #render(pull: FakePull, list: string | undefined, since: number): unknown {
     const url = this.urlOf(pull);
-    const at = '2026-01-01T00:00:00Z';
-    const remarks = list === 'comments' ? pull.comments : pull.reviews;
+    const remarks =
+      list === 'comments' ? pull.comments.filter(({ at = pull.updatedAt }) => !(at < since)) : pull.reviews;
     if (list !== undefined) {
-      return remarks.map(({ id, author }) => ({
+      return remarks.map(({ id, author, text = '', at = pull.updatedAt }) => ({
         id,
         html_url: `${url}#${list}-${id}`,
-        user: { login: author },
-        created_at: at,
-        submitted_at: at,
+        user: { login: author, id: idOf(author) },
+        body: text,
+        created_at: new Date(at).toISOString(),
+        submitted_at: new Date(at).toISOString(),
       }));
     }
     return {
       number: pull.number,
       html_url: url,
-      user: { login: pull.author },
+      user: { login: pull.author, id: idOf(pull.author) },
       head: { ref: pull.branch },
       merged_at: pull.mergedAt,
       closed_at: pull.closedAt,
     };
   }
+}
+
+/** Accounts have numbers that differ as their names do. */
+function idOf(login: string): number {
+  return Array.from(login).reduce((id, character) => id * 31 + character.charCodeAt(0), 0);
 }

@@ -99,7 +99,8 @@ export class FakeThreads {
     }
     // Repositories are public, and without a policy file.
     if (owner !== undefined) {
-      return Response.json({ owner: { login: owner }, name, private: false, archived: false, size: 1 });
+      const facts = { id: 1, private: false, archived: false, size: 1 };
+      return Response.json({ ...facts, owner: { login: owner }, name });
     }
     const [, thread] = /^\/repos\/([^/]+\/[^/]+\/issues\/\d+)\/comments$/.exec(path) ?? [];
     if (thread === undefined) return Response.json({ message: 'Not Found' }, { status: 404 });

@@ -37,8 +37,8 @@ export class Pseudonym {
     return this.stub.comment({ owner: 'octo', repo: 'hello', number: 1, body, origin: ORIGIN, ...more });
   }
 
-  report(reporter: string): Promise<ReportOutcome> {
-    return this.stub.report(reporter);
+  report(reporter: string, site = reporter): Promise<ReportOutcome> {
+    return this.stub.report(reporter, site);
   }
 
   /** Reports by so many others; answers where the pseudonym stands then. */

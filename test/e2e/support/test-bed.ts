@@ -21,6 +21,8 @@ export interface TestBedOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: 20. */
   readonly forkDelayMs?: number;
+  /** Scopes of the bot's token. Default: all that it needs. */
+  readonly botScopes?: readonly string[];
   /** The code host's clock. Default: this machine's. */
   readonly now?: () => Date;
 }
@@ -54,8 +56,13 @@ export class TestBed {
   static async start(options: TestBedOptions): Promise<TestBed> {
     const build = inject('workerBuild');
     if (build === null) throw new Error(`the Worker does not build: ${inject('workerBuildProblem')}`);
-    const { forkDelayMs = 20, now } = options;
-    const sandbox = await startSandbox({ capture: 'bodies', forkDelayMs, ...(now && { now }) });
+    const { forkDelayMs = 20, botScopes, now } = options;
+    const sandbox = await startSandbox({
+      capture: 'bodies',
+      forkDelayMs,
+      ...(botScopes && { botScopes }),
+      ...(now && { now }),
+    });
     const logLines: string[] = [];
     const fetches: string[] = [];
     const service = await startService({

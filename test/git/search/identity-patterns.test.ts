@@ -25,6 +25,7 @@ describe('a name', () => {
     '/home/ada_lovelace/src',
     'Ada-Lovelace',
     '(Ada\tLovelace)',
+    'LOVELACE, Ada (1815-1852)',
   ])('is found in %j', (text) => {
     expect(isIn(text, identity('Ada Lovelace'))).toBe(true);
   });
@@ -32,7 +33,7 @@ describe('a name', () => {
   it.each([
     'Ada',
     'Lovelace',
-    'Lovelace, Ada',
+    'Lovelace Ada',
     'Ada  B. Lovelace',
     'Canada Lovelace',
     'Ada Lovelaces',
@@ -91,6 +92,7 @@ describe('what is nobody’s', () => {
       false,
     );
     expect(isIn('noreply@github.com', identity('GitHub', 'noreply@github.com'))).toBe(false);
+    expect(isIn('test_user = your-name', identity('Test User', 'test@example.com'))).toBe(false);
   });
 });
 

@@ -1,0 +1,30 @@
+/**
+ * What a token without the scope `workflow` may not do: move a branch of a fork to commits that change workflows
+ * (cli/cli#7574; the sentence is in refined-github#7641 and many others). The answer to a sync says why; the one to an
+ * update of the ref is a 404.
+ */
+import { runGit } from '../git-command.ts';
+import type { Host } from '../host.ts';
+import type { Repository } from '../records.ts';
+import { notFound, Refusal } from './api-call.ts';
+
+const FOLDER = '.github/workflows/';
+
+/** @param path where both commits are. @throws Refusal if the host would refuse. */
+export async function requireWorkflowScope(
+  host: Host,
+  source: Repository,
+  from: string,
+  to: string,
+  call: 'merge-upstream' | 'ref',
+): Promise<void> {
+  if (host.botScopes.includes('workflow')) return;
+  const diff = await runGit(host.pathOf(source), ['diff', '--name-only', from, to, '--', FOLDER]);
+  const [file] = diff.stdout.toString().split('\n');
+  if (file === undefined || file === '') return;
+  if (call === 'ref') throw notFound();
+  throw new Refusal(
+    422,
+    `refusing to allow a Personal Access Token to create or update workflow \`${file}\` without \`workflow\` scope`,
+  );
+}

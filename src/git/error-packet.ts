@@ -1,0 +1,23 @@
+/** The error packet: it may stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack, "pkt-line Format"). */
+import { decodeUtf8 } from './bytes.ts';
+
+export class ErrorPacket extends Error {
+  override readonly name = 'ErrorPacket';
+  /** The other side's own words, not made fit for a terminal. */
+  readonly text: string;
+
+  constructor(text: string) {
+    super('the other side sent an error packet');
+    this.text = text;
+  }
+}
+
+const START = 'ERR ';
+
+/** @throws ErrorPacket if the payload of a pkt-line is one. */
+export function refuseErrorPacket(payload: Uint8Array): void {
+  const start = String.fromCodePoint(...payload.subarray(0, START.length));
+  if (start === START) {
+    throw new ErrorPacket((decodeUtf8(payload.subarray(START.length)) ?? '').replace(/\n$/, ''));
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Original ids of the push's own commits, in the forms in which a file may contain them: `.git-blame-ignore-revs` names
+ * whole ids, changelogs and version strings name abbreviations. A clone of the same repository inside the work tree
+ * becomes a submodule that names one, too.
+ *
+ * An original id is a hash over name, address and second, so whoever sees it can test a guess. In messages, ids are
+ * replaced; files stay as they are.
+ */
+import { BOUNDARY } from './boundary.ts';
+import type { Oid } from '../oid.ts';
+import type { ByteClass, BytePattern } from './byte-search.ts';
+
+/** What Git shows at least. A number of seven digits is common, so it must stand alone. */
+const SHORTEST = 7;
+/** `git describe` writes `v1.0-3-g0123abc`. */
+const BEFORE: ByteClass = [...BOUNDARY, 'g'.charCodeAt(0)];
+
+/** Of the 20 bytes that a folder names a submodule's commit by, behind a NUL. */
+const RAW_BYTES = 6;
+const NUL: ByteClass = [0];
+
+export const OWN_ID_PATTERN_BYTES = 2 * SHORTEST + 4 + RAW_BYTES + NUL.length;
+
+/** Three for each id: exactly seven digits of it, eight or more, and its bytes in a folder. */
+export function ownIdPatterns(oids: readonly Oid[]): BytePattern[] {
+  return oids.flatMap((oid) => {
+    const digits = Array.from(oid.slice(0, SHORTEST + 1), digitClass);
+    return [
+      [BEFORE, ...digits.slice(0, SHORTEST), BOUNDARY],
+      [BEFORE, ...digits],
+      [NUL, ...Array.from(Buffer.from(oid.slice(0, 2 * RAW_BYTES), 'hex'), (byte: number) => [byte])],
+    ];
+  });
+}
+
+function digitClass(digit: string): ByteClass {
+  return [...new Set([digit.charCodeAt(0), digit.toUpperCase().charCodeAt(0)])];
+}

@@ -1,0 +1,32 @@
+/** Which texts contain the id of a commit. */
+import { expect, it } from 'vitest';
+import { treeContent } from '../../support/objects.ts';
+import { ByteSearch } from '../../../src/git/search/byte-search.ts';
+import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../../src/git/search/own-id-patterns.ts';
+
+const ID = '0123abcdef0123abcdef0123abcdef0123abcdef';
+
+function isIn(text: string | Uint8Array): boolean {
+  const bytes = Buffer.concat([Buffer.from('\n'), Buffer.from(text), Buffer.from('\n')]);
+  return new ByteSearch(ownIdPatterns([ID])).find(bytes, 0, bytes.length) >= 0;
+}
+
+it.each([ID, ID.toUpperCase(), '* fix (0123abc)', 'v1.0-3-g0123abc', 'see 0123abcd', '"0123abcdef01"'])(
+  'is found in %j',
+  (text) => {
+    expect(isIn(text)).toBe(true);
+  },
+);
+
+it.each(['0123ab', '0123abcz', '50123abc', '0123abd', 'x0123abcdef0'])('is not found in %j', (text) => {
+  expect(isIn(text)).toBe(false);
+});
+
+it('is found in a folder, as the commit of a submodule', () => {
+  expect(isIn(treeContent([{ name: 'nested', oid: ID }]))).toBe(true);
+});
+
+it('takes the room that it says', () => {
+  const length = ownIdPatterns([ID]).reduce((sum, pattern) => sum + pattern.length, 0);
+  expect(length).toBe(OWN_ID_PATTERN_BYTES);
+});

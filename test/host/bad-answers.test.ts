@@ -1,0 +1,238 @@
+/**
+ * Every call to the host against everything that a host may answer instead: no call ends in anything but a HostError with
+ * a sentence for the person, or in the result that the answer stands for; nothing is created twice; and the same call
+ * works when the host is itself again.
+ */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { GitHub } from '../../src/host/github.ts';
+import { GitHubActivity } from '../../src/host/github-activity.ts';
+import { GitHubThreads } from '../../src/host/github-threads.ts';
+import { GitTransport } from '../../src/host/git-transport.ts';
+import { HostError } from '../../src/host/host-error.ts';
+import { SmartHttp } from '../../src/host/smart-http.ts';
+import { ACCOUNT } from './support/back-off.ts';
+import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
+
+const NAME = { owner: 'octo', name: 'hello' };
+const REPOSITORY = { ...NAME, id: 7, networkId: 7, isPrivate: false, isArchived: false, sizeKb: 1 };
+const FORK = { owner: 'bot', name: 'hello' };
+const OID = 'a'.repeat(40);
+const HEAD = 'bot:anon-1';
+
+interface World {
+  readonly github: GitHub;
+  readonly threads: GitHubThreads;
+  readonly activity: GitHubActivity;
+  readonly git: GitTransport;
+}
+
+function opened(script: Script): World & { http: ScriptedHost } {
+  const http = new ScriptedHost(script);
+  const clock = new PatientClock();
+  const access = { apiUrl: API, token: 'secret', http, ...ACCOUNT, clock };
+  const smart = new SmartHttp('https://host.test', { token: 'secret', backOff: ACCOUNT.backOff }, http);
+  return {
+    http,
+    github: new GitHub(access),
+    threads: new GitHubThreads(access),
+    activity: new GitHubActivity(access, () => {}),
+    git: new GitTransport(smart, clock, null),
+  };
+}
+
+const pull = {
+  number: 3,
+  html_url: 'https://host.test/octo/hello/pull/3',
+  state: 'open',
+  base: { ref: 'main' },
+  head: { label: HEAD, ref: 'anon-1', user: { login: 'bot' }, repo: null },
+};
+const comment = { id: 3, html_url: 'https://host.test/octo/hello/issues/1#3', body: 'x', user: { id: 1 } };
+const found = { id: 7, name: 'hello', owner: { login: 'octo' }, private: false, archived: false, size: 1 };
+const forked = { ...found, id: 8, owner: { login: 'bot' }, parent: { id: 7 } };
+const ref = { object: { sha: OID } };
+const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+const bytes = (text: string) => new TextEncoder().encode(text);
+const body = () => new Response('PACK').body as ReadableStream<Uint8Array>;
+
+/** A host in its right mind. */
+const sound: Script = ({ method, path }) => {
+  if (path.endsWith('/git-receive-pack')) {
+    return new Response(`${pkt(`\u0001${pkt('unpack ok\n')}${pkt('ok refs/heads/x\n')}0000`)}0000`);
+  }
+  if (path.endsWith('/git-upload-pack')) return new Response(`${pkt(`${OID} refs/heads/main\n`)}0000`);
+  if (method === 'DELETE') return new Response(null, { status: 204 });
+  if (path === '/user') return json(200, { id: 1, login: 'bot' });
+  if (path.endsWith('/forks')) return json(202, forked);
+  if (path.includes('/git/ref')) return json(method === 'POST' ? 201 : 200, ref);
+  if (path.endsWith('/merge-upstream')) return json(200, {});
+  if (path.includes('/contents/')) {
+    return json(200, { type: 'file', encoding: 'base64', content: '' });
+  }
+  if (/\/pulls(\?|$)/.test(path)) return method === 'POST' ? json(201, pull) : json(200, [pull]);
+  if (path.endsWith('/pulls/3')) {
+    const state = method === 'PATCH' ? 'closed' : 'open';
+    return json(200, { ...pull, state, closed_at: null, merged: false, merged_at: null });
+  }
+  if (/\/(reviews|notifications|files)(\?|$)/.test(path)) return json(200, []);
+  if (/\/issues\/\d+\/comments/.test(path))
+    return method === 'POST' ? json(201, comment) : json(200, [comment]);
+  if (path.includes('/issues/comments/3')) return json(200, comment);
+  if (path.endsWith('/issues')) return json(201, { number: 5, html_url: comment.html_url });
+  return json(200, found);
+};
+
+const request = { head: HEAD, base: 'main', title: 't', body: 'b' };
+
+/** By name. `creates`: the path of what must not come into being twice. */
+const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; creates?: RegExp }>> = {
+  botLogin: { run: ({ github }) => github.botLogin() },
+  repository: { run: ({ github }) => github.repository(NAME) },
+  file: { run: ({ github }) => github.file(NAME, '.gitveil.yml') },
+  fork: { run: ({ github }) => github.fork(REPOSITORY) },
+  syncBranch: { run: ({ github }) => github.syncBranch(FORK, 'main', OID) },
+  addBranch: { run: ({ github }) => github.addBranch(FORK, 'main', OID, OID) },
+  deleteBranch: { run: ({ github }) => github.deleteBranch(FORK, 'anon-1') },
+  findPullRequest: { run: ({ github }) => github.findPullRequest(NAME, HEAD) },
+  openPullRequest: { run: ({ github }) => github.openPullRequest(NAME, request), creates: /\/pulls$/ },
+  closePullRequest: { run: ({ github }) => github.closePullRequest(NAME, 3) },
+  editPullRequest: { run: ({ github }) => github.editPullRequest(NAME, 3, { title: 't' }) },
+  changedSubmodules: { run: ({ github }) => github.changedSubmodules(NAME, 3) },
+  createComment: { run: ({ threads }) => threads.createComment(NAME, 1, 'x'), creates: /\/comments$/ },
+  createIssue: {
+    run: ({ threads }) => threads.createIssue(NAME, { title: 't', body: 'b', labels: [] }),
+    creates: /\/issues$/,
+  },
+  ownComments: { run: ({ threads }) => threads.ownComments(NAME, 1, 0) },
+  editComment: { run: ({ threads }) => threads.editComment(NAME, 3, () => 'y') },
+  deleteComment: { run: ({ threads }) => threads.deleteComment(NAME, 3) },
+  'the feed': { run: ({ activity }) => activity.feed(0, null, () => true) },
+  'a followed pull request': { run: ({ activity }) => activity.pullRequest(NAME, 3) },
+  remarks: { run: ({ activity }) => activity.remarks(NAME, 3, 0) },
+  'listing refs': { run: ({ git }) => git.listRefs(FORK, [], 'bot') },
+  'listing history': { run: ({ git }) => git.listHistory(NAME, { wants: [OID] }, 1000) },
+  pushing: { run: ({ git }) => git.push(FORK, body()) },
+};
+
+const html = (status: number) =>
+  new Response('<html><h1>Unicorn!</h1></html>', { status, headers: { 'Content-Type': 'text/html' } });
+const invalid = (...errors: unknown[]) => json(422, { message: 'Validation Failed', errors });
+
+function brokenOff(): Response {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  void writer.write(bytes('{"id": 3, "na')).then(
+    () => writer.abort(new Error('reset')),
+    () => {},
+  );
+  writer.closed.catch(() => {});
+  return new Response(readable, { headers: { 'Content-Type': 'application/json' } });
+}
+
+/** `isUnknown`: the host may have done what it was asked for all the same. */
+const ANSWERS: Readonly<Record<string, { answer: () => Response; isUnknown?: boolean }>> = {
+  '301 to nowhere': { answer: () => json(301, { message: 'Moved' }) },
+  '302 to itself': { answer: () => json(302, {}, { Location: `${API}/x` }) },
+  '303 to another server': { answer: () => json(303, {}, { Location: 'https://elsewhere.test/' }) },
+  '401': { answer: () => json(401, { message: 'Bad credentials' }) },
+  '403 for this repository': { answer: () => json(403, { message: 'Repository access blocked' }) },
+  '403 for a suspended account': { answer: () => json(403, { message: 'Your account was suspended' }) },
+  '403 for a secondary limit': {
+    answer: () => json(403, { message: 'You have exceeded a secondary rate limit.' }),
+  },
+  '403 for the hour': { answer: () => json(403, {}, { 'X-RateLimit-Remaining': '0' }) },
+  '404': { answer: () => json(404, { message: 'Not Found' }) },
+  '409': { answer: () => json(409, { message: 'Git Repository is empty.' }) },
+  '410': { answer: () => json(410, { message: 'Issues are disabled for this repo' }) },
+  '422 that names fields': { answer: () => invalid({ resource: 'X', field: 'base', code: 'invalid' }) },
+  '422 with sentences': { answer: () => invalid('one', 'two') },
+  '422 of another shape': { answer: () => json(422, { message: 7, errors: { a: [null] } }) },
+  '422 with nothing': { answer: () => new Response(null, { status: 422 }) },
+  '429': { answer: () => json(429, {}) },
+  '451': { answer: () => json(451, { message: 'Repository access blocked' }) },
+  '500': { answer: () => json(500, { message: 'Server Error' }), isUnknown: true },
+  '502 with a page': { answer: () => html(502), isUnknown: true },
+  '503': { answer: () => new Response(null, { status: 503 }), isUnknown: true },
+  'an empty body': { answer: () => new Response(''), isUnknown: true },
+  'a page': { answer: () => html(200), isUnknown: true },
+  'JSON that is null': { answer: () => json(200, null), isUnknown: true },
+  'JSON that is a text': { answer: () => json(201, 'done'), isUnknown: true },
+  'JSON of another shape': {
+    answer: () => json(201, { id: 'three', number: -1, name: '../x' }),
+    isUnknown: true,
+  },
+  'a list of something else': { answer: () => json(200, [{ message: 'odd' }]), isUnknown: true },
+  'a body that stops': { answer: brokenOff, isUnknown: true },
+};
+
+/** Answers that some calls know what to make of. */
+const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
+  file: ['404', 'a list of something else'],
+  editComment: ['404', '410', '451'],
+  deleteComment: ['404', '410', '451'],
+  'a followed pull request': ['404', '410', '451'],
+  // Octokit reads a 409 and a null, where a list should be, as an empty list.
+  remarks: ['404', '409', '410', '451', 'JSON that is null'],
+  changedSubmodules: ['a list of something else'],
+  // Nothing is younger than was asked for: Git then says nothing, or what it likes.
+  'listing history': ['an empty body', 'a page', 'JSON that', 'JSON of', 'a list', 'a body'],
+};
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** The work of the feed hands errors on as they are: nobody reads them but its own object. */
+const isRaw = (name: string) => ['the feed', 'a followed pull request', 'remarks'].includes(name);
+
+function expectSentence(error: unknown): void {
+  expect(error).toBeInstanceOf(HostError);
+  const { publicMessage } = error as HostError;
+  expect(publicMessage).toMatch(/^[^\n<]{10,}$/);
+  expect(publicMessage).not.toMatch(/undefined|null|\[object|NaN/);
+}
+
+function expectOneCreation({ asked }: ScriptedHost, creates: RegExp): void {
+  const places = asked.flatMap(({ method, path }, at) =>
+    method === 'POST' && creates.test(path) ? [at] : [],
+  );
+  for (const [before, at] of places
+    .slice(1)
+    .map((place, index) => [places[index] as number, place] as const)) {
+    // Only after a look.
+    expect(asked.slice(before, at).some(({ method }) => method === 'GET')).toBe(true);
+  }
+}
+
+describe.each(Object.entries(CALLS))('%s', (name, { run, creates }) => {
+  it.each(Object.entries(ANSWERS))('bears %s', async (what, { answer, isUnknown = false }) => {
+    let isSound = false;
+    const world = opened((asked) => (isSound ? sound(asked) : answer()));
+    const outcome = await run(world).then(
+      (value: unknown) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    const isMeaningful = MEANINGFUL[name]?.some((start) => what.startsWith(start)) === true;
+    if (!isMeaningful) expect(outcome, JSON.stringify(outcome)).toHaveProperty('error');
+    if ('error' in outcome && !isRaw(name)) expectSentence(outcome.error);
+    if (creates !== undefined) {
+      if (isUnknown) expect(outcome).toMatchObject({ error: { code: 'unreachable' } });
+      expectOneCreation(world.http, creates);
+    }
+    isSound = true;
+    if (name !== 'listing history') await run(world);
+  });
+
+  it('bears silence', async () => {
+    if (name.startsWith('listing') || name === 'pushing') return;
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort(new Error('too late')));
+    const world = opened(() => Promise.reject(new DOMException('too late', 'TimeoutError')));
+    const error = await run(world).catch((failure: unknown) => failure);
+    if (isRaw(name)) expect(error).toBeInstanceOf(Error);
+    else {
+      expectSentence(error);
+      expect(error).toMatchObject({ code: 'unreachable' });
+    }
+    if (creates !== undefined) expectOneCreation(world.http, creates);
+  });
+});

@@ -1,0 +1,246 @@
+/** Writes to a host that redirects them, answers something else than was asked for, or loses its answer. */
+import { describe, expect, it } from 'vitest';
+import { GitHub, type NewPullRequest } from '../../src/host/github.ts';
+import { GitHubThreads } from '../../src/host/github-threads.ts';
+import { ACCOUNT } from './support/back-off.ts';
+import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
+
+const OLD = { owner: 'octo', name: 'hello' };
+const REPOSITORY = { ...OLD, id: 7, networkId: 5, isPrivate: false, isArchived: false, sizeKb: 1 };
+const FORK = { owner: 'bot', name: 'hello' };
+const TIP = 'a'.repeat(40);
+const OTHER = 'b'.repeat(40);
+
+function opened(script: Script) {
+  const http = new ScriptedHost(script);
+  const clock = new PatientClock();
+  const access = { apiUrl: API, token: 'secret', http, ...ACCOUNT, clock };
+  return { http, clock, github: new GitHub(access), threads: new GitHubThreads(access) };
+}
+
+const repositoryAnswer = (name: string, isPrivate = false) => ({
+  id: 7,
+  name,
+  owner: { login: 'octo' },
+  private: isPrivate,
+  archived: false,
+  size: 1,
+});
+
+const comment = { id: 3, html_url: 'https://host.test/octo/renamed/issues/1#3', body: 'x', user: { id: 1 } };
+
+const redirecting =
+  (status: number, shown: unknown): Script =>
+  ({ method, path }) => {
+    if (method === 'GET') return json(200, shown);
+    if (path.startsWith('/repos/octo/renamed/')) return json(201, comment);
+    return json(status, { message: 'Moved' }, { Location: `${API}/repositories/7/issues/1/comments` });
+  };
+
+const refAnswer = (sha: string) => ({ ref: 'refs/heads/main', object: { sha } });
+
+const pull = (number: number, ref = 'anon-1', login = 'bot') => ({
+  number,
+  html_url: `https://host.test/octo/hello/pull/${number}`,
+  state: 'open',
+  base: { ref: 'main' },
+  head: { label: `${login}:${ref}`, ref, user: { login }, repo: null },
+});
+
+describe('a write to a repository that was renamed', () => {
+  it.each([301, 302, 303])('and is redirected with %i is made once under the new name', async (status) => {
+    const { http, threads } = opened(redirecting(status, repositoryAnswer('renamed')));
+    expect(await threads.createComment(OLD, 1, 'text')).toEqual({ id: 3, url: comment.html_url });
+    expect(http.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /repos/octo/hello/issues/1/comments',
+      'GET /repos/octo/hello',
+      'POST /repos/octo/renamed/issues/1/comments',
+    ]);
+    expect(http.asked[2]?.body).toBe(http.asked[0]?.body);
+  });
+
+  it.each([
+    ['is private', repositoryAnswer('renamed', true)],
+    ['has the same name', repositoryAnswer('Hello')],
+  ])('is an error if the repository that is shown %s', async (_, shown) => {
+    const { http, threads } = opened(redirecting(301, shown));
+    await expect(threads.createComment(OLD, 1, 'text')).rejects.toMatchObject({ code: 'moved' });
+    expect(http.writes).toHaveLength(1);
+  });
+});
+
+describe('a comment', () => {
+  it.each([
+    ['with another status', 200, comment],
+    ['without a number', 201, { ...comment, id: undefined }],
+    ['without an address', 201, { ...comment, html_url: 'javascript:alert(1)' }],
+    ['that is a list', 201, []],
+  ])('that is answered %s may or may not exist', async (_, status, body) => {
+    const { http, threads } = opened(() => json(status, body));
+    await expect(threads.createComment(OLD, 1, 'text')).rejects.toMatchObject({ code: 'unreachable' });
+    expect(http.writes).toHaveLength(1);
+  });
+
+  it('is not looked for in an answer that is no list', async () => {
+    const { threads } = opened(({ path }) => json(200, path === '/user' ? { id: 1 } : { message: 'odd' }));
+    await expect(threads.ownComments(OLD, 1, 0)).rejects.toMatchObject({ code: 'unreachable' });
+  });
+});
+
+describe('an issue with labels', () => {
+  const issue = { title: 't', body: 'b', labels: ['bug'] };
+  const created = { number: 5, html_url: 'https://host.test/octo/hello/issues/5' };
+
+  it('that the host refuses for them is opened without, once', async () => {
+    const { http, threads } = opened(({ body }) =>
+      body.includes('"bug"')
+        ? json(403, { message: 'Must have push access to set labels.' })
+        : json(201, created),
+    );
+    expect(await threads.createIssue(OLD, issue)).toMatchObject({ number: 5 });
+    expect(http.asked).toHaveLength(2);
+  });
+
+  it.each([
+    ['for any reason', 403, 2],
+    ['as unknown', 404, 1],
+  ])('that the host refuses %s is refused', async (_, status, calls) => {
+    const { http, threads } = opened(() => json(status, { message: 'No.' }));
+    await expect(threads.createIssue(OLD, issue)).rejects.toMatchObject({ cause: { status } });
+    expect(http.asked).toHaveLength(calls);
+  });
+});
+
+describe('a fork', () => {
+  const forkAnswer = (parentId: number, sourceId: number) => ({
+    ...repositoryAnswer('hello-1'),
+    owner: { login: 'bot' },
+    parent: { id: parentId },
+    source: { id: sourceId },
+  });
+
+  it.each([
+    ['of the repository', 7, 7],
+    ['of another one in its network', 6, 5],
+  ])('%s is taken, under the name that it has', async (_, parentId, sourceId) => {
+    const { github } = opened(() => json(202, forkAnswer(parentId, sourceId)));
+    expect(await github.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'hello-1' });
+  });
+
+  it.each([
+    ['of another repository', forkAnswer(8, 8)],
+    ['of none', repositoryAnswer('hello')],
+  ])('%s is not taken', async (_, answer) => {
+    const { github } = opened(() => json(202, answer));
+    await expect(github.fork(REPOSITORY)).rejects.toMatchObject({ code: 'refused' });
+  });
+});
+
+describe('a branch of the fork', () => {
+  it('that the host says it has synced, and has not, is set', async () => {
+    const { http, github } = opened(({ method, path }) => {
+      if (path.endsWith('/merge-upstream')) return json(200, { merge_type: 'none' });
+      return json(200, refAnswer(method === 'GET' ? OTHER : TIP));
+    });
+    await github.syncBranch(FORK, 'main', TIP);
+    expect(http.writes.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
+  });
+
+  it('that is not where it was to be set is an error', async () => {
+    const { github } = opened(() => json(200, refAnswer(OTHER)));
+    await expect(github.syncBranch(FORK, 'main', TIP)).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  it.each([
+    ['at the same commit', TIP, ['POST']],
+    ['elsewhere', OTHER, ['POST', 'POST', 'PATCH']],
+  ])('that another push has added meanwhile %s is no error', async (_, there, writes) => {
+    const { http, github } = opened(({ method, path }) => {
+      if (method === 'GET') return json(200, refAnswer(there));
+      if (method === 'PATCH') return json(200, refAnswer(TIP));
+      if (path.endsWith('/merge-upstream')) return json(200, {});
+      return json(422, { message: 'Reference already exists' });
+    });
+    await github.addBranch(FORK, 'main', TIP, OTHER);
+    expect(http.writes.map(({ method }) => method)).toEqual(writes);
+  });
+});
+
+describe('a pull request', () => {
+  const HEAD = 'bot:anon-1';
+  const request: NewPullRequest = { head: HEAD, base: 'main', title: 't', body: 'b' };
+  const exists = () =>
+    json(422, {
+      message: 'Validation Failed',
+      errors: [{ message: `A pull request already exists for ${HEAD}.` }],
+    });
+
+  it('is found among others that a host shows though they were not asked for', async () => {
+    const others = [pull(1, 'anon-2'), pull(2, 'anon-1', 'someone'), pull(3, 'anon-1', 'Bot'), pull(4, 'x')];
+    const { github } = opened(() => json(200, others));
+    expect(await github.findPullRequest(OLD, HEAD)).toMatchObject({ number: 3 });
+  });
+
+  it('may be on a further page of a host that shows a hundred others', async () => {
+    const { github } = opened(() =>
+      json(
+        200,
+        Array.from({ length: 100 }, (_, at) => pull(at + 1, 'x')),
+      ),
+    );
+    await expect(github.findPullRequest(OLD, HEAD)).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  it('whose branch the host does not know yet is tried again for some seconds', async () => {
+    const answers = [1, 2, 3].map(() =>
+      json(422, { message: 'Validation Failed', errors: [{ field: 'head', code: 'invalid' }] }),
+    );
+    const { http, clock, github } = opened(() => answers.shift() ?? json(201, pull(1)));
+    expect(await github.openPullRequest(OLD, request)).toMatchObject({ number: 1 });
+    expect(http.asked).toHaveLength(4);
+    expect(clock.slept).toEqual([500, 1_000, 2_000]);
+  });
+
+  it('whose branch stays unknown was refused, and says the field', async () => {
+    const { http, github } = opened(() =>
+      json(422, { message: 'Validation Failed', errors: [{ field: 'head', code: 'invalid' }] }),
+    );
+    await expect(github.openPullRequest(OLD, request)).rejects.toMatchObject({
+      code: 'refused',
+      publicMessage: 'api.host.test says: Validation Failed: head invalid',
+    });
+    expect(http.asked).toHaveLength(5);
+  });
+
+  it.each([
+    ['that exists already', [], exists],
+    ['whose answers are lost, and which exists then', [502], exists],
+    ['whose answer is lost, and which is then refused', [502], () => json(403, { message: 'Blocked' })],
+  ])('%s, but is not shown yet, may be open', async (_, failures, last) => {
+    const { github } = opened(({ method }) => {
+      if (method === 'GET') return json(200, []);
+      const status = failures.shift();
+      return status === undefined ? last() : json(status, {});
+    });
+    await expect(github.openPullRequest(OLD, request)).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  it('that exists already is found', async () => {
+    const { http, github } = opened(({ method }) => (method === 'GET' ? json(200, [pull(9)]) : exists()));
+    expect(await github.openPullRequest(OLD, request)).toMatchObject({ number: 9 });
+    expect(http.writes).toHaveLength(1);
+  });
+
+  it('that the host refuses is refused', async () => {
+    const { github } = opened(() => json(422, { message: 'No.', errors: ['Not here.'] }));
+    await expect(github.openPullRequest(OLD, request)).rejects.toMatchObject({
+      code: 'refused',
+      publicMessage: 'api.host.test says: No.: Not here.',
+    });
+  });
+
+  it('is closed only if the answer says so', async () => {
+    const { github } = opened(() => json(200, { ...pull(4), closed_at: null, merged: false }));
+    await expect(github.closePullRequest(OLD, 4)).rejects.toMatchObject({ code: 'unreachable' });
+  });
+});

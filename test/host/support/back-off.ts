@@ -1,0 +1,10 @@
+/** An account that is never left alone for long, and whose token nobody looks at. */
+import type { BackOff } from '../../../src/host/account-back-off.ts';
+import { pauseAskedBy } from '../../../src/host/rate-limit.ts';
+
+export const NO_BACK_OFF: BackOff = {
+  heed: async () => {},
+  observe: (answer) => pauseAskedBy(answer, Date.now()),
+};
+
+export const ACCOUNT = { backOff: NO_BACK_OFF, tokenWatch: { observe: () => {} } };

@@ -1,0 +1,98 @@
+/**
+ * What GitHub has really answered: recordings that its own client libraries are tested with (`@octokit/fixtures`), and the
+ * examples in its description of the interface (`@octokit/openapi`). Both are read as files.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const PACKAGES = join(import.meta.dirname, '../../../node_modules/@octokit');
+
+export interface Recorded {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+interface RecordedCall {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly response: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Description {
+  readonly paths: Record<string, Record<string, { responses: Record<string, DescribedAnswer> }>>;
+  readonly components: { readonly examples: Record<string, { value: unknown }> };
+}
+
+interface DescribedAnswer {
+  readonly content?: {
+    readonly 'application/json'?: { readonly examples?: Record<string, { $ref?: string; value?: unknown }> };
+  };
+}
+
+/** The first answer to such a call in a scenario, with that status if one is named. @throws Error */
+export function recording(scenario: string, method: string, path: RegExp, status?: number): Recorded {
+  const file = join(PACKAGES, 'fixtures/scenarios/api.github.com', scenario, 'normalized-fixture.json');
+  const calls = JSON.parse(readFileSync(file, 'utf8')) as RecordedCall[];
+  const found = calls
+    .filter((call) => call.method === method.toLowerCase() && path.test(call.path))
+    .find((call) => status === undefined || call.status === status);
+  if (found === undefined) throw new Error(`${scenario} has no ${method} ${path}`);
+  return { status: found.status, headers: found.headers, body: found.response };
+}
+
+let description: Description | undefined;
+
+/** The first example of an answer. @throws Error */
+export function example(method: string, template: string, status: number): unknown {
+  const file = join(PACKAGES, 'openapi/generated/api.github.com.json');
+  description ??= JSON.parse(readFileSync(file, 'utf8')) as Description;
+  const answer = description.paths[template]?.[method.toLowerCase()]?.responses[status];
+  const [first] = Object.values(answer?.content?.['application/json']?.examples ?? {});
+  if (first === undefined) throw new Error(`no example of ${method} ${template}`);
+  const name = first.$ref?.split('/').at(-1);
+  return name === undefined ? first.value : description.components.examples[name]?.value;
+}
+
+/** What GitHub shows to members and to whoever may push, who made the recordings; or to those who use a feature. */
+const NOT_FOR_STRANGERS = new Set([
+  'permissions',
+  'temp_clone_token',
+  'allow_squash_merge',
+  'allow_merge_commit',
+  'allow_rebase_merge',
+  'allow_auto_merge',
+  'allow_update_branch',
+  'delete_branch_on_merge',
+  'use_squash_pr_title_as_default',
+  'organization',
+  'subscribers_count',
+  'network_count',
+  'template_repository',
+  'plan',
+  // In a short form of a repository only its example has them.
+  'git_url',
+  'ssh_url',
+]);
+
+/** Fields that GitHub's body has and ours lacks, or has with another type. Null, and an empty list, say nothing. */
+export function differences(theirs: unknown, ours: unknown, path = ''): string[] {
+  const [kind, ownKind] = [kindOf(theirs), kindOf(ours)];
+  if (theirs === null || ours === null) return [];
+  if (kind !== ownKind) return [`${path || 'the body'} is ${ownKind}, not ${kind}`];
+  if (Array.isArray(theirs)) {
+    const [first, own] = [theirs[0], (ours as unknown[])[0]];
+    return first === undefined || own === undefined ? [] : differences(first, own, `${path}[0]`);
+  }
+  if (kind !== 'object') return [];
+  const shown = Object.entries(theirs as object).filter(([key]) => !NOT_FOR_STRANGERS.has(key));
+  return shown.flatMap(([key, value]) =>
+    differences(value, (ours as Record<string, unknown>)[key], `${path}.${key}`),
+  );
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : Array.isArray(value) ? 'list' : typeof value;
+}
