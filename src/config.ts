@@ -42,6 +42,8 @@ export interface Config {
   readonly identitySecret: string | null;
   readonly hostedDatabase: { readonly url: string; readonly key: string } | null;
   readonly notifyBaseUrl: string;
+  /** The server of the operator's alerts. */
+  readonly notifyAdminUrl: string;
   /** Access token at the notification service; null: it accepts messages from everyone. */
   readonly notifyToken: string | null;
   /** Servers behind Cloudflare, which sockets cannot reach. */
@@ -98,6 +100,7 @@ const PLAIN = [
   'LIMIT_REPORTS',
   'LOG_FORMAT',
   'MAX_REPOSITORY_MB',
+  'NOTIFY_ADMIN_URL',
   'NOTIFY_BASE_URL',
   'OFFICIAL_INSTANCE',
   'OUTGOING_FETCH_HOSTS',
@@ -173,6 +176,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
   );
   const dbUrl = reader.read('DB_URL', webAddress, null);
   const dbKey = reader.read('DB_KEY', headerSecret, null);
+  const notifyBaseUrl = reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh');
   const config: Config = {
     hostingUrl: reader.read('HOSTING_URL', webAddress, 'https://github.com'),
     hostingApiUrl: reader.read('HOSTING_API_URL', webAddress, 'https://api.github.com'),
@@ -194,7 +198,8 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
       null,
     ),
     hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
-    notifyBaseUrl: reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
+    notifyBaseUrl,
+    notifyAdminUrl: reader.read('NOTIFY_ADMIN_URL', webAddress, notifyBaseUrl),
     notifyToken: reader.read('NOTIFY_TOKEN', headerSecret, null),
     outgoingFetchHosts: Object.freeze(reader.read('OUTGOING_FETCH_HOSTS', hostNames, [])),
     notifyAdminTopic,

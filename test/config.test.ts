@@ -33,6 +33,7 @@ describe('parseConfig', () => {
       identitySecret: null,
       hostedDatabase: null,
       notifyBaseUrl: 'https://ntfy.sh',
+      notifyAdminUrl: 'https://ntfy.sh',
       notifyToken: null,
       outgoingFetchHosts: [],
       notifyAdminTopic: null,

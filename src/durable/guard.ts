@@ -11,6 +11,7 @@ import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 import { type Action, pardonOf } from '../guard/action-token.ts';
 import { type Alert, type Appeal, type ModerationNews, pseudonymOf } from '../guard/alert.ts';
+import { burstToTell } from '../guard/burst-alerts.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
 import { ClientAttempts } from '../guard/client-attempts.ts';
 import { MODERATION_ALERT_LIMITS } from '../guard/limits.ts';
@@ -25,6 +26,7 @@ import { closingWorld } from './guard/close-at-host.ts';
 import { type RollbackResult, Rollbacks } from './guard/rollbacks.ts';
 import { HostPause } from './guard/host-pause.ts';
 import { TokenReport } from './guard/token-report.ts';
+import { ToldBurstRecord } from './guard/told-burst.ts';
 
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
@@ -69,6 +71,7 @@ export class Guard extends DurableObject<Env> {
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
   readonly #rollbacks: Rollbacks;
+  readonly #toldBurst: ToldBurstRecord;
   /** Of this life of the object. */
   readonly #told = new Map<keyof typeof MODERATION_ALERT_LIMITS, SlidingWindow>();
   readonly #hostPause: HostPause;
@@ -86,6 +89,7 @@ export class Guard extends DurableObject<Env> {
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
     this.#rollbacks = new Rollbacks(sql, this.#bursts);
+    this.#toldBurst = new ToldBurstRecord(kv);
     this.#hostPause = new HostPause(kv);
     this.#tokenReport = new TokenReport(kv);
     // A burst that a restart interrupted ends within a minute, unless the detector fires again.
@@ -103,12 +107,12 @@ export class Guard extends DurableObject<Env> {
   async admit(address: string, account: string, limits: readonly Limit[]): Promise<Admittance> {
     const at = Date.now();
     this.#endBurst(at);
-    const figures = this.#detector.record(address, at);
-    if (figures !== null) {
+    const hasBegun = this.#detector.record(address, at) !== null;
+    if (hasBegun) {
       this.#bursts.burstBegan(at);
       await this.#wakeAt(at + BURST_WINDOW_MS);
-      await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
+    if (this.#detector.isOn) await this.#tellBurst(hasBegun, at);
     const { waitMs } = this.#attempts.hit(address, limits, at);
     const hostPauseMs = this.#hostPause.left(account, at);
     return { panicMode: this.#suspension.panicMode, at, waitMs, hostPauseMs };
@@ -220,7 +224,7 @@ export class Guard extends DurableObject<Env> {
     ]);
     const now = Date.now();
     this.#endBurst(now);
-    const expiry = [this.#tokens, this.#bursts, this.#rollbacks]
+    const expiry = [this.#tokens, this.#bursts, this.#rollbacks, this.#toldBurst]
       .map((part) => part.forgetOld(now))
       .filter((at) => at !== null);
     const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];
@@ -245,6 +249,15 @@ export class Guard extends DurableObject<Env> {
   /** A burst is over when the detector may fire again. This is checked on every call, and once a minute. */
   #endBurst(now: number): void {
     if (this.#detector.rearm(now)) this.#bursts.burstEnded(now);
+  }
+
+  async #tellBurst(hasBegun: boolean, now: number): Promise<void> {
+    const { figures } = this.#detector;
+    const busiest = () => this.#detector.busiest();
+    const told = burstToTell(this.#toldBurst.last, figures, hasBegun, busiest, now);
+    if (told === null) return;
+    this.#toldBurst.set(told);
+    await this.#raise({ kind: 'burst', ...figures, most: busiest().pushes }, null, now);
   }
 
   async #raise(alert: Alert, address: string | null, now: number): Promise<void> {

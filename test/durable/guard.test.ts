@@ -20,6 +20,8 @@ let published: Notification[] = [];
 let serviceIsDown = false;
 /** Happens before it refuses. */
 let refuse: () => Promise<void> = async () => {};
+let refusal = () => new Response(null, { status: 503 });
+let askedServers: string[] = [];
 let count = 0;
 /** Whether the host closes a pull request. */
 let closes: (number: number) => boolean = () => false;
@@ -32,6 +34,8 @@ beforeEach(() => {
   vi.setSystemTime(Date.now());
   closes = () => false;
   refuse = async () => {};
+  refusal = () => new Response(null, { status: 503 });
+  askedServers = [];
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
     const url = input as string;
     if (url.startsWith(API)) {
@@ -44,9 +48,10 @@ beforeEach(() => {
           })
         : Response.json({ message: 'Not now' }, { status: 422 });
     }
+    askedServers.push(url);
     if (serviceIsDown) {
       await refuse();
-      return new Response(null, { status: 503 });
+      return refusal();
     }
     published.push(JSON.parse(init?.body as string) as Notification);
     return new Response(null);
@@ -151,16 +156,34 @@ describe('the panic switch', () => {
 });
 
 describe('a burst', () => {
-  it('is told once, and again after it was quiet', async () => {
+  it('of one client alone is told once in ten minutes, also across a restart', async () => {
     await configured();
     await push(30);
     await deliver();
     expect(published.map(({ message }) => message)).toEqual([
-      expect.stringContaining('20 pushes from 1 distinct IPs'),
+      expect.stringContaining(
+        '20 pushes from 1 distinct IPs in the last 60 s. The most active client sent 20 of them.',
+      ),
     ]);
-    pass(MINUTE_MS);
+    await abortAllDurableObjects();
+    await configured();
+    pass(5 * MINUTE_MS);
     await push(20);
     await deliver();
+    expect(published).toHaveLength(1);
+    pass(5 * MINUTE_MS);
+    await push(20);
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('of a crowd is told again after it was quiet', async () => {
+    await configured();
+    for (const minutes of [0, 3]) {
+      pass(minutes * MINUTE_MS);
+      for (let client = 0; client < 10; client++) await push(1, `client-${client}`);
+      await deliver();
+    }
     expect(published).toHaveLength(2);
   });
 
@@ -444,6 +467,33 @@ describe('an alert', () => {
     pass(MINUTE_MS);
     await deliver();
     expect(published).toHaveLength(2);
+  });
+
+  it('goes to the operator’s own server, waits for all as long as that asks, and a refusal is logged once', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await configured({ NOTIFY_ADMIN_TOPIC: 'operator', NOTIFY_ADMIN_URL: 'https://alerts.test' });
+    for (const [status, waitMs] of [
+      [429, 120_000],
+      [403, 5_000],
+      [403, 10_000],
+    ] as const) {
+      refusal = () => new Response(null, { status, headers: status === 429 ? { 'Retry-After': '120' } : {} });
+      serviceIsDown = true;
+      if (status === 429) {
+        await guard().rateLimitExceeded(CLIENT, 6);
+        await guard().rateLimitExceeded(CLIENT, 7);
+      }
+      await deliver();
+      expect(await nextAlarm()).toBe(Date.now() + waitMs);
+      pass(waitMs);
+    }
+    serviceIsDown = false;
+    await deliver();
+    expect(published).toHaveLength(2);
+    expect(new Set(askedServers)).toEqual(new Set(['https://alerts.test/']));
+    // One attempt of one alert each time, and both at last.
+    expect(askedServers).toHaveLength(5);
+    expect(log.mock.calls.filter(([line]) => String(line).includes('refuses messages'))).toHaveLength(1);
   });
 
   it('is tried again at growing distances, and given up after a week', async () => {

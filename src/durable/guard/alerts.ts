@@ -6,7 +6,8 @@
 import { type Config, parseConfig } from '../../config.ts';
 import type { Env } from '../../env.ts';
 import { type Alert, actionsOf, alertNotification } from '../../guard/alert.ts';
-import { publish } from '../../notify/ntfy.ts';
+import { NotificationError, operatorService, publish } from '../../notify/ntfy.ts';
+import { logRefusal } from '../../notify/refusals.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 import type { ActionTokens } from './action-tokens.ts';
 import { AlertOutbox, type WaitingAlert } from './alert-outbox.ts';
@@ -61,9 +62,15 @@ export class Alerts {
       try {
         await this.#publish(waiting, config);
         this.#outbox.delivered(waiting);
-      } catch {
+      } catch (error) {
+        logRefusal(config.notifyAdminUrl, config, error);
+        const refusal = error instanceof NotificationError ? error : null;
         // After any error, it stays and is tried again.
-        this.#outbox.failed(waiting, Date.now());
+        const retryAt = this.#outbox.failed(waiting, Date.now(), refusal?.retryAfterMs ?? 0);
+        if (refusal?.concernsTopic === true) {
+          this.#outbox.postponeAll(retryAt);
+          break;
+        }
       } finally {
         this.#addresses.delete(waiting.id);
       }
@@ -81,7 +88,7 @@ export class Alerts {
       tokens: this.#tokens.make(actionsOf(alert), Date.now()),
     });
     const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
-    await publish(http, config, notification);
+    await publish(http, operatorService(config), notification);
   }
 }
 
