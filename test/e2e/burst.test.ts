@@ -15,6 +15,8 @@ const PUSHES = 100;
 /** Some addresses push far more often than they may. */
 const BUSY_ADDRESSES = 3;
 
+const isOfBurst = ({ title }: NtfyMessage) => title === 'Suspicious burst of pushes';
+
 describe('a hundred pushes at once from thirty addresses', () => {
   it('open five pull requests for an address at most, are told as they grow, and are closed by its button', async () => {
     const contribution = await contribute(bed);
@@ -48,7 +50,6 @@ describe('a hundred pushes at once from thirty addresses', () => {
     expect(opened.length).toBeGreaterThanOrEqual(ADDRESSES);
     expect((await bed.host.pulls(upstream)).map(({ url }) => url).toSorted()).toEqual(opened);
 
-    const isOfBurst = ({ title }: NtfyMessage) => title === 'Suspicious burst of pushes';
     const limited = async () => (await operator.alerts()).filter((alert) => !isOfBurst(alert));
     await expect.poll(limited).toHaveLength(new Set(refused.map(({ person }) => person)).size);
     await expect.poll(async () => (await operator.alerts()).some(isOfBurst)).toBe(true);

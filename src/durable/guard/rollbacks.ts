@@ -69,7 +69,7 @@ export class Rollbacks {
   }
 
   /**
-   * Carries out those that have not ended, also those that begin meanwhile, one after the other. Never rejects.
+   * Carries out those that have not ended, also those that begin meanwhile, one after the other.
    * @param onIncomplete called with the token of each that could not close everything.
    */
   async run(
@@ -78,16 +78,13 @@ export class Rollbacks {
     onIncomplete: (tokenHash: string) => void,
   ): Promise<void> {
     this.#isRunning = true;
-    for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
-      const tracked = this.#bursts.tracked(now(), row.spare_single === 1);
-      const report = await rollBack(this.#recording(row.id, world), tracked);
-      for (const { url } of report.failed) this.#record(row.id, url, false);
-      this.#sql.exec('UPDATE rollbacks SET ended_at = ? WHERE id = ?', now(), row.id);
-      if (report.failed.length > 0 && row.token_hash !== null) onIncomplete(row.token_hash);
-      this.#ends.get(row.id)?.resolve();
-      this.#ends.delete(row.id);
+    try {
+      for (let [row] = this.#waiting(); row !== undefined; [row] = this.#waiting()) {
+        await this.#carryOut(row, world, now, onIncomplete);
+      }
+    } finally {
+      this.#isRunning = false;
     }
-    this.#isRunning = false;
   }
 
   /** Resolves when it has ended; null if there is none with this id, or none any more. */
@@ -110,6 +107,21 @@ export class Rollbacks {
       .exec<{ oldest: number | null }>('SELECT min(coalesce(ended_at, began_at)) AS oldest FROM rollbacks')
       .one();
     return oldest === null ? null : oldest + RESULT_LIFE_MS;
+  }
+
+  async #carryOut(
+    row: RollbackRow,
+    world: RollbackWorld,
+    now: () => number,
+    onIncomplete: (tokenHash: string) => void,
+  ): Promise<void> {
+    const tracked = this.#bursts.tracked(now(), row.spare_single === 1);
+    const report = await rollBack(this.#recording(row.id, world), tracked);
+    for (const { url } of report.failed) this.#record(row.id, url, false);
+    this.#sql.exec('UPDATE rollbacks SET ended_at = ? WHERE id = ?', now(), row.id);
+    if (report.failed.length > 0 && row.token_hash !== null) onIncomplete(row.token_hash);
+    this.#ends.get(row.id)?.resolve();
+    this.#ends.delete(row.id);
   }
 
   /** Notes each pull request as soon as it is closed. One that is closed without its subscriber told stays tracked. */
