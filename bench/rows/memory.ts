@@ -1,28 +1,45 @@
 /**
  * How much memory a push of 95 MB takes, four of them at once, and one of 10,000 commits, which all wait in memory
- * until the last one has come: a push has to leave room for others in an isolate of 128 MB. Each measurement starts a
- * new service, because a service never frees all the memory that it has used.
+ * until the last one has come: a push has to leave room for others in an isolate of 128 MB. Then what a crowd can do:
+ * many refs, a history that is too large to be listed, pushes of as many commits as are accepted. Each measurement
+ * starts a new service, because a service never frees all the memory that it has used.
  */
 import { medians, type Row, row } from '../support/figures.ts';
 import { growthDuring } from '../support/memory.ts';
-import { type BranchAhead, commitsAhead, megabytesAhead } from '../support/repositories.ts';
+import {
+  type BranchAhead,
+  busyLine,
+  commitsAhead,
+  manyRefs,
+  megabytesAhead,
+  tinyCommitsAhead,
+} from '../support/repositories.ts';
 import { type Target, withRig } from '../support/rig.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 5;
 const MEGABYTES = 95;
 const COMMITS = 10_000;
-const MOST_MEBIBYTES = { one: 32, four: 96, commits: 64 };
+const REFS = 100_000;
+const TINY_COMMITS = 24_000;
+const BUSY_COMMITS = 80_000;
+const MOST_MEBIBYTES = { one: 32, four: 96, commits: 64, refs: 24, tiny: 96, tooLarge: 32 };
 
 export async function memory(workspace: Workspace): Promise<Row[]> {
   const large = await megabytesAhead(workspace, MEGABYTES);
   const many = await commitsAhead(workspace, COMMITS);
-  const { one, four, commits } = await medians(
+  const refsSource = await manyRefs(workspace, REFS);
+  const busySource = await busyLine(workspace, BUSY_COMMITS);
+  const tinyAhead = await tinyCommitsAhead(workspace, TINY_COMMITS);
+  const { one, four, commits, refs, tiny, tooLarge } = await medians(
     ROUNDS,
     {
       one: () => growth(workspace, large, 1),
       four: () => growth(workspace, large, 4),
       commits: () => growth(workspace, many, 1),
+      refs: () => discoveryGrowth(workspace, refsSource, 1),
+      tiny: () => growth(workspace, tinyAhead, 3),
+      tooLarge: () => discoveryGrowth(workspace, busySource, 6),
     },
     { warmUp: false },
   );
@@ -30,6 +47,9 @@ export async function memory(workspace: Workspace): Promise<Row[]> {
     memoryRow('one push of 95 MB', one, MOST_MEBIBYTES.one),
     memoryRow('four pushes of 95 MB at once', four, MOST_MEBIBYTES.four),
     memoryRow('one push of 10,000 commits', commits, MOST_MEBIBYTES.commits),
+    memoryRow('discovery of a repository of 100,000 refs', refs, MOST_MEBIBYTES.refs),
+    memoryRow('three pushes of 24,000 tiny commits at once', tiny, MOST_MEBIBYTES.tiny),
+    memoryRow('six discoveries at once of a history too large to list', tooLarge, MOST_MEBIBYTES.tooLarge),
   ];
 }
 
@@ -40,6 +60,17 @@ function memoryRow(what: string, growthMebibytes: number, most: number): Row {
     reference: most,
     goal: 1,
     unit: 'MiB',
+  });
+}
+
+async function discoveryGrowth(workspace: Workspace, source: string, discoveries: number): Promise<number> {
+  const small = await manyRefs(workspace, 1);
+  return withRig(workspace, async (rig) => {
+    await rig.discover(await rig.repositoryWithoutFork(small));
+    const target = await rig.repositoryWithoutFork(source);
+    return growthDuring(rig.workerdPid, () =>
+      Promise.all(Array.from({ length: discoveries }, () => rig.discover(target))),
+    );
   });
 }
 

@@ -44,14 +44,18 @@ export function* branchOfCommits(branch: string, commits: number, seed: number):
 }
 
 /** A branch ahead of main by so many commits that change nothing: its pack holds commits and nothing else. */
-export function* branchOfCommitsOnly(branch: string, commits: number): Generator<string> {
+export function* branchOfCommitsOnly(
+  branch: string,
+  commits: number,
+  messageLength = 200,
+): Generator<string> {
   for (let number = 0; number < commits; number++) {
     yield commit(
       {
         ref: `refs/heads/${branch}`,
         ...(number === 0 ? { from: MAIN } : {}),
         at: ENDED_AT + 60 + number,
-        message: `Think about ${path(number % FILES)}\n\n${randomText(number, 200)}\n`,
+        message: `Think about ${path(number % FILES)}\n\n${randomText(number, messageLength)}\n`,
         files: [],
       },
       number,

@@ -1,4 +1,5 @@
 /** The repositories that rows share, each made once in a run: upstream's, and a client's that is ahead of it. */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodeHistory } from './code-history.ts';
 import { fastImport } from './fast-import.ts';
@@ -52,6 +53,36 @@ export function megabytesAhead(workspace: Workspace, megabytes: number): Promise
 export function commitsAhead(workspace: Workspace, commits: number): Promise<BranchAhead> {
   const branch = `commits-${commits}`;
   return branchAhead(workspace, branch, () => branchOfCommitsOnly(branch, commits));
+}
+
+/** A short line of commits, and a branch of so many commits with a message of one word. */
+export function tinyCommitsAhead(workspace: Workspace, commits: number): Promise<BranchAhead> {
+  const branch = `tiny-${commits}`;
+  return branchAhead(workspace, branch, () => branchOfCommitsOnly(branch, commits, 1));
+}
+
+/** A line of so many commits of the last day. */
+export function busyLine(workspace: Workspace, commits: number): Promise<string> {
+  return workspace.once(`a line of ${commits} commits of the last day`, async () => {
+    const source = await emptyRepository(workspace.folder('busy'));
+    await fastImport(source, mainLine(10));
+    await fastImport(source, branchOfCommitsOnly('busy', commits));
+    await git(source, ['branch', '--quiet', '--force', 'main', 'busy']);
+    return source;
+  });
+}
+
+/** A short line of commits with so many branches. */
+export function manyRefs(workspace: Workspace, refs: number): Promise<string> {
+  return workspace.once(`${refs} refs`, async () => {
+    const source = await emptyRepository(workspace.folder('refs'));
+    await fastImport(source, mainLine(10));
+    const tip = (await git(source, ['rev-parse', 'main'])).trim();
+    const names = Array.from({ length: refs }, (_, ref) => `refs/heads/user-${ref % 97}/change-${ref}`);
+    const lines = names.map((name) => `${tip} ${name}\n`);
+    await writeFile(join(source, 'packed-refs'), `# pack-refs with: peeled \n${lines.join('')}`);
+    return source;
+  });
 }
 
 async function branchAhead(

@@ -102,6 +102,13 @@ export class Rig {
     return timedGit(client, ['-c', `http.extraHeader=${address}`, 'push', service, refspec(branch)]);
   }
 
+  /** Asks for upstream's refs as a push does, without the push that follows. */
+  async discover({ service }: Target): Promise<void> {
+    const answer = await fetch(`${service}/info/refs?service=git-receive-pack`);
+    if (!answer.ok) throw new Error(`the discovery was answered with ${answer.status}`);
+    await answer.arrayBuffer();
+  }
+
   /** Pushes a branch straight to the fork; milliseconds. */
   async pushStraight(client: string, { fork }: Target, branch: string): Promise<number> {
     return timedGit(client, ['push', fork, refspec(branch)]);

@@ -8,7 +8,7 @@ import { HostError } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { HistoryHost } from '../push/push-host.ts';
 import { UpstreamHistory } from '../push/upstream-history.ts';
-import { discoveredRefs } from '../push/upstream-refs.ts';
+import { defaultBranchOf, discoveredRefs } from '../push/upstream-refs.ts';
 
 /** @param host must outlive the request. Costs nothing until the first question. */
 export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds {
@@ -33,9 +33,9 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
 }
 
 async function openHistory(host: HistoryHost, target: RepositoryName): Promise<UpstreamHistory> {
-  const { repository, refs, head } = await discoveredRefs(host, target);
-  const main = refs.filter(({ name }) => name === head);
-  const history = new UpstreamHistory(host.lister, repository, refs, main);
+  const list = await discoveredRefs(host, target);
+  const main = [defaultBranchOf(list)].filter((ref) => ref !== null);
+  const history = new UpstreamHistory(host.lister, list.repository, list.refs, main);
   await history.reachBack();
   return history;
 }

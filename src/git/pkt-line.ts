@@ -25,8 +25,13 @@ export type Packet =
 
 /** The length digits of a pkt-line whose payload has `payloadBytes` bytes. */
 export function pktLengthPrefix(payloadBytes: number): Uint8Array {
+  return utf8(pktLengthDigits(payloadBytes));
+}
+
+/** The same as text. */
+export function pktLengthDigits(payloadBytes: number): string {
   if (payloadBytes > MAX_PKT_PAYLOAD_BYTES) throw new RangeError('pkt-line payload too long');
-  return utf8((payloadBytes + LENGTH_BYTES).toString(16).padStart(LENGTH_BYTES, '0'));
+  return (payloadBytes + LENGTH_BYTES).toString(16).padStart(LENGTH_BYTES, '0');
 }
 
 export function encodePktLine(payload: string | Uint8Array): Uint8Array {

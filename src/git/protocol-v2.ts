@@ -8,13 +8,20 @@
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8 } from './bytes.ts';
 import { refuseErrorPacket } from './error-packet.ts';
-import { isOid, type Oid } from './oid.ts';
+import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
 import { DELIM_PKT, encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
-/** A ref list of the size of the largest public repositories is some ten megabytes. */
-const MAX_REFS = 500_000;
+/** Refs of one list that are kept. Each costs some 200 bytes, and the largest public repositories have half a million. */
+export const MAX_REFS = 20_000;
+/** The names and ids of one list, for a host with very long names. */
+const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
+/** No file system takes a longer name. */
+const MAX_REF_LINE_BYTES = 4096;
+const BRANCHES = 'refs/heads/';
+const NOTHING = new Uint8Array(0);
+const REF_LINE_START = /^[0-9a-f]{40} /;
 
 function encodeCommand(command: string, args: readonly string[]): Uint8Array {
   return concatBytes([
@@ -40,18 +47,28 @@ export interface RefList {
   readonly head: string | null;
   /** Null while the branch of HEAD has no commit: an empty repository, or a fork whose objects are on their way. */
   readonly headTip: Oid | null;
+  /** False if the list was cut within the branches. */
+  readonly hasAllBranches: boolean;
 }
 
-/** @throws ProtocolError `bad-request` if the answer is malformed, or uses another object format. */
+/**
+ * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name, so branches come
+ * before tags. A ref whose name is not UTF-8, or is too long, is left out.
+ * @throws ProtocolError `bad-request` if the answer is malformed, or uses another object format.
+ */
 export async function readLsRefs(reader: ByteReader): Promise<RefList> {
   const refs: Ref[] = [];
   let head: string | null = null;
   let headTip: Oid | null = null;
+  let keptBytes = 0;
   for (;;) {
     const packet = await readPacket(reader);
-    if (packet.kind === 'flush') return { refs, head, headTip };
-    if (packet.kind === 'data') refuseErrorPacket(packet.payload);
-    const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
+    if (packet.kind === 'flush') return { refs, head, headTip, hasAllBranches: true };
+    const payload = packet.kind === 'data' ? packet.payload : NOTHING;
+    refuseErrorPacket(payload);
+    const text = payload.byteLength <= MAX_REF_LINE_BYTES ? decodeUtf8(payload) : null;
+    if (text === null && isRef(payload)) continue;
+    const line = text?.replace(/\n$/, '');
     const [oid, name, ...attributes] = line?.split(' ') ?? [];
     if (oid === undefined || name === undefined || (oid !== 'unborn' && !isOid(oid)))
       throw malformed('ref list');
@@ -60,10 +77,23 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
       head = symref?.slice('symref-target:'.length) ?? null;
       headTip = oid === 'unborn' ? null : oid;
     } else if (oid !== 'unborn') {
-      if (refs.length === MAX_REFS) throw malformed('ref list: it is too long');
+      keptBytes += payload.byteLength;
+      if (refs.length === MAX_REFS || keptBytes > MAX_REF_LIST_BYTES) {
+        await reader.cancel();
+        return { refs, head, headTip, hasAllBranches: isBranch(refs[0]?.name) && !isBranch(name) };
+      }
       refs.push({ name, oid });
     }
   }
+}
+
+function isBranch(name: string | undefined): boolean {
+  return name?.startsWith(BRANCHES) === true;
+}
+
+/** Whether this is a line with the id and the name of a ref, in whatever encoding. */
+function isRef(line: Uint8Array): boolean {
+  return REF_LINE_START.test(String.fromCharCode(...line.subarray(0, OID_HEX_LENGTH + 1)));
 }
 
 /** Commits without their trees: the history itself, a few hundred bytes a commit. */

@@ -23,13 +23,15 @@ import {
 import { readReportStatus, type ReportStatus } from '../git/report-status.ts';
 import { BAND_DATA, readBands } from '../git/side-band.ts';
 import { BodyError, chunksOf } from '../streams.ts';
+import { type Turn, Turns } from '../turns.ts';
 import { HostError, type HostErrorCode } from './host-error.ts';
 import { RateLimitError } from './rate-limit.ts';
 import type { RepositoryName } from './repository-name.ts';
 import { withRetries } from './retry.ts';
 import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
 
-const MAX_REF_LIST_BYTES = 64 * 1024 * 1024;
+/** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
+const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
 
 /** What a host says instead of a listing without commits, if it says anything. */
@@ -37,6 +39,10 @@ const NONE_SELECTED = /no commits selected/;
 
 /** Commits of one listing, inflated, with what each costs besides: some 60,000. */
 const MAX_LISTED_BYTES = 48 * 1024 * 1024;
+
+/** Listings that take more memory than this are read one at a time. The host waits meanwhile. */
+const LARGE_LISTING_BYTES = 3 * 1024 * 1024;
+const largeListings = new Turns();
 
 export interface ListedCommit {
   readonly oid: Oid;
@@ -136,13 +142,17 @@ export class GitTransport {
       MAX_LISTED_BYTES,
     );
     const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
+    let turn: Turn | null = null;
     try {
       const sections = await readFetchSections(reader).catch(() => null);
       if (sections?.kind === 'refused' && !NONE_SELECTED.test(sections.message)) {
         throw new ErrorPacket(sections.message);
       }
       if (sections?.kind !== 'pack') return { kind: 'none-selected' };
-      for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
+      for await (const { band, data } of readBands(reader)) {
+        if (band === BAND_DATA) scanner.scan(data);
+        if (scanner.kept.bytes > LARGE_LISTING_BYTES) turn ??= await largeListings.take('', this.#clock);
+      }
       scanner.finish();
       return { kind: 'listed', commits };
     } catch (error) {
@@ -150,7 +160,10 @@ export class GitTransport {
       if ((error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large') {
         return { kind: 'too-large' };
       }
+      if (error instanceof HostError) throw error;
       throw this.#http.unreachable(error);
+    } finally {
+      turn?.end();
     }
   }
 

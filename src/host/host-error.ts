@@ -11,6 +11,8 @@ export type HostErrorCode =
   | 'unreachable'
   /** The host asks us to slow down. */
   | 'rate-limited'
+  /** This service has too much to do at once. Trying again in a minute may help. */
+  | 'busy'
   /** No such repository, or none that the public may see. */
   | 'missing'
   /** The repository has another name now. */

@@ -28,3 +28,8 @@ export function parseRepositoryName(owner: string, repository: string): Reposito
 export function fullName(repository: RepositoryName): string {
   return `${repository.owner}/${repository.name}`;
 }
+
+/** Names a repository of one host in what an isolate remembers. The host does not tell upper from lower case. */
+export function repositoryKey(hostName: string, repository: RepositoryName): string {
+  return `${hostName}/${fullName(repository)}`.toLowerCase();
+}

@@ -7,11 +7,11 @@
 import { selectHaves } from '../git/haves.ts';
 import type { Oid } from '../git/oid.ts';
 import { encodeReceivePackAdvertisement } from '../git/ref-advertisement.ts';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { HistoryHost } from './push-host.ts';
 import { Recent } from './recent.ts';
-import { listUpstreamRefs } from './upstream-refs.ts';
+import { defaultBranchOf, listUpstreamRefs } from './upstream-refs.ts';
 
 /**
  * Upstream may have new commits since then. An older listing is just as good for a stale clone, and the client need not
@@ -29,8 +29,8 @@ export async function discoverForPush(
   repository: RepositoryName,
   logger: Logger,
 ): Promise<Uint8Array> {
-  const { refs, head } = await listUpstreamRefs(host, repository);
-  const tip = refs.find(({ name }) => name === head)?.oid;
+  const list = await listUpstreamRefs(host, repository);
+  const tip = defaultBranchOf(list)?.oid;
   // A discovery without `.have` lines still works; a stale clone then sends more than it needs to.
   const haves =
     tip === undefined
@@ -39,14 +39,14 @@ export async function discoverForPush(
           logger.warn('the history could not be listed for discovery', { error });
           return [];
         });
-  return encodeReceivePackAdvertisement(refs, haves);
+  return encodeReceivePackAdvertisement(list.refs, haves);
 }
 
 /** @throws HostError */
 async function havesOf(host: HistoryHost, repository: RepositoryName, tip: Oid): Promise<readonly Oid[]> {
   const { lister, transport, clock } = host;
   const part = { tips: [tip], without: [] };
-  const key = `${transport.hostName}/${fullName(repository)}`.toLowerCase();
+  const key = repositoryKey(transport.hostName, repository);
   const known = await lister.listed(part);
   const recent = known === null ? recentHaves.get(key, clock) : null;
   if (recent !== null) return recent;

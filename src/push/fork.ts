@@ -9,7 +9,7 @@ import { type Oid, ZERO_OID } from '../git/oid.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { HostError } from '../host/host-error.ts';
 import type { Repository } from '../host/github.ts';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../host/repository-name.ts';
 import type { PushHost } from './push-host.ts';
 import { Refusal } from './refusal.ts';
 
@@ -36,17 +36,13 @@ export interface ReadyFork {
  */
 const knownForks = new Map<string, { readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>();
 
-function keyOf(host: PushHost, repository: RepositoryName): string {
-  return `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
-}
-
 export function isForkKnown(host: PushHost, repository: RepositoryName): boolean {
-  return knownForks.has(keyOf(host, repository));
+  return knownForks.has(repositoryKey(host.transport.hostName, repository));
 }
 
 /** After a push that failed, nothing is known for sure. */
 export function forgetFork(host: PushHost, repository: RepositoryName): void {
-  knownForks.delete(keyOf(host, repository));
+  knownForks.delete(repositoryKey(host.transport.hostName, repository));
 }
 
 /** Whether a step failed because someone has deleted or renamed the fork. */
@@ -68,7 +64,7 @@ export async function ensureFork(
   workBranch: string,
   isNewBranch: boolean,
 ): Promise<ReadyFork> {
-  const key = keyOf(host, repository);
+  const key = repositoryKey(host.transport.hostName, repository);
   const known = knownForks.get(key);
   if (isNewBranch && known !== undefined && upstream.every(({ name }) => known.tips.has(name))) {
     return { repository, fork: known.fork, workBranchTip: ZERO_OID, tips: known.tips };
@@ -127,6 +123,6 @@ export async function syncFork(
     const branch = name.slice('refs/heads/'.length);
     if (tips.has(name)) await host.github.syncBranch(fork, branch, oid);
     else await host.github.addBranch(fork, branch, oid, tips.get('HEAD') as Oid);
-    knownForks.get(keyOf(host, repository))?.tips.set(name, oid);
+    knownForks.get(repositoryKey(host.transport.hostName, repository))?.tips.set(name, oid);
   }
 }

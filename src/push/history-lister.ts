@@ -10,7 +10,9 @@ import type { Oid } from '../git/oid.ts';
 import type { GitTransport, ListedCommit } from '../host/git-transport.ts';
 import { HostError } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
+import { Turns } from '../turns.ts';
 import type { HistoryCache, HistoryListing } from './history-cache.ts';
+import { Recent } from './recent.ts';
 
 const DAY_SECONDS = 24 * 60 * 60;
 /** How far back to list, step by step; null: everything. */
@@ -22,18 +24,28 @@ const MAX_LISTING_BYTES = 8 * 1024 * 1024;
 /** How many merges of upstream are examined before a branch is squashed. */
 const MAX_CANDIDATES = 8;
 
+/** A listing that is too large costs as much as one that is not, so it is not tried again for each request. */
+const TOO_LARGE_LIFE_MS = 10 * 60_000;
+const MAX_TOO_LARGE = 1_000;
+const tooLarge = new Recent<true>(TOO_LARGE_LIFE_MS, MAX_TOO_LARGE);
+/** Requests that need the same listing at once wait for the first of them, and find it in the cache. */
+const turns = new Turns();
+
 /** A part of history: the commits that `tips` reach and `without` do not. */
 export interface HistoryPart {
   readonly tips: readonly Oid[];
   readonly without: readonly Oid[];
 }
 
+/** The part of the host that lists history. */
+type HistorySource = Pick<GitTransport, 'hostName' | 'listHistory'>;
+
 export class HistoryLister {
-  readonly #transport: GitTransport;
+  readonly #transport: HistorySource;
   readonly #cache: HistoryCache;
   readonly #clock: Clock;
 
-  constructor(transport: GitTransport, cache: HistoryCache, clock: Clock) {
+  constructor(transport: HistorySource, cache: HistoryCache, clock: Clock) {
     this.#transport = transport;
     this.#cache = cache;
     this.#clock = clock;
@@ -46,7 +58,7 @@ export class HistoryLister {
 
   /**
    * A part of history, `step` windows back; null if that window does not exist or is too large.
-   * @throws HostError if the host does not answer.
+   * @throws HostError if the host does not answer, or `busy`.
    */
   async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {
     const days = WINDOWS_DAYS[step];
@@ -54,11 +66,18 @@ export class HistoryLister {
     const key = keyOfWindow(part, days);
     const cached = await this.#cache.get(key);
     if (cached !== null) return cached;
-    const listing =
-      (await this.#fetch(repository, part, days)) ??
-      (step === 0 ? await this.#fetch(repository, part, NARROW_WINDOW_DAYS) : null);
-    if (listing !== null) this.#cache.put(key, listing);
-    return listing;
+    const turn = await turns.take(key, this.#clock);
+    try {
+      const listedMeanwhile = turn.hasWaited ? await this.#cache.get(key) : null;
+      if (listedMeanwhile !== null) return listedMeanwhile;
+      const listing =
+        (await this.#fetchUnlessTooLarge(repository, part, days)) ??
+        (step === 0 ? await this.#fetchUnlessTooLarge(repository, part, NARROW_WINDOW_DAYS) : null);
+      if (listing !== null) this.#cache.put(key, listing);
+      return listing;
+    } finally {
+      turn.end();
+    }
   }
 
   /**
@@ -73,6 +92,18 @@ export class HistoryLister {
       if (answer.kind === 'listed' && answer.commits.length === 0) return oid;
     }
     return null;
+  }
+
+  async #fetchUnlessTooLarge(
+    repository: RepositoryName,
+    part: HistoryPart,
+    days: number | null,
+  ): Promise<HistoryListing | null> {
+    const key = keyOfWindow(part, days);
+    if (tooLarge.get(key, this.#clock) !== null) return null;
+    const listing = await this.#fetch(repository, part, days);
+    if (listing === null) tooLarge.set(key, true, this.#clock);
+    return listing;
   }
 
   async #fetch(

@@ -3,7 +3,8 @@
  * it updates. As many requests as possible run in parallel.
  */
 import type { GitClient } from '../git/git-client.ts';
-import type { RepositoryName } from '../host/repository-name.ts';
+import { hostText } from '../host/host-error.ts';
+import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { Place } from './admission.ts';
 import { type Claimed, type Claims, wrongKey } from './claims.ts';
 import type { CommandPlan } from './command-plan.ts';
@@ -89,9 +90,17 @@ export async function prepare(push: PreparedPush): Promise<Preparation> {
     await takePlace(push, newPullRequestKey(continuation));
   if (continuation.notice !== null) await reply.progress(continuation.notice);
   const current = continuation.isUpdate ? (continuation.pullRequest?.base ?? null) : null;
-  const base = chooseBase(taken.target, options.base, current, upstream);
+  const base = await chooseBase(run, taken.target, options.base, current, upstream);
+  if (!upstream.hasAllBranches && !base.isNamed) await reply.progress(adviceToNameBase(upstream, base));
   const footer = policy?.pullRequestFooter ? settings.pullRequestFooter : '';
   return { upstream, base, botLogin, claimed, continuation, hasSubmodules: hasModules, footer };
+}
+
+/** Commits of branches that were not listed would be taken for the person's. */
+function adviceToNameBase({ repository }: Upstream, { ref }: Base): string {
+  const base = hostText(ref.name.slice('refs/heads/'.length));
+  const name = fullName(repository);
+  return `${name} has more branches than this service reads. If your work is not based on "${base}", push to refs/for/<base>.`;
 }
 
 function claim({ run, settings, claims, target, taken, options }: PreparedPush): Promise<Claimed> {

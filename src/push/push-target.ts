@@ -2,7 +2,6 @@
  * Where a push goes: upstream's repository as it is now, the base branch, and the pull request that is updated, if
  * there is one.
  */
-import type { RefList } from '../git/protocol-v2.ts';
 import type { PushTarget } from '../git/ref-name.ts';
 import type { Ref } from '../git/ref-advertisement.ts';
 import { hostText } from '../host/host-error.ts';
@@ -14,12 +13,14 @@ import type { Claimed } from './claims.ts';
 import { workBranch } from './push-options.ts';
 import type { PushRun } from './push-run.ts';
 import { Refusal } from './refusal.ts';
-import { discoveredRefs } from './upstream-refs.ts';
+import { defaultBranchOf, discoveredRefs, findUpstreamBranch } from './upstream-refs.ts';
 import { lookedUpRepository } from './upstream-repository.ts';
 
 export interface Upstream {
   readonly repository: Repository;
+  /** As many as are kept of its branches and tags. */
   readonly refs: readonly Ref[];
+  readonly hasAllBranches: boolean;
   readonly defaultBranch: Ref;
 }
 
@@ -52,13 +53,13 @@ export async function lookUpUpstream(
   if (repository.isArchived) {
     throw new Refusal('the repository is archived', [`${fullName(repository)} accepts no more changes.`]);
   }
-  const defaultBranch = findBranch(list, list.head?.slice('refs/heads/'.length) ?? '');
-  if (defaultBranch === undefined) {
+  const defaultBranch = defaultBranchOf(list);
+  if (defaultBranch === null) {
     throw new Refusal('the repository is empty', [
       `${fullName(repository)} has no commit yet, so there is nothing to open a pull request against.`,
     ]);
   }
-  return { repository, refs: list.refs, defaultBranch };
+  return { repository, refs: list.refs, hasAllBranches: list.hasAllBranches, defaultBranch };
 }
 
 /**
@@ -75,8 +76,14 @@ export function checkPolicy(policy: KnownPolicy, { repository }: Upstream): void
   if (refusal !== null) throw new Refusal('not accepted by the repository', [refusal]);
 }
 
-function findBranch({ refs }: Pick<RefList, 'refs'>, branch: string): Ref | undefined {
-  return refs.find(({ name }) => name === `refs/heads/${branch}`);
+function findListed({ refs }: Upstream, branch: string): Ref | null {
+  return refs.find(({ name }) => name === `refs/heads/${branch}`) ?? null;
+}
+
+async function findBranch(run: PushRun, upstream: Upstream, branch: string): Promise<Ref | null> {
+  const listed = findListed(upstream, branch);
+  if (listed !== null || upstream.hasAllBranches) return listed;
+  return run.steps.run('lookup', () => findUpstreamBranch(run.host, upstream.repository, branch));
 }
 
 export interface Base {
@@ -90,20 +97,22 @@ export interface Base {
  * an open pull request; the upstream branch with the pushed branch's name; the default branch.
  * @param current the base of the open pull request that is updated. @throws Refusal
  */
-export function chooseBase(
+export async function chooseBase(
+  run: PushRun,
   target: PushTarget,
   option: string | null,
   current: string | null,
   upstream: Upstream,
-): Base {
+): Promise<Base> {
   const named = option ?? (target.kind === 'for' ? target.base : null);
   if (named === null) {
-    const own = target.kind === 'branch' ? target.branch : '';
-    const ref = findBranch(upstream, current ?? '') ?? findBranch(upstream, own) ?? upstream.defaultBranch;
-    return { ref, isNamed: false };
+    const present = current === null ? null : await findBranch(run, upstream, current);
+    // The host is never asked for this name, because the person may have chosen it for themselves alone.
+    const own = target.kind === 'branch' ? findListed(upstream, target.branch) : null;
+    return { ref: present ?? own ?? upstream.defaultBranch, isNamed: false };
   }
-  const ref = findBranch(upstream, named);
-  if (ref !== undefined) return { ref, isNamed: true };
+  const ref = await findBranch(run, upstream, named);
+  if (ref !== null) return { ref, isNamed: true };
   throw new Refusal('there is no such base branch', [
     `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,
   ]);

@@ -19,6 +19,10 @@ export class Recent<T> {
     this.#entries.set(key, { value, at: clock.now() });
   }
 
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
   /** Null if it was never set, or has expired. */
   get(key: string, clock: Clock): T | null {
     const entry = this.#entries.get(key);

@@ -5,7 +5,7 @@
  * A pack seldom shows such a change: the folder is usually sent as a delta with 20 new bytes and no name. So if the
  * repository has submodules, the host is asked what the pull request changes.
  */
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../host/repository-name.ts';
 import { hostText } from '../host/host-error.ts';
 import type { PushHost } from './push-host.ts';
 import type { PushRun } from './push-run.ts';
@@ -23,7 +23,7 @@ export async function hasSubmodules(
   { github, transport, clock }: Pick<PushHost, 'github' | 'transport' | 'clock'>,
   repository: RepositoryName,
 ): Promise<boolean> {
-  const key = `${transport.hostName}/${fullName(repository)}`.toLowerCase();
+  const key = repositoryKey(transport.hostName, repository);
   const known = remembered.get(key, clock);
   if (known !== null) return known;
   try {

@@ -73,7 +73,8 @@ export class UpstreamHistory implements KnownHistory {
   #relist: (() => Promise<readonly Ref[]>) | null;
 
   /**
-   * @param refs all of upstream's branches and tags. @param main two of them: the base branch and the default branch.
+   * @param refs upstream's branches and tags, as many as are kept. @param main the base branch and the default branch,
+   * which need not be among them.
    * @param relist lists upstream's refs afresh, if `refs` may be some seconds old.
    */
   constructor(
@@ -84,7 +85,7 @@ export class UpstreamHistory implements KnownHistory {
     relist: (() => Promise<readonly Ref[]>) | null = null,
   ) {
     this.#relist = relist;
-    this.#advertised = new Set(refs.map(({ oid }) => oid));
+    this.#advertised = new Set([...refs, ...main].map(({ oid }) => oid));
     this.#heads = refs.filter(isHead);
     this.#mainTips = [...new Set(main.map(({ oid }) => oid))];
     this.#listPart = (part, step) => lister.list(repository, part, step);

@@ -5,8 +5,9 @@
  * is also the right one for its push, and saves a request to the host. Another isolate lists again.
  */
 import type { RefList } from '../git/protocol-v2.ts';
+import type { Ref } from '../git/ref-advertisement.ts';
 import { MovedError } from '../host/host-error.ts';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../host/repository-name.ts';
 import type { PushHost } from './push-host.ts';
 import { Recent } from './recent.ts';
 
@@ -18,6 +19,25 @@ const LIFE_MS = 10_000;
 const MAX_LISTS = 100;
 const MAX_REFS_REMEMBERED = 2_000;
 
+/** The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not contain it. */
+export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
+  return head?.startsWith('refs/heads/') === true && headTip !== null ? { name: head, oid: headTip } : null;
+}
+
+/**
+ * Asks the host for one branch that may be missing in a list that was cut. Null if there is no such branch.
+ * @throws HostError
+ */
+export async function findUpstreamBranch(
+  host: Pick<PushHost, 'transport'>,
+  repository: RepositoryName,
+  branch: string,
+): Promise<Ref | null> {
+  const name = `refs/heads/${branch}`;
+  const { refs } = await host.transport.listRefs(repository, [name], 'upstream');
+  return refs.find((ref) => ref.name === name) ?? null;
+}
+
 export interface DiscoveredRefs extends RefList {
   /** Under its current name. */
   readonly repository: RepositoryName;
@@ -25,17 +45,15 @@ export interface DiscoveredRefs extends RefList {
 
 const remembered = new Recent<RefList>(LIFE_MS, MAX_LISTS);
 
-function keyOf(host: Pick<PushHost, 'transport'>, repository: RepositoryName): string {
-  return `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
-}
-
 /** Lists afresh, and remembers. @throws HostError */
 export async function listUpstreamRefs(
   host: Pick<PushHost, 'transport' | 'clock'>,
   repository: RepositoryName,
 ): Promise<RefList> {
   const list = await host.transport.listRefs(repository, PREFIXES, 'upstream');
-  if (list.refs.length <= MAX_REFS_REMEMBERED) remembered.set(keyOf(host, repository), list, host.clock);
+  if (list.refs.length <= MAX_REFS_REMEMBERED)
+    remembered.set(repositoryKey(host.transport.hostName, repository), list, host.clock);
+  else remembered.delete(repositoryKey(host.transport.hostName, repository));
   return list;
 }
 
@@ -59,5 +77,5 @@ export async function discoveredRefs(
 }
 
 function recall(host: Pick<PushHost, 'transport' | 'clock'>, repository: RepositoryName): RefList | null {
-  return remembered.get(keyOf(host, repository), host.clock);
+  return remembered.get(repositoryKey(host.transport.hostName, repository), host.clock);
 }

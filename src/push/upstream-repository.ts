@@ -1,6 +1,6 @@
 /** Upstream's repository, looked up once for a discovery and the push that follows it. */
 import type { Repository } from '../host/github.ts';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { repositoryKey, type RepositoryName } from '../host/repository-name.ts';
 import { isForkKnown } from './fork.ts';
 import type { PushHost } from './push-host.ts';
 import { Recent } from './recent.ts';
@@ -10,10 +10,6 @@ const MAX_REPOSITORIES = 1_000;
 
 const remembered = new Recent<Repository>(LIFE_MS, MAX_REPOSITORIES);
 
-function keyOf(host: PushHost, repository: RepositoryName): string {
-  return `${host.transport.hostName}/${fullName(repository)}`.toLowerCase();
-}
-
 /**
  * For the push that will probably follow a discovery. Only if this isolate already knows the bot's fork: the bot's
  * requests are limited, and discoveries of thousands of names must not use them up. Never rejects.
@@ -21,7 +17,11 @@ function keyOf(host: PushHost, repository: RepositoryName): string {
 export async function lookUpAhead(host: PushHost, target: RepositoryName): Promise<void> {
   if (!isForkKnown(host, target)) return;
   try {
-    remembered.set(keyOf(host, target), await host.github.repository(target), host.clock);
+    remembered.set(
+      repositoryKey(host.transport.hostName, target),
+      await host.github.repository(target),
+      host.clock,
+    );
   } catch {
     // The push looks it up itself, and reports errors.
   }
@@ -29,5 +29,8 @@ export async function lookUpAhead(host: PushHost, target: RepositoryName): Promi
 
 /** @throws HostError */
 export async function lookedUpRepository(host: PushHost, target: RepositoryName): Promise<Repository> {
-  return remembered.get(keyOf(host, target), host.clock) ?? (await host.github.repository(target));
+  return (
+    remembered.get(repositoryKey(host.transport.hostName, target), host.clock) ??
+    (await host.github.repository(target))
+  );
 }

@@ -77,6 +77,9 @@ async function relayedFetch(c: Context<AppEnv>, target: RepositoryName): Promise
     return answer === null ? unreachable(c) : passOn(c, target, answer, UPLOAD_PACK_RESULT);
   } catch (error) {
     if (error instanceof NothingInCommon) return result(error.answer);
+    if (error instanceof HostError && error.code === 'busy') {
+      return c.json({ error: 'the service is busy: try again in a minute' }, 503, { 'Retry-After': '60' });
+    }
     if (error instanceof HostError) return error.code === 'missing' ? missing(c, target) : unreachable(c);
     if (!(error instanceof BodyError || error instanceof ProtocolError)) throw error;
     await drain(reader);

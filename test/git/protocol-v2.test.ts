@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import {
   encodeHistoryFetch,
   encodeLsRefs,
+  MAX_REFS,
   readFetchSections,
   readLsRefs,
 } from '../../src/git/protocol-v2.ts';
-import { CHUNKINGS, readerOf, readerOfWhole, restOf } from '../support/byte-chunks.ts';
+import { ByteReader } from '../../src/git/byte-reader.ts';
+import { CHUNKINGS, PiecesSource, readerOf, readerOfWhole, restOf } from '../support/byte-chunks.ts';
 import { oidNumber } from '../support/objects.ts';
 import { FLUSH, pkt } from '../support/wire.ts';
 
@@ -71,6 +73,7 @@ describe.each(CHUNKINGS)('readLsRefs from %s chunks', (_, cut) => {
       ],
       head: 'refs/heads/main',
       headTip: A,
+      hasAllBranches: true,
     });
   });
 
@@ -79,6 +82,7 @@ describe.each(CHUNKINGS)('readLsRefs from %s chunks', (_, cut) => {
       refs: [],
       head: 'refs/heads/trunk',
       headTip: null,
+      hasAllBranches: true,
     });
   });
 });
@@ -87,11 +91,16 @@ const read = (section: string) => readLsRefs(readerOfWhole(section));
 
 describe('readLsRefs', () => {
   it('knows neither HEAD nor refs of a repository that lists none', async () => {
-    expect(await read(FLUSH)).toEqual({ refs: [], head: null, headTip: null });
+    expect(await read(FLUSH)).toEqual({
+      refs: [],
+      head: null,
+      headTip: null,
+      hasAllBranches: true,
+    });
   });
 
   it('takes a HEAD that is no symbolic ref', async () => {
-    expect(await read(pkt(`${A} HEAD\n`) + FLUSH)).toEqual({ refs: [], head: null, headTip: A });
+    expect(await read(pkt(`${A} HEAD\n`) + FLUSH)).toMatchObject({ refs: [], head: null, headTip: A });
   });
 
   it('passes over attributes that it does not know', async () => {
@@ -99,10 +108,38 @@ describe('readLsRefs', () => {
     expect(refs).toEqual([{ name: 'refs/tags/v1', oid: A }]);
   });
 
+  it('leaves out names that are not UTF-8 or that no file system takes', async () => {
+    const unusable = [pkt(`${B} refs/heads/\u00ff\n`), pkt(`${B} refs/heads/${'x'.repeat(5000)}\n`)];
+    const list = await read(unusable.join('') + pkt(`${A} refs/tags/v1\n`) + FLUSH);
+    expect(list).toMatchObject({ refs: [{ name: 'refs/tags/v1', oid: A }], hasAllBranches: true });
+  });
+
+  const many = (kind: string, count: number, padding = '') =>
+    Array.from({ length: count }, (_, i) => pkt(`${A} refs/${kind}/${i}${padding}\n`)).join('');
+
+  it.each([
+    ['has one ref less than the limit', many('heads', MAX_REFS - 1), MAX_REFS - 1, true],
+    ['is as long as the limit', many('heads', MAX_REFS), MAX_REFS, true],
+    ['has too many branches', many('heads', MAX_REFS + 1), MAX_REFS, false],
+    ['has tags before branches', many('tags', MAX_REFS + 1) + many('heads', 1), MAX_REFS, false],
+    ['has too many tags', many('heads', 9) + many('tags', MAX_REFS), MAX_REFS, true],
+  ])('keeps branches before tags of a list that %s', async (_, refs, kept, hasAllBranches) => {
+    const list = await read(refs + FLUSH);
+    expect([list.refs.length, list.hasAllBranches]).toEqual([kept, hasAllBranches]);
+  });
+
+  it('keeps four megabytes of very long names, and does not read the rest', async () => {
+    const source = new PiecesSource([Buffer.from(many('heads', 2000, 'x'.repeat(4000)))]);
+    const list = await readLsRefs(new ByteReader(source));
+    expect(list.refs.length).toBeLessThan(1100);
+    expect(list.hasAllBranches).toBe(false);
+    expect(source.cancelled).toBe(true);
+  });
+
   it.each([
     ['an id of SHA-256', pkt(`${'a'.repeat(64)} refs/heads/main\n`) + FLUSH],
     ['a line without a name', pkt(`${A}\n`) + FLUSH],
-    ['bytes that are not UTF-8', pkt(`${A} refs/heads/\u00ff\n`) + FLUSH],
+    ['bytes that are not UTF-8 and no id', pkt(`\u00ff${A} refs/heads/main\n`) + FLUSH],
     ['a version 1 answer', pkt('# service=git-upload-pack\n') + FLUSH],
     ['a delimiter', DELIM],
     ['a web page', '<!DOCTYPE html>'],

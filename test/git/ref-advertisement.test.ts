@@ -45,4 +45,13 @@ describe('encodeReceivePackAdvertisement', () => {
     const [, , line] = linesOf(encodeReceivePackAdvertisement([{ ...MAIN, name: 'refs/heads/größe' }], []));
     expect(line).toContain('refs/heads/größe\0');
   });
+
+  it('follows the format over thousands of refs with names of any length', () => {
+    const refs = Array.from({ length: 5000 }, (_, i) => ({
+      name: `refs/heads/${'ü'.repeat(i % 300)}${i}`,
+      oid: oidNumber(i + 1),
+    }));
+    const lines = linesOf(encodeReceivePackAdvertisement(refs, [])).slice(3, -1);
+    expect(lines).toEqual(refs.slice(1).map(({ oid, name }) => `${oid} ${name}\n`));
+  });
 });

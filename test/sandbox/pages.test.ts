@@ -20,7 +20,7 @@ beforeAll(async () => {
   tip = await commitFile(workTree, 'evil.html', `${EVIL}\n`, `${EVIL}\n\nBody ${EVIL}`);
   pull = await openPull(host, workTree, 'octocat/hello', 'topic');
   await call(host, 'PATCH', `/repos/octocat/hello/pulls/${pull}`, { title: EVIL, body: EVIL });
-  await call(host, 'POST', '/repos/octocat/hello/issues', { title: EVIL, body: EVIL, labels: ['bug'] });
+  await call(host, 'POST', '/repos/octocat/hello/issues', { title: EVIL, body: EVIL });
   host.maintainer.comment({ owner: 'octocat', repo: 'hello', number: pull }, EVIL, 'hubot');
   await fetch(`${host.notifyUrl}/`, {
     method: 'POST',
@@ -66,7 +66,7 @@ describe('every page', () => {
     ['/octocat/hello', 'git clone'],
     ['/octocat/hello/tree/main', 'git clone'],
     ['/octocat/hello/pull/1', 'Author'],
-    ['/octocat/hello/issues/2', 'bug'],
+    ['/octocat/hello/issues/2', 'No comments.'],
     ['/octocat/hello/blob/copy/evil.html', 'bytes'],
     ['/ntfy/anon-pr-1', 'javascript:alert(1)'],
     [

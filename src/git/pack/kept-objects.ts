@@ -28,6 +28,11 @@ export class KeptObjects {
     this.#maxBytes = maxBytes;
   }
 
+  /** What all of them take, with overhead. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** How many more bytes may be kept: the cap on what may be allocated next. */
   get roomBytes(): number {
     return this.#maxBytes - this.#bytes - KEPT_OBJECT_BYTES;

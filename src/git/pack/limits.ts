@@ -25,6 +25,14 @@ export const MAX_DELAY_LINE_BYTES = 40 * MiB;
 /** Overhead of a piece in the delay line, besides the chunk that it is a view of. */
 export const WAITING_PIECE_BYTES = 128;
 
+/**
+ * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many bytes of the
+ * pack. Reading a code takes about a microsecond, and a hostile pack could hold one in every 11 bytes. zlib writes none
+ * where the fixed code is shorter, so the smallest file that gets one takes some 50 bytes.
+ */
+export const FREE_DYNAMIC_BLOCKS = 65_536;
+export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;
+
 /** Ref-deltas that may wait before the pushed history is complete; each is remembered by its base's id. */
 export const MAX_WAITING_REF_DELTAS = 200_000;
 

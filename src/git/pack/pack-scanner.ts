@@ -22,7 +22,12 @@ import {
   OBJ_TAG,
 } from './entry-header.ts';
 import { type KeptObject, KeptObjects } from './kept-objects.ts';
-import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from './limits.ts';
+import {
+  FREE_DYNAMIC_BLOCKS,
+  MAX_KEPT_BYTES,
+  MAX_OBJECT_BYTES,
+  PACK_BYTES_PER_DYNAMIC_BLOCK,
+} from './limits.ts';
 import { OffsetShift } from './offset-shift.ts';
 
 export const PACK_HEADER_BYTES = 12;
@@ -130,6 +135,9 @@ export class PackScanner {
     }
     if (this.#stage !== 'trailer' && this.#stage !== 'end') this.#hash.update(chunk);
     this.#chunkOffset += end;
+    const dynamicBlocks = FREE_DYNAMIC_BLOCKS + this.#chunkOffset / PACK_BYTES_PER_DYNAMIC_BLOCK;
+    if (this.#walker.dynamicBlocks > dynamicBlocks)
+      throw badPack('The pack is compressed in far too small blocks.');
   }
 
   /** @throws ProtocolError `truncated-pack` unless the whole pack has been scanned. */

@@ -36,6 +36,13 @@ const SPAN_BYTES = 1 << 20;
 const MAX_MATCH_BYTES = 258;
 /** Output that is passed on at once, at most. */
 const PIECE_BYTES = 2 * WINDOW_BYTES;
+/**
+ * Longest stream for each byte of output. A literal takes at most 15 bits and a match of three bytes at most 48, so only
+ * headers of blocks and empty blocks can make a stream longer than this and the allowance.
+ */
+const MAX_STREAM_BYTES_PER_BYTE = 2;
+/** For headers: a stream may be flushed many times, and its checksum and blocks may hold a little output. */
+const STREAM_ALLOWANCE_BYTES = 1024;
 /** Room for a carried part of the longest step and enough new bytes to complete it. */
 const CARRY_BYTES = 2 * (MAX_HEADER_BYTES + READ_AHEAD_BYTES);
 
@@ -49,6 +56,9 @@ const NOTHING = new Uint8Array(0);
 export class ZlibWalker {
   #state = UNUSABLE;
   #inflatedBytes = 0;
+  /** How many more bytes the stream may have. */
+  #streamBytesLeft = 0;
+  #dynamicBlocks = 0;
   #output: Uint8Array = NOTHING;
   #keepBytes = 0;
   /** Null: output is kept or counted. */
@@ -79,6 +89,11 @@ export class ZlibWalker {
     return this.#slidOut + this.#symbols.produced;
   }
 
+  /** Blocks with a header of their own in all streams so far. Reading such a header costs as much as kilobytes of content. */
+  get dynamicBlocks(): number {
+    return this.#dynamicBlocks;
+  }
+
   /** Whether the stream has ended, its checksum included. */
   get done(): boolean {
     return this.#state === DONE;
@@ -94,6 +109,7 @@ export class ZlibWalker {
       throw new RangeError('keepBytes is too large');
     this.#state = ZLIB_HEADER;
     this.#inflatedBytes = inflatedBytes;
+    this.#streamBytesLeft = MAX_STREAM_BYTES_PER_BYTE * inflatedBytes + STREAM_ALLOWANCE_BYTES;
     this.#output = output;
     this.#keepBytes = keepBytes;
     this.#sink = null;
@@ -123,7 +139,12 @@ export class ZlibWalker {
   walk(chunk: Uint8Array, start: number, end: number): number {
     if (this.#state >= DONE) throw new RangeError('no stream has begun');
     try {
-      return this.#walk(chunk, start, end);
+      const allowedEnd = Math.min(end, start + this.#streamBytesLeft);
+      const index = this.#walk(chunk, start, allowedEnd);
+      this.#streamBytesLeft -= index - start;
+      if (this.#state !== DONE && this.#streamBytesLeft === 0)
+        throw damagedData('too long for its declared size');
+      return index;
     } catch (error) {
       this.#state = UNUSABLE;
       throw error;
@@ -280,6 +301,7 @@ export class ZlibWalker {
   #readDynamicHeader(view: DataView, pos: number, end: number): number {
     const next = this.#dynamicCodes.readHeader(view, pos, end);
     if (next < 0) return -1;
+    this.#dynamicBlocks += 1;
     this.#codes = this.#dynamicCodes;
     this.#beginSymbols();
     return next;

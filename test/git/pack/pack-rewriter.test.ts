@@ -182,9 +182,14 @@ describe('a PackRewriter', () => {
   });
 
   it('is full when small pieces keep large chunks in memory', () => {
-    const chunkBytes = 256 * 1024;
-    const padded = storedStream(COMMIT, Math.floor(chunkBytes / 5) - 100);
-    const pairs = Array.from({ length: 170 }, (): Entry[] => [{ ...commit, stream: padded }, blob]);
+    const chunkBytes = 120_000;
+    const content = Buffer.concat([COMMIT, Buffer.alloc(60_000 - COMMIT.length, 'x')]);
+    // As long as a stream of that content may be.
+    const padded = storedStream(content, 12_000);
+    const pairs = Array.from({ length: 360 }, (): Entry[] => [
+      { type: 'commit', content, stream: padded },
+      blob,
+    ]);
     const { bytes } = buildPack(pairs.flat());
     const rewriter = new PackRewriter(() => false);
     for (const chunk of piecesOf(bytes, chunkBytes)) rewriter.scan(chunk);
