@@ -18,6 +18,7 @@ import { growth } from './rows/growth.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
+import { panicSwitch } from './rows/panic-switch.ts';
 import { repositorySize } from './rows/repository-size.ts';
 import type { Row } from './support/figures.ts';
 import { table } from './support/table.ts';
@@ -35,6 +36,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   growth,
   comments,
   endpoints,
+  'panic-switch': panicSwitch,
 };
 
 function chosen(only: readonly string[]): readonly string[] {

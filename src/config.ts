@@ -13,9 +13,12 @@ import {
   hostNames,
   matching,
   oneOf,
+  rateLimits,
   webAddress,
   wholeNumber,
 } from './config/values.ts';
+import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './guard/limits.ts';
+import type { Limit } from './guard/sliding-window.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from './identity/client-address.ts';
 
 export interface Config {
@@ -39,6 +42,8 @@ export interface Config {
   readonly identitySecret: string | null;
   readonly hostedDatabase: { readonly url: string; readonly key: string } | null;
   readonly notifyBaseUrl: string;
+  /** The server of the operator's alerts. */
+  readonly notifyAdminUrl: string;
   /** Access token at the notification service; null: it accepts messages from everyone. */
   readonly notifyToken: string | null;
   /** Servers behind Cloudflare, which sockets cannot reach. */
@@ -46,6 +51,8 @@ export interface Config {
   readonly notifyAdminTopic: string | null;
   readonly alertAddress: 'shown' | 'hidden';
   readonly maxRepositoryMb: number;
+  /** How often a client may do what the contract does not limit. */
+  readonly limits: OpenLimits;
   /** What a push needs to update a pull request: only its hash, or also a key. */
   readonly prUpdatePolicy: 'hash' | 'key';
   /** What to do with a push that would publish the name or address of its author. */
@@ -85,8 +92,15 @@ const PLAIN = [
   'HOSTING_API_URL',
   'HOSTING_URL',
   'IDENTITY_CHECK',
+  'LIMIT_BADGES',
+  'LIMIT_COMMENTS',
+  'LIMIT_FETCHES',
+  'LIMIT_LOOKUPS',
+  'LIMIT_PUSHES',
+  'LIMIT_REPORTS',
   'LOG_FORMAT',
   'MAX_REPOSITORY_MB',
+  'NOTIFY_ADMIN_URL',
   'NOTIFY_BASE_URL',
   'OFFICIAL_INSTANCE',
   'OUTGOING_FETCH_HOSTS',
@@ -162,6 +176,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
   );
   const dbUrl = reader.read('DB_URL', webAddress, null);
   const dbKey = reader.read('DB_KEY', headerSecret, null);
+  const notifyBaseUrl = reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh');
   const config: Config = {
     hostingUrl: reader.read('HOSTING_URL', webAddress, 'https://github.com'),
     hostingApiUrl: reader.read('HOSTING_API_URL', webAddress, 'https://api.github.com'),
@@ -183,12 +198,14 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
       null,
     ),
     hostedDatabase: dbUrl !== null && dbKey !== null ? Object.freeze({ url: dbUrl, key: dbKey }) : null,
-    notifyBaseUrl: reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh'),
+    notifyBaseUrl,
+    notifyAdminUrl: reader.read('NOTIFY_ADMIN_URL', webAddress, notifyBaseUrl),
     notifyToken: reader.read('NOTIFY_TOKEN', headerSecret, null),
     outgoingFetchHosts: Object.freeze(reader.read('OUTGOING_FETCH_HOSTS', hostNames, [])),
     notifyAdminTopic,
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
+    limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
     anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
@@ -210,6 +227,16 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
       ...(clientIpHeader !== null || isLoopback(host) ? [] : [evadedLimits(host, config.clientIpHeader)]),
     ],
   };
+}
+
+function readLimits(reader: EnvironmentReader): OpenLimits {
+  const read = (name: OpenLimitName): readonly [OpenLimitName, readonly Limit[]] => {
+    const { variable, usual } = OPEN_LIMITS[name];
+    return [name, reader.read(variable, rateLimits, null) ?? (rateLimits.parse(usual) as readonly Limit[])];
+  };
+  return Object.freeze(
+    Object.fromEntries(OPEN_LIMIT_NAMES.map(read)) as Record<OpenLimitName, readonly Limit[]>,
+  );
 }
 
 function halfDatabase(isUrlMissing: boolean): ConfigWarning {

@@ -33,11 +33,23 @@ describe('parseConfig', () => {
       identitySecret: null,
       hostedDatabase: null,
       notifyBaseUrl: 'https://ntfy.sh',
+      notifyAdminUrl: 'https://ntfy.sh',
       notifyToken: null,
       outgoingFetchHosts: [],
       notifyAdminTopic: null,
       alertAddress: 'shown',
       maxRepositoryMb: 500,
+      limits: {
+        comments: [
+          { most: 60, withinMs: 60_000 },
+          { most: 240, withinMs: 3_600_000 },
+        ],
+        pushes: [{ most: 60, withinMs: 60_000 }],
+        fetches: [{ most: 240, withinMs: 60_000 }],
+        lookUps: [{ most: 60, withinMs: 60_000 }],
+        reports: [{ most: 10, withinMs: 3_600_000 }],
+        badges: [{ most: 20, withinMs: 60_000 }],
+      },
       identityCheck: 'refuse',
       prUpdatePolicy: 'hash',
       anonEmail: 'anonymous@gitveil.invalid',
@@ -212,6 +224,37 @@ describe('the hosted database', () => {
   it('is not warned of with both or none', () => {
     expect(parseConfig({})).toMatchObject({ warnings: [] });
     expect(parseConfig({ DB_URL: 'https://db.example.org', DB_KEY: 'k' })).toMatchObject({ warnings: [] });
+  });
+
+  it.each([
+    ['1/1s', [{ most: 1, withinMs: 1000 }]],
+    [
+      '3/1m30s, 10000/24h',
+      [
+        { most: 3, withinMs: 90_000 },
+        { most: 10_000, withinMs: 86_400_000 },
+      ],
+    ],
+  ])('takes %s for a limit', (text, limits) => {
+    expect(configOf({ LIMIT_COMMENTS: text }).limits.comments).toEqual(limits);
+  });
+
+  it.each([
+    '0/1m',
+    '60',
+    '60/1',
+    '60/0s',
+    '-1/1m',
+    '1.5/1m',
+    '10001/1m',
+    '60/25h',
+    '1/1m,',
+    '1/1m;2/1h',
+    'none',
+  ])('does not take %s for a limit, and says how one looks', (text) => {
+    expect(messagesOf({ LIMIT_PUSHES: text })).toEqual([
+      expect.stringMatching(/^LIMIT_PUSHES is ".*": it must be one to 4 limits .* such as 60\/1m,240\/1h/),
+    ]);
   });
 
   it('warns of alerts whose buttons lead nowhere', () => {

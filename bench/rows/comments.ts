@@ -119,7 +119,14 @@ async function openThread(host: Helper<HostActions>, workspace: Workspace) {
   });
   return {
     path: '/v1/gh/octo/talk/issues/1/comments/anonymous',
-    env: { HOSTING_URL: url, HOSTING_API_URL: apiUrl, HOSTING_TOKEN: botToken, NOTIFY_BASE_URL: notifyUrl },
+    env: {
+      HOSTING_URL: url,
+      HOSTING_API_URL: apiUrl,
+      HOSTING_TOKEN: botToken,
+      NOTIFY_BASE_URL: notifyUrl,
+      // All comments come from one address.
+      LIMIT_COMMENTS: '10000/1m',
+    },
   };
 }
 

@@ -50,6 +50,8 @@ export class Rig {
       HOSTING_API_URL: host.apiUrl,
       HOSTING_TOKEN: host.botToken,
       NOTIFY_BASE_URL: host.notifyUrl,
+      // All clones come from one address.
+      LIMIT_FETCHES: '10000/1m',
     };
     this.#hostAddresses = host;
     this.#serviceAddress = await this.#service.ask('start', { build, env });

@@ -5,6 +5,8 @@
  * Pure: no clock, no platform.
  */
 
+import type { Limit } from '../guard/sliding-window.ts';
+
 /** How one kind of value is read. `rule` completes the sentence "NAME must be …". */
 export interface ValueKind<T> {
   readonly rule: string;
@@ -40,6 +42,26 @@ export function wholeNumber(least: number, most: number): ValueKind<number> {
     },
   };
 }
+
+/** So many times are kept for each client. */
+const MOST_IN_A_WINDOW = 10_000;
+const MOST_WINDOWS = 4;
+
+/** `60/1m,240/1h`: how often something may be done, and within what time; all of them count. */
+export const rateLimits: ValueKind<readonly Limit[]> = {
+  rule: `one to ${MOST_WINDOWS} limits separated by commas, such as 60/1m,240/1h: counts from 1 to ${MOST_IN_A_WINDOW}, each within a duration`,
+  parse(text) {
+    const limits = text.split(',').map((part) => {
+      const [, count = '', span = ''] = /^(\d{1,9})\/(\w+)$/.exec(part.trim()) ?? [];
+      const withinMs = duration.parse(span);
+      const most = Number(count);
+      const isValid = withinMs !== undefined && most >= 1 && most <= MOST_IN_A_WINDOW;
+      return isValid ? Object.freeze({ most, withinMs }) : undefined;
+    });
+    const valid = limits.filter((limit) => limit !== undefined);
+    return valid.length === limits.length && valid.length <= MOST_WINDOWS ? Object.freeze(valid) : undefined;
+  },
+};
 
 /** One of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): ValueKind<T> {

@@ -4,84 +4,118 @@
  * immediately.
  *
  * Cost: a push attempt writes nothing, because the last minute of pushes is only in memory. A pull request writes one
- * row, and an alert about five. After a restart of the object, the minute begins anew. Everything else stays as it was,
- * above all the panic switch.
+ * row, and an alert about five. After a restart of the object, the minute and the limit of pushes begin anew. Everything
+ * else stays as it was, above all the panic switch.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 import { type Action, pardonOf } from '../guard/action-token.ts';
 import { type Alert, type Appeal, type ModerationNews, pseudonymOf } from '../guard/alert.ts';
+import { burstToTell } from '../guard/burst-alerts.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
+import { ClientAttempts } from '../guard/client-attempts.ts';
+import { MODERATION_ALERT_LIMITS } from '../guard/limits.ts';
+import type { PanicScope } from '../guard/panic-scope.ts';
 import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../guard/sliding-window.ts';
 import type { TokenProblem } from '../host/token-watch.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
 import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
+import { closingWorld } from './guard/close-at-host.ts';
+import { type RollbackResult, Rollbacks } from './guard/rollbacks.ts';
 import { HostPause } from './guard/host-pause.ts';
 import { TokenReport } from './guard/token-report.ts';
+import { ToldBurstRecord } from './guard/told-burst.ts';
 
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
 
-/**
- * Anyone with three addresses can get a pseudonym flagged, so alerts about reports are limited. `nobody`: pseudonyms without
- * comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that of the others.
- */
-const MODERATION_LIMITS = {
-  news: { most: 20, withinMs: 60 * 60 * 1000 },
-  nobody: { most: 2, withinMs: 60 * 60 * 1000 },
-  appeal: { most: 20, withinMs: 60 * 60 * 1000 },
-} as const satisfies Record<string, Limit>;
-
 /** How a caller has shown that they are the operator. The password was compared by the caller of this object. */
 export type Credential = { readonly kind: 'password' } | { readonly kind: 'token'; readonly hash: string };
 
+/** What the operator has suspended. */
+export interface Suspension {
+  /** Pushes (contract, 3.2). */
+  readonly panicMode: boolean;
+  /** Comments and issues. */
+  readonly writesSuspended: boolean;
+}
+
+/** Where each switch is kept. */
+const SWITCHES = {
+  panicMode: 'panic',
+  writesSuspended: 'panic-writes',
+} as const satisfies Record<keyof Suspension, string>;
+
+const SWITCHES_OF: Readonly<Record<PanicScope, readonly (keyof Suspension)[]>> = {
+  pushes: ['panicMode'],
+  writes: ['writesSuspended'],
+  all: ['panicMode', 'writesSuspended'],
+};
+
+export interface Admittance {
+  readonly panicMode: boolean;
+  /** When the attempt was counted; milliseconds since 1970. */
+  readonly at: number;
+  /** How long this client must wait; 0: not at all. */
+  readonly waitMs: number;
+  /** How long the host is to be left alone by the account; 0: it is not. */
+  readonly hostPauseMs: number;
+}
+
 export class Guard extends DurableObject<Env> {
   readonly #detector = new BurstDetector();
+  readonly #attempts = new ClientAttempts();
   readonly #bursts: BurstRecord;
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
+  readonly #rollbacks: Rollbacks;
+  readonly #toldBurst: ToldBurstRecord;
   /** Of this life of the object. */
-  readonly #told = new Map<keyof typeof MODERATION_LIMITS, SlidingWindow>();
+  readonly #told = new Map<keyof typeof MODERATION_ALERT_LIMITS, SlidingWindow>();
   readonly #hostPause: HostPause;
   readonly #tokenReport: TokenReport;
-  #panicMode: boolean;
+  #suspension: Suspension;
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     const { sql, kv } = ctx.storage;
-    this.#panicMode = kv.get<boolean>('panic') ?? false;
+    this.#suspension = {
+      panicMode: kv.get<boolean>(SWITCHES.panicMode) ?? false,
+      writesSuspended: kv.get<boolean>(SWITCHES.writesSuspended) ?? false,
+    };
     this.#bursts = new BurstRecord(sql);
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
+    this.#rollbacks = new Rollbacks(sql, this.#bursts);
+    this.#toldBurst = new ToldBurstRecord(kv);
     this.#hostPause = new HostPause(kv);
     this.#tokenReport = new TokenReport(kv);
-    // A burst that was cut off by a restart is over a minute from now, or the detector fires again.
+    // A burst that a restart interrupted ends within a minute, unless the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
 
-  status(): { panicMode: boolean } {
-    return { panicMode: this.#panicMode };
+  status(): Suspension {
+    return this.#suspension;
   }
 
   /**
    * Counts a push attempt, whether or not it is accepted.
-   * @param address as a keyed hash. @returns the switch, and the time of the attempt in milliseconds since 1970.
+   * @param address as a keyed hash. @param account of the bot at the host. @param limits of one client.
    */
-  async admit(
-    address: string,
-    account: string,
-  ): Promise<{ panicMode: boolean; at: number; hostPauseMs: number }> {
+  async admit(address: string, account: string, limits: readonly Limit[]): Promise<Admittance> {
     const at = Date.now();
     this.#endBurst(at);
-    const figures = this.#detector.record(address, at);
-    if (figures !== null) {
+    const hasBegun = this.#detector.record(address, at) !== null;
+    if (hasBegun) {
       this.#bursts.burstBegan(at);
       await this.#wakeAt(at + BURST_WINDOW_MS);
-      await this.#raise({ kind: 'burst', ...figures }, null, at);
     }
-    return { panicMode: this.#panicMode, at, hostPauseMs: this.#hostPause.left(account, at) };
+    if (this.#detector.isOn) await this.#tellBurst(hasBegun, at);
+    const { waitMs } = this.#attempts.hit(address, limits, at);
+    const hostPauseMs = this.#hostPause.left(account, at);
+    return { panicMode: this.#suspension.panicMode, at, waitMs, hostPauseMs };
   }
 
   /** How long the host is to be left alone by the account; 0: it is not. */
@@ -102,11 +136,11 @@ export class Guard extends DurableObject<Env> {
     }
   }
 
-  /** A pull request is open. */
-  async opened(pullRequest: TrackedPullRequest): Promise<void> {
+  /** A pull request is open. @param address of its client, as for `admit`. */
+  async opened(pullRequest: TrackedPullRequest, address: string): Promise<void> {
     const now = Date.now();
     this.#endBurst(now);
-    this.#bursts.opened(pullRequest, now);
+    this.#bursts.opened(pullRequest, address, now);
     await this.#wakeAt(now + TRACKED_MS);
   }
 
@@ -124,7 +158,7 @@ export class Guard extends DurableObject<Env> {
     const told = this.#mayTell(kind);
     // Flagging a pseudonym without comments costs nothing, so these are dropped and not kept for later.
     if (told === null) return kind === 'nobody';
-    const isLast = told === MODERATION_LIMITS[kind].most;
+    const isLast = told === MODERATION_ALERT_LIMITS[kind].most;
     await this.#raise({ kind: 'moderation', ...news, isLast }, null, at);
     return true;
   }
@@ -147,50 +181,63 @@ export class Guard extends DurableObject<Env> {
   }
 
   /** False if the credential is not valid for this. The switch is on disk before this resolves. */
-  async setPanic(active: boolean, credential: Credential): Promise<boolean> {
+  async setPanic(active: boolean, credential: Credential, scope: PanicScope = 'pushes'): Promise<boolean> {
     if (!this.#accepts(credential, active ? 'activate-panic' : 'deactivate-panic')) return false;
-    this.ctx.storage.kv.put('panic', active);
-    this.#panicMode = active;
+    for (const name of SWITCHES_OF[scope]) {
+      this.ctx.storage.kv.put(SWITCHES[name], active);
+      this.#suspension = { ...this.#suspension, [name]: active };
+    }
     return true;
   }
 
   /**
-   * The pull requests that the caller must close, and report with `endRollback`; null if the credential is not valid.
+   * Begins to close the pull requests of bursts. Answers the rollback's id, for `rollbackResult`; null if the credential
+   * is not valid. Asked again with the same credential while it runs, it answers the same id.
+   * @param spareSingle leaves alone the pull requests of clients that opened only one.
    */
-  async beginRollback(credential: Credential): Promise<TrackedPullRequest[] | null> {
+  async beginRollback(credential: Credential, spareSingle: boolean): Promise<string | null> {
     const now = Date.now();
     this.#endBurst(now);
-    return this.#accepts(credential, 'rollback') ? this.#bursts.tracked(now) : null;
+    const tokenHash = credential.kind === 'token' ? credential.hash : null;
+    const running = this.#rollbacks.runningOf(tokenHash, spareSingle);
+    if (running !== null) return running;
+    if (!this.#accepts(credential, 'rollback')) return null;
+    const id = this.#rollbacks.begin(tokenHash, spareSingle, now);
+    await this.#wakeAt(now);
+    return id;
   }
 
-  /**
-   * @param settledUrls those that need nothing more. The others stay for the next rollback.
-   * @param isComplete false lets the token be used again.
-   */
-  async endRollback(
-    credential: Credential,
-    settledUrls: readonly string[],
-    isComplete: boolean,
-  ): Promise<void> {
-    this.#bursts.settle(settledUrls);
-    if (!isComplete && credential.kind === 'token') this.#tokens.giveBack(credential.hash);
+  /** Resolves when the rollback has ended; null if its result is not kept any more. */
+  rollbackResult(id: string): Promise<RollbackResult | null> {
+    return this.#rollbacks.result(id);
   }
 
   override async alarm(): Promise<void> {
-    const retryAt = await this.#alerts.deliver(this.env);
+    const { env } = this;
+    const rollingBack = this.#rollbacks.run(closingWorld(env), Date.now, (token) =>
+      this.#tokens.giveBack(token),
+    );
+    // One alarm runs at a time: alerts that the notification service does not take must not hold up a rollback.
+    const [retryAt] = await Promise.all([
+      this.#alerts.deliver(env, () => this.#rollbacks.isWaiting),
+      rollingBack,
+    ]);
     const now = Date.now();
     this.#endBurst(now);
-    const expiry = [this.#tokens.forgetExpired(now), this.#bursts.forgetOld(now)].filter((at) => at !== null);
+    const expiry = [this.#tokens, this.#bursts, this.#rollbacks, this.#toldBurst]
+      .map((part) => part.forgetOld(now))
+      .filter((at) => at !== null);
     const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];
     // The end of a burst must be noticed before the platform evicts this object, because the pushes are only in memory.
     const burstCheck = this.#detector.isOn ? [now + BURST_WINDOW_MS] : [];
-    const next = Math.min(...cleaning, ...burstCheck, retryAt ?? Infinity);
+    const waiting = this.#rollbacks.isWaiting ? [now] : [];
+    const next = Math.min(...cleaning, ...burstCheck, ...waiting, retryAt ?? Infinity);
     if (next < Infinity) await this.#wakeAt(next);
   }
 
   /** How many of the kind have been told within the hour, this one included; null: enough of them. */
-  #mayTell(kind: keyof typeof MODERATION_LIMITS): number | null {
-    const after = hit(this.#told.get(kind) ?? EMPTY_WINDOW, MODERATION_LIMITS[kind], Date.now());
+  #mayTell(kind: keyof typeof MODERATION_ALERT_LIMITS): number | null {
+    const after = hit(this.#told.get(kind) ?? EMPTY_WINDOW, [MODERATION_ALERT_LIMITS[kind]], Date.now());
     this.#told.set(kind, after.window);
     return after.hit.allowed ? after.hit.attempts : null;
   }
@@ -202,6 +249,15 @@ export class Guard extends DurableObject<Env> {
   /** A burst is over when the detector may fire again. This is checked on every call, and once a minute. */
   #endBurst(now: number): void {
     if (this.#detector.rearm(now)) this.#bursts.burstEnded(now);
+  }
+
+  async #tellBurst(hasBegun: boolean, now: number): Promise<void> {
+    const { figures } = this.#detector;
+    const busiest = () => this.#detector.busiest();
+    const told = burstToTell(this.#toldBurst.last, figures, hasBegun, busiest, now);
+    if (told === null) return;
+    this.#toldBurst.set(told);
+    await this.#raise({ kind: 'burst', ...figures, most: busiest().pushes }, null, now);
   }
 
   async #raise(alert: Alert, address: string | null, now: number): Promise<void> {

@@ -10,7 +10,8 @@ import { DurableObject } from 'cloudflare:workers';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { HostEvent } from '../events/host-event.ts';
-import { publish, pullRequestTopic } from '../notify/ntfy.ts';
+import { publicService, publish, pullRequestTopic } from '../notify/ntfy.ts';
+import { logRefusal } from '../notify/refusals.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { recordHash } from '../stats/recorded-hashes.ts';
@@ -209,7 +210,7 @@ export class PullRequest extends DurableObject<Env> {
       } else if (entry.kind === 'page') {
         await recordHash(this.env.DB, prHash);
       } else {
-        await publish(http, config, {
+        await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),
           title: `${owner}/${repo}: pull request ${entry.event}`,
           message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${entry.url}`,
@@ -217,7 +218,8 @@ export class PullRequest extends DurableObject<Env> {
         });
       }
       return true;
-    } catch {
+    } catch (error) {
+      logRefusal(config.notifyBaseUrl, config, error);
       // Whatever went wrong, the entry stays in the outbox and is tried again.
       return false;
     }

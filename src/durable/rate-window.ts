@@ -1,12 +1,15 @@
 /**
- * Counts what one client does against its limits (contract, section 8). One object for each client network, named by
+ * Counts what one client does against its limits (src/guard/limits.ts). One object for each client network, named by
  * its keyed hash; it never gets the address itself.
  *
- * Cost: each call reads one row and writes one, and while there are calls, an alarm runs every hour. It deletes what no
- * longer counts within another hour.
+ * Cost: an attempt is counted in memory. Of a large limit, only every so many accepted attempts are written down, so
+ * that a busy client does not cost a row for each request; an object that restarts forgets less than a tenth of the
+ * limit. Refused attempts are never written. While something is written down, an alarm runs every hour. It deletes what
+ * no longer counts within another hour.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
+import type { CONTRACT_LIMITS, OpenLimitName } from '../guard/limits.ts';
 import {
   confirm,
   hasForgotten,
@@ -22,28 +25,37 @@ import {
   hit,
   isQuiet,
   type Limit,
+  longestOf,
   type SlidingWindow,
 } from '../guard/sliding-window.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
+const HOUR_MS = 60 * 60 * 1000;
+/** How much of a limit may be lost in a restart. */
+const UNWRITTEN_PART = 0.1;
+const PLACES_KEY = 'places';
 
-/** Failed attempts count, too. `report`: over all pseudonyms. `badge`: look-ups at the host by all clients together. */
-const LIMITS = {
-  admin: { most: 10, withinMs: MINUTE_MS },
-  rollback: { most: 5, withinMs: MINUTE_MS },
-  report: { most: 10, withinMs: HOUR_MS },
-  badge: { most: 20, withinMs: MINUTE_MS },
-} as const satisfies Record<string, Limit>;
-export type LimitedAction = keyof typeof LIMITS;
-const ACTIONS = Object.keys(LIMITS) as LimitedAction[];
+export type LimitedAction = OpenLimitName | Exclude<keyof typeof CONTRACT_LIMITS, 'pullRequests'>;
+
+interface StoredWindow extends SlidingWindow {
+  /** How long its hits count. */
+  readonly withinMs: number;
+}
 
 export class RateWindow extends DurableObject<Env> {
-  /** Counts one attempt. Answers whether it is within the limit. */
-  async hit(action: LimitedAction): Promise<Hit> {
-    const after = hit(this.#window(action), LIMITS[action], Date.now());
-    this.ctx.storage.kv.put(action, after.window);
-    await this.#forgetLater();
+  readonly #windows = new Map<LimitedAction, { window: SlidingWindow; unwritten: number }>();
+
+  /** Counts one attempt. Answers whether it is within the limits. */
+  async hit(action: LimitedAction, limits: readonly Limit[]): Promise<Hit> {
+    const kept = this.#kept(action);
+    const after = hit(kept.window, limits, Date.now());
+    kept.window = after.window;
+    if (after.hit.allowed) kept.unwritten += 1;
+    if (kept.unwritten >= mostUnwritten(limits)) {
+      const stored: StoredWindow = { ...kept.window, withinMs: longestOf(limits) };
+      this.ctx.storage.kv.put(action, stored);
+      kept.unwritten = 0;
+      await this.#forgetLater();
+    }
     return after.hit;
   }
 
@@ -71,28 +83,37 @@ export class RateWindow extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const { kv } = this.ctx.storage;
     const now = Date.now();
-    const quiet = ACTIONS.filter((action) => isQuiet(this.#window(action), LIMITS[action], now));
-    for (const action of quiet) kv.delete(action);
+    const windows = [...kv.list<StoredWindow>()].filter(([key]) => key !== PLACES_KEY);
+    const quiet = windows.filter(([, window]) => isQuiet(window, window.withinMs, now));
+    for (const [key] of quiet) kv.delete(key);
     const hasPlaces = !hasForgotten(this.#places(), now);
-    if (!hasPlaces) kv.delete('places');
-    if (hasPlaces || quiet.length < ACTIONS.length) await this.ctx.storage.setAlarm(now + HOUR_MS);
+    if (!hasPlaces) kv.delete(PLACES_KEY);
+    if (hasPlaces || quiet.length < windows.length) await this.ctx.storage.setAlarm(now + HOUR_MS);
     else await this.ctx.storage.deleteAll();
   }
 
-  #window(action: LimitedAction): SlidingWindow {
-    return this.ctx.storage.kv.get<SlidingWindow>(action) ?? EMPTY_WINDOW;
+  #kept(action: LimitedAction): { window: SlidingWindow; unwritten: number } {
+    const known = this.#windows.get(action);
+    if (known !== undefined) return known;
+    const kept = { window: this.ctx.storage.kv.get<StoredWindow>(action) ?? EMPTY_WINDOW, unwritten: 0 };
+    this.#windows.set(action, kept);
+    return kept;
   }
 
   #places(): Places {
-    return this.ctx.storage.kv.get<Places>('places') ?? NO_PLACES;
+    return this.ctx.storage.kv.get<Places>(PLACES_KEY) ?? NO_PLACES;
   }
 
   async #keepPlaces(places: Places): Promise<void> {
-    this.ctx.storage.kv.put('places', places);
+    this.ctx.storage.kv.put(PLACES_KEY, places);
     await this.#forgetLater();
   }
 
   async #forgetLater(): Promise<void> {
     if ((await this.ctx.storage.getAlarm()) === null) await this.ctx.storage.setAlarm(Date.now() + HOUR_MS);
   }
+}
+
+function mostUnwritten(limits: readonly Limit[]): number {
+  return Math.max(1, Math.floor(UNWRITTEN_PART * Math.min(...limits.map(({ most }) => most))));
 }

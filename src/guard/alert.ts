@@ -9,7 +9,8 @@ import type { BurstFigures } from './burst-detector.ts';
 import { MOST_PULL_REQUESTS } from './places.ts';
 
 export type Alert =
-  | ({ readonly kind: 'burst' } & BurstFigures)
+  /** `most`: pushes of the most active client. */
+  | ({ readonly kind: 'burst'; readonly most: number } & BurstFigures)
   /** `client` is a pseudonym: an address is not kept. */
   | { readonly kind: 'rate-limit'; readonly client: string; readonly attempts: number }
   | { readonly kind: 'token'; readonly problems: readonly TokenProblem[] }
@@ -99,7 +100,9 @@ function wordsOf(alert: Alert, address: string | null): Words {
     case 'burst':
       return {
         title: 'Suspicious burst of pushes',
-        text: `Suspicious burst: ${alert.pushes} pushes from ${alert.addresses} distinct IPs in the last 60 s.`,
+        text:
+          `Suspicious burst: ${alert.pushes} pushes from ${alert.addresses} distinct IPs in the last 60 s. ` +
+          `The most active client sent ${alert.most} of them.`,
         priority: URGENT,
       };
     case 'rate-limit':

@@ -7,8 +7,8 @@
 import { isWithin } from './sliding-window.ts';
 
 export const BURST_WINDOW_MS = 60_000;
-const BURST_PUSHES = 20;
-const BURST_ADDRESSES = 10;
+export const BURST_PUSHES = 20;
+export const BURST_ADDRESSES = 10;
 
 export interface BurstFigures {
   /** Within the last minute. */
@@ -29,11 +29,20 @@ export class BurstDetector {
     this.rearm(now);
     this.#pushes.push({ at: now, address });
     this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
-    const figures = this.#figures();
+    const { figures } = this;
     const isBurst = figures.pushes >= BURST_PUSHES || figures.addresses >= BURST_ADDRESSES;
     if (this.#isOn || !isBurst) return null;
     this.#isOn = true;
     return figures;
+  }
+
+  /** The address with most pushes in the last minute. Cost: linear in the addresses. */
+  busiest(): { client: string; pushes: number } {
+    let busiest = { client: '', pushes: 0 };
+    for (const [client, pushes] of this.#perAddress) {
+      if (pushes > busiest.pushes) busiest = { client, pushes };
+    }
+    return busiest;
   }
 
   /** True from when it fires until it may fire again. */
@@ -44,13 +53,13 @@ export class BurstDetector {
   /** Lets it fire again if it has become quiet enough. True if that ends a burst. */
   rearm(now: number): boolean {
     this.#forget(now);
-    const { pushes, addresses } = this.#figures();
+    const { pushes, addresses } = this.figures;
     const isOver = this.#isOn && pushes <= BURST_PUSHES / 2 && addresses <= BURST_ADDRESSES / 2;
     if (isOver) this.#isOn = false;
     return isOver;
   }
 
-  #figures(): BurstFigures {
+  get figures(): BurstFigures {
     return { pushes: this.#pushes.length - this.#first, addresses: this.#perAddress.size };
   }
 

@@ -5,10 +5,11 @@
  * the pull request is open, the place is confirmed and its hour begins. When the push fails, it is returned. If a push
  * dies, its place becomes free after a while.
  */
+import { CONTRACT_LIMITS } from './limits.ts';
 import { isWithin } from './sliding-window.ts';
 
-export const MOST_PULL_REQUESTS = 5;
-const WITHIN_MS = 60 * 60 * 1000;
+export const MOST_PULL_REQUESTS = CONTRACT_LIMITS.pullRequests.most;
+const WITHIN_MS = CONTRACT_LIMITS.pullRequests.withinMs;
 /**
  * Longer than the slowest possible push: 30 s for the client's bytes, and about ten calls to the host with three
  * attempts of up to 30 s each.

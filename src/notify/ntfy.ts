@@ -43,7 +43,44 @@ export function pullRequestTopic(prHash: string): string {
 /** Where to publish, and as whom. */
 export type NotificationService = Pick<Config, 'notifyBaseUrl' | 'notifyToken'>;
 
-/** Rejects if the service did not accept the message. Publish it again then. */
+/** For the events of pull requests. The token is not for a server that only these go to. */
+export function publicService({
+  notifyBaseUrl,
+  notifyAdminUrl,
+  notifyToken,
+}: Pick<Config, 'notifyBaseUrl' | 'notifyAdminUrl' | 'notifyToken'>): NotificationService {
+  const isSameServer = new URL(notifyBaseUrl).origin === new URL(notifyAdminUrl).origin;
+  return { notifyBaseUrl, notifyToken: isSameServer ? notifyToken : null };
+}
+
+/** For the operator's alerts. */
+export function operatorService({
+  notifyAdminUrl,
+  notifyToken,
+}: Pick<Config, 'notifyAdminUrl' | 'notifyToken'>): NotificationService {
+  return { notifyBaseUrl: notifyAdminUrl, notifyToken };
+}
+
+/** The notification service did not take a message. */
+export class NotificationError extends Error {
+  override readonly name = 'NotificationError';
+  readonly status: number;
+  /** How long it asks to wait; null if it does not say. */
+  readonly retryAfterMs: number | null;
+
+  constructor(status: number, retryAfterMs: number | null) {
+    super(`the notification service answered ${status}`);
+    this.status = status;
+    this.retryAfterMs = retryAfterMs;
+  }
+
+  /** Whether the next message to the same topic would fail, too. */
+  get concernsTopic(): boolean {
+    return this.status === 429 || this.status === 401 || this.status === 403;
+  }
+}
+
+/** Rejects with NotificationError if the service did not accept the message. Publish it again then. */
 export async function publish(
   http: Http,
   { notifyBaseUrl, notifyToken }: NotificationService,
@@ -64,5 +101,11 @@ export async function publish(
     signal: AbortSignal.timeout(TIMEOUT_MS),
   });
   await response.body?.cancel();
-  if (!response.ok) throw new Error(`the notification service answered ${response.status}`);
+  if (!response.ok)
+    throw new NotificationError(response.status, secondsOf(response.headers.get('Retry-After')));
+}
+
+/** In milliseconds. ntfy sends no dates; a date counts as nothing said. */
+function secondsOf(retryAfter: string | null): number | null {
+  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : null;
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a push is accepted (contract, 4.6): first the panic switch, then the limit of its address, then its work.
+ * Whether a push is accepted (contract, 4.6): first the panic switch, then the limits of its address, then its work.
  *
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
@@ -52,6 +52,10 @@ export const rateLimited = (): Refusal =>
     ['Rate limit exceeded: max 5 PRs per hour per IP.', 'Please try again later.'],
     { outcome: 'rate-limited' },
   );
+
+/** @param explanation which limit, and how long to wait. */
+export const tooManyPushes = (explanation: string): Refusal =>
+  new Refusal('too many pushes', [explanation], { outcome: 'rate-limited' });
 
 export const unguarded = (cause: unknown): Refusal =>
   new Refusal('the service cannot check its limits', ['Nothing was changed. Push again in a few minutes.'], {

@@ -7,16 +7,12 @@
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../clock.ts';
-import type { LimitedAction } from '../durable/rate-window.ts';
-import type { Pardon } from '../durable/identity.ts';
 import type { Credential } from '../durable/guard.ts';
-import { openRestAccess } from '../durable/host-access.ts';
+import type { RollbackResult } from '../durable/guard/rollbacks.ts';
+import type { Pardon } from '../durable/identity.ts';
 import type { AppEnv } from '../env.ts';
-import { closedEvent } from '../events/host-event.ts';
 import { tokenHash } from '../guard/action-token.ts';
-import { rollBack, type RollbackReport } from '../guard/rollback.ts';
-import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
-import { GitHub } from '../host/github.ts';
+import { CONTRACT_LIMITS } from '../guard/limits.ts';
 import { isSameSecret } from '../identity/same-secret.ts';
 import { clientOf, guardOf, rateWindowOf } from './client.ts';
 import { identityOf, mayHaveReports } from './identity.ts';
@@ -29,6 +25,11 @@ import {
   type RollbackAnswer,
   rollbackRequest,
 } from './schemas/admin.ts';
+import { suspensionChanged, suspensionOf } from './suspension.ts';
+
+/** A restart of the guard takes less than a second. */
+const RESULT_ATTEMPTS = 5;
+const RESULT_PAUSE_MS = 1_000;
 
 export const admin = new Hono<AppEnv>();
 
@@ -37,12 +38,14 @@ admin.post('/admin/panic', async (c) => {
   const body = await readJsonObject(c);
   const request = panicRequest.safeParse(body.kind === 'object' ? body.value : null);
   if (!request.success) return c.json({ error: 'invalid payload' }, 400);
-  const { active } = request.data;
+  const { active, scope = 'pushes' } = request.data;
   const credential = credentialOf(c, request.data);
-  const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential));
+  const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential, scope));
   if (!isSet) return invalidCredentials(c);
-  c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive' });
-  return c.json<PanicAnswer>({ panic_mode: active, state: active ? 'activated' : 'deactivated' });
+  suspensionChanged();
+  c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive', step: scope });
+  const panicMode = scope === 'writes' ? (await suspensionOf(c.env)).panicMode : active;
+  return c.json<PanicAnswer>({ panic_mode: panicMode, state: active ? 'activated' : 'deactivated' });
 });
 
 admin.post('/admin/rollback', async (c) => {
@@ -51,19 +54,32 @@ admin.post('/admin/rollback', async (c) => {
   const request = rollbackRequest.safeParse(body.kind === 'object' ? body.value : null);
   if (!request.success) return c.json({ error: 'invalid payload' }, 400);
   const credential = credentialOf(c, request.data);
-  const tracked = credential && (await guardOf(c.env).beginRollback(credential));
-  if (tracked === null) return invalidCredentials(c);
-  const work = closeAll(c, credential as Credential, tracked);
-  // Continues even if the operator's phone disconnects.
-  c.executionCtx.waitUntil(work);
-  const { closed, failed } = await work;
+  const { spare_single: spareSingle = false } = request.data;
+  const id = credential && (await guardOf(c.env).beginRollback(credential, spareSingle));
+  if (id === null) return invalidCredentials(c);
+  const { closedUrls, failedUrls } = await resultOf(c, id);
+  c.var.logger.warn('a rollback closed pull requests', { objects: closedUrls.length });
   return c.json<RollbackAnswer>({
-    closed: closed.length,
-    failed: failed.length,
-    closed_urls: closed.map(({ url }) => url),
-    failed_urls: failed.map(({ url }) => url),
+    closed: closedUrls.length,
+    failed: failedUrls.length,
+    closed_urls: [...closedUrls],
+    failed_urls: [...failedUrls],
   });
 });
+
+/** The guard closes them also if nobody waits. If it restarts meanwhile, it continues, and is asked again. */
+async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const result = await guardOf(c.env).rollbackResult(id);
+      if (result === null) throw new Error('the result of the rollback is not kept any more');
+      return result;
+    } catch (error) {
+      if (attempt === RESULT_ATTEMPTS) throw error;
+      await systemClock.sleep(RESULT_PAUSE_MS);
+    }
+  }
+}
 
 admin.post('/admin/pardon', async (c) => {
   if (!(await isWithinLimits(c, ['admin']))) return tooOften(c);
@@ -94,9 +110,12 @@ async function pardonOf(c: Context<AppEnv>, hash: string, credential: Credential
   }
 }
 
-async function isWithinLimits(c: Context<AppEnv>, actions: readonly LimitedAction[]): Promise<boolean> {
+async function isWithinLimits(
+  c: Context<AppEnv>,
+  actions: readonly ('admin' | 'rollback')[],
+): Promise<boolean> {
   const window = rateWindowOf(c.env, await clientOf(c));
-  const hits = await Promise.all(actions.map((action) => window.hit(action)));
+  const hits = await Promise.all(actions.map((action) => window.hit(action, [CONTRACT_LIMITS[action]])));
   return hits.every(({ allowed }) => allowed);
 }
 
@@ -118,37 +137,4 @@ function credentialOf(
     return { kind: 'password' };
   }
   return token === undefined ? null : { kind: 'token', hash: tokenHash(token) };
-}
-
-async function closeAll(
-  c: Context<AppEnv>,
-  credential: Credential,
-  tracked: readonly TrackedPullRequest[],
-): Promise<RollbackReport> {
-  const { config, http } = c.var;
-  const github = new GitHub({ ...openRestAccess(c.env, config, http), clock: systemClock });
-  const report = await rollBack(
-    {
-      close: ({ owner, repo, number }) => github.closePullRequest({ owner, name: repo }, number),
-      async tell({ prHash, number, url }, { closedAt, isMerged }) {
-        // The notifications feed reports merges, but never what the bot itself closes.
-        if (isMerged || closedAt === null) return;
-        const object = c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(prHash));
-        await object.tell([closedEvent(number, closedAt, url)], systemClock.now());
-      },
-    },
-    tracked,
-  );
-  const { closed, failed, untold } = report;
-  const settled = closed.filter((pullRequest) => !untold.includes(pullRequest));
-  await guardOf(c.env)
-    .endRollback(
-      credential,
-      settled.map(({ url }) => url),
-      failed.length === 0,
-    )
-    // They are closed anyway. The next rollback will try them again.
-    .catch((error: unknown) => c.var.logger.error('a rollback could not be written down', { error }));
-  c.var.logger.warn('a rollback closed pull requests', { objects: closed.length });
-  return report;
 }

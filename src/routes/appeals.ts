@@ -21,7 +21,7 @@ export const APPEAL_ERRORS = {
   noText: 'text is required',
   nothing: 'this pseudonym is neither flagged nor blocked',
   tooOften: 'one appeal a day for a pseudonym; yours has been passed on already',
-  tooMany: 'your address has sent 10 reports and appeals within an hour; try again later',
+  tooMany: 'your address has sent too many reports and appeals; try again later',
   nobody: 'this service has no operator who could be told: NOTIFY_ADMIN_TOPIC is not set',
   busy: 'the operator cannot be told now; try again in an hour',
 };
@@ -41,8 +41,9 @@ appeals.post('/v1/moderation/appeal', async (c) => {
   if (repository === null) return c.json({ error: INVALID_NAME }, 400);
   if (c.var.config.notifyAdminTopic === null) return c.json({ error: APPEAL_ERRORS.nobody }, 503);
 
-  const { allowed } = await rateWindowOf(c.env, await clientOf(c)).hit('report');
-  if (!allowed) return c.json({ error: APPEAL_ERRORS.tooMany }, 429, { 'Retry-After': HOUR_SECONDS });
+  const { reports } = c.var.config.limits;
+  const { allowed, waitMs } = await rateWindowOf(c.env, await clientOf(c)).hit('reports', reports);
+  if (!allowed) return c.json({ error: APPEAL_ERRORS.tooMany }, 429, { 'Retry-After': retryAfter(waitMs) });
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   return appeal(c, identityHash(secret, `${fullName(repository)}#${number}`, userToken), text);
 });

@@ -2,9 +2,10 @@
  * Badges for READMEs (contract, 4.14 and 4.15). Public even if the service requires a key.
  *
  * Cost: drawing a badge takes microseconds. Its data is cached for five minutes. After that it costs one row of the
- * ledger, or two requests to the host for a repository's policy. The host is asked at most twenty times a minute for
- * all badges together, so that badges of made-up repositories leave enough of the bot's 5,000 requests an hour to
- * pushes and comments. The panic switch is read every time.
+ * ledger, or two requests to the host for a repository's policy. The host is asked at most twenty times a minute
+ * (LIMIT_BADGES) for all badges together, so that badges of made-up repositories leave enough of the bot's 5,000 requests an hour to
+ * pushes and comments. Of the panic switch, a badge shows a copy that
+ * is at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
 import {
@@ -16,8 +17,9 @@ import {
 import type { AppEnv } from '../env.ts';
 import { openPolicies } from '../policy/policies.ts';
 import { openStatistics } from '../stats/statistics.ts';
-import { badgeWindowOf, guardOf } from './client.ts';
+import { badgeWindowOf } from './client.ts';
 import { anonymousFriendlyQuery, deployedQuery, repositoryParams } from './schemas/badges.ts';
+import { suspensionOf } from './suspension.ts';
 
 /** Contract, section 8. */
 const FIVE_MINUTES = 'public, max-age=300';
@@ -32,7 +34,7 @@ badges.get('/badges/anonymous-friendly.svg', async (c) => {
   if (!query.success) return invalidName(c);
   const { repo } = query.data;
   if (repo === undefined) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
-  const mayAsk = async () => (await badgeWindowOf(c.env).hit('badge')).allowed;
+  const mayAsk = async () => (await badgeWindowOf(c.env).hit('badges', c.var.config.limits.badges)).allowed;
   const policy = await openPolicies(c.env, c.var.config, c.var.logger, c.var.http).of(repo, mayAsk);
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
@@ -40,7 +42,7 @@ badges.get('/badges/anonymous-friendly.svg', async (c) => {
 
 badges.get('/badges/deployed.svg', async (c) => {
   const { commit = '' } = deployedQuery.parse(c.req.query());
-  const { panicMode } = await guardOf(c.env).status();
+  const { panicMode } = await suspensionOf(c.env);
   const shown = shortCommit(commit) || shortCommit(c.var.config.commitHash);
   return image(c, deployedBadge(shown, panicMode), AN_HOUR);
 });

@@ -17,10 +17,10 @@ import { newUserToken } from '../identity/user-token.ts';
 import { identityOf } from './identity.ts';
 import { readJsonObject } from './json-body.ts';
 import { onRepository } from './json-repository.ts';
-import { refuseByPolicy } from './policy.ts';
 import { publicOrigin } from './public-origin.ts';
 import { type CommentAnswer, commentRequest } from './schemas/comments.ts';
 import { isBlank, payloadProblem } from './schemas/text.ts';
+import { refuseWriting } from './refuse-writing.ts';
 import { refuseWithoutBot, retryAfter, writeRefusal } from './write-refusal.ts';
 
 export const comments = new Hono<AppEnv>();
@@ -45,7 +45,7 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
   const problem = isTooLong ? null : footerProblem(parsed.data.body);
   if (problem !== null) return c.json({ error: problem }, 400);
 
-  const refusal = refuseWithoutBot(c) ?? (await refuseByPolicy(c, target, 'comments'));
+  const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'comments'));
   if (refusal !== null) return refusal;
 
   const userToken = parsed.data.user_token || newUserToken();

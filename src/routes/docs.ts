@@ -14,7 +14,7 @@ export const docs = new Hono<AppEnv>();
 docs.get('/docs', async (c) => {
   const origin = publicOrigin(c.req.raw, c.var.config);
   const document = await apiDescription(origin);
-  return answerPage(c, apiPage(document as unknown as ApiDocument), 200, {
+  return answerPage(c, apiPage(document as unknown as ApiDocument, c.var.config.limits), 200, {
     'Cache-Control': keptFor(KEPT_SECONDS, c.var.config),
   });
 });

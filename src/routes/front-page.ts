@@ -9,9 +9,9 @@ import { fullName } from '../host/repository-name.ts';
 import { parseRepositoryText } from '../pages/commands.ts';
 import { frontPage as renderFrontPage, frontText } from '../pages/front-page.ts';
 import { openStatistics } from '../stats/statistics.ts';
-import { guardOf } from './client.ts';
 import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from './public-origin.ts';
+import { suspensionOf } from './suspension.ts';
 
 const PLACEHOLDER = '<owner>/<repo>';
 /** The numbers on the page are just as old. */
@@ -59,7 +59,7 @@ frontPage.get('/', async (c) => {
 /** Undefined if it is not known. */
 async function isPanicMode(c: Context<AppEnv>): Promise<boolean | undefined> {
   try {
-    return (await guardOf(c.env).status()).panicMode;
+    return (await suspensionOf(c.env)).panicMode;
   } catch (error) {
     c.var.logger.warn('the guard does not answer', { error });
     return undefined;

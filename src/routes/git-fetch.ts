@@ -33,11 +33,16 @@ import {
   wrongType,
 } from './git-http.ts';
 import { historyHost } from './push-host.ts';
+import { withinLimit } from './rate-limit.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
 
-export async function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  return withinLimit(c, 'fetches', () => relayedDiscovery(c, target));
+}
+
+async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const answer = await relayDiscovery(c, target);
   if (answer === null) return unreachable(c);
   const movedTo = movedRepository(answer);
@@ -54,7 +59,11 @@ function noChallenge(c: Context<AppEnv>): Record<string, string> {
   return client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
 }
 
-export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+export function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  return withinLimit(c, 'fetches', () => relayedFetch(c, target));
+}
+
+async function relayedFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const refusal = wrongType(c, UPLOAD_PACK_REQUEST);
   if (refusal !== null) return refusal;
   const body = gitBody(c, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });

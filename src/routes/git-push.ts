@@ -38,6 +38,7 @@ import { maintainersUrl } from '../pages/layout.ts';
 import { pullRequestPath } from '../pages/pull-request-page.ts';
 import { publicOrigin, serviceAddress } from './public-origin.ts';
 import { pushHost } from './push-host.ts';
+import { withinLimit } from './rate-limit.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
@@ -45,7 +46,11 @@ const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_KEY_BYTES = 16;
 
-export async function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  return withinLimit(c, 'fetches', () => discovered(c, target));
+}
+
+async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
   c.executionCtx.waitUntil(lookUpAhead(host, target));
   try {

@@ -17,10 +17,10 @@ import { serviceSecret } from '../identity/service-secret.ts';
 import { newUserToken } from '../identity/user-token.ts';
 import { readJsonObject } from './json-body.ts';
 import { onRepository } from './json-repository.ts';
-import { refuseByPolicy } from './policy.ts';
 import { serviceAddress } from './public-origin.ts';
 import { type IssueAnswer, issueRequest } from './schemas/issues.ts';
 import { isBlank, payloadProblem } from './schemas/text.ts';
+import { refuseWriting } from './refuse-writing.ts';
 import { refuseWithoutBot, writeRefusal } from './write-refusal.ts';
 
 export const issues = new Hono<AppEnv>();
@@ -44,7 +44,7 @@ async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<
   const problem = footerProblem(body);
   if (problem !== null) return c.json({ error: problem }, 400);
 
-  const refusal = refuseWithoutBot(c) ?? (await refuseByPolicy(c, target, 'issues'));
+  const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'issues'));
   if (refusal !== null) return refusal;
 
   // Done first: once the issue exists, nothing may fail any more.

@@ -13,6 +13,7 @@ import { isCrossSite } from './cross-site.ts';
 import { identityOf, mayHaveReports } from './identity.ts';
 import { answerPage, preferredType } from './page.ts';
 import { type ReportAnswer, reportQuery, reportRequest, type StandingAnswer } from './schemas/moderation.ts';
+import { retryAfter } from './write-refusal.ts';
 
 /** A form with one field of eight characters. */
 const MAX_BODY_BYTES = 1024;
@@ -47,8 +48,7 @@ const INCOMPLETE: Refusal = {
 const TOO_MANY: Refusal = {
   status: 429,
   title: 'Too many reports',
-  explanation: 'Your address has sent 10 reports within an hour. Try again later.',
-  headers: { 'Retry-After': '3600' },
+  explanation: 'Your address has sent too many reports. Try again later.',
 };
 const FAULT: Refusal = {
   status: 500,
@@ -74,8 +74,8 @@ moderation.post(REPORT_PATH, async (c) => {
   if (!request.success) return refuse(c, INVALID_HASH);
   const { hash } = request.data;
   const client = await clientOf(c);
-  const { allowed } = await rateWindowOf(c.env, client).hit('report');
-  if (!allowed) return refuse(c, TOO_MANY);
+  const { allowed, waitMs } = await rateWindowOf(c.env, client).hit('reports', c.var.config.limits.reports);
+  if (!allowed) return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(waitMs) } });
   const reporter = client.hash('reporter', hash);
   const { accepted, standing } = await identityOf(c, hash).report(
     reporter,

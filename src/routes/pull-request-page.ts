@@ -14,6 +14,7 @@ import { problemPage } from '../pages/report-page.ts';
 import { isRecorded } from '../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from './public-origin.ts';
+import { countVainLookUp, knownWait, textRefusal } from './rate-limit.ts';
 import { pullRequestPageParams } from './schemas/pr-status.ts';
 
 /** The service learns of events at the code host once a minute. */
@@ -38,8 +39,14 @@ pullRequestPage.get(
     if (!params.success) return unknown(c, false);
     const [hash = '', suffix] = params.data.hash.split('.');
     const isFeed = suffix !== undefined;
+    // Before the look-up, so that a client that guesses does not learn even which guess was right.
+    const known = await knownWait(c, 'lookUps').catch(() => 0);
+    if (known > 0) return textRefusal(c, 'lookUps', known);
     const pullRequest = await viewOf(c, hash);
-    if (pullRequest === null) return unknown(c, isFeed);
+    if (pullRequest === null) {
+      const waitMs = await countVainLookUp(c);
+      return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isFeed);
+    }
     const origin = publicOrigin(c.req.raw, config);
     const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, config) };
     if (isFeed) return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });

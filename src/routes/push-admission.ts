@@ -11,10 +11,12 @@ import {
   type Place,
   rateLimited,
   suspended,
+  tooManyPushes,
   unguarded,
 } from '../push/admission.ts';
 import { Refusal } from '../push/refusal.ts';
 import { type Client, clientOf, guardOf, rateWindowOf } from './client.ts';
+import { sentence, tooMany } from './rate-limit.ts';
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
@@ -26,11 +28,17 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     async enter() {
       try {
         const address = (await client()).hash('burst');
-        const { panicMode, at, hostPauseMs } = await guardOf(c.env).admit(address, accountOf(c.var.config));
+        const { config } = c.var;
+        const { panicMode, at, waitMs, hostPauseMs } = await guardOf(c.env).admit(
+          address,
+          accountOf(config),
+          config.limits.pushes,
+        );
         pushedAt = at;
-        const backOff = openBackOff(c.env, c.var.config);
+        const backOff = openBackOff(c.env, config);
         backOff.learn(hostPauseMs);
         if (panicMode) return suspended();
+        if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
         const leftMs = backOff.leftMs();
         return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c), leftMs) : null;
       } catch (error) {
@@ -53,7 +61,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         const tracked = { ...pullRequest, pushedAt };
         await Promise.all([
           counted(() => rateWindowOf(c.env, owner).confirmPlace(key)),
-          counted(() => guardOf(c.env).opened(tracked)),
+          counted(() => guardOf(c.env).opened(tracked, owner.hash('burst'))),
         ]);
       },
       async release() {

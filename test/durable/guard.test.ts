@@ -12,20 +12,47 @@ const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const PASSWORD = { kind: 'password' } as const;
+const LIMITS = [{ most: 60, withinMs: MINUTE_MS }];
 const CLIENT = { hash: '0123abcd'.repeat(8), network: '192.0.2.77' };
 
 /** What the notification service has taken, and whether it takes anything. */
 let published: Notification[] = [];
 let serviceIsDown = false;
+/** Happens before it refuses. */
+let refuse: () => Promise<void> = async () => {};
+let refusal = () => new Response(null, { status: 503 });
+let askedServers: string[] = [];
 let count = 0;
+/** Whether the host closes a pull request. */
+let closes: (number: number) => boolean = () => false;
+const API = 'https://api.host.test';
 
 beforeEach(() => {
   count += 1;
   published = [];
   serviceIsDown = false;
   vi.setSystemTime(Date.now());
-  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (_, init) => {
-    if (serviceIsDown) return new Response(null, { status: 503 });
+  closes = () => false;
+  refuse = async () => {};
+  refusal = () => new Response(null, { status: 503 });
+  askedServers = [];
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
+    const url = input as string;
+    if (url.startsWith(API)) {
+      return closes(numberOf(url))
+        ? Response.json({
+            number: numberOf(url),
+            state: 'closed',
+            closed_at: '2026-11-21T15:00:00Z',
+            merged: true,
+          })
+        : Response.json({ message: 'Not now' }, { status: 422 });
+    }
+    askedServers.push(url);
+    if (serviceIsDown) {
+      await refuse();
+      return refusal();
+    }
     published.push(JSON.parse(init?.body as string) as Notification);
     return new Response(null);
   });
@@ -43,7 +70,9 @@ function guard() {
 /** Gives the object, which begins anew after a crash, its variables. */
 async function configured(variables: Partial<Env> = { NOTIFY_ADMIN_TOPIC: 'operator' }) {
   await runInDurableObject(guard(), (instance) => {
-    Object.assign(instance, { env: { ...bindings, SERVICE_URL: 'https://gitveil.test', ...variables } });
+    Object.assign(instance, {
+      env: { ...bindings, SERVICE_URL: 'https://gitveil.test', HOSTING_API_URL: API, ...variables },
+    });
   });
   return guard();
 }
@@ -71,16 +100,31 @@ function pass(ms: number): void {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit(address, 'account');
+  for (let time = 0; time < times; time++) await guard().admit(address, 'account', LIMITS);
 }
 
 function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
-  const url = `https://host.test/octo/hello/pull/${number}`;
+  const url = urlOf(number);
   return { prHash: `${number}`.padStart(12, '0'), owner: 'octo', repo: 'hello', number, url, pushedAt };
 }
 
-const trackedNumbers = async () =>
-  (await guard().beginRollback(PASSWORD))?.map(({ number }) => number).toSorted((a, b) => a - b);
+const urlOf = (number: number) => `https://host.test/octo/hello/pull/${number}`;
+const numberOf = (url: string) => Number(url.split('/').at(-1));
+
+const numbersOf = (urls: readonly string[]) => urls.map(numberOf).toSorted((a, b) => a - b);
+
+/** What a rollback closes and fails to close. */
+async function rollBack(spareSingle = false) {
+  const id = await guard().beginRollback(PASSWORD, spareSingle);
+  await deliver();
+  const { closedUrls = [], failedUrls = [] } = (await guard().rollbackResult(id ?? '')) ?? {};
+  return { closed: numbersOf(closedUrls), failed: numbersOf(failedUrls) };
+}
+
+/** The host closes nothing, so everything stays. */
+async function trackedNumbers(spareSingle = false): Promise<number[]> {
+  return (await rollBack(spareSingle)).failed;
+}
 
 /** The tokens of the buttons of an alert: activate, rollback, deactivate. */
 function tokensOf({ actions = [] }: Notification): string[] {
@@ -91,7 +135,7 @@ const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash
 
 async function storedText(): Promise<string> {
   return runInDurableObject(guard(), (_, state) => {
-    const tables = ['alerts', 'tokens', 'pull_requests', 'bursts'];
+    const tables = ['alerts', 'tokens', 'pull_requests', 'bursts', 'rollbacks', 'rollback_results'];
     const rows = tables.map((table) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray());
     return JSON.stringify([rows, [...state.storage.kv.list()]]);
   });
@@ -99,29 +143,47 @@ async function storedText(): Promise<string> {
 
 describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
-    expect(await guard().status()).toEqual({ panicMode: false });
+    expect(await guard().status()).toEqual({ panicMode: false, writesSuspended: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit('a', 'account')).panicMode).toBe(true);
+    expect((await guard().admit('a', 'account', LIMITS)).panicMode).toBe(true);
     await abortAllDurableObjects();
-    expect((await guard().admit('a', 'account')).panicMode).toBe(true);
-    expect(await guard().status()).toEqual({ panicMode: true });
+    expect((await guard().admit('a', 'account', LIMITS)).panicMode).toBe(true);
+    expect(await guard().status()).toEqual({ panicMode: true, writesSuspended: false });
     await guard().setPanic(false, PASSWORD);
     await abortAllDurableObjects();
-    expect(await guard().status()).toEqual({ panicMode: false });
+    expect(await guard().status()).toMatchObject({ panicMode: false });
   });
 });
 
 describe('a burst', () => {
-  it('is told once, and again after it was quiet', async () => {
+  it('of one client alone is told once in ten minutes, also across a restart', async () => {
     await configured();
     await push(30);
     await deliver();
     expect(published.map(({ message }) => message)).toEqual([
-      expect.stringContaining('20 pushes from 1 distinct IPs'),
+      expect.stringContaining(
+        '20 pushes from 1 distinct IPs in the last 60 s. The most active client sent 20 of them.',
+      ),
     ]);
-    pass(MINUTE_MS);
+    await abortAllDurableObjects();
+    await configured();
+    pass(5 * MINUTE_MS);
     await push(20);
     await deliver();
+    expect(published).toHaveLength(1);
+    pass(5 * MINUTE_MS);
+    await push(20);
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('of a crowd is told again after it was quiet', async () => {
+    await configured();
+    for (const minutes of [0, 3]) {
+      pass(minutes * MINUTE_MS);
+      for (let client = 0; client < 10; client++) await push(1, `client-${client}`);
+      await deliver();
+    }
     expect(published).toHaveLength(2);
   });
 
@@ -138,7 +200,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit('a', 'account');
+      for (let time = 0; time < 19; time++) await instance.admit('a', 'account', LIMITS);
       return changes() - before;
     });
     expect(written).toBe(0);
@@ -148,15 +210,15 @@ describe('a burst', () => {
 describe('a rollback', () => {
   it('closes what was opened in a burst or in the minute before it, and nothing else', async () => {
     await configured();
-    await guard().opened(pullRequest(1));
+    await guard().opened(pullRequest(1), 'a');
     pass(MINUTE_MS + 1);
     await push(10);
-    await guard().opened(pullRequest(2));
+    await guard().opened(pullRequest(2), 'a');
     pass(MINUTE_MS / 2);
     await push(10);
-    await guard().opened(pullRequest(3));
+    await guard().opened(pullRequest(3), 'a');
     pass(MINUTE_MS);
-    await guard().opened(pullRequest(4));
+    await guard().opened(pullRequest(4), 'a');
     expect(await trackedNumbers()).toEqual([2, 3]);
   });
 
@@ -166,21 +228,21 @@ describe('a rollback', () => {
     const late = pullRequest(5);
     pass(MINUTE_MS);
     await push(1);
-    await guard().opened(late);
+    await guard().opened(late, 'a');
     expect(await trackedNumbers()).toEqual([5]);
   });
 
   it('reaches back two hours, also across a restart', async () => {
     await configured();
     await push(20);
-    await guard().opened(pullRequest(6));
+    await guard().opened(pullRequest(6), 'a');
     await abortAllDurableObjects();
     pass(2 * HOUR_MS - 1);
     expect(await trackedNumbers()).toEqual([6]);
     pass(1);
     expect(await trackedNumbers()).toEqual([]);
     await deliverUntilQuiet();
-    expect(JSON.parse(await storedText())).toEqual([[[], [], [], []], []]);
+    expect(JSON.parse(await storedText())).toEqual([[[], [], [], [], [], []], []]);
   });
 
   it('does not take what comes long after a burst for a part of it, when the guard was forgotten meanwhile', async () => {
@@ -192,16 +254,76 @@ describe('a rollback', () => {
     await deliver();
     await abortAllDurableObjects();
     pass(MINUTE_MS);
-    await guard().opened(pullRequest(9));
+    await guard().opened(pullRequest(9), 'a');
     expect(await trackedNumbers()).toEqual([]);
+  });
+
+  it('is carried out although its caller hung up and the guard restarted', async () => {
+    await configured();
+    await push(20);
+    await guard().opened(pullRequest(10), 'a');
+    const id = (await guard().beginRollback(PASSWORD, false)) ?? '';
+    await abortAllDurableObjects();
+    await configured();
+    closes = () => true;
+    await deliver();
+    expect(await guard().rollbackResult(id)).toEqual({ closedUrls: [urlOf(10)], failedUrls: [] });
+    pass(20 * MINUTE_MS);
+    await deliver();
+    expect(await guard().rollbackResult(id)).toBeNull();
+  });
+
+  it('does not wait for a notification service that takes nothing', async () => {
+    await configured();
+    await push(20);
+    await guard().opened(pullRequest(11), 'a');
+    for (let attempt = 6; attempt < 26; attempt++) await guard().rateLimitExceeded(CLIENT, attempt);
+    closes = () => true;
+    let begun: Promise<string | null> | undefined;
+    let tried = 0;
+    refuse = async () => {
+      tried += 1;
+      begun ??= guard().beginRollback(PASSWORD, false);
+      await begun;
+    };
+    serviceIsDown = true;
+    await deliver();
+    expect(tried).toBe(1);
+    await deliver();
+    const id = (await begun) ?? '';
+    expect(await guard().rollbackResult(id)).toEqual({ closedUrls: [urlOf(11)], failedUrls: [] });
+  });
+
+  it('can leave alone the pull requests of clients that opened only one, and keeps no name of a client', async () => {
+    await configured();
+    await push(20);
+    for (const [number, client] of [
+      [12, 'client-1'],
+      [13, 'client-2'],
+      [14, 'client-1'],
+      [15, 'client-3'],
+    ] as const) {
+      await guard().opened(pullRequest(number), client);
+    }
+    expect(await trackedNumbers(true)).toEqual([12, 14]);
+    expect(await trackedNumbers()).toEqual([12, 13, 14, 15]);
+    closes = (number) => number === 12;
+    expect(await rollBack(true)).toEqual({ closed: [12], failed: [14] });
+    // Its client has opened two, even if one is closed.
+    expect(await trackedNumbers(true)).toEqual([14]);
+    expect(await storedText()).not.toContain('client-1');
   });
 
   it('still meets what it could not close, and each only once', async () => {
     await configured();
     await push(20);
-    await Promise.all([7, 8, 7].map((number) => guard().opened(pullRequest(number))));
-    await guard().endRollback(PASSWORD, [pullRequest(7).url], false);
-    expect(await trackedNumbers()).toEqual([8]);
+    await Promise.all([7, 8, 7].map((number) => guard().opened(pullRequest(number), 'a')));
+    closes = (number) => number === 7;
+    expect(await rollBack()).toEqual({ closed: [7], failed: [8] });
+    expect(await rollBack()).toEqual({ closed: [], failed: [8] });
+    closes = () => true;
+    expect(await rollBack()).toEqual({ closed: [8], failed: [] });
+    expect(await rollBack()).toEqual({ closed: [], failed: [] });
   });
 });
 
@@ -212,12 +334,13 @@ describe('the token of a button', () => {
     await deliver();
     const [activate, rollback, deactivate] = tokensOf(published[0] as Notification);
     expect(await guard().setPanic(false, byToken(activate))).toBe(false);
-    expect(await guard().beginRollback(byToken(activate))).toBeNull();
+    expect(await guard().beginRollback(byToken(activate), false)).toBeNull();
     expect(await guard().setPanic(true, byToken(rollback))).toBe(false);
     expect(await guard().setPanic(true, byToken(activate))).toBe(true);
     expect(await guard().setPanic(true, byToken(activate))).toBe(false);
-    expect(await guard().beginRollback(byToken(rollback))).toEqual([]);
-    expect(await guard().beginRollback(byToken(rollback))).toBeNull();
+    expect(await guard().beginRollback(byToken(rollback), false)).not.toBeNull();
+    await deliver();
+    expect(await guard().beginRollback(byToken(rollback), false)).toBeNull();
     pass(10 * MINUTE_MS);
     expect(await guard().setPanic(false, byToken(deactivate))).toBe(false);
   });
@@ -227,11 +350,21 @@ describe('the token of a button', () => {
     await guard().rateLimitExceeded(CLIENT, 6);
     await deliver();
     const [, rollback] = tokensOf(published[0] as Notification);
-    await guard().beginRollback(byToken(rollback));
-    await guard().endRollback(byToken(rollback), [], false);
-    expect(await guard().beginRollback(byToken(rollback))).toEqual([]);
-    await guard().endRollback(byToken(rollback), [], true);
-    expect(await guard().beginRollback(byToken(rollback))).toBeNull();
+    await push(20);
+    await guard().opened(pullRequest(1), 'a');
+    for (const isClosed of [false, true]) {
+      closes = () => isClosed;
+      const id = await guard().beginRollback(byToken(rollback), false);
+      // Pressed again while it runs: the same one.
+      expect(await guard().beginRollback(byToken(rollback), false)).toBe(id);
+      await deliver();
+      const urls = [urlOf(1)];
+      expect(await guard().rollbackResult(id ?? '')).toEqual({
+        closedUrls: isClosed ? urls : [],
+        failedUrls: isClosed ? [] : urls,
+      });
+    }
+    expect(await guard().beginRollback(byToken(rollback), false)).toBeNull();
   });
 
   it('is kept as a hash only', async () => {
@@ -266,6 +399,20 @@ describe('an alert', () => {
     await deliver();
     expect(published).toEqual([]);
     expect(await storedText()).not.toContain('rate-limit');
+  });
+
+  it('waits while the configuration is invalid, also one that is raised meanwhile', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, 6);
+    await configured({ NOTIFY_ADMIN_TOPIC: 'operator', READ_TIMEOUT: '30sec' });
+    await push(20);
+    await deliver();
+    expect(published).toEqual([]);
+    expect(await nextAlarm()).not.toBeNull();
+    await configured();
+    pass(5 * MINUTE_MS);
+    await deliver();
+    expect(published).toHaveLength(2);
   });
 
   it('names the address, which is never stored', async () => {
@@ -303,7 +450,7 @@ describe('an alert', () => {
     await guard().rateLimitExceeded(CLIENT, 6);
     await push(20);
     await deliver();
-    expect(await guard().status()).toEqual({ panicMode: false });
+    expect(await guard().status()).toMatchObject({ panicMode: false });
     await abortAllDurableObjects();
     await configured();
     pass(HOUR_MS);
@@ -320,6 +467,33 @@ describe('an alert', () => {
     pass(MINUTE_MS);
     await deliver();
     expect(published).toHaveLength(2);
+  });
+
+  it('goes to the operator’s own server, waits for all as long as that asks, and a refusal is logged once', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await configured({ NOTIFY_ADMIN_TOPIC: 'operator', NOTIFY_ADMIN_URL: 'https://alerts.test' });
+    for (const [status, waitMs] of [
+      [429, 120_000],
+      [403, 5_000],
+      [403, 10_000],
+    ] as const) {
+      refusal = () => new Response(null, { status, headers: status === 429 ? { 'Retry-After': '120' } : {} });
+      serviceIsDown = true;
+      if (status === 429) {
+        await guard().rateLimitExceeded(CLIENT, 6);
+        await guard().rateLimitExceeded(CLIENT, 7);
+      }
+      await deliver();
+      expect(await nextAlarm()).toBe(Date.now() + waitMs);
+      pass(waitMs);
+    }
+    serviceIsDown = false;
+    await deliver();
+    expect(published).toHaveLength(2);
+    expect(new Set(askedServers)).toEqual(new Set(['https://alerts.test/']));
+    // One attempt of one alert each time, and both at last.
+    expect(askedServers).toHaveLength(5);
+    expect(log.mock.calls.filter(([line]) => String(line).includes('refuses messages'))).toHaveLength(1);
   });
 
   it('is tried again at growing distances, and given up after a week', async () => {
@@ -362,8 +536,8 @@ describe('the code host', () => {
   it('is left alone by the account that it has asked, for as long as it said, also after a restart', async () => {
     await guard().pauseHost('bot', 10 * MINUTE_MS);
     await guard().pauseHost('bot', MINUTE_MS);
-    expect(await guard().admit('a', 'bot')).toMatchObject({ hostPauseMs: 10 * MINUTE_MS });
-    expect(await guard().admit('a', 'another bot')).toMatchObject({ hostPauseMs: 0 });
+    expect(await guard().admit('a', 'bot', LIMITS)).toMatchObject({ hostPauseMs: 10 * MINUTE_MS });
+    expect(await guard().admit('a', 'another bot', LIMITS)).toMatchObject({ hostPauseMs: 0 });
     await abortAllDurableObjects();
     pass(4 * MINUTE_MS);
     expect(await guard().hostPause('bot')).toBe(6 * MINUTE_MS);

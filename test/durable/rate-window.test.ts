@@ -22,6 +22,13 @@ type Window = ReturnType<typeof newWindow>;
 const storedKeys = (window: Window) =>
   runInDurableObject(window, (_, state) => [...state.storage.kv.list()].map(([key]) => key));
 
+/** How many comments of a window are written down. */
+const written = (window_: Window) =>
+  runInDurableObject(
+    window_,
+    (_, { storage }) => storage.kv.get<{ hits: number[] }>('comments')?.hits.length ?? 0,
+  );
+
 function pass(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
@@ -34,18 +41,42 @@ describe('the window of an address', () => {
   it.each([
     ['admin', 10, MINUTE_MS],
     ['rollback', 5, MINUTE_MS],
-    ['report', 10, HOUR_MS],
+    ['reports', 10, HOUR_MS],
   ] as const)('lets %s through %i times in %i ms', async (action, most, withinMs) => {
+    const limits = [{ most, withinMs }];
     const window = newWindow();
     pass(0);
     for (let attempt = 1; attempt <= most; attempt++) {
-      expect(await window.hit(action)).toEqual({ allowed: true, attempts: attempt });
+      expect(await window.hit(action, limits)).toEqual({ allowed: true, attempts: attempt, waitMs: 0 });
     }
-    expect(await window.hit(action)).toEqual({ allowed: false, attempts: most + 1 });
+    expect(await window.hit(action, limits)).toEqual({
+      allowed: false,
+      attempts: most + 1,
+      waitMs: withinMs,
+    });
     pass(withinMs - 1);
-    expect((await window.hit(action)).allowed).toBe(false);
+    expect((await window.hit(action, limits)).allowed).toBe(false);
     pass(1);
-    expect((await window.hit(action)).allowed).toBe(true);
+    expect((await window.hit(action, limits)).allowed).toBe(true);
+  });
+
+  it('writes down every sixth of sixty attempts, forgets less than a tenth in a restart, and writes no refusal', async () => {
+    const limits = [{ most: 60, withinMs: HOUR_MS }];
+    const window = newWindow();
+    pass(0);
+    const seen = new Set<number>();
+    for (let attempt = 0; attempt < 23; attempt++) {
+      await window.hit('comments', limits);
+      seen.add(await written(window));
+    }
+    expect([...seen]).toEqual([0, 6, 12, 18]);
+    await abortAllDurableObjects();
+    const again = sameWindow();
+    for (let attempt = 0; attempt < 42; attempt++)
+      expect((await again.hit('comments', limits)).allowed).toBe(true);
+    for (let attempt = 0; attempt < 20; attempt++)
+      expect((await again.hit('comments', limits)).allowed).toBe(false);
+    expect(await written(again)).toBe(60);
   });
 
   it('gives five places to a hundred pushes at once, and one alert', async () => {
@@ -80,7 +111,7 @@ describe('the window of an address', () => {
   it('is forgotten when nothing of it counts any more, and not before', async () => {
     const window = newWindow();
     pass(0);
-    await window.hit('report');
+    await window.hit('reports', [{ most: 10, withinMs: HOUR_MS }]);
     pass(HOUR_MS / 2);
     await window.reservePlace('a');
     await window.confirmPlace('a');

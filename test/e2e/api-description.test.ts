@@ -22,6 +22,8 @@ let upstream: Upstream;
 const ELSEWHERE = [
   // A fault of the service's own, of its configuration, or a client that stalls.
   / (500|408)$/,
+  // Above a limit of requests: test/routes/rate-limit.test.ts.
+  /(?:info\/refs|git-upload-pack|issues\/anonymous|\/v1\/pr\/\{hash\}) 429$/,
   // A dead ledger: test/routes/stats.test.ts.
   /^GET \/api\/\S+ 503$/,
   // A service without an operator: test/routes/pardons.test.ts.

@@ -17,11 +17,11 @@ const rateLimit: Alert = { kind: 'rate-limit', client: 'client-0123abcd', attemp
 
 describe('an alert', () => {
   it('names both figures of a burst, and when it was noticed', () => {
-    expect(alertNotification({ kind: 'burst', pushes: 20, addresses: 7 }, facts)).toMatchObject({
+    expect(alertNotification({ kind: 'burst', pushes: 20, addresses: 7, most: 7 }, facts)).toMatchObject({
       topic: 'operator',
       title: 'Suspicious burst of pushes',
       message:
-        'Suspicious burst: 20 pushes from 7 distinct IPs in the last 60 s. Noticed at 2026-11-21T15:04:05Z.',
+        'Suspicious burst: 20 pushes from 7 distinct IPs in the last 60 s. The most active client sent 7 of them. Noticed at 2026-11-21T15:04:05Z.',
       priority: 5,
     });
   });

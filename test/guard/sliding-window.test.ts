@@ -15,7 +15,8 @@ class Model {
     const allowed = counted.length < LIMIT.most;
     this.#attempts.push({ at: now, allowed });
     const refused = this.#attempts.length - 1 - this.#attempts.findLastIndex((attempt) => attempt.allowed);
-    return { allowed, attempts: counted.length + (allowed ? 1 : refused) };
+    const waitMs = allowed ? 0 : (counted.at(-LIMIT.most)?.at ?? 0) + LIMIT.withinMs - now;
+    return { allowed, attempts: counted.length + (allowed ? 1 : refused), waitMs };
   }
 }
 
@@ -29,7 +30,7 @@ describe('a sliding window', () => {
         let now = START;
         for (const gap of gaps) {
           now += gap;
-          const after = hit(window, LIMIT, now);
+          const after = hit(window, [LIMIT], now);
           expect(after.hit).toEqual(model.hit(now));
           expect(after.window.hits.length).toBeLessThanOrEqual(LIMIT.most);
           window = after.window;
@@ -40,14 +41,35 @@ describe('a sliding window', () => {
   });
 
   it('is quiet when the last hit has left it', () => {
-    const { window } = hit(EMPTY_WINDOW, LIMIT, START);
-    expect(isQuiet(window, LIMIT, START + 999)).toBe(false);
-    expect(isQuiet(window, LIMIT, START + 1000)).toBe(true);
+    const { window } = hit(EMPTY_WINDOW, [LIMIT], START);
+    expect(isQuiet(window, LIMIT.withinMs, START + 999)).toBe(false);
+    expect(isQuiet(window, LIMIT.withinMs, START + 1000)).toBe(true);
   });
 
   it('does not close for good when the clock is set back', () => {
     let window: SlidingWindow = EMPTY_WINDOW;
-    for (let count = 0; count < 3; count++) ({ window } = hit(window, LIMIT, START));
-    expect(hit(window, LIMIT, START - 5000).hit.allowed).toBe(true);
+    for (let count = 0; count < 3; count++) ({ window } = hit(window, [LIMIT], START));
+    expect(hit(window, [LIMIT], START - 5000).hit.allowed).toBe(true);
+  });
+
+  it('holds every attempt against all of several limits, and says how long to wait', () => {
+    const limits = [
+      { most: 2, withinMs: 1000 },
+      { most: 3, withinMs: 10_000 },
+    ];
+    let window: SlidingWindow = EMPTY_WINDOW;
+    const waits = [0, 10, 20, 1000, 1010, 2000, 10_000].map((after) => {
+      const { window: next, hit: outcome } = hit(window, limits, START + after);
+      window = next;
+      return outcome.waitMs;
+    });
+    expect(waits).toEqual([0, 0, 980, 0, 8990, 8000, 0]);
+  });
+
+  it('never asks to wait longer than the window, whatever the clock does', () => {
+    let window: SlidingWindow = EMPTY_WINDOW;
+    for (let count = 0; count < 3; count++) ({ window } = hit(window, [LIMIT], START));
+    expect(hit(window, [LIMIT], START - 900).hit.waitMs).toBe(LIMIT.withinMs);
+    expect(hit(window, [LIMIT], START + 5000).hit.allowed).toBe(true);
   });
 });

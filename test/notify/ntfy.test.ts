@@ -1,6 +1,6 @@
 /** Publishing: what counts as taken. */
 import { expect, it, vi } from 'vitest';
-import { publish } from '../../src/notify/ntfy.ts';
+import { operatorService, publicService, publish } from '../../src/notify/ntfy.ts';
 import type { Http } from '../../src/outgoing/http-client.ts';
 
 const NOTE = { topic: 'anon-pr-0123456789ab', title: 'Title', message: 'Text' };
@@ -39,4 +39,23 @@ it.each([200, 302, 307])('shows the token to that service alone, also when it an
   ]);
   expect(sent).toEqual([['https://ntfy.test/', 'Bearer tk_secret']]);
   expect(http.fetch.mock.calls[0]![1]?.redirect).toBe('manual');
+});
+
+it.each([
+  ['30', 30_000],
+  ['Sun, 22 Nov 2026 06:00:00 GMT', null],
+  [null, null],
+])('passes on how long the service asks to wait: %s', async (retryAfter, retryAfterMs) => {
+  const headers = retryAfter === null ? {} : { 'Retry-After': retryAfter };
+  const http = { fetch: async () => new Response(null, { status: 429, headers }) };
+  await expect(publish(http, SERVICE, NOTE)).rejects.toMatchObject({ status: 429, retryAfterMs });
+});
+
+it('gives the token to the server of the alerts, and to that of the events only if it is the same', () => {
+  const [notifyBaseUrl, notifyToken] = ['https://ntfy.test', 'tk_secret'];
+  const elsewhere = { notifyBaseUrl, notifyToken, notifyAdminUrl: 'https://alerts.test' };
+  expect(publicService(elsewhere)).toEqual({ notifyBaseUrl, notifyToken: null });
+  expect(operatorService(elsewhere)).toEqual({ notifyBaseUrl: 'https://alerts.test', notifyToken });
+  const same = { notifyBaseUrl, notifyToken, notifyAdminUrl: notifyBaseUrl };
+  expect(publicService(same)).toEqual({ notifyBaseUrl, notifyToken });
 });

@@ -163,8 +163,10 @@ describe('GET /badges/deployed.svg', () => {
 
   it('is red while pushes are suspended', async () => {
     await guardOf(bindings).setPanic(true, { kind: 'password' });
+    vi.setSystemTime((now += 2_000));
     expect(await read(await get('/badges/deployed.svg'))).toEqual(['deployed: suspended', '#e05d44']);
     await guardOf(bindings).setPanic(false, { kind: 'password' });
+    vi.setSystemTime((now += 2_000));
     expect((await read(await get('/badges/deployed.svg')))[1]).toBe('#0ea5e9');
   });
 });

@@ -38,11 +38,16 @@ describe('the page', () => {
   });
 
   it('shows what errors say', () => {
-    expect(text).toContain('429 The pseudonym must wait.');
+    expect(text).toContain('429 The pseudonym must wait, or the client has posted too much.');
     expect(text).toContain('cooldown activo por reportes');
     expect(text).toContain(
       '401 The service has a key, and the request did not contain it. application/json API key required',
     );
+  });
+
+  it('shows the limits of this service', async () => {
+    expect(text).toContain('new pull requests 5 in 1h fixed');
+    expect(text).toContain('comments and issues 60 in 1m and 240 in 1h LIMIT_COMMENTS');
   });
 
   it('has commands that can be tried', () => {

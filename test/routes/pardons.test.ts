@@ -176,6 +176,6 @@ describe('an appeal', () => {
     const refused = await appeal();
     expect(refused.status).toBe(429);
     expect(refused.headers.get('Retry-After')).toBe('3600');
-    expect(refused.body['error']).toContain('10 reports and appeals within an hour');
+    expect(refused.body['error']).toContain('too many reports and appeals');
   });
 });

@@ -42,7 +42,7 @@ export class ActionTokens {
   }
 
   /** Answers when the next one expires; null if there is none. */
-  forgetExpired(now: number): number | null {
+  forgetOld(now: number): number | null {
     this.#sql.exec('DELETE FROM tokens WHERE expires_at <= ?', now);
     return this.#sql.exec<{ at: number | null }>('SELECT min(expires_at) AS at FROM tokens').one().at;
   }

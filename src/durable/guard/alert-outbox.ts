@@ -7,6 +7,8 @@ import { backOffMs } from '../back-off.ts';
 
 /** The operator should get the alert soon after the notification service is back. */
 const LONGEST_RETRY_MS = 5 * 60 * 1000;
+/** A notification service that asks for more is not believed. */
+const LONGEST_ASKED_MS = 60 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** Each may have to wait for the notification service's timeout. */
 const ALERTS_PER_RUN = 20;
@@ -68,9 +70,21 @@ export class AlertOutbox {
     this.#sql.exec('DELETE FROM alerts WHERE id = ?', id);
   }
 
-  failed({ id, attempts }: WaitingAlert, now: number): void {
-    const dueAt = now + backOffMs(attempts, LONGEST_RETRY_MS);
+  /** Answers when it is due again. @param askedMs how long the notification service asks to wait. */
+  failed({ id, attempts }: WaitingAlert, now: number, askedMs: number): number {
+    const pauseMs = Math.max(backOffMs(attempts, LONGEST_RETRY_MS), Math.min(askedMs, LONGEST_ASKED_MS));
+    const dueAt = now + pauseMs;
     this.#sql.exec('UPDATE alerts SET attempts = attempts + 1, due_at = ? WHERE id = ?', dueAt, id);
+    return dueAt;
+  }
+
+  /** Nothing is due before. */
+  postponeAll(dueAt: number): void {
+    this.#sql.exec('UPDATE alerts SET due_at = ?1 WHERE due_at < ?1', dueAt);
+  }
+
+  get isEmpty(): boolean {
+    return this.nextDueAt() === null;
   }
 
   /** No topic is configured any more. */

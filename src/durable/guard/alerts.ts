@@ -6,10 +6,14 @@
 import { type Config, parseConfig } from '../../config.ts';
 import type { Env } from '../../env.ts';
 import { type Alert, actionsOf, alertNotification } from '../../guard/alert.ts';
-import { publish } from '../../notify/ntfy.ts';
+import { NotificationError, operatorService, publish } from '../../notify/ntfy.ts';
+import { logRefusal } from '../../notify/refusals.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 import type { ActionTokens } from './action-tokens.ts';
 import { AlertOutbox, type WaitingAlert } from './alert-outbox.ts';
+
+/** How often to look whether an invalid configuration was corrected. */
+const INVALID_PAUSE_MS = 5 * 60 * 1000;
 
 type AlertConfig = Config & { readonly notifyAdminTopic: string };
 
@@ -25,29 +29,48 @@ export class Alerts {
     this.#tokens = tokens;
   }
 
-  /** Puts it into the outbox; false if there is no topic. @param address that the alert may contain. */
+  /**
+   * Puts it into the outbox; false if there is no topic. With an invalid configuration it is kept.
+   * @param address that the alert may contain.
+   */
   raise(env: Env, alert: Alert, address: string | null, now: number): boolean {
     const config = configOf(env);
     if (config === null) return false;
+    if (config === 'invalid') {
+      this.#outbox.add(alert, now);
+      return true;
+    }
     const id = this.#outbox.add(alert, now);
     if (address !== null && config.alertAddress === 'shown') this.#addresses.set(id, address);
     return true;
   }
 
-  /** Answers when to try again; null: not at all. */
-  async deliver(env: Env): Promise<number | null> {
+  /**
+   * Answers when to try again; null: not at all.
+   * @param isUrgent stops between two alerts if it becomes true, because something else needs the alarm.
+   */
+  async deliver(env: Env, isUrgent: () => boolean): Promise<number | null> {
     const config = configOf(env);
+    // The operator will correct it. Until then the alerts wait.
+    if (config === 'invalid') return this.#outbox.isEmpty ? null : Date.now() + INVALID_PAUSE_MS;
     if (config === null) {
       this.#outbox.clear();
       return null;
     }
     for (const waiting of this.#outbox.due(Date.now())) {
+      if (isUrgent()) break;
       try {
         await this.#publish(waiting, config);
         this.#outbox.delivered(waiting);
-      } catch {
+      } catch (error) {
+        logRefusal(config.notifyAdminUrl, config, error);
+        const refusal = error instanceof NotificationError ? error : null;
         // After any error, it stays and is tried again.
-        this.#outbox.failed(waiting, Date.now());
+        const retryAt = this.#outbox.failed(waiting, Date.now(), refusal?.retryAfterMs ?? 0);
+        if (refusal?.concernsTopic === true) {
+          this.#outbox.postponeAll(retryAt);
+          break;
+        }
       } finally {
         this.#addresses.delete(waiting.id);
       }
@@ -65,13 +88,15 @@ export class Alerts {
       tokens: this.#tokens.make(actionsOf(alert), Date.now()),
     });
     const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
-    await publish(http, config, notification);
+    await publish(http, operatorService(config), notification);
   }
 }
 
-function configOf(env: Env): AlertConfig | null {
+/** Null: there is no topic. */
+function configOf(env: Env): AlertConfig | 'invalid' | null {
   const result = parseConfig({ ...env });
-  if (result.kind === 'invalid' || result.config.notifyAdminTopic === null) return null;
+  if (result.kind === 'invalid') return 'invalid';
+  if (result.config.notifyAdminTopic === null) return null;
   const { notifyAdminTopic } = result.config;
   return { ...result.config, notifyAdminTopic };
 }

@@ -19,8 +19,16 @@ interface PullRequestRow extends Record<string, SqlStorageValue> {
   opened_at: number;
 }
 
+/** Columns that the table did not have at first. */
+const NEW_COLUMNS = { client: 'INTEGER', is_settled: 'INTEGER NOT NULL DEFAULT 0' } as const;
+
 export class BurstRecord {
   readonly #sql: SqlStorage;
+  /**
+   * Numbers for clients, by their keyed hash. In memory only, so that no record tells, even to a holder of the key,
+   * which client opened which pull request.
+   */
+  readonly #clients = new Map<string, number>();
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -28,13 +36,29 @@ export class BurstRecord {
       url TEXT PRIMARY KEY, pr_hash TEXT NOT NULL, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
       pushed_at INTEGER NOT NULL, opened_at INTEGER NOT NULL
     ) WITHOUT ROWID`);
+    const columns = sql
+      .exec<{ name: string }>("SELECT name FROM pragma_table_info('pull_requests')")
+      .toArray();
+    for (const [name, type] of Object.entries(NEW_COLUMNS)) {
+      if (!columns.some((column) => column.name === name)) {
+        sql.exec(`ALTER TABLE pull_requests ADD COLUMN ${name} ${type}`);
+      }
+    }
     sql.exec('CREATE TABLE IF NOT EXISTS bursts (began_at INTEGER NOT NULL, ended_at INTEGER)');
   }
 
-  /** Cost: one row. Of the same pull request, it keeps the first record. */
-  opened({ url, prHash, owner, repo, number, pushedAt }: TrackedPullRequest, now: number): void {
+  /**
+   * Cost: one row. Of the same pull request, it keeps the first record.
+   * @param client as a keyed hash, which is not kept.
+   */
+  opened(
+    { url, prHash, owner, repo, number, pushedAt }: TrackedPullRequest,
+    client: string,
+    now: number,
+  ): void {
     this.#sql.exec(
-      'INSERT OR IGNORE INTO pull_requests VALUES (?, ?, ?, ?, ?, ?, ?)',
+      `INSERT OR IGNORE INTO pull_requests (url, pr_hash, owner, repo, number, pushed_at, opened_at, client)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       url,
       prHash,
       owner,
@@ -42,6 +66,7 @@ export class BurstRecord {
       number,
       pushedAt,
       now,
+      this.#numberOf(client),
     );
   }
 
@@ -55,13 +80,20 @@ export class BurstRecord {
     this.#sql.exec('UPDATE bursts SET ended_at = ? WHERE ended_at IS NULL', at);
   }
 
-  /** The pull requests that a rollback must close, oldest first. */
-  tracked(now: number): TrackedPullRequest[] {
+  /**
+   * The pull requests that a rollback must close, oldest first.
+   * @param spareSingle without those whose client has opened no other one within the two hours.
+   */
+  tracked(now: number, spareSingle: boolean): TrackedPullRequest[] {
     const rows = this.#sql.exec<PullRequestRow>(
-      `SELECT * FROM pull_requests WHERE opened_at > ? AND EXISTS (
+      `SELECT * FROM pull_requests AS it WHERE opened_at > ?1 AND NOT is_settled AND EXISTS (
          SELECT 1 FROM bursts WHERE opened_at >= began_at AND (ended_at IS NULL OR pushed_at < ended_at)
-       ) ORDER BY opened_at, url`,
+       ) AND (NOT ?2 OR client IS NULL OR EXISTS (
+         SELECT 1 FROM pull_requests AS other
+         WHERE other.client = it.client AND other.url <> it.url AND other.opened_at > ?1
+       )) ORDER BY opened_at, url`,
       now - TRACKED_MS,
+      Number(spareSingle),
     );
     return rows.toArray().map(({ url, pr_hash, owner, repo, number, pushed_at }) => ({
       url,
@@ -73,9 +105,9 @@ export class BurstRecord {
     }));
   }
 
-  /** These need nothing more. */
+  /** These need nothing more. They still count as opened by their clients. */
   settle(urls: readonly string[]): void {
-    for (const url of urls) this.#sql.exec('DELETE FROM pull_requests WHERE url = ?', url);
+    for (const url of urls) this.#sql.exec('UPDATE pull_requests SET is_settled = 1 WHERE url = ?', url);
   }
 
   /** Deletes what is too old for a rollback. Answers when the next deletion is due, or null. */
@@ -91,6 +123,19 @@ export class BurstRecord {
         now,
       )
       .one();
+    if (oldest === null) this.#clients.clear();
     return oldest === null ? null : oldest + TRACKED_MS;
+  }
+
+  /** After a restart, every client gets a new number. */
+  #numberOf(client: string): number {
+    const known = this.#clients.get(client);
+    if (known !== undefined) return known;
+    const { last } = this.#sql
+      .exec<{ last: number | null }>('SELECT max(client) AS last FROM pull_requests')
+      .one();
+    const number = Math.max(last ?? 0, this.#clients.size, ...this.#clients.values()) + 1;
+    this.#clients.set(client, number);
+    return number;
   }
 }

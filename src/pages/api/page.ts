@@ -1,11 +1,14 @@
 /** The API's description for people, generated from the document that tools get. */
 import { html } from 'hono/html';
+import type { OpenLimits } from '../../guard/limits.ts';
 import type { Html, Page } from '../layout.ts';
 import type { ApiDocument } from './document.ts';
 import type { Field } from './fields.ts';
+import { limitsSection } from './limits-section.ts';
 import { type Group, type Operation, type Outcome, outline } from './outline.ts';
 
-export function apiPage(document: ApiDocument): Page {
+/** @param limits of this service. */
+export function apiPage(document: ApiDocument, limits: OpenLimits): Page {
   const groups = outline(document);
   const { description = '' } = document.info;
   return {
@@ -20,7 +23,7 @@ export function apiPage(document: ApiDocument): Page {
         <a href="/openapi.json">openapi.json</a>.
       </p>
       <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>
-      ${groups.map(section)}
+      ${groups.map(section)} ${limitsSection(limits)}
     </main>`,
   };
 }

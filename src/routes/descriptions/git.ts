@@ -8,6 +8,10 @@ const REMOTE = '/v1/gh/:owner/:repo';
 const COMMON = { tags: ['Git'], security: PUBLIC };
 const INVALID_NAME = 'The name of the repository is not valid.';
 const MISSING = 'The repository does not exist, or is not public.';
+const TOO_MANY = answer(
+  'The client has sent too many requests. Retry-After says how long to wait.',
+  as(TEXT),
+);
 const OUT_OF_REACH = error('The code host does not answer.', 'failed to reach github.com');
 const HOST_ANSWER = { description: 'Any other answer of the code host to a fetch, unchanged.' };
 
@@ -49,6 +53,7 @@ export function describeGit(app: Hono): void {
         301: { description: 'The repository has moved. Git follows, and pushes to the new name.' },
         400: answer(`The service is unknown. Or: ${INVALID_NAME}`, as(TEXT)),
         404: answer(MISSING, as(TEXT)),
+        429: TOO_MANY,
         502: OUT_OF_REACH,
         ...FAULT,
         default: HOST_ANSWER,
@@ -93,6 +98,7 @@ export function describeGit(app: Hono): void {
         404: answer(MISSING, as(TEXT)),
         413: error('The body is over 50 MB.', 'request body too large'),
         415: answer('The body is of another type.', as(TEXT)),
+        429: TOO_MANY,
         502: OUT_OF_REACH,
         ...FAULT,
         default: HOST_ANSWER,

@@ -33,7 +33,7 @@ export function describeOperation(app: Hono): void {
     describeRoute({
       ...COMMON,
       operationId: 'setPanicMode',
-      summary: 'Suspend pushes, or accept them again',
+      summary: 'Suspend pushes, comments and issues, or accept them again',
       description: 'With the password of the operator, or with the token of an alert button.',
       requestBody: { required: true, content: { 'application/json': { schema: resolver(panicRequest) } } },
       responses: {

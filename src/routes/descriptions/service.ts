@@ -155,6 +155,10 @@ export function describePages(app: Hono): void {
       responses: {
         200: answer('The page, or the feed.', as(HTML, TEXT, 'application/atom+xml')),
         404: answer('No pull request with this hash was recorded.', as(HTML, TEXT)),
+        429: answer(
+          'The client has asked for too many unknown hashes. Retry-After says how long to wait.',
+          as(TEXT),
+        ),
         ...FAULT,
       },
     }),

@@ -44,7 +44,7 @@ const threadParams = z.object({
 const HOST_FAULTS = {
   502: error('The code host did not answer as expected. Look there before you try again.'),
   503: error(
-    'The code host asks to slow down, the policy of the repository cannot be read, or the service has no bot account. Try again later.',
+    'The code host asks to slow down, the operator has suspended comments and issues, the policy of the repository or a limit cannot be checked, or the service has no bot account. Try again later.',
   ),
 };
 
@@ -87,7 +87,10 @@ function comment(operationId: string, summary: string): Description {
         'The pseudonym is blocked, or the repository does not accept anonymous comments.',
         'hash bloqueado por reportes',
       ),
-      429: error('The pseudonym must wait. Retry-After says how long.', 'cooldown activo por reportes'),
+      429: error(
+        'The pseudonym must wait, or the client has posted too much. Retry-After says how long.',
+        'cooldown activo por reportes',
+      ),
       ...BODY_FAULTS,
       ...HOST_FAULTS,
       ...FAULT,
@@ -114,6 +117,7 @@ function issue(): Description {
         'failed to create issue: 404 Not Found',
       ),
       403: error('The repository does not accept anonymous issues.'),
+      429: error('The client has posted too much. Retry-After says how long.'),
       ...BODY_FAULTS,
       ...HOST_FAULTS,
       ...FAULT,
@@ -155,7 +159,7 @@ function report(): Description {
       400: answer('The hash is not valid.', as(HTML), asError('invalid hash')),
       403: answer('A page of another site sent this.', as(HTML), asError()),
       408: answer('The body did not arrive completely.', as(HTML), asError()),
-      429: answer('The address has sent 10 reports within an hour.', as(HTML), asError()),
+      429: answer('The address has sent too many reports.', as(HTML), asError()),
       500: answer('The service has a fault.', as(HTML), asError()),
     },
   };

@@ -1,5 +1,6 @@
 /** The operator's endpoints (contract, 4.16 and 4.17), and pardons. */
 import * as z from 'zod';
+import { PANIC_SCOPES } from '../../guard/panic-scope.ts';
 import { hash, STATES } from './moderation.ts';
 
 const credential = {
@@ -12,16 +13,27 @@ const credential = {
 export const panicRequest = z.object({
   ...credential,
   active: z.boolean().meta({ description: 'True: reject pushes. False: accept them again.' }),
+  scope: z.enum(PANIC_SCOPES).optional().meta({
+    description:
+      '`pushes` (default), `writes` for comments and issues, or `all`. What is not named stays as it is.',
+  }),
 });
 
 export const panicAnswer = z
   .object({
     panic_mode: z.boolean().meta({ description: 'Whether pushes are rejected now.' }),
-    state: z.enum(['activated', 'deactivated']).meta({ description: 'The same in a word.' }),
+    state: z
+      .enum(['activated', 'deactivated'])
+      .meta({ description: 'What was done: `activated` or `deactivated`, for the scope of the request.' }),
   })
   .meta({ description: 'The panic switch is set.' });
 
-export const rollbackRequest = z.object(credential);
+export const rollbackRequest = z.object({
+  ...credential,
+  spare_single: z.boolean().optional().meta({
+    description: 'True: leave alone the pull requests of clients that opened only one. Default: false.',
+  }),
+});
 
 export const rollbackAnswer = z
   .object({

@@ -1,0 +1,49 @@
+/**
+ * A push while 2,000 requests a second ask for a badge and for the status, which both show the panic switch, beside a
+ * push without them. They read a copy of the switch, so the guard that admits pushes does not notice them. On one
+ * machine they also compete for the processor.
+ */
+import { fastImport } from '../support/fast-import.ts';
+import { medians, type Row, row } from '../support/figures.ts';
+import { branchOfCommits } from '../support/histories.ts';
+import { lineOfCommits } from '../support/repositories.ts';
+import { type Rig, type Target, withRig } from '../support/rig.ts';
+import { SteadyLoad } from '../support/steady-load.ts';
+import type { Workspace } from '../support/workspace.ts';
+
+const ROUNDS = 11;
+const PER_SECOND = 2000;
+const MOST_TIMES = 1.1;
+const PATHS = ['/api/status', '/badges/deployed.svg'];
+
+export async function panicSwitch(workspace: Workspace): Promise<Row[]> {
+  const { source, client } = await lineOfCommits(workspace, 10);
+  await fastImport(client, branches());
+  const { crowded, quiet } = await withRig(workspace, async (rig) => {
+    const target = await rig.repository(source, client);
+    return medians(ROUNDS, {
+      crowded: (round) => pushInCrowd(rig, client, target, `crowded-${round}`),
+      quiet: (round) => rig.push(client, target, `quiet-${round}`),
+    });
+  });
+  const name = `push beside ${PER_SECOND} badges and statuses a second`;
+  return [row({ name, value: crowded, reference: quiet, goal: MOST_TIMES, unit: 'ms' })];
+}
+
+async function pushInCrowd(rig: Rig, client: string, target: Target, branch: string): Promise<number> {
+  const { origin } = new URL(target.service);
+  const urls = PATHS.map((path) => `${origin}${path}`);
+  const load = await SteadyLoad.start(urls, PER_SECOND);
+  try {
+    return await rig.push(client, target, branch);
+  } finally {
+    await load.stop();
+  }
+}
+
+function* branches(): Generator<string> {
+  for (let round = 0; round <= ROUNDS; round++) {
+    yield* branchOfCommits(`crowded-${round}`, 1, 2 * round);
+    yield* branchOfCommits(`quiet-${round}`, 1, 2 * round + 1);
+  }
+}

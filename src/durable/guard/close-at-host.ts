@@ -1,0 +1,29 @@
+/** How a rollback closes a pull request at the host, and tells its subscriber. */
+import { systemClock } from '../../clock.ts';
+import { parseConfig } from '../../config.ts';
+import type { Env } from '../../env.ts';
+import { closedEvent } from '../../events/host-event.ts';
+import type { RollbackWorld } from '../../guard/rollback.ts';
+import { GitHub } from '../../host/github.ts';
+import { openRestAccess } from '../host-access.ts';
+import { HttpClient } from '../../outgoing/http-client.ts';
+
+const fail = (): Promise<never> => Promise.reject(new Error('the configuration is invalid'));
+
+/** With an invalid configuration nothing can be closed: every attempt fails. */
+export function closingWorld(env: Env): RollbackWorld {
+  const result = parseConfig({ ...env });
+  if (result.kind === 'invalid') return { close: fail, tell: fail };
+  const { config } = result;
+  const http = new HttpClient(config.outgoingFetchHosts);
+  const github = new GitHub({ ...openRestAccess(env, config, http), clock: systemClock });
+  return {
+    close: ({ owner, repo, number }) => github.closePullRequest({ owner, name: repo }, number),
+    async tell({ prHash, number, url }, { closedAt, isMerged }) {
+      // The notifications feed reports merges, but never what the bot itself closes.
+      if (isMerged || closedAt === null) return;
+      const object = env.PULL_REQUESTS.get(env.PULL_REQUESTS.idFromName(prHash));
+      await object.tell([closedEvent(number, closedAt, url)], systemClock.now());
+    },
+  };
+}

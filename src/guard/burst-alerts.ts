@@ -1,0 +1,54 @@
+/**
+ * When a burst is told to the operator. Pure.
+ *
+ * It is told when it begins, again when its figures have doubled, and every ten minutes as long as it lasts, so that a
+ * trickle cannot hide a flood. One client alone, which can make a burst for the price of twenty tiny requests, is told
+ * once in ten minutes.
+ */
+import { BURST_ADDRESSES, BURST_PUSHES, type BurstFigures } from './burst-detector.ts';
+import { isWithin } from './sliding-window.ts';
+
+export const BURST_PAUSE_MS = 10 * 60 * 1000;
+
+/** What the operator was told last. */
+export interface ToldBurst {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly pushes: number;
+  readonly addresses: number;
+  /** The client, as a keyed hash, without which it would have been no burst; null if there is none. */
+  readonly client: string | null;
+}
+
+/** The most active client. */
+export interface BusiestClient {
+  /** As a keyed hash. */
+  readonly client: string;
+  readonly pushes: number;
+}
+
+/**
+ * What is to be told now, for the next question; null: nothing.
+ * @param hasBegun whether the burst begins with this push. @param busiest costs time, so it is asked for only if needed.
+ */
+export function burstToTell(
+  told: ToldBurst | null,
+  { pushes, addresses }: Pick<BurstFigures, 'pushes' | 'addresses'>,
+  hasBegun: boolean,
+  busiest: () => BusiestClient,
+  now: number,
+): ToldBurst | null {
+  const last = told !== null && isWithin(told.at, BURST_PAUSE_MS, now) ? told : null;
+  const hasDoubled = last === null || pushes >= 2 * last.pushes || addresses >= 2 * last.addresses;
+  if (!hasBegun && !hasDoubled) return null;
+  const client = clientAlone(pushes, addresses, busiest());
+  const isSameClient = last !== null && client !== null && client === last.client;
+  const isDue = hasDoubled || client === null;
+  return isDue && !isSameClient ? { at: now, pushes, addresses, client } : null;
+}
+
+/** Null if it would be a burst without its most active client, too. */
+function clientAlone(pushes: number, addresses: number, busiest: BusiestClient): string | null {
+  const isBurstWithout = pushes - busiest.pushes >= BURST_PUSHES || addresses >= BURST_ADDRESSES;
+  return isBurstWithout ? null : busiest.client;
+}

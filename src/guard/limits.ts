@@ -1,0 +1,103 @@
+/**
+ * Every limit on how often something may be done, with its reason. Sizes are elsewhere: src/git/pack/limits.ts and the
+ * routes.
+ *
+ * The contract fixes some of them (section 8). The others are variables, so that an operator can fit them to their
+ * crowd. They are generous: a person who works, or a discussion behind one address, must not notice them.
+ */
+import type { Limit } from './sliding-window.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Fixed by the contract, section 8. Failed attempts count, too. */
+export const CONTRACT_LIMITS = {
+  /** Each opens work for somebody else's maintainers. Updates do not count. Counted by src/guard/places.ts. */
+  pullRequests: { most: 5, withinMs: HOUR_MS },
+  /** Whoever guesses the password needs many attempts. */
+  admin: { most: 10, withinMs: MINUTE_MS },
+  /** A rollback costs the code host many requests. */
+  rollback: { most: 5, withinMs: MINUTE_MS },
+} as const satisfies Record<string, Limit>;
+
+export interface OpenLimit {
+  readonly variable: `LIMIT_${string}`;
+  /** In the form of the variable. */
+  readonly usual: string;
+  /** What is counted, for /docs and for the answer that refuses it. */
+  readonly what: string;
+  readonly countedFor: 'client' | 'all clients together';
+}
+
+/** Left open by the contract. */
+export const OPEN_LIMITS = {
+  /**
+   * Nobody types one comment a second for a minute, nor 240 in an hour; a script does. The bot account may create some
+   * 500 an hour for everybody (docs of GitHub, "Rate limits for the REST API").
+   */
+  comments: {
+    variable: 'LIMIT_COMMENTS',
+    usual: '60/1m,240/1h',
+    what: 'comments and issues',
+    countedFor: 'client',
+  },
+  /** Updates are not limited otherwise, and each costs the service and the code host work. */
+  pushes: { variable: 'LIMIT_PUSHES', usual: '60/1m', what: 'pushes', countedFor: 'client' },
+  /** A clone takes three requests, so this is a clone a second: enough for a class behind one address. */
+  fetches: {
+    variable: 'LIMIT_FETCHES',
+    usual: '240/1m',
+    what: 'requests of fetches and discoveries',
+    countedFor: 'client',
+  },
+  /** A hash is the key to its pull request. Who follows a link needs one look-up; who guesses needs many. */
+  lookUps: {
+    variable: 'LIMIT_LOOKUPS',
+    usual: '60/1m',
+    what: 'look-ups of unknown hashes',
+    countedFor: 'client',
+  },
+  /** Over all pseudonyms. Six reports delete all comments of a pseudonym. */
+  reports: { variable: 'LIMIT_REPORTS', usual: '10/1h', what: 'reports and appeals', countedFor: 'client' },
+  /** Look-ups of policies at the code host. Made-up names must not use up the bot's 5,000 requests an hour. */
+  badges: {
+    variable: 'LIMIT_BADGES',
+    usual: '20/1m',
+    what: 'badges of repositories not seen lately',
+    countedFor: 'all clients together',
+  },
+} as const satisfies Record<string, OpenLimit>;
+
+export type OpenLimitName = keyof typeof OPEN_LIMITS;
+export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
+
+/**
+ * Alerts about moderation. Anyone with three addresses can get a pseudonym flagged, so they are limited. `nobody`:
+ * pseudonyms without comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that of
+ * the others.
+ */
+export const MODERATION_ALERT_LIMITS = {
+  news: { most: 20, withinMs: HOUR_MS },
+  nobody: { most: 2, withinMs: HOUR_MS },
+  appeal: { most: 20, withinMs: HOUR_MS },
+} as const satisfies Record<string, Limit>;
+
+/** The limits of this service. */
+export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
+
+/** `60 in 1m and 240 in 1h` */
+export function limitText(limits: readonly Limit[]): string {
+  return limits.map(({ most, withinMs }) => `${most} in ${spanText(withinMs)}`).join(' and ');
+}
+
+function spanText(ms: number): string {
+  const [unit, name] = (
+    [
+      [HOUR_MS, 'h'],
+      [MINUTE_MS, 'm'],
+      [1000, 's'],
+      [1, 'ms'],
+    ] as const
+  ).find(([size]) => ms % size === 0) as [number, string];
+  return `${ms / unit}${name}`;
+}
