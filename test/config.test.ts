@@ -45,7 +45,7 @@ describe('parseConfig', () => {
           { most: 240, withinMs: 3_600_000 },
         ],
         pushes: [{ most: 60, withinMs: 60_000 }],
-        fetches: [{ most: 240, withinMs: 60_000 }],
+        discoveries: [{ most: 240, withinMs: 60_000 }],
         lookUps: [{ most: 60, withinMs: 60_000 }],
         reports: [{ most: 10, withinMs: 3_600_000 }],
         badges: [{ most: 20, withinMs: 60_000 }],

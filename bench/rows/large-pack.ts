@@ -5,7 +5,8 @@ import { withRig } from '../support/rig.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 const ROUNDS = 5;
-const MOST_TIMES = 1.1;
+/** Of the time on top, the search for names in everything that leaves is a part. */
+const MOST_TIMES = 1.15;
 
 export async function largePack(workspace: Workspace): Promise<Row[]> {
   const { source, client, pack } = await codeRepository(workspace);

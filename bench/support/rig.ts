@@ -51,7 +51,7 @@ export class Rig {
       HOSTING_TOKEN: host.botToken,
       NOTIFY_BASE_URL: host.notifyUrl,
       // All clones come from one address.
-      LIMIT_FETCHES: '10000/1m',
+      LIMIT_DISCOVERIES: '10000/1m',
     };
     this.#hostAddresses = host;
     this.#serviceAddress = await this.#service.ask('start', { build, env });

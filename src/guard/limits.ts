@@ -43,11 +43,14 @@ export const OPEN_LIMITS = {
   },
   /** Updates are not limited otherwise, and each costs the service and the code host work. */
   pushes: { variable: 'LIMIT_PUSHES', usual: '60/1m', what: 'pushes', countedFor: 'client' },
-  /** A clone takes three requests, so this is a clone a second: enough for a class behind one address. */
-  fetches: {
-    variable: 'LIMIT_FETCHES',
+  /**
+   * Each clone, fetch and push begins with one: four clones a second are enough for a class behind one address. The fetch
+   * itself has no limit (contract, 4.7).
+   */
+  discoveries: {
+    variable: 'LIMIT_DISCOVERIES',
     usual: '240/1m',
-    what: 'requests of fetches and discoveries',
+    what: 'clones, fetches and pushes',
     countedFor: 'client',
   },
   /** A hash is the key to its pull request. Who follows a link needs one look-up; who guesses needs many. */

@@ -39,7 +39,7 @@ const MAX_BODY_BYTES = 50 * 1024 * 1024;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
 
 export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  return withinLimit(c, 'fetches', () => relayedDiscovery(c, target));
+  return withinLimit(c, 'discoveries', () => relayedDiscovery(c, target));
 }
 
 async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -59,11 +59,8 @@ function noChallenge(c: Context<AppEnv>): Record<string, string> {
   return client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
 }
 
-export function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  return withinLimit(c, 'fetches', () => relayedFetch(c, target));
-}
-
-async function relayedFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+/** Not limited: contract, 4.7. */
+export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const refusal = wrongType(c, UPLOAD_PACK_REQUEST);
   if (refusal !== null) return refusal;
   const body = gitBody(c, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });

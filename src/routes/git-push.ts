@@ -47,7 +47,7 @@ const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_KEY_BYTES = 16;
 
 export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  return withinLimit(c, 'fetches', () => discovered(c, target));
+  return withinLimit(c, 'discoveries', () => discovered(c, target));
 }
 
 async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {

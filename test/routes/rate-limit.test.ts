@@ -85,10 +85,10 @@ describe('comments and issues', () => {
   });
 });
 
-describe('fetches and discoveries', () => {
+describe('discoveries', () => {
   it('are refused above the limit in plain text, and then reach neither the host nor the window', async () => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response('0000'));
-    const variables = { LIMIT_FETCHES: '2/1m' };
+    const variables = { LIMIT_DISCOVERIES: '2/1m' };
     const discover = () => ask('/v1/gh/octo/hello/info/refs?service=git-upload-pack', {}, variables);
     expect((await discover()).status).toBe(200);
     expect((await discover()).status).toBe(200);
@@ -97,7 +97,7 @@ describe('fetches and discoveries', () => {
     expect(refused.headers.get('Retry-After')).toBe('60');
     expect(refused.headers.get('Content-Type')).toMatch(/^text\/plain/);
     expect(refused.text).toBe(
-      'Too many requests of fetches and discoveries from your network: at most 2 in 1m; try again in 60 s.\n',
+      'Too many clones, fetches and pushes from your network: at most 2 in 1m; try again in 60 s.\n',
     );
     const asked = host.mock.calls.length;
     const RATE_WINDOWS = { get: () => expect.unreachable() } as unknown as Env['RATE_WINDOWS'];
