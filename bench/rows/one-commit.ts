@@ -3,8 +3,8 @@
  *
  * About a third of the additional time is the host's, which opens the pull request. Most of the rest are the three new
  * objects of each push here (the push, its address, its pull request): on one machine, each creates its own database,
- * which takes 5 ms on a disk and less than 1 ms in memory. The goal is missed: the ratio is 1.7 to 2.0 here, and about 1.7 with TMPDIR on a
- * tmpfs; the time on top is 34 to 46 ms.
+ * which takes 5 ms on a disk and less than 1 ms in memory. The goal of the ratio is missed: it is 1.7 to 2.0 where a
+ * direct push takes 44 to 55 ms, and about 1.7 with TMPDIR on a tmpfs. The additional time is 34 to 46 ms.
  */
 import { branchOfCommits } from '../support/histories.ts';
 import { fastImport } from '../support/fast-import.ts';
