@@ -13,8 +13,12 @@ import { Recent } from './recent.ts';
 
 const LIFE_MS = 60 * 60_000;
 const MAX_REPOSITORIES = 1_000;
+/** A warning is worth no longer wait: behind it comes the pull request's hash. */
+const PATIENCE_MS = 5_000;
 const MAX_SHOWN = 10;
 const SHOWN_ID_LENGTH = 12;
+
+const NOT_CHECKED = ['This repository has submodules. The service could not check whether you changed one.'];
 
 const remembered = new Recent<boolean>(LIFE_MS, MAX_REPOSITORIES);
 
@@ -27,7 +31,9 @@ export async function hasSubmodules(
   const known = remembered.get(key, clock);
   if (known !== null) return known;
   try {
-    const has = (await github.file(repository, '.gitmodules')) !== null;
+    const file = await Promise.race([github.file(repository, '.gitmodules'), clock.sleep(PATIENCE_MS)]);
+    if (file === undefined) return false;
+    const has = file !== null;
     remembered.set(key, has, clock);
     return has;
   } catch {
@@ -42,11 +48,13 @@ export async function submoduleWarning(
   number: number,
 ): Promise<readonly string[]> {
   try {
-    const changed = await host.github.changedSubmodules(repository, number);
+    const asked = host.github.changedSubmodules(repository, number);
+    const changed = await Promise.race([asked, host.clock.sleep(PATIENCE_MS)]);
+    if (changed === undefined) return NOT_CHECKED;
     return warningOf(changed.map(({ path, oid }) => `${hostText(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));
   } catch (error) {
     logger.warn('the submodules of a pull request could not be compared', { error });
-    return ['This repository has submodules. The service could not check whether you changed one.'];
+    return NOT_CHECKED;
   }
 }
 

@@ -19,7 +19,7 @@ const vainLookUps = new ClientAttempts();
 const refusedUntil = new Map<string, number>();
 
 /** Counts an attempt. Answers how long the client must wait; 0 if it need not. Rejects if nobody can tell. */
-export async function countAttempt(c: Context<AppEnv>, name: OpenLimitName): Promise<number> {
+async function countAttempt(c: Context<AppEnv>, name: OpenLimitName): Promise<number> {
   const known = await knownWait(c, name);
   if (known > 0) return known;
   const client = await clientOf(c);
