@@ -4,9 +4,9 @@ import { waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
-import { AccountBackOff } from '../host/account-back-off.ts';
-import type { RestAccess } from '../host/octokit.ts';
-import { TokenWatch } from '../host/token-watch.ts';
+import { AccountBackOff } from '../host/account/account-back-off.ts';
+import type { RestAccess } from '../host/rest/octokit.ts';
+import { TokenWatch } from '../host/account/token-watch.ts';
 import { createLogger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
 

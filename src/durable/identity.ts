@@ -10,7 +10,7 @@ import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
 import { type Config, parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
-import { GitHubThreads } from '../host/github-threads.ts';
+import { GitHubThreads } from '../host/github/threads.ts';
 import { shownKarma } from '../identity/footer.ts';
 import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from '../identity/moderation.ts';
 import { HttpClient } from '../outgoing/http-client.ts';

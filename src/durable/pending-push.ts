@@ -10,10 +10,10 @@ import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
-import { GitHub } from '../host/github.ts';
+import { GitHub } from '../host/github/github.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
-import { findOrphan } from '../push/adoption.ts';
+import { findOrphan } from '../push/pull-request/adoption.ts';
 import { openRestAccess } from './host-access.ts';
 import { Lease } from './lease.ts';
 

@@ -9,8 +9,8 @@
  * own come first, and no hour costs more requests than call-budget.ts allows.
  */
 import type { Clock } from '../clock.ts';
-import type { FeedThread, GitHubActivity } from '../host/github-activity.ts';
-import { askedPauseMs } from '../host/rate-limit.ts';
+import type { FeedThread, GitHubActivity } from '../host/github/activity.ts';
+import { askedPauseMs } from '../host/account/rate-limit.ts';
 import {
   type FeedCursor,
   OVERLAP_MS,

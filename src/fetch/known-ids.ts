@@ -1,14 +1,14 @@
 /**
  * Which commits upstream has, without asking anyone about a client's commits: from upstream's ref advertisement and its
- * listed history (src/push/upstream-history.ts).
+ * listed history (src/push/upstream/upstream-history.ts).
  */
 import type { UpstreamIds } from '../git/fetch-request.ts';
 import type { Oid } from '../git/oid.ts';
 import { HostError } from '../host/host-error.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { HistoryHost } from '../push/push-host.ts';
-import { UpstreamHistory } from '../push/upstream-history.ts';
-import { defaultBranchOf, discoveredRefs } from '../push/upstream-refs.ts';
+import { UpstreamHistory } from '../push/upstream/upstream-history.ts';
+import { defaultBranchOf, discoveredRefs } from '../push/upstream/upstream-refs.ts';
 
 /** @param host must outlive the request. Costs nothing until the first question. */
 export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds {

@@ -1,7 +1,7 @@
 /** How the host failed to take something new, as plain data that crosses from a Durable Object to a route. */
 import { HostError } from './host-error.ts';
-import { askedPauseMs } from './rate-limit.ts';
-import { failureStatus } from './request-failure.ts';
+import { askedPauseMs } from './account/rate-limit.ts';
+import { failureStatus } from './rest/request-failure.ts';
 
 export type WriteFailure =
   /** It said no. `status` is the HTTP status with its phrase, such as `404 Not Found`; `said` is for the operator. */

@@ -5,7 +5,7 @@
 import { html } from 'hono/html';
 import type { PullRequestView } from '../durable/pull-request.ts';
 import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
-import { shellWord } from '../push/banner.ts';
+import { shellWord } from '../push/reply/banner.ts';
 import type { Html, Page } from './layout.ts';
 
 export interface PullRequestPage {

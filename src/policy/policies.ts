@@ -10,7 +10,7 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import { openRestAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
-import { GitHub } from '../host/github.ts';
+import { GitHub } from '../host/github/github.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';

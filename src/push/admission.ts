@@ -4,8 +4,8 @@
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
-import { RateLimitError } from '../host/rate-limit.ts';
-import { Refusal } from './refusal.ts';
+import { RateLimitError } from '../host/account/rate-limit.ts';
+import { Refusal } from './reply/refusal.ts';
 
 export interface Admission {
   /** Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects. */

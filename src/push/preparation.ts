@@ -6,9 +6,9 @@ import type { GitClient } from '../git/git-client.ts';
 import { hostText } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { Place } from './admission.ts';
-import { type Claimed, type Claims, wrongKey } from './claims.ts';
-import type { CommandPlan } from './command-plan.ts';
-import type { PushOptions } from './push-options.ts';
+import { type Claimed, type Claims, wrongKey } from './pull-request/claims.ts';
+import type { CommandPlan } from './command/command-plan.ts';
+import type { PushOptions } from './command/push-options.ts';
 import {
   type Base,
   checkPolicy,
@@ -17,9 +17,9 @@ import {
   findContinuation,
   lookUpUpstream,
   type Upstream,
-} from './push-target.ts';
+} from './command/push-target.ts';
 import type { PushRun } from './push-run.ts';
-import { hasSubmodules } from './submodules.ts';
+import { hasSubmodules } from './pull-request/submodules.ts';
 
 export interface PushSettings {
   readonly anonEmail: string;

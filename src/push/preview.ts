@@ -1,13 +1,13 @@
 /** `-o preview`: does everything except sending, and shows what would become public. */
 import { fullName } from '../host/repository-name.ts';
-import type { IdentityGuard } from './identity-guard.ts';
-import { warningOfNames } from './message-names.ts';
-import type { PackRelay } from './pack-relay.ts';
+import type { IdentityGuard } from './rewriting/identity-guard.ts';
+import { warningOfNames } from './rewriting/message-names.ts';
+import type { PackRelay } from './fork/pack-relay.ts';
 import type { Preparation } from './preparation.ts';
-import { proposedText } from './proposal.ts';
-import type { PushOptions } from './push-options.ts';
-import { Refusal } from './refusal.ts';
-import type { RewrittenCommit, RewrittenHistory } from './rewriting.ts';
+import { proposedText } from './pull-request/proposal.ts';
+import type { PushOptions } from './command/push-options.ts';
+import { Refusal } from './reply/refusal.ts';
+import type { RewrittenCommit, RewrittenHistory } from './rewriting/rewriting.ts';
 
 /** More are counted, not shown. */
 const MAX_COMMITS_SHOWN = 50;

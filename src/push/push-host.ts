@@ -2,12 +2,12 @@
 import type { Clock } from '../clock.ts';
 import type { PendingPush } from '../durable/pending-push.ts';
 import type { PullRequest } from '../durable/pull-request.ts';
-import type { GitHub } from '../host/github.ts';
-import type { GitTransport } from '../host/git-transport.ts';
+import type { GitHub } from '../host/github/github.ts';
+import type { GitTransport } from '../host/git/git-transport.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { Admission } from './admission.ts';
-import type { HistoryLister } from './history-lister.ts';
+import type { HistoryLister } from './upstream/history-lister.ts';
 
 /** The part of it that is needed for upstream's history. */
 export interface HistoryHost {

@@ -5,21 +5,21 @@
 import { isDeletion } from '../git/push-request.ts';
 import type { Oid } from '../git/oid.ts';
 import type { PushTarget } from '../git/ref-name.ts';
-import { shellWord } from './banner.ts';
-import type { CommandPlan } from './command-plan.ts';
-import type { IdentityGuard } from './identity-guard.ts';
-import { warningOfNames } from './message-names.ts';
-import type { RelayPlan } from './pack-relay.ts';
+import { shellWord } from './reply/banner.ts';
+import type { CommandPlan } from './command/command-plan.ts';
+import type { IdentityGuard } from './rewriting/identity-guard.ts';
+import { warningOfNames } from './rewriting/message-names.ts';
+import type { RelayPlan } from './fork/pack-relay.ts';
 import type { Preparation, PushSettings } from './preparation.ts';
-import { squashedMessage } from './proposal.ts';
-import type { PushOptions } from './push-options.ts';
+import { squashedMessage } from './pull-request/proposal.ts';
+import type { PushOptions } from './command/push-options.ts';
 import type { PushRun } from './push-run.ts';
-import { Refusal } from './refusal.ts';
-import { rewriteHistory, type RewrittenHistory, type RewritePlan } from './rewriting.ts';
-import type { Upload } from './upload.ts';
-import { UpstreamHistory } from './upstream-history.ts';
-import { listUpstreamRefs } from './upstream-refs.ts';
-import type { WorkBranch } from './work-branch.ts';
+import { Refusal } from './reply/refusal.ts';
+import { rewriteHistory, type RewrittenHistory, type RewritePlan } from './rewriting/rewriting.ts';
+import type { Upload } from './fork/upload.ts';
+import { UpstreamHistory } from './upstream/upstream-history.ts';
+import { listUpstreamRefs } from './upstream/upstream-refs.ts';
+import type { WorkBranch } from './fork/work-branch.ts';
 
 export interface RelayedPush {
   readonly run: PushRun;

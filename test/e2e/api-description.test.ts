@@ -22,9 +22,9 @@ let upstream: Upstream;
 const ELSEWHERE = [
   // A fault of the service's own, of its configuration, or a client that stalls.
   / (500|408)$/,
-  // Above a limit of requests: test/routes/rate-limit.test.ts.
+  // Above a limit of requests: test/routes/request/rate-limit.test.ts.
   /(?:info\/refs|git-upload-pack|issues\/anonymous|\/v1\/pr\/\{hash\}) 429$/,
-  // A dead ledger: test/routes/stats.test.ts.
+  // A dead ledger: test/routes/service/stats.test.ts.
   /^GET \/api\/\S+ 503$/,
   // A service without an operator: test/routes/pardons.test.ts.
   /^POST \/v1\/moderation\/appeal 503$/,

@@ -4,12 +4,12 @@
  * works when the host is itself again.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { GitHub } from '../../src/host/github.ts';
-import { GitHubActivity } from '../../src/host/github-activity.ts';
-import { GitHubThreads } from '../../src/host/github-threads.ts';
-import { GitTransport } from '../../src/host/git-transport.ts';
+import { GitHub } from '../../src/host/github/github.ts';
+import { GitHubActivity } from '../../src/host/github/activity.ts';
+import { GitHubThreads } from '../../src/host/github/threads.ts';
+import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { HostError } from '../../src/host/host-error.ts';
-import { SmartHttp } from '../../src/host/smart-http.ts';
+import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 

@@ -1,7 +1,7 @@
 /** A file of a repository, as GitHub's "Get repository content" answers for it. */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { GitHub } from '../../src/host/github.ts';
+import { GitHub } from '../../src/host/github/github.ts';
 import { ACCOUNT } from './support/back-off.ts';
 
 let answered = Response.error();

@@ -1,7 +1,7 @@
 /** Writes to a host that redirects them, answers something else than was asked for, or loses its answer. */
 import { describe, expect, it } from 'vitest';
-import { GitHub, type NewPullRequest } from '../../src/host/github.ts';
-import { GitHubThreads } from '../../src/host/github-threads.ts';
+import { GitHub, type NewPullRequest } from '../../src/host/github/github.ts';
+import { GitHubThreads } from '../../src/host/github/threads.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 

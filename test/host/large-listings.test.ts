@@ -1,7 +1,7 @@
 /** Large listings of history are read one at a time, also if a request dies in the middle of one. */
 import { expect, it } from 'vitest';
-import { GitTransport } from '../../src/host/git-transport.ts';
-import { SmartHttp } from '../../src/host/smart-http.ts';
+import { GitTransport } from '../../src/host/git/git-transport.ts';
+import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack } from '../support/pack-builder.ts';
 import { piecesOf } from '../support/byte-chunks.ts';

@@ -1,4 +1,4 @@
-/** The rewrite of a pack from its first byte to its last, as src/push/pack-relay.ts puts it together, without a host. */
+/** The rewrite of a pack from its first byte to its last, as src/push/fork/pack-relay.ts puts it together, without a host. */
 import { anonymizeCommits } from '../../src/git/anonymize.ts';
 import { type KnownHistory, traceNewCommits } from '../../src/git/new-commits.ts';
 import { orderByMentions, OwnIds } from '../../src/git/own-ids.ts';

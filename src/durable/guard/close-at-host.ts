@@ -4,7 +4,7 @@ import { parseConfig } from '../../config.ts';
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
 import type { RollbackWorld } from '../../guard/rollback.ts';
-import { GitHub } from '../../host/github.ts';
+import { GitHub } from '../../host/github/github.ts';
 import { openRestAccess } from '../host-access.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 

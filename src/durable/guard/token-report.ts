@@ -1,5 +1,5 @@
 /** What the operator was last told about the bot's token: each isolate finds it out by itself, and once a day is enough. */
-import type { TokenProblem } from '../../host/token-watch.ts';
+import type { TokenProblem } from '../../host/account/token-watch.ts';
 
 interface StoredReport {
   readonly account: string;

@@ -3,7 +3,7 @@
  * comments that may or may not exist. One run does what is due. What fails is tried again later. Never rejects.
  */
 import type { Clock } from '../../clock.ts';
-import { type CommentWithText, type GitHubThreads, isGone } from '../../host/github-threads.ts';
+import { type CommentWithText, type GitHubThreads, isGone } from '../../host/github/threads.ts';
 import { HostError } from '../../host/host-error.ts';
 import { writeFailure } from '../../host/write-failure.ts';
 import { shownKarma, withKarma } from '../../identity/footer.ts';

@@ -1,6 +1,6 @@
 /** Posts one comment: whether it may be posted, with which karma, and with what result. */
 import type { Clock } from '../../clock.ts';
-import type { GitHubThreads, PostedComment } from '../../host/github-threads.ts';
+import type { GitHubThreads, PostedComment } from '../../host/github/threads.ts';
 import { HostError } from '../../host/host-error.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../identity/footer.ts';

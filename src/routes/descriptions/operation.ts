@@ -1,7 +1,7 @@
 /** Describes what the operator uses (contract, 4.10, 4.16 and 4.17; pardons). */
 import type { Hono } from 'hono';
 import { describeRoute, resolver } from 'hono-openapi';
-import { NOTHING_TO_PARDON } from '../admin.ts';
+import { NOTHING_TO_PARDON } from '../moderation/admin.ts';
 import {
   panicAnswer,
   panicRequest,

@@ -4,7 +4,7 @@ import { describeRoute, resolver } from 'hono-openapi';
 import * as z from 'zod';
 import { FENCE_IS_OPEN } from '../../identity/footer-room.ts';
 import { INVALID_NAME } from '../../host/repository-name.ts';
-import { APPEAL_ERRORS } from '../appeals.ts';
+import { APPEAL_ERRORS } from '../moderation/appeals.ts';
 import { commentAnswer, commentRequest } from '../schemas/comments.ts';
 import { issueAnswer, issueRequest } from '../schemas/issues.ts';
 import {

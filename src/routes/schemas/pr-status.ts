@@ -1,6 +1,6 @@
 /** The topic of a pull request (contract, 4.13), and its page. */
 import * as z from 'zod';
-import { PR_HASH_PATTERN } from '../../push/push-options.ts';
+import { PR_HASH_PATTERN } from '../../push/command/push-options.ts';
 
 export const prStatusParams = z.object({
   hash: z

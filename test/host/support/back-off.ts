@@ -1,6 +1,6 @@
 /** An account that is never left alone for long, and whose token nobody looks at. */
-import type { BackOff } from '../../../src/host/account-back-off.ts';
-import { pauseAskedBy } from '../../../src/host/rate-limit.ts';
+import type { BackOff } from '../../../src/host/account/account-back-off.ts';
+import { pauseAskedBy } from '../../../src/host/account/rate-limit.ts';
 
 export const NO_BACK_OFF: BackOff = {
   heed: async () => {},

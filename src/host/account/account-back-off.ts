@@ -1,0 +1,101 @@
+/**
+ * One back-off for an account. When the host asks to be left alone, no call of the account leaves this isolate from that
+ * moment on, and those of all other isolates stop as soon as they ask the board, which each does every few seconds.
+ *
+ * A push asks along with its admission, so that it costs no way of its own.
+ */
+import type { Clock } from '../../clock.ts';
+import { count } from '../../metrics/tally.ts';
+import { type HostAnswer, pauseAskedBy, RateLimitError } from './rate-limit.ts';
+
+/** What is known everywhere. Both reject when it is out of reach. */
+export interface PauseBoard {
+  /** How long the account is to be left alone from now on, in milliseconds; 0: it is not. */
+  hostPause(account: string): Promise<number>;
+  pauseHost(account: string, pauseMs: number): Promise<void>;
+}
+
+export interface BackOffSettings {
+  /** Names the account; no secret. */
+  readonly account: string;
+  /** As messages name the host. */
+  readonly hostName: string;
+  readonly board: PauseBoard;
+  readonly clock: Clock;
+  /** Work that nobody waits for. */
+  readonly later: (work: Promise<unknown>) => void;
+}
+
+/** As callers of the host see it. */
+export type BackOff = Pick<AccountBackOff, 'heed' | 'observe'>;
+
+/** How old an answer of the board may be. */
+const FRESH_MS = 10_000;
+const MAX_ACCOUNTS = 100;
+
+interface Known {
+  /** Milliseconds since 1970. */
+  readonly pausedUntil: number;
+  readonly askedAt: number;
+}
+
+const NOTHING: Known = { pausedUntil: Number.NEGATIVE_INFINITY, askedAt: Number.NEGATIVE_INFINITY };
+
+/** By account; this isolate's copy of the board. */
+const known = new Map<string, Known>();
+
+export class AccountBackOff {
+  readonly #settings: BackOffSettings;
+
+  constructor(settings: BackOffSettings) {
+    this.#settings = settings;
+  }
+
+  /** How long the account is to be left alone, as far as this isolate knows; 0: it is not. */
+  leftMs(): number {
+    return Math.max(0, this.#known.pausedUntil - this.#settings.clock.now());
+  }
+
+  /** To be called before each call of the account. @throws RateLimitError while the host wants to be left alone. */
+  async heed(): Promise<void> {
+    const { account, board, clock, hostName } = this.#settings;
+    if (this.leftMs() === 0 && clock.now() - this.#known.askedAt >= FRESH_MS) {
+      // Calls at the same time do not wait for the answer.
+      this.#know({ askedAt: clock.now() });
+      // A board out of reach is no reason to stop: the host still says what it wants.
+      this.learn(await board.hostPause(account).catch(() => 0));
+    }
+    const leftMs = this.leftMs();
+    if (leftMs > 0) throw new RateLimitError(hostName, leftMs);
+  }
+
+  /** What the board said, to whomever asked it. */
+  learn(leftMs: number): void {
+    const now = this.#settings.clock.now();
+    this.#know({ askedAt: now, ...(leftMs > 0 && { pausedUntil: now + leftMs }) });
+  }
+
+  /** To be shown each answer to a call of the account that was refused. Null: it asks for no pause. */
+  observe(answer: HostAnswer): number | null {
+    const { account, board, clock, later } = this.#settings;
+    const pauseMs = pauseAskedBy(answer, clock.now());
+    if (pauseMs === null) return null;
+    this.#know({ pausedUntil: clock.now() + pauseMs });
+    count('gitveil_host_pauses_total', { status: String(answer.status) });
+    later(board.pauseHost(account, pauseMs).catch(() => {}));
+    return pauseMs;
+  }
+
+  get #known(): Known {
+    return known.get(this.#settings.account) ?? NOTHING;
+  }
+
+  #know(news: Partial<Known>): void {
+    const { account } = this.#settings;
+    const before = this.#known;
+    // Nobody makes a pause shorter: what the board has not heard of yet holds.
+    const pausedUntil = Math.max(before.pausedUntil, news.pausedUntil ?? Number.NEGATIVE_INFINITY);
+    if (!known.has(account) && known.size >= MAX_ACCOUNTS) known.clear();
+    known.set(account, { ...before, ...news, pausedUntil });
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * How long a host asks to be left alone, as GitHub documents it ("Best practices for using the REST API", "Exceeding the
+ * rate limit"). Pure.
+ *
+ * A limit comes as 403 or 429: with Retry-After; or, where nothing is left of an hour's calls, with the time at which the
+ * next hour begins, by the host's clock; or as a secondary limit that only its text tells from another 403, and after
+ * which a client waits a minute at least. All of them are for the account: going on elsewhere can cost it.
+ */
+import { HostError } from '../host-error.ts';
+import { isRequestFailure, type RequestFailure, refusalText } from '../rest/request-failure.ts';
+
+export interface HostAnswer {
+  readonly status: number;
+  readonly header: (name: string) => string | null;
+  /** The body, as far as it is text; its beginning is enough. */
+  readonly text: string;
+}
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+/** No host asks for more. What a header says beyond that would take the service down. */
+const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+/** The secondary limits' texts, old and new; "API rate limit exceeded" is the primary one's. */
+const LIMIT_TEXT =
+  /rate limit|abuse detection|temporarily blocked from content creation|submitted too quickly/i;
+
+/** The host asks to be left alone, now or since a while. */
+export class RateLimitError extends HostError {
+  readonly pauseMs: number;
+
+  constructor(hostName: string, pauseMs: number, cause?: unknown) {
+    super('rate-limited', `${hostName} asks to wait ${minutes(pauseMs)}.`, cause);
+    this.pauseMs = pauseMs;
+  }
+}
+
+/** Null: the answer asks for no pause. @param now milliseconds since 1970. */
+export function pauseAskedBy({ status, header, text }: HostAnswer, now: number): number | null {
+  if (status !== 403 && status !== 429) return null;
+  const date = Date.parse(header('date') ?? '');
+  const hostNow = Number.isNaN(date) ? now : date;
+  const retryAfterMs = delayMs(header('retry-after'), hostNow);
+  if (retryAfterMs !== null) return bounded(retryAfterMs);
+  const resetsAt = Number(header('x-ratelimit-reset') ?? Number.NaN) * SECOND_MS;
+  if (header('x-ratelimit-remaining') === '0') {
+    return Number.isFinite(resetsAt) ? bounded(resetsAt - hostNow) : MINUTE_MS;
+  }
+  return status === 429 || LIMIT_TEXT.test(text) ? MINUTE_MS : null;
+}
+
+/** The same of whatever a call failed with. */
+export function askedPauseMs(error: unknown, now: number): number | null {
+  if (error instanceof RateLimitError) return error.pauseMs;
+  if (error instanceof HostError) return askedPauseMs(error.cause, now);
+  return isRequestFailure(error) ? pauseAskedBy(answerOf(error), now) : null;
+}
+
+/** What Octokit has read of an answer that is no success. */
+export function answerOf(failure: RequestFailure): HostAnswer {
+  const { status, response } = failure;
+  return {
+    status,
+    header: (name) => response?.headers[name]?.toString() ?? null,
+    text: typeof response?.data === 'string' ? response.data : refusalText(failure),
+  };
+}
+
+/** Seconds, or a date (RFC 9110, 10.2.3). */
+function delayMs(retryAfter: string | null, hostNow: number): number | null {
+  if (retryAfter === null || retryAfter.trim() === '') return null;
+  const seconds = Number(retryAfter);
+  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter) - hostNow : seconds * SECOND_MS;
+  return Number.isNaN(ms) ? null : ms;
+}
+
+function bounded(ms: number): number {
+  return Math.min(LONGEST_PAUSE_MS, Math.max(SECOND_MS, ms));
+}
+
+function minutes(ms: number): string {
+  const count = Math.ceil(ms / MINUTE_MS);
+  return count === 1 ? '1 minute' : `${count} minutes`;
+}

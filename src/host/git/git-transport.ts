@@ -1,0 +1,221 @@
+/**
+ * Requests to the host in Git's own protocol: the refs and the history of a public repository, and the push to the
+ * bot's fork.
+ *
+ * The requests contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
+ */
+import type { Clock } from '../../clock.ts';
+import { ByteReader } from '../../git/byte-reader.ts';
+import { concatBytes } from '../../git/bytes.ts';
+import { parseCommit } from '../../git/commit.ts';
+import { ErrorPacket } from '../../git/error-packet.ts';
+import type { Oid } from '../../git/oid.ts';
+import { PackScanner } from '../../git/pack/pack-scanner.ts';
+import { ProtocolError } from '../../git/protocol-error.ts';
+import {
+  encodeHistoryFetch,
+  encodeLsRefs,
+  type HistoryRequest,
+  readFetchSections,
+  readLsRefs,
+  type RefList,
+} from '../../git/protocol-v2.ts';
+import { readReportStatus, type ReportStatus } from '../../git/report-status.ts';
+import { BAND_DATA, readBands } from '../../git/side-band.ts';
+import { BodyError, chunksOf } from '../../streams.ts';
+import { type Turn, Turns } from '../../turns.ts';
+import { HostError, type HostErrorCode } from '../host-error.ts';
+import { RateLimitError } from '../account/rate-limit.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import { withRetries } from '../rest/retry.ts';
+import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
+
+/** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
+const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
+const MAX_REPORT_BYTES = 1024 * 1024;
+
+/** What a host says instead of a listing without commits, if it says anything. */
+const NONE_SELECTED = /no commits selected/;
+
+/** Commits of one listing, inflated, with what each costs besides: some 60,000. */
+const MAX_LISTED_BYTES = 48 * 1024 * 1024;
+
+/** Listings that take more memory than this are read one at a time. The host waits meanwhile. */
+const LARGE_LISTING_BYTES = 3 * 1024 * 1024;
+const largeListings = new Turns();
+
+export interface ListedCommit {
+  readonly oid: Oid;
+  readonly parents: readonly Oid[];
+  /** Seconds since 1970. */
+  readonly committedAt: number;
+}
+
+export type HistoryAnswer =
+  | { readonly kind: 'listed'; readonly commits: readonly ListedCommit[] }
+  /** No commit is new enough: Git then sends an empty answer. */
+  | { readonly kind: 'none-selected' }
+  | { readonly kind: 'too-large' };
+
+export interface PushReport extends ReportStatus {
+  /** Other messages of the host, for instance which rule it applied. */
+  readonly messages: string;
+}
+
+/** Tells whether a repository is public. */
+export interface Visibility {
+  /** As far as is known. */
+  isKnownPublic(repository: RepositoryName): boolean;
+  /** Asks the host. Rejects with HostError. */
+  isPublic(repository: RepositoryName): Promise<boolean>;
+}
+
+/** Whose repository is listed. */
+export type Owner = 'bot' | 'upstream';
+
+export class GitTransport {
+  readonly #http: SmartHttp;
+  readonly #clock: Clock;
+  readonly #visibility: Visibility | null;
+
+  /** @param visibility null: upstream's repositories are listed without the bot's token. */
+  constructor(http: SmartHttp, clock: Clock, visibility: Visibility | null) {
+    this.#http = http;
+    this.#clock = clock;
+    this.#visibility = visibility;
+  }
+
+  get hostName(): string {
+    return this.#http.hostName;
+  }
+
+  /**
+   * The refs of a repository that begin with one of the prefixes. One request.
+   * @throws HostError
+   */
+  async listRefs(repository: RepositoryName, prefixes: readonly string[], owner: Owner): Promise<RefList> {
+    return this.#read(repository, owner, async (caller) => {
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeLsRefs(prefixes));
+      return this.#http.read(response, { maxBytes: MAX_REF_LIST_BYTES }, (reader) => readLsRefs(reader));
+    });
+  }
+
+  /**
+   * Commits of a public repository without their trees. One request; some 150 bytes a commit.
+   * @throws HostError as `listRefs`.
+   */
+  async listHistory(
+    repository: RepositoryName,
+    request: HistoryRequest,
+    maxBytes: number,
+  ): Promise<HistoryAnswer> {
+    return this.#read(repository, 'upstream', async (caller) => {
+      const body = encodeHistoryFetch(request);
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
+      return this.#readHistory(response, maxBytes);
+    });
+  }
+
+  /**
+   * Pushes to one of the bot's forks.
+   * @param body commands and pack, as receive-pack expects them.
+   * @throws HostError; after `unreachable` it is unknown whether the push took place.
+   */
+  async push(fork: RepositoryName, body: ReadableStream<Uint8Array>): Promise<PushReport> {
+    const response = await this.#http.post(fork, 'git-receive-pack', 'bot', body);
+    // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
+    return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
+  }
+
+  async #readHistory(response: Response, maxBytes: number): Promise<HistoryAnswer> {
+    const commits: ListedCommit[] = [];
+    const scanner = new PackScanner(
+      {
+        onKept: ({ type, oid, content }) => {
+          if (type !== 'commit') return;
+          const { parents, committedAt } = parseCommit(content);
+          commits.push({ oid, parents, committedAt });
+        },
+        onPassed: () => {},
+        onRefDelta: () => {},
+      },
+      MAX_LISTED_BYTES,
+    );
+    const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
+    let turn: Turn | null = null;
+    try {
+      const sections = await readFetchSections(reader).catch(() => null);
+      if (sections?.kind === 'refused' && !NONE_SELECTED.test(sections.message)) {
+        throw new ErrorPacket(sections.message);
+      }
+      if (sections?.kind !== 'pack') return { kind: 'none-selected' };
+      for await (const { band, data } of readBands(reader)) {
+        if (band === BAND_DATA) scanner.scan(data);
+        if (scanner.kept.bytes > LARGE_LISTING_BYTES) turn ??= await largeListings.take('', this.#clock);
+      }
+      scanner.finish();
+      return { kind: 'listed', commits };
+    } catch (error) {
+      await reader.cancel();
+      if ((error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large') {
+        return { kind: 'too-large' };
+      }
+      if (error instanceof HostError) throw error;
+      throw this.#http.unreachable(error);
+    } finally {
+      turn?.end();
+    }
+  }
+
+  /**
+   * Reads in the name of the bot where that shows nothing but what the public sees: its own forks, and repositories that
+   * are known to be public. Others are asked for without a token; where the host limits that by address, it is first
+   * asked whether the repository is public.
+   */
+  async #read<T>(repository: RepositoryName, owner: Owner, read: (caller: Caller) => Promise<T>): Promise<T> {
+    const readAs = (caller: Caller) => this.#retried(() => read(caller));
+    const visibility = this.#visibility;
+    if (owner === 'bot') return readAs('bot');
+    if (visibility?.isKnownPublic(repository) === true) {
+      try {
+        return await readAs('bot');
+      } catch (error) {
+        // The public may read on while the bot is to wait, or is refused.
+        if (!isHostError(error, 'rate-limited') && !isHostError(error, 'refused')) throw error;
+        return readAs('public');
+      }
+    }
+    try {
+      return await readAs('public');
+    } catch (error) {
+      if (visibility === null || !isHostError(error, 'rate-limited')) throw error;
+      if (!(await visibility.isPublic(repository).catch(() => false))) throw error;
+      return readAs('bot');
+    }
+  }
+
+  /** Reading twice does no harm. A limit by address does not pass within a second. */
+  #retried<T>(read: () => Promise<T>): Promise<T> {
+    return withRetries(this.#clock, read, (error) => {
+      if (error instanceof RateLimitError) return { kind: 'again', waitMs: error.pauseMs };
+      return isHostError(error, 'unreachable') ? { kind: 'again', waitMs: null } : { kind: 'final' };
+    });
+  }
+}
+
+function isHostError(error: unknown, code: HostErrorCode): boolean {
+  return error instanceof HostError && error.code === code;
+}
+
+async function readPushReport(reader: ByteReader): Promise<PushReport> {
+  const report: Uint8Array[] = [];
+  let messages = '';
+  const decoder = new TextDecoder();
+  for await (const { band, data } of readBands(reader)) {
+    if (band === BAND_DATA) report.push(data);
+    else messages += decoder.decode(data);
+  }
+  const chunks = [concatBytes(report)];
+  const source = { read: async () => chunks.pop() ?? null, cancel: async () => {} };
+  return { ...(await readReportStatus(new ByteReader(source))), messages };
+}

@@ -1,0 +1,184 @@
+/**
+ * Smart HTTP requests to the host (gitprotocol-http): addresses, headers, time limits, and the meaning of failures.
+ *
+ * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own
+ * forks, because it could read private repositories for anyone.
+ */
+import { ByteReader } from '../../git/byte-reader.ts';
+import { countedFetch } from '../../metrics/counted-fetch.ts';
+import type { Http } from '../../outgoing/http-client.ts';
+import { type BodyLimits, chunksOf } from '../../streams.ts';
+import { ErrorPacket } from '../../git/error-packet.ts';
+import type { BackOff } from '../account/account-back-off.ts';
+import { HostError, hostText, MovedError } from '../host-error.ts';
+import { pauseAskedBy, RateLimitError } from '../account/rate-limit.ts';
+import { fullName, parseRepositoryName, type RepositoryName } from '../repository-name.ts';
+
+/** How long the host may take until its answer begins, and between its bytes (contract, section 8). */
+export const HOST_TIMEOUT_MS = 30_000;
+const USER_AGENT = 'git/2.0';
+
+export type GitService = 'git-upload-pack' | 'git-receive-pack';
+
+/** In whose name a request is made. */
+export type Caller = 'public' | 'bot';
+
+/** The target of the host's redirect: `…/<owner>/<name>.git/…`; null if we cannot follow it. */
+export function movedRepository(response: Response): RepositoryName | null {
+  if (response.status < 300 || response.status >= 400) return null;
+  const location = response.headers.get('Location') ?? '';
+  const [, owner, name] =
+    /^(?:https?:\/\/[^/]+)?\/([^/]+)\/([^/]+)\/(?:info\/refs|git-)/.exec(location) ?? [];
+  return owner === undefined || name === undefined ? null : parseRepositoryName(owner, name);
+}
+
+/** The bot's own, for requests in its name. */
+export interface BotAccount {
+  readonly token: string;
+  readonly backOff: BackOff;
+}
+
+/** As much is read of an answer that refuses. */
+const MAX_REFUSAL_BYTES = 4 * 1024;
+
+export class SmartHttp {
+  readonly #webUrl: string;
+  readonly #account: BotAccount | null;
+  readonly #fetch: Http['fetch'];
+
+  /** @param webUrl web and Git base of the host, without a trailing slash. */
+  constructor(webUrl: string, account: BotAccount | null, http: Http) {
+    this.#webUrl = webUrl;
+    this.#account = account;
+    this.#fetch = countedFetch('git', http);
+  }
+
+  /** The host's name, for messages. */
+  get hostName(): string {
+    return new URL(this.#webUrl).host;
+  }
+
+  /**
+   * One request to a service, with a successful answer.
+   * @throws HostError
+   */
+  async post(
+    repository: RepositoryName,
+    service: GitService,
+    caller: Caller,
+    body: Uint8Array | ReadableStream<Uint8Array>,
+  ): Promise<Response> {
+    const headers: Record<string, string> = {
+      'Content-Type': `application/x-${service}-request`,
+      Accept: `application/x-${service}-result`,
+    };
+    if (service === 'git-upload-pack') headers['Git-Protocol'] = 'version=2';
+    const account = caller === 'bot' ? this.#account : null;
+    if (account !== null) {
+      headers['Authorization'] = `Basic ${btoa(`x-access-token:${account.token}`)}`;
+      await account.backOff.heed().catch(async (error: unknown) => {
+        // The producer of the body would wait for ever.
+        if (body instanceof ReadableStream) await body.cancel(error).catch(() => {});
+        throw error;
+      });
+    }
+    // The answer to a push begins when the host has read and checked the pack, which takes as long as it takes.
+    const timeoutMs = service === 'git-receive-pack' ? null : HOST_TIMEOUT_MS;
+    const response = await this.fetch(repository, service, { method: 'POST', headers, body }, timeoutMs);
+    if (response.ok) return response;
+    throw await this.#refusal(response, account);
+  }
+
+  /**
+   * Any request about a repository. Returns the host's answer unchanged, including redirects.
+   * @param path after `<owner>/<name>.git/`.
+   * @param timeoutMs until the answer begins; null: the caller limits the time.
+   * @throws HostError `unreachable` if no answer begins in time.
+   */
+  async fetch(
+    repository: RepositoryName,
+    path: string,
+    request: { method: string; headers: Record<string, string>; body: BodyInit | null },
+    timeoutMs: number | null = HOST_TIMEOUT_MS,
+  ): Promise<Response> {
+    const timeout = new AbortController();
+    const timer = timeoutMs === null ? undefined : setTimeout(() => timeout.abort(), timeoutMs);
+    try {
+      return await this.#fetch(`${this.#webUrl}/${fullName(repository)}.git/${path}`, {
+        ...request,
+        headers: { ...request.headers, 'User-Agent': USER_AGENT },
+        redirect: 'manual',
+        signal: timeout.signal,
+      });
+    } catch (error) {
+      throw this.unreachable(error);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Reads an answer's body. @throws HostError `unreachable` if it is not what `parse` expects. */
+  async read<T>(
+    response: Response,
+    limits: Omit<BodyLimits, 'timeoutMs'>,
+    parse: (reader: ByteReader) => Promise<T>,
+  ): Promise<T> {
+    const reader = new ByteReader(chunksOf(response.body, { ...limits, timeoutMs: HOST_TIMEOUT_MS }));
+    try {
+      return await parse(reader);
+    } catch (error) {
+      await reader.cancel();
+      throw this.unreachable(error);
+    }
+  }
+
+  unreachable(cause: unknown): HostError {
+    if (cause instanceof ErrorPacket) {
+      const said = hostText(cause.text);
+      return new HostError('unreachable', `${this.hostName} says: ${said}`, cause, said);
+    }
+    return new HostError(
+      'unreachable',
+      `${this.hostName} did not answer as expected. Try again later.`,
+      cause,
+    );
+  }
+
+  /** @param account in whose name the request was made; null: in nobody's. */
+  async #refusal(response: Response, account: BotAccount | null): Promise<HostError> {
+    const { status, headers } = response;
+    const text = await beginningOf(response);
+    if (account !== null) {
+      const pauseMs = account.backOff.observe({ status, header: (name) => headers.get(name), text });
+      if (pauseMs !== null) return new RateLimitError(this.hostName, pauseMs, status);
+      if (status === 401 || status === 403) {
+        const said = `${hostText(text) || 'no reason'} (${status})`;
+        return new HostError('refused', `${this.hostName} refuses the bot account: ${said}`, status, said);
+      }
+    } else if (pauseAskedBy({ status, header: (name) => headers.get(name), text }, Date.now()) !== null) {
+      const message = `${this.hostName} limits what this service may read. Try again later.`;
+      return new HostError('rate-limited', message, status);
+    }
+    if (status >= 500) return this.unreachable(status);
+    const movedTo = movedRepository(response);
+    if (movedTo !== null) return new MovedError(movedTo);
+    return new HostError('missing', 'The repository does not exist, or is not public.', status);
+  }
+}
+
+/** What an answer says first, if it says it in words. */
+async function beginningOf(response: Response): Promise<string> {
+  const source = chunksOf(response.body, { maxBytes: MAX_REFUSAL_BYTES, timeoutMs: HOST_TIMEOUT_MS });
+  const isText = /^text\/plain|json/.test(response.headers.get('Content-Type') ?? 'text/plain');
+  let text = '';
+  const decoder = new TextDecoder();
+  try {
+    for (let chunk = isText ? await source.read() : null; chunk !== null; chunk = await source.read()) {
+      text += decoder.decode(chunk, { stream: true });
+    }
+  } catch {
+    // What came so far is enough.
+  }
+  await source.cancel();
+  return text.slice(0, MAX_REFUSAL_BYTES);
+}

@@ -1,0 +1,220 @@
+/**
+ * Reads from GitHub what others do to the bot's pull requests: the account's notifications feed says which ones were
+ * touched, and the pull request itself says how.
+ *
+ * Nothing is written, and no notification is marked as read: the operator may use the same account in a browser, so the
+ * feed is asked for both read and unread ones. Nothing is retried: the caller comes back in a minute.
+ */
+import type { Octokit } from '@octokit/rest';
+import { expectAddress, expectList, expectNumber } from '../rest/answer.ts';
+import { openOctokit, type RestAccess } from '../rest/octokit.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import { isRequestFailure } from '../rest/request-failure.ts';
+
+const TIMEOUT_MS = 10_000;
+/** The most that GitHub gives at once. */
+const THREADS_PER_PAGE = 50;
+const REMARKS_PER_PAGE = 100;
+/** How often the feed may be read when its answer does not say so. */
+const USUAL_POLL_INTERVAL_S = 60;
+
+/** A pull request that someone touched. */
+export interface FeedThread {
+  readonly id: string;
+  /** The host says that the bot itself opened it. It may say something else of such a one, too. */
+  readonly isByBot: boolean;
+  readonly repository: RepositoryName;
+  readonly number: number;
+  /** Milliseconds since 1970, in whole seconds. */
+  readonly updatedAt: number;
+}
+
+export interface Feed {
+  /** Null: nothing has changed since the given time. */
+  readonly threads: readonly FeedThread[] | null;
+  /** Sent back unchanged in the next request. */
+  readonly lastModified: string | null;
+  readonly pollIntervalMs: number;
+}
+
+/** A comment, or a review with all its remarks. */
+export interface Remark {
+  /** Names it among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
+  readonly key: string;
+  /** The number of the account: its name may change. */
+  readonly authorId: number | null;
+  readonly url: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly text: string;
+}
+
+export interface PullRequestState {
+  readonly number: number;
+  readonly url: string;
+  readonly authorId: number | null;
+  /** The branch to be merged. */
+  readonly branch: string;
+  readonly mergedAt: string | null;
+  readonly closedAt: string | null;
+}
+
+/** What a call to the host is made for. */
+export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'reviews';
+
+export class GitHubActivity {
+  readonly #octokit: Octokit;
+
+  /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
+  constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
+    this.#octokit = openOctokit(access, TIMEOUT_MS);
+    this.#octokit.hook.before('request', ({ url }) => beforeCall(callOf(url)));
+  }
+
+  async botId(): Promise<number> {
+    return (await this.#octokit.rest.users.getAuthenticated()).data.id;
+  }
+
+  /**
+   * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.
+   * @param wantsMore is handed each page, the newest first, and says whether to go on to the next one.
+   */
+  async feed(
+    since: number,
+    ifModifiedSince: string | null,
+    wantsMore: (page: readonly FeedThread[]) => boolean,
+  ): Promise<Feed> {
+    const query = {
+      all: true,
+      participating: true,
+      since: `${new Date(since).toISOString().slice(0, 19)}Z`,
+      per_page: THREADS_PER_PAGE,
+    };
+    const list = this.#octokit.rest.activity.listNotificationsForAuthenticatedUser;
+    try {
+      const headers = ifModifiedSince === null ? {} : { 'if-modified-since': ifModifiedSince };
+      let answer = await list({ ...query, headers });
+      const lastModified = answer.headers['last-modified'] ?? null;
+      const pollIntervalMs = pollInterval(answer.headers);
+      let shown = answer.data.flatMap(pullRequestThread);
+      const threads = [...shown];
+      // Further pages are requested without the condition, because an old page may be unmodified.
+      for (let page = 2; wantsMore(shown) && answer.headers.link?.includes('rel="next"'); page++) {
+        answer = await list({ ...query, page });
+        shown = answer.data.flatMap(pullRequestThread);
+        threads.push(...shown);
+      }
+      return { threads, lastModified, pollIntervalMs };
+    } catch (error) {
+      if (!isRequestFailure(error) || error.status !== 304) throw error;
+      const pollIntervalMs = pollInterval(error.response?.headers ?? {});
+      return { threads: null, lastModified: ifModifiedSince, pollIntervalMs };
+    }
+  }
+
+  /** The state of a pull request; null if the host no longer shows it. */
+  async pullRequest({ owner, name: repo }: RepositoryName, number: number): Promise<PullRequestState | null> {
+    return unlessGone(async () => {
+      const { data: pull } = await this.#octokit.rest.pulls.get({ owner, repo, pull_number: number });
+      return {
+        number: pull.number,
+        url: pull.html_url,
+        authorId: pull.user?.id ?? null,
+        branch: pull.head.ref,
+        mergedAt: pull.merged_at,
+        closedAt: pull.closed_at,
+      };
+    });
+  }
+
+  /** What was said on a pull request since a moment; null if the host no longer shows it. */
+  async remarks(
+    { owner, name: repo }: RepositoryName,
+    number: number,
+    since: number,
+  ): Promise<readonly Remark[] | null> {
+    const { rest } = this.#octokit;
+    const thread = { owner, repo, per_page: REMARKS_PER_PAGE };
+    const moment = `${new Date(since).toISOString().slice(0, 19)}Z`;
+    return unlessGone(async () => {
+      const [comments, reviews] = await Promise.all([
+        this.#octokit.paginate(
+          rest.issues.listComments,
+          { ...thread, issue_number: number, since: moment },
+          // A page of another shape must not pass for a thread without comments.
+          ({ data }) => [...expectList(data)],
+        ),
+        // Reviews cannot be asked for from a moment on.
+        this.#octokit.paginate(rest.pulls.listReviews, { ...thread, pull_number: number }, ({ data }) => [
+          ...expectList(data),
+        ]),
+      ]);
+      return [
+        ...comments.map((comment) => ({
+          key: `comment:${expectNumber(comment.id)}`,
+          authorId: comment.user?.id ?? null,
+          url: expectAddress(comment.html_url),
+          at: comment.created_at,
+          text: comment.body ?? '',
+        })),
+        // Every remark on a line of code belongs to a review, even if it is the only one in it.
+        ...reviews.map((review) => ({
+          key: `review:${expectNumber(review.id)}`,
+          authorId: review.user?.id ?? null,
+          url: expectAddress(review.html_url),
+          at: review.submitted_at ?? '',
+          text: review.body ?? '',
+        })),
+        // An old comment that was edited is no news.
+      ].filter(({ at }) => !(Date.parse(at) < Date.parse(moment)));
+    });
+  }
+}
+
+/** By the last word of the path; that of a pull request ends with its number, or with the name of that parameter. */
+const CALLS: Readonly<Record<string, ActivityCall>> = {
+  notifications: 'feed',
+  user: 'account',
+  comments: 'comments',
+  reviews: 'reviews',
+};
+
+/** @param url a template, or the address of a further page. */
+function callOf(url: string): ActivityCall {
+  const lastWord = /(\w+)(?:\?.*)?$/.exec(url)?.[1] ?? '';
+  return CALLS[lastWord] ?? 'pull_request';
+}
+
+async function unlessGone<T>(call: () => Promise<T>): Promise<T | null> {
+  try {
+    return await call();
+  } catch (error) {
+    if (isRequestFailure(error) && [404, 410, 451].includes(error.status)) return null;
+    throw error;
+  }
+}
+
+function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {
+  const seconds = Number(headers['x-poll-interval']);
+  return (Number.isFinite(seconds) ? seconds : USUAL_POLL_INTERVAL_S) * 1000;
+}
+
+type Notification = Awaited<
+  ReturnType<Octokit['rest']['activity']['listNotificationsForAuthenticatedUser']>
+>['data'][number];
+
+/** A notification about a pull request; none for one about anything else. */
+function pullRequestThread({ id, reason, subject, repository, updated_at }: Notification): FeedThread[] {
+  // The API's types do not allow null, but a discussion has no address.
+  const number = /\/pulls\/(\d+)$/.exec(subject.url ?? '')?.[1];
+  if (subject.type !== 'PullRequest' || number === undefined) return [];
+  return [
+    {
+      id,
+      isByBot: reason === 'author',
+      repository: { owner: repository.owner.login, name: repository.name },
+      number: Number(number),
+      updatedAt: Date.parse(updated_at),
+    },
+  ];
+}

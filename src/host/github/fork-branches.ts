@@ -1,0 +1,106 @@
+/** Branches of the bot's fork that are upstream's: brought to where upstream has them, and added where the fork lacks them. */
+import type { Oid } from '../../git/oid.ts';
+import { expectText } from '../rest/answer.ts';
+import { HostError } from '../host-error.ts';
+import type { RestCalls } from '../rest/octokit.ts';
+import type { RepositoryName } from '../repository-name.ts';
+
+/**
+ * Brings a branch of the fork to where upstream has it. Where the host cannot merge, because upstream was rewritten, or
+ * does something else instead, such as a merge commit of its own, the branch is set.
+ */
+export async function syncBranch(
+  calls: RestCalls,
+  fork: RepositoryName,
+  branch: string,
+  upstreamTip: Oid,
+): Promise<void> {
+  const { repos, git } = calls.octokit.rest;
+  const { owner, name: repo } = fork;
+  const refusal = await refusalOf(calls, () => repos.mergeUpstream({ owner, repo, branch }));
+  // The answer does not say where the branch is now.
+  if (refusal === null && (await branchTip(calls, fork, branch)) === upstreamTip) return;
+  const update = { owner, repo, ref: `heads/${branch}`, sha: upstreamTip, force: true };
+  const secondRefusal = await refusalOf(calls, async () => {
+    const { data } = await git.updateRef(update);
+    expectTip(data, upstreamTip);
+  });
+  if (secondRefusal === null) return;
+  // A token that may not change workflows is told so by the first call, and by the second one that nothing is there.
+  const isTelling = secondRefusal.code !== 'missing' && !isAboutWorkflows(refusal);
+  throw isTelling ? secondRefusal : (refusal ?? secondRefusal);
+}
+
+function isAboutWorkflows(refusal: HostError | null): boolean {
+  return refusal !== null && /refusing to allow .* workflow/i.test(refusal.publicMessage);
+}
+
+/**
+ * Gives the fork a branch of upstream's that it lacks. Where forks share objects with upstream, the host takes upstream's
+ * commit at once; elsewhere the branch begins at `ground`, which the fork has, and is synced. Another push may be doing
+ * the same: a branch that exists by then is as good.
+ */
+export async function addBranch(
+  calls: RestCalls,
+  fork: RepositoryName,
+  branch: string,
+  upstreamTip: Oid,
+  ground: Oid,
+): Promise<void> {
+  if ((await createBranch(calls, fork, branch, upstreamTip)) === null) return;
+  const tip = await branchTip(calls, fork, branch);
+  if (tip === upstreamTip) return;
+  if (tip === null) {
+    const refusal = await createBranch(calls, fork, branch, ground);
+    if (refusal !== null && (await branchTip(calls, fork, branch)) === null) throw refusal;
+  }
+  await syncBranch(calls, fork, branch, upstreamTip);
+}
+
+/** Null if the fork has no such branch. */
+async function branchTip(
+  { octokit, retried }: RestCalls,
+  { owner, name: repo }: RepositoryName,
+  branch: string,
+): Promise<Oid | null> {
+  try {
+    return await retried(async () => {
+      const { data } = await octokit.rest.git.getRef({ owner, repo, ref: `heads/${branch}` });
+      return expectText(data.object.sha);
+    });
+  } catch (error) {
+    if (error instanceof HostError && error.code === 'missing') return null;
+    throw error;
+  }
+}
+
+/** Null if the branch exists now, at `tip`. */
+function createBranch(
+  calls: RestCalls,
+  { owner, name: repo }: RepositoryName,
+  branch: string,
+  tip: Oid,
+): Promise<HostError | null> {
+  return refusalOf(calls, async () => {
+    const ref = `refs/heads/${branch}`;
+    const { data } = await calls.octokit.rest.git.createRef({ owner, repo, ref, sha: tip });
+    expectTip(data, tip);
+  });
+}
+
+/** What the host said if it understood and said no; null if it did what it was asked for. */
+async function refusalOf({ retried }: RestCalls, call: () => Promise<unknown>): Promise<HostError | null> {
+  try {
+    await retried(call);
+    return null;
+  } catch (error) {
+    const saidNo = error instanceof HostError && (error.code === 'refused' || error.code === 'missing');
+    if (saidNo) return error;
+    throw error;
+  }
+}
+
+/** @throws TypeError */
+function expectTip({ object }: { readonly object: { readonly sha: string } }, wanted: Oid): void {
+  if (object.sha !== wanted) throw new TypeError('the branch is not where it was to be');
+}

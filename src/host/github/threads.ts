@@ -1,0 +1,191 @@
+/**
+ * What the bot writes on GitHub: comments on issues and pull requests, and new issues.
+ *
+ * Creating a comment or an issue is never retried: if the host's answer is lost, it may exist, and a second one would
+ * be worse than an error. Reads, edits and deletions have the same result when repeated, so they are retried.
+ */
+import type { Octokit } from '@octokit/rest';
+import type { Clock } from '../../clock.ts';
+import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
+import { HostError } from '../host-error.ts';
+import { openOctokit, type RestAccess, type RetriedCalls, retriedCalls } from '../rest/octokit.ts';
+import { underCurrentName } from '../rest/renamed.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import { failureStatus } from '../rest/request-failure.ts';
+
+const TIMEOUT_MS = 10_000;
+const COMMENTS_PER_PAGE = 100;
+/** The statuses for something that does not exist, no longer exists, or may not be shown. */
+const GONE: ReadonlySet<number | undefined> = new Set([404, 410, 451]);
+
+export interface PostedComment {
+  readonly id: number;
+  readonly url: string;
+}
+
+export interface CommentWithText extends PostedComment {
+  readonly text: string;
+}
+
+export interface NewIssue {
+  readonly title: string;
+  readonly body: string;
+  readonly labels: readonly string[];
+}
+
+export interface PostedIssue {
+  readonly number: number;
+  readonly url: string;
+}
+
+export class GitHubThreads {
+  readonly #octokit: Octokit;
+  readonly #retried: RetriedCalls;
+
+  constructor(options: RestAccess & { clock: Clock }) {
+    this.#octokit = openOctokit(options);
+    this.#retried = retriedCalls(options);
+  }
+
+  /** @throws HostError; `unreachable` leaves it open whether the comment exists. */
+  async createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment> {
+    return this.#once(repository, async ({ owner, name: repo }) => {
+      const answer = await this.#octokit.rest.issues.createComment({
+        owner,
+        repo,
+        issue_number: number,
+        body: text,
+        request: limited(),
+      });
+      expectStatus(answer, 201);
+      return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
+    });
+  }
+
+  /**
+   * Most hosts drop the labels of an account that may not set them. Of one that refuses the issue for them, it is asked for
+   * once more, without.
+   * @throws HostError; `unreachable` leaves it open whether the issue exists.
+   */
+  async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
+    try {
+      return await this.#createIssue(repository, issue);
+    } catch (error) {
+      const isRefused = error instanceof HostError && error.code === 'refused';
+      if (!isRefused || failureStatus(error.cause) !== 403 || issue.labels.length === 0) throw error;
+      return this.#createIssue(repository, { ...issue, labels: [] });
+    }
+  }
+
+  #createIssue(repository: RepositoryName, { title, body, labels }: NewIssue): Promise<PostedIssue> {
+    return this.#once(repository, async ({ owner, name: repo }) => {
+      const issue = { owner, repo, title, body, labels: [...labels] };
+      const answer = await this.#octokit.rest.issues.create({ ...issue, request: limited() });
+      expectStatus(answer, 201);
+      return { number: expectNumber(answer.data.number), url: expectAddress(answer.data.html_url) };
+    });
+  }
+
+  /** The bot's comments on a thread that were created or changed since a given time. */
+  async ownComments(
+    { owner, name: repo }: RepositoryName,
+    number: number,
+    since: number,
+  ): Promise<CommentWithText[]> {
+    const { issues, users } = this.#octokit.rest;
+    const botId = await this.#retried(async () =>
+      expectNumber((await users.getAuthenticated({ request: limited() })).data.id),
+    );
+    const list = {
+      owner,
+      repo,
+      issue_number: number,
+      since: new Date(since).toISOString(),
+      per_page: COMMENTS_PER_PAGE,
+    };
+    return this.#retried(() =>
+      this.#octokit.paginate(issues.listComments, { ...list, request: limited() }, (page) => {
+        // A page of another shape is not to pass for a thread without comments.
+        expectStatus(page, 200);
+        return expectList(page.data)
+          .map(({ id, user, html_url, body }) => ({
+            id: expectNumber(id),
+            user,
+            url: html_url,
+            text: body ?? '',
+          }))
+          .filter(({ user }) => user?.id === botId)
+          .map(({ id, url, text }) => ({ id, url: expectAddress(url), text }));
+      }),
+    );
+  }
+
+  /**
+   * Replaces the comment's text by `change(text)`; null leaves it unchanged. A comment that is gone is not an error.
+   */
+  async editComment(
+    repository: RepositoryName,
+    id: number,
+    change: (text: string) => string | null,
+  ): Promise<void> {
+    const { issues } = this.#octokit.rest;
+    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+      const place = { owner, repo, comment_id: id };
+      const { data } = await issues.getComment({ ...place, request: limited() });
+      // Another comment's text, or none, is not to be written over this one's.
+      if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
+      const text = change(data.body ?? '');
+      if (text === null) return;
+      const changed = await issues.updateComment({ ...place, body: text, request: limited() });
+      if (expectNumber(changed.data.id) !== id) throw new TypeError('the host answers with another comment');
+    });
+  }
+
+  /** A comment that is gone is no error. */
+  async deleteComment(repository: RepositoryName, id: number): Promise<void> {
+    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+      const place = { owner, repo, comment_id: id };
+      expectStatus(await this.#octokit.rest.issues.deleteComment({ ...place, request: limited() }), 204);
+    });
+  }
+
+  async #unlessGone(
+    repository: RepositoryName,
+    change: (repository: RepositoryName) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await this.#renamed(repository, (current) => this.#retried(() => change(current)));
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+  }
+
+  /** Tried again only when the host said that it did nothing. */
+  #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
+    return this.#renamed(repository, (current) =>
+      this.#retried(async () => {
+        try {
+          return await create(current);
+        } catch (error) {
+          if (error instanceof HostError) throw error;
+          const status = failureStatus(error);
+          if (status !== undefined && status < 500) throw error;
+          throw new HostError('unreachable', 'The code host did not answer as expected.', error);
+        }
+      }),
+    );
+  }
+
+  #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
+    return underCurrentName({ octokit: this.#octokit, retried: this.#retried }, repository, write);
+  }
+}
+
+/** Whether the host failed because the comment, the thread or the repository does not exist (any more). */
+export function isGone(error: unknown): boolean {
+  return error instanceof HostError && GONE.has(failureStatus(error.cause));
+}
+
+function limited(): { signal: AbortSignal } {
+  return { signal: AbortSignal.timeout(TIMEOUT_MS) };
+}

@@ -1,0 +1,125 @@
+/**
+ * Octokit for every call to the host's REST API: without output, strict about incomplete answers, and with failures as
+ * HostErrors.
+ */
+import { Octokit } from '@octokit/rest';
+import type { Clock } from '../../clock.ts';
+import { countedFetch } from '../../metrics/counted-fetch.ts';
+import type { Http } from '../../outgoing/http-client.ts';
+import { wholeResponse } from '../../outgoing/whole-response.ts';
+import type { BackOff } from '../account/account-back-off.ts';
+import { HostError } from '../host-error.ts';
+import { answerOf, askedPauseMs, RateLimitError } from '../account/rate-limit.ts';
+import { isRequestFailure, refusalText } from './request-failure.ts';
+import type { TokenWatch } from '../account/token-watch.ts';
+import { type RetryAdvice, withRetries } from './retry.ts';
+
+const TIMEOUT_MS = 30_000;
+/** A hundred comments of the greatest length. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+
+/** Makes a call that may be repeated, and repeats it where that may help. Rejects with HostError. */
+export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
+
+/** What makes calls of the host's REST interface. */
+export interface RestCalls {
+  readonly octokit: Octokit;
+  readonly retried: RetriedCalls;
+}
+
+/** A host's REST interface, as somebody is to speak to it: with a token, over these connections. */
+export interface RestAccess {
+  readonly apiUrl: string;
+  readonly token: string;
+  readonly http: Http;
+  readonly backOff: BackOff;
+  readonly tokenWatch: Pick<TokenWatch, 'observe'>;
+}
+
+/** @param timeoutMs until the whole answer has come, where the call does not say. */
+export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
+  const { apiUrl, token, http, backOff, tokenWatch } = access;
+  const restFetch = countedFetch('rest', http);
+  const { origin } = new URL(apiUrl);
+  const octokit = new Octokit({
+    auth: token,
+    baseUrl: apiUrl,
+    request: {
+      async fetch(url: string, init: RequestInit) {
+        // The host names the address of a further page, and the token is sent there.
+        if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
+        const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
+        return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES);
+      },
+    },
+    // Octokit would print to the log, and the log is ours.
+    log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+  });
+  octokit.hook.before('request', async ({ headers }) => {
+    // Octokit's own names its version and the runtime.
+    headers['user-agent'] = 'gitveil';
+    await backOff.heed();
+  });
+  octokit.hook.error('request', (error) => {
+    if (isRequestFailure(error)) {
+      backOff.observe(answerOf(error));
+      tokenWatch.observe(answerOf(error));
+    }
+    throw error;
+  });
+  octokit.hook.after('request', ({ status, headers: answered, data }) => {
+    tokenWatch.observe({ status, header: (name) => answered[name]?.toString() ?? null });
+    // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
+    // without any answer.
+    const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';
+    if (isBroken) throw Object.assign(new Error('the answer is no JSON'), { status: 500 });
+    // A redirect that was not followed, as of a write: nothing has been done.
+    const response = { headers: answered, data };
+    if (status >= 300) throw Object.assign(new Error('the host redirects'), { status, response });
+  });
+  return octokit;
+}
+
+export function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }): RetriedCalls {
+  const hostName = new URL(apiUrl).host;
+  return async (call) => {
+    try {
+      return await withRetries(clock, call, (error) => advise(error, clock.now()));
+    } catch (error) {
+      throw toHostError(error, hostName, clock.now());
+    }
+  };
+}
+
+function advise(error: unknown, now: number): RetryAdvice {
+  const waitMs = askedPauseMs(error, now);
+  if (waitMs !== null) return { kind: 'again', waitMs };
+  const mayPass = isRequestFailure(error) && error.status >= 500;
+  return mayPass ? { kind: 'again', waitMs: null } : { kind: 'final' };
+}
+
+function toHostError(error: unknown, hostName: string, now: number): HostError {
+  if (error instanceof HostError) return error;
+  if (!isRequestFailure(error) || error.status >= 500) {
+    return new HostError('unreachable', `${hostName} did not answer as expected. Try again later.`, error);
+  }
+  const pauseMs = askedPauseMs(error, now);
+  if (pauseMs !== null) return new RateLimitError(hostName, pauseMs, error);
+  if (error.status < 400) {
+    return new HostError('moved', `${hostName} redirects to another address. Try again later.`, error);
+  }
+  if (error.status === 404) {
+    return new HostError('missing', 'The repository does not exist, or is not public.', error);
+  }
+  const text = refusalText(error) || 'no reason';
+  if (error.status === 401) {
+    return new HostError(
+      'refused',
+      `${hostName} refuses the bot account: ${text} (401)`,
+      error,
+      `${text} (401)`,
+    );
+  }
+  const said = error.status === 403 ? `${text} (403)` : null;
+  return new HostError('refused', `${hostName} says: ${text}`, error, said);
+}

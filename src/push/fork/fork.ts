@@ -1,0 +1,128 @@
+/**
+ * The bot's fork, ready to be pushed to: it exists, its objects have arrived, and the branches that the push stands on
+ * are where upstream has them.
+ *
+ * Forking on the host is asynchronous: the answer comes immediately, the objects later. An existing fork does not
+ * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
+ */
+import { type Oid, ZERO_OID } from '../../git/oid.ts';
+import type { Ref } from '../../git/ref-advertisement.ts';
+import { HostError } from '../../host/host-error.ts';
+import type { Repository } from '../../host/github/github.ts';
+import { repositoryKey, type RepositoryName } from '../../host/repository-name.ts';
+import type { PushHost } from '../push-host.ts';
+import { Refusal } from '../reply/refusal.ts';
+
+/** How long a new fork's objects may take to appear. */
+const FORK_WAIT_MS = 60_000;
+const FIRST_POLL_MS = 50;
+const LONGEST_POLL_MS = 2_000;
+const MAX_KNOWN_FORKS = 1_000;
+
+export interface ReadyFork {
+  /** What it is a fork of. */
+  readonly repository: RepositoryName;
+  readonly fork: RepositoryName;
+  /** Where the working branch is now; the zero id if it does not exist. */
+  readonly workBranchTip: Oid;
+  /** Tips of HEAD and of the other branches that were asked for, as far as the fork has them. */
+  readonly tips: ReadonlyMap<string, Oid>;
+}
+
+/**
+ * What this isolate knows about forks, by repository. It saves asking for an existing fork, because that is a write,
+ * and writes are limited. It also has the last known tips of its branches, so that a push needs no request if upstream
+ * has no new commits.
+ */
+const knownForks = new Map<string, { readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>();
+
+export function isForkKnown(host: PushHost, repository: RepositoryName): boolean {
+  return knownForks.has(repositoryKey(host.transport.hostName, repository));
+}
+
+/** After a push that failed, nothing is known for sure. */
+export function forgetFork(host: PushHost, repository: RepositoryName): void {
+  knownForks.delete(repositoryKey(host.transport.hostName, repository));
+}
+
+/** Whether a step failed because someone has deleted or renamed the fork. */
+export function isForkGone(error: unknown): boolean {
+  const cause = error instanceof Refusal ? error.cause : null;
+  return cause instanceof HostError && (cause.code === 'missing' || cause.code === 'moved');
+}
+
+/**
+ * Makes sure that the fork exists and has its objects. A fork that this isolate knows is not asked again.
+ * @param upstream the refs that the push stands on, with upstream's tips.
+ * @param workBranch the branch that will be pushed. @param isNewBranch it cannot exist yet.
+ * @throws HostError if the host does not fork, or not in time.
+ */
+export async function ensureFork(
+  host: PushHost,
+  repository: Repository,
+  upstream: readonly Ref[],
+  workBranch: string,
+  isNewBranch: boolean,
+): Promise<ReadyFork> {
+  const key = repositoryKey(host.transport.hostName, repository);
+  const known = knownForks.get(key);
+  if (isNewBranch && known !== undefined && upstream.every(({ name }) => known.tips.has(name))) {
+    return { repository, fork: known.fork, workBranchTip: ZERO_OID, tips: known.tips };
+  }
+  const deadline = host.clock.now() + FORK_WAIT_MS;
+  let fork = known?.fork ?? (await host.github.fork(repository));
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
+    const tips = await listForkTips(host, fork, [
+      ...upstream.map(({ name }) => name),
+      `refs/heads/${workBranch}`,
+    ]);
+    if (tips !== null) {
+      if (knownForks.size >= MAX_KNOWN_FORKS) knownForks.clear();
+      knownForks.set(key, { fork, tips });
+      return { repository, fork, workBranchTip: tips.get(`refs/heads/${workBranch}`) ?? ZERO_OID, tips };
+    }
+    // The remembered fork is gone.
+    if (knownForks.delete(key)) fork = await host.github.fork(repository);
+    if (host.clock.now() + pollMs > deadline) {
+      throw new HostError('unreachable', 'The fork was made, but its objects did not arrive in time.');
+    }
+    await host.clock.sleep(pollMs);
+  }
+}
+
+/** Null if the fork has no objects yet, or does not exist (any more). */
+async function listForkTips(
+  host: PushHost,
+  fork: RepositoryName,
+  wanted: readonly string[],
+): Promise<Map<string, Oid> | null> {
+  try {
+    const { refs, headTip } = await host.transport.listRefs(fork, ['HEAD', ...wanted], 'bot');
+    if (headTip === null) return null;
+    const tips = refs
+      .filter(({ name }) => wanted.includes(name))
+      .map(({ name, oid }) => [name, oid] as const);
+    return new Map([['HEAD', headTip], ...tips]);
+  } catch (error) {
+    if (error instanceof HostError && (error.code === 'missing' || error.code === 'moved')) return null;
+    throw error;
+  }
+}
+
+/**
+ * Brings branches of the fork to upstream's tips, one after the other.
+ * @throws HostError if the host does not bring one of them there.
+ */
+export async function syncFork(
+  host: PushHost,
+  { repository, fork, tips }: ReadyFork,
+  upstream: readonly Ref[],
+): Promise<void> {
+  for (const { name, oid } of upstream) {
+    if (tips.get(name) === oid) continue;
+    const branch = name.slice('refs/heads/'.length);
+    if (tips.has(name)) await host.github.syncBranch(fork, branch, oid);
+    else await host.github.addBranch(fork, branch, oid, tips.get('HEAD') as Oid);
+    knownForks.get(repositoryKey(host.transport.hostName, repository))?.tips.set(name, oid);
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * The steps of a push that need the host: their names in error messages, and their time limits.
+ *
+ * A host that hangs cannot keep a push alive. Preparing the fork and opening the pull request share one time limit.
+ * While a step takes long, the person is told what the service is waiting for.
+ */
+import type { Clock } from '../../clock.ts';
+import { HostError } from '../../host/host-error.ts';
+import { Refusal } from './refusal.ts';
+import type { Reply } from './reply.ts';
+
+/** For preparing the fork and opening the pull request, together. */
+const PROPOSAL_MS = 75_000;
+const LINE_INTERVAL_MS = 10_000;
+
+interface Step {
+  /** The text in the status table. */
+  readonly failure: string;
+  /** Completes "Still waiting for github.com". */
+  readonly waiting: string;
+  /** Null if the step has its own limits. */
+  readonly limitMs: number | 'shared' | null;
+  readonly next: string;
+}
+
+const AGAIN = 'Nothing was changed. Push again later.';
+
+const STEPS = {
+  lookup: {
+    failure: 'the repository could not be looked up',
+    waiting: 'to answer',
+    limitMs: 30_000,
+    next: AGAIN,
+  },
+  history: {
+    failure: 'the history of the repository could not be read',
+    waiting: 'to list its history',
+    limitMs: 75_000,
+    next: AGAIN,
+  },
+  fork: {
+    failure: 'the fork could not be made',
+    waiting: 'to fork the repository',
+    limitMs: 'shared',
+    next: 'Push again later: the fork may be ready then.',
+  },
+  sync: {
+    failure: 'the fork could not be brought up to date',
+    waiting: 'to bring the fork up to date',
+    limitMs: 'shared',
+    next: AGAIN,
+  },
+  push: {
+    failure: 'the commits could not be sent to the fork',
+    waiting: 'to check the commits',
+    limitMs: null,
+    next: 'No pull request was opened. Push again later.',
+  },
+  'pull-request': {
+    failure: 'the pull request could not be opened',
+    waiting: 'to open the pull request',
+    limitMs: 'shared',
+    next: 'Push the same commits again later. The service looks for the pull request before it opens another.',
+  },
+  edit: {
+    failure: 'the pull request could not be edited',
+    waiting: 'to edit the pull request',
+    limitMs: 'shared',
+    next: 'Its commits are up to date. Push the same commits again to retry.',
+  },
+  withdrawal: {
+    failure: 'the pull request could not be withdrawn completely',
+    waiting: 'to close the pull request',
+    limitMs: 75_000,
+    next: 'Push the same again later. The service continues where it stopped.',
+  },
+} as const satisfies Record<string, Step>;
+
+export type HostStep = keyof typeof STEPS;
+
+/** The messages of each step. */
+export const STEP_FAILURES = Object.values(STEPS).map(({ failure }) => failure);
+
+/** Runs one step, and turns a failure of the host into a refusal that names the step. */
+export async function hostStep<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!(error instanceof HostError)) throw error;
+    const { failure, next } = STEPS[step];
+    const isFinal = error.code === 'refused' || error.code === 'missing';
+    throw new Refusal(failure, isFinal ? [error.publicMessage] : [error.publicMessage, next], {
+      cause: error,
+    });
+  }
+}
+
+/** The steps of one push, with their limits of time. */
+export class HostSteps {
+  readonly #clock: Clock;
+  readonly #reply: Reply;
+  readonly #hostName: string;
+  #sharedLeftMs = PROPOSAL_MS;
+
+  constructor(clock: Clock, reply: Reply, hostName: string) {
+    this.#clock = clock;
+    this.#reply = reply;
+    this.#hostName = hostName;
+  }
+
+  /**
+   * Runs one step, with a line for the person every ten seconds.
+   * @throws Refusal that names the step, if the host fails or takes too long. Whether the step took effect is then
+   * unknown.
+   */
+  async run<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
+    const { limitMs } = STEPS[step];
+    const startedAt = this.#clock.now();
+    const done = new AbortController();
+    const limit = limitMs === 'shared' ? this.#sharedLeftMs : limitMs;
+    try {
+      return await hostStep(step, () => Promise.race([action(), this.#patience(step, limit, done.signal)]));
+    } finally {
+      done.abort();
+      if (limitMs === 'shared') this.#sharedLeftMs -= this.#clock.now() - startedAt;
+    }
+  }
+
+  /** Rejects when the time is up; never resolves. */
+  async #patience(step: HostStep, limitMs: number | null, done: AbortSignal): Promise<never> {
+    const { waiting } = STEPS[step];
+    for (let leftMs = limitMs ?? Infinity; leftMs > 0; leftMs -= LINE_INTERVAL_MS) {
+      await this.#clock.sleep(Math.min(LINE_INTERVAL_MS, leftMs), done);
+      if (done.aborted) return new Promise<never>(() => {});
+      if (leftMs > LINE_INTERVAL_MS) {
+        await this.#reply.progressIfOpen(`Still waiting for ${this.#hostName} ${waiting} ...`);
+      }
+    }
+    throw new HostError('unreachable', `${this.#hostName} did not answer in time.`);
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Why a push failed, as the person sees it. The one place where errors become text.
+ *
+ * As in Git's own receive-pack, the status table gets a short reason, and the lines above it explain it and say what to
+ * do. Only the public messages of the two error classes are shown, never a cause.
+ */
+import { ProtocolError } from '../../git/protocol-error.ts';
+import type { GitClient } from '../../git/git-client.ts';
+import { BodyError } from '../../streams.ts';
+
+export type SpecialOutcome = 'suspended' | 'rate-limited' | 'preview';
+
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  /** For the status table, without line breaks: `push rejected: <reason>`. */
+  readonly reason: string;
+  /** Explanation and next step. */
+  readonly lines: readonly string[];
+  /** `ok`, or what is wrong with the pack. */
+  readonly unpackStatus: string;
+  /** How a push is counted that was not accepted, or was a preview. */
+  readonly outcome: SpecialOutcome | null;
+
+  constructor(
+    reason: string,
+    lines: readonly string[],
+    options: { unpackStatus?: string; outcome?: SpecialOutcome; cause?: unknown } = {},
+  ) {
+    super(reason, { cause: options.cause });
+    this.reason = reason;
+    this.lines = lines;
+    this.unpackStatus = options.unpackStatus ?? 'ok';
+    this.outcome = options.outcome ?? null;
+  }
+
+  /** The lines, with blank lines around them. */
+  get paragraph(): readonly string[] {
+    return this.lines.length === 0 ? [] : ['', ...this.lines, ''];
+  }
+
+  get finalLine(): string {
+    return this.outcome === 'preview' ? this.reason : `push rejected: ${this.reason}`;
+  }
+}
+
+const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly string[] }> = {
+  timeout: {
+    reason: 'the push did not arrive completely',
+    lines: [
+      'Your data came too slowly: it stopped, or was less than 1 KiB a second.',
+      'Push again. If that fails, too, push fewer commits at once or use a faster connection.',
+    ],
+  },
+  aborted: {
+    reason: 'the push did not arrive completely',
+    lines: ['The connection broke. Push again.'],
+  },
+  damaged: {
+    reason: 'the push arrived damaged',
+    lines: ['Its gzip compression is broken. Push again, or push with another Git client.'],
+  },
+  // Answered with HTTP 413 instead.
+  'too-large': { reason: 'the push is too large', lines: [] },
+};
+
+/** The message for any failure. @param client the person's Git client: the advice must work for it. */
+export function toRefusal(error: unknown, client: GitClient): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof ProtocolError) {
+    if (error.code === 'not-rewritable') {
+      const remedy =
+        client === 'git'
+          ? 'Push with: git -c pack.useBitmaps=false push ...'
+          : 'Push fewer commits at once, or push with the git command.';
+      return new Refusal('the commits cannot be made anonymous', [error.publicMessage, remedy]);
+    }
+    if (error.code === 'too-large') return new Refusal('the push is too large', [error.publicMessage]);
+    if (error.code === 'bad-request') {
+      return new Refusal('the request is malformed', [error.publicMessage], {
+        unpackStatus: 'malformed request',
+      });
+    }
+    return new Refusal('the pack is invalid', [error.publicMessage], { unpackStatus: 'invalid pack' });
+  }
+  if (error instanceof BodyError) {
+    const { reason, lines } = BODY_REFUSALS[error.code];
+    return new Refusal(reason, lines, { unpackStatus: 'incomplete pack' });
+  }
+  return new Refusal(
+    'internal error',
+    ['This is a fault of the service, and it was logged. Push again later.'],
+    {
+      cause: error,
+    },
+  );
+}

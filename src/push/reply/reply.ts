@@ -1,0 +1,58 @@
+/**
+ * The answer to a push, as the client reads it: progress on band 2, the report-status on band 1, an error on band 3.
+ *
+ * A client does not listen before it has sent everything, so lines wait until the reply is opened. Every reply is
+ * complete, even a refusal: lines that explain, the report-status with each pushed ref, the final line, a flush. With
+ * only an error on band 3, Git would report a broken connection.
+ */
+import { concatBytes } from '../../git/bytes.ts';
+import { FLUSH_PKT } from '../../git/pkt-line.ts';
+import { encodeReportStatus, type ReportStatus } from '../../git/report-status.ts';
+import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand } from '../../git/side-band.ts';
+
+/** False if the client has gone, which changes nothing about the push. Must not reject. */
+export type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
+
+export class Reply {
+  readonly #hasSideBand: boolean;
+  readonly #wantsReport: boolean;
+  #waiting: string[] = [];
+  #write: WriteBytes | null = null;
+
+  constructor(capabilities: ReadonlySet<string>) {
+    this.#hasSideBand = capabilities.has('side-band-64k');
+    this.#wantsReport = capabilities.has('report-status');
+  }
+
+  /** The client listens now. */
+  async open(write: WriteBytes): Promise<void> {
+    this.#write = write;
+    await this.progress(...this.#waiting.splice(0));
+  }
+
+  /** Lines for the person; the client puts `remote: ` in front of each. */
+  async progress(...lines: readonly string[]): Promise<void> {
+    if (!this.#hasSideBand || lines.length === 0) return;
+    if (this.#write === null) this.#waiting.push(...lines);
+    else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${line}\n`).join('')));
+  }
+
+  /** A line that is useful only now: sent only if the client already listens. */
+  async progressIfOpen(line: string): Promise<void> {
+    if (this.#write !== null) await this.progress(line);
+  }
+
+  /**
+   * Ends the reply; only after `open`. False if the client did not receive it.
+   * @param finalLine of a push that failed.
+   */
+  async finish(report: ReportStatus, finalLine: string | null): Promise<boolean> {
+    const write = this.#write as WriteBytes;
+    const status = this.#wantsReport ? encodeReportStatus(report) : new Uint8Array(0);
+    if (!this.#hasSideBand) return write(status);
+    // Git ends this line itself.
+    const error = finalLine === null ? [] : [encodeBand(BAND_ERROR, finalLine)];
+    // In one write: Git stops reading at band 3, and later bytes break its pipe before it shows the report.
+    return write(concatBytes([encodeBand(BAND_DATA, status), ...error, FLUSH_PKT]));
+  }
+}

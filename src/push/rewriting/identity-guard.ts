@@ -1,0 +1,210 @@
+/**
+ * Prevents people from publishing their names by mistake. It takes the names and addresses in the headers of pushed
+ * commits and tags, which the rewrite removes, and searches for them in everything else that becomes public. In files, it
+ * also searches for the original ids of the commits, from which a name can be guessed.
+ */
+import type { NewCommit } from '../../git/new-commits.ts';
+import type { Oid } from '../../git/oid.ts';
+import type { KeptObject } from '../../git/pack/kept-objects.ts';
+import { EntryWalker } from '../../git/pack/entry-walker.ts';
+import { PACK_HEADER_BYTES } from '../../git/pack/pack-scanner.ts';
+import { type BytePattern, ByteSearch, MAX_PATTERN_BYTES } from '../../git/search/byte-search.ts';
+import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
+import { identityPatterns } from '../../git/search/identity-patterns.ts';
+import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../git/search/own-id-patterns.ts';
+import { IdentityCollector } from '../../git/search/raw-identity.ts';
+import { utf8 } from '../../git/bytes.ts';
+import type { NamedCommits } from './named-commits.ts';
+import { Refusal } from '../reply/refusal.ts';
+
+/** The search stops after this many. */
+const MAX_FINDINGS = 10;
+const MAX_SHOWN_LENGTH = 100;
+const LINE_END = Uint8Array.of(0x0a);
+
+export class IdentityGuard {
+  readonly #nobodys: ReadonlySet<string>;
+  readonly #refuses: boolean;
+  readonly #collector = new IdentityCollector();
+  readonly #findings: string[] = [];
+  readonly #idFindings: string[] = [];
+  /** Commits that messages name, of which nobody can tell whose they are. */
+  #unsureIds: readonly Oid[] = [];
+  #isComplete = true;
+  #hasAllIds = true;
+  /** Patterns of contents from this one on are original ids. */
+  #firstIdPattern = 0;
+  /** Null: nothing to search for, or not known yet. */
+  #search: ByteSearch | null = null;
+  #contents: ContentSearch | null = null;
+  #walker: EntryWalker | null = null;
+  /** Bytes of the pack's header that have not arrived yet. */
+  #headerLeft = PACK_HEADER_BYTES;
+
+  /** @param nobodys names and addresses that are public anyway: the bot's. @param refuses false: only warns. */
+  constructor(nobodys: readonly string[], refuses: boolean) {
+    this.#refuses = refuses;
+    this.#nobodys = new Set(nobodys.map((text) => text.toLowerCase()));
+  }
+
+  /** Learns whom to search for. Call it before any check. */
+  learn(
+    commits: readonly NewCommit[],
+    contentOf: (commit: NewCommit) => Uint8Array | undefined,
+    kept: Iterable<KeptObject>,
+    originalIds: readonly Oid[],
+  ): void {
+    for (const commit of commits) {
+      const content = contentOf(commit);
+      if (content !== undefined) this.#collector.add(content, commit.commit.encoding);
+    }
+    for (const { type, content } of kept) if (type === 'tag') this.#collector.add(content, null);
+    const { patterns, isComplete } = identityPatterns(this.#collector.identities, this.#nobodys);
+    this.#isComplete = isComplete;
+    if (patterns.length > 0) this.#search = new ByteSearch(patterns);
+    // Messages and options need no search for ids, because ids in them are replaced.
+    this.#learnContents(patterns, originalIds);
+  }
+
+  #learnContents(names: readonly BytePattern[], originalIds: readonly Oid[]): void {
+    const room = MAX_PATTERN_BYTES - names.reduce((sum, { length }) => sum + length, 0);
+    const searchedIds = originalIds.slice(0, Math.floor(room / OWN_ID_PATTERN_BYTES));
+    this.#hasAllIds = searchedIds.length === originalIds.length;
+    this.#firstIdPattern = names.length;
+    const patterns = [...names, ...ownIdPatterns(searchedIds)];
+    if (patterns.length === 0) return;
+    this.#contents = new ContentSearch(new ByteSearch(patterns), MAX_FINDINGS);
+    this.#walker = new EntryWalker(this.#contents);
+  }
+
+  /** @param where the place, in the words of the message. */
+  checkText(where: string, text: string): void {
+    this.#checkBytes(where, utf8(text));
+  }
+
+  checkMessages(messages: readonly Uint8Array[]): void {
+    for (const message of messages) {
+      this.#checkBytes(() => `message of "${shown(subjectOf(message))}"`, message);
+    }
+  }
+
+  checkNamedCommits({ oids, areStrange }: NamedCommits): void {
+    if (!areStrange) this.#unsureIds = oids;
+    else
+      this.#idFindings.push(
+        ...oids.map((oid) => `  a message names a commit that upstream does not have: ${oid}`),
+      );
+  }
+
+  /** @param pieces of the outgoing pack, in order, beginning with its header. */
+  checkPack(pieces: readonly Uint8Array[]): void {
+    if (this.#walker === null) return;
+    for (const piece of pieces) {
+      const skipped = Math.min(this.#headerLeft, piece.length);
+      this.#headerLeft -= skipped;
+      this.#walker.walk(piece.subarray(skipped));
+    }
+  }
+
+  /** @throws Refusal if anything checked so far names the author, and this is not allowed. */
+  decide(): void {
+    const { findings } = this;
+    if (!this.#refuses || findings.length === 0) return;
+    const lines = [this.heading, ...findings, ...this.gaps];
+    throw this.#hasNames ? namesWouldBePublic(lines) : idsWouldBePublic(lines);
+  }
+
+  /** The line before the findings. */
+  get heading(): string {
+    return this.#hasNames
+      ? 'The name or address of a commit’s author would become public:'
+      : 'The original id of a commit would become public:';
+  }
+
+  get #hasNames(): boolean {
+    const hits = this.#contents?.hits ?? [];
+    return this.#findings.length > 0 || hits.some(({ pattern }) => pattern < this.#firstIdPattern);
+  }
+
+  /** Lines that say what was found and where; none if nothing was. */
+  get findings(): readonly string[] {
+    const contents = (this.#contents?.hits ?? []).map((hit) => this.#describe(hit));
+    return [...this.#findings, ...this.#idFindings, ...contents].slice(0, MAX_FINDINGS);
+  }
+
+  /** Warns if not all names could be searched for. */
+  get gaps(): readonly string[] {
+    return [
+      ...(this.findings.length < MAX_FINDINGS ? [] : ['The search ended here: there may be more.']),
+      ...(this.#isComplete
+        ? []
+        : [
+            'The commits name more people than the service can search for. It did not search for all of them.',
+          ]),
+      ...this.#unsureIds.map(
+        (oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`,
+      ),
+      ...(this.#hasAllIds
+        ? []
+        : ['There are too many commits to search the files for the original ids of all of them.']),
+    ];
+  }
+
+  /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
+  get hasSeenSubmodules(): boolean {
+    return this.#contents?.names.hasGitlinks ?? false;
+  }
+
+  #describe({ excerpt, kind, oid, pattern }: ContentHit): string {
+    const text = shown(Buffer.from(excerpt).toString());
+    const line = pattern < this.#firstIdPattern ? text : `the id of a commit of this push: ${text}`;
+    if (kind === 'name') return `  name of a file: ${line}`;
+    const name = oid === null ? undefined : this.#contents?.names.pathOf(oid);
+    return `  ${name === undefined ? 'a changed file' : shown(name)}: ${line}`;
+  }
+
+  #checkBytes(where: string | (() => string), text: Uint8Array): void {
+    const search = this.#search;
+    if (search === null) return;
+    search.reset();
+    search.find(LINE_END, 0, 1);
+    let at = search.find(text, 0, text.length);
+    if (at < 0) at = search.find(LINE_END, 0, 1) < 0 ? -1 : text.length + 1;
+    if (at < 0 || this.#findings.length >= MAX_FINDINGS) return;
+    const place = typeof where === 'string' ? where : where();
+    this.#findings.push(`  ${place}: ${shown(lineAround(text, at - 1))}`);
+  }
+}
+
+function namesWouldBePublic(lines: readonly string[]): Refusal {
+  return new Refusal('your name would become public', [
+    ...lines,
+    'Remove it and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
+    'To publish it anyway, add: -o publish-names',
+  ]);
+}
+
+function idsWouldBePublic(lines: readonly string[]): Refusal {
+  return new Refusal('original commit ids would become public', [
+    ...lines,
+    'It was made from your name and the time, so anybody can use it to test a guess at who you are. And it names nothing,',
+    'because the service gives your commits other ids. Remove it and push again.',
+    'To publish it anyway, add: -o publish-names',
+  ]);
+}
+
+function subjectOf(message: Uint8Array): string {
+  return Buffer.from(message.subarray(0, 400)).toString().trimStart().split('\n')[0] ?? '';
+}
+
+function lineAround(text: Uint8Array, at: number): string {
+  const start = Math.max(text.lastIndexOf(0x0a, at - 1) + 1, at - MAX_SHOWN_LENGTH);
+  const end = text.indexOf(0x0a, at);
+  return Buffer.from(text.subarray(start, end < 0 ? text.length : end)).toString();
+}
+
+/** Fits on one line of a terminal. */
+function shown(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\ufffd]+/gu, ' ').trim();
+  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}…` : line;
+}

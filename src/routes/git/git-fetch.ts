@@ -1,0 +1,114 @@
+/**
+ * Clone and fetch, relayed to the host (contract, 4.5 and 4.7), without what a request tells of the client: see
+ * src/git/fetch-request.ts.
+ *
+ * The host's answers stream through; nothing is kept or changed. In two cases our answer differs: when a repository has
+ * moved, and when the host asks for a password because it shows the repository to nobody.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import { knownIds } from '../../fetch/known-ids.ts';
+import { ByteReader, type ChunkSource } from '../../git/byte-reader.ts';
+import { encodeFetchError, NothingInCommon, readFetchRequest } from '../../git/fetch-request.ts';
+import { gitClientOf } from '../../git/git-client.ts';
+import { ProtocolError } from '../../git/protocol-error.ts';
+import { HostError } from '../../host/host-error.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
+import { movedRepository } from '../../host/git/smart-http.ts';
+import { BodyError, drain } from '../../streams.ts';
+import {
+  protocolVersion,
+  relayDiscovery,
+  relayUploadPack,
+  UPLOAD_PACK_REQUEST,
+  UPLOAD_PACK_RESULT,
+} from './fetch-relay.ts';
+import {
+  announcedBytes,
+  gitBody,
+  missing,
+  NO_CACHE,
+  redirectToMoved,
+  tooLarge,
+  wrongType,
+} from './git-http.ts';
+import { historyHost } from './push-host.ts';
+import { withinLimit } from '../request/rate-limit.ts';
+
+const MAX_BODY_BYTES = 50 * 1024 * 1024;
+const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
+
+export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  return withinLimit(c, 'discoveries', () => relayedDiscovery(c, target));
+}
+
+async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const answer = await relayDiscovery(c, target);
+  if (answer === null) return unreachable(c);
+  const movedTo = movedRepository(answer);
+  if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
+  return passOn(c, target, answer, ADVERTISEMENT_TYPE, noChallenge(c));
+}
+
+/**
+ * The contract's header (4.5) says that no password is wanted. But libgit2 takes it for a challenge, even with status
+ * 200, and gives up. So clients that name libgit2 do not get it.
+ */
+function noChallenge(c: Context<AppEnv>): Record<string, string> {
+  const client = gitClientOf(c.req.header('User-Agent') ?? '');
+  return client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
+}
+
+/** Not limited: contract, 4.7. */
+export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const refusal = wrongType(c, UPLOAD_PACK_REQUEST);
+  if (refusal !== null) return refusal;
+  const body = gitBody(c, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });
+  if (announcedBytes(c) > MAX_BODY_BYTES) return bodyTooLarge(c, body);
+  const reader = new ByteReader(body);
+  try {
+    const version = protocolVersion(c) === 2 ? 2 : 0;
+    const request = await readFetchRequest(reader, version, knownIds(historyHost(c), target));
+    if (request.kind === 'answer') return result(request.body);
+    const answer = await relayUploadPack(c, target, request.body);
+    return answer === null ? unreachable(c) : passOn(c, target, answer, UPLOAD_PACK_RESULT);
+  } catch (error) {
+    if (error instanceof NothingInCommon) return result(error.answer);
+    if (error instanceof HostError && error.code === 'busy') {
+      return c.json({ error: 'the service is busy: try again in a minute' }, 503, { 'Retry-After': '60' });
+    }
+    if (error instanceof HostError) return error.code === 'missing' ? missing(c, target) : unreachable(c);
+    if (!(error instanceof BodyError || error instanceof ProtocolError)) throw error;
+    await drain(reader);
+    if (body.isOverLimit) return bodyTooLarge(c, body);
+    if (error.code === 'unsupported') return result(encodeFetchError(error.publicMessage));
+    return c.json({ error: 'failed to read body' }, 400);
+  }
+}
+
+function result(body: Uint8Array): Response {
+  return new Response(body, { headers: { 'Content-Type': UPLOAD_PACK_RESULT, ...NO_CACHE } });
+}
+
+/** A host asks for a password if it does not show the repository to the public. Here a password would not help. */
+function passOn(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  { status, body }: Response,
+  contentType: string,
+  headers: Record<string, string> = {},
+): Response {
+  if (status === 401 || status === 404) {
+    c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
+    return missing(c, target, headers);
+  }
+  return new Response(body, { status, headers: { 'Content-Type': contentType, ...headers, ...NO_CACHE } });
+}
+
+function unreachable(c: Context<AppEnv>): Response {
+  return c.json({ error: `failed to reach ${new URL(c.var.config.hostingUrl).host}` }, 502);
+}
+
+function bodyTooLarge(c: Context<AppEnv>, body: ChunkSource): Response {
+  return tooLarge(c, body, JSON.stringify({ error: 'request body too large' }), 'application/json');
+}

@@ -1,0 +1,75 @@
+/**
+ * The Git remote: `/v1/gh/<owner>/<repo>`, with or without `.git` (contract, 4.5 to 4.7).
+ *
+ * These endpoints are always anonymous and never ask for a key or a password. Errors that the contract does not give
+ * as JSON are plain text: Git shows the body of such an answer behind `remote:`.
+ */
+import { type Context, Hono } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import {
+  fullName,
+  INVALID_NAME,
+  parseRepositoryName,
+  type RepositoryName,
+} from '../../host/repository-name.ts';
+import { remotePage } from '../../pages/remote-page.ts';
+import { discoverFetch, uploadPack } from './git-fetch.ts';
+import { refuseLfs } from './git-lfs.ts';
+import { discoverPush, receivePack } from './git-push.ts';
+import { answerPage, preferredType } from '../pages/page.ts';
+import { publicOrigin } from '../request/public-origin.ts';
+
+type GitHandler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
+
+/** Calls the handler only with a valid name. */
+const onRepository = (handle: GitHandler) => async (c: Context<AppEnv>) => {
+  const target = parseRepositoryName(c.req.param('owner') ?? '', c.req.param('repo') ?? '');
+  return target === null ? c.text(`${INVALID_NAME}\n`, 400) : handle(c, target);
+};
+
+export const git = new Hono<AppEnv>().basePath('/v1/gh/:owner/:repo');
+
+git.get(
+  '/info/refs',
+  onRepository((c, target) => {
+    const service = c.req.query('service');
+    if (service === 'git-receive-pack') return discoverPush(c, target);
+    if (service === 'git-upload-pack') return discoverFetch(c, target);
+    return c.text(
+      'Unknown service: use git-upload-pack or git-receive-pack. Is your Git client up to date?\n',
+      400,
+    );
+  }),
+);
+
+git.post('/git-receive-pack', onRepository(receivePack));
+git.post('/git-upload-pack', onRepository(uploadPack));
+
+/** For every method and path that git-lfs uses. */
+git.all('/info/lfs/:path{.+}', refuseLfs);
+
+/** For a person who opens the remote's address. */
+git.get(
+  '/',
+  onRepository((c, target) => {
+    const remoteBase = `${publicOrigin(c.req.raw, c.var.config)}/v1/gh/`;
+    if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html') {
+      return answerPage(c, remotePage(target, remoteBase, c.var.config));
+    }
+    const remote = `${remoteBase}${fullName(target)}`;
+    return c.text(
+      [
+        `This is a Git remote for anonymous contributions to ${fullName(target)}.`,
+        '',
+        'Clone, commit and push. You need no account: a bot opens the pull request for you.',
+        '',
+        `  git clone ${remote}`,
+        `  cd ${target.name}`,
+        '  git switch -c my-change',
+        '  git commit -a',
+        '  git push origin my-change',
+        '',
+      ].join('\n'),
+    );
+  }),
+);

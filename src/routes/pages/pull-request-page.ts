@@ -1,0 +1,81 @@
+/**
+ * GET /v1/pr/<hash> and /v1/pr/<hash>.atom: a pull request for its author, who has no account at the code host.
+ *
+ * Anyone who guesses the name of the contract's topic can post to it. This page contains only what the code host and
+ * pushes have reported. A hash that no push has recorded leaves nothing behind.
+ */
+import { type Context, Hono } from 'hono';
+import { etag, RETAINED_304_HEADERS } from 'hono/etag';
+import type { PullRequestView } from '../../durable/pull-request.ts';
+import type { AppEnv } from '../../env.ts';
+import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
+import { pullRequestPage as renderPage, pullRequestText } from '../../pages/pull-request-page.ts';
+import { problemPage } from '../../pages/report-page.ts';
+import { isRecorded } from '../../stats/recorded-hashes.ts';
+import { answerPage, preferredType } from './page.ts';
+import { keptFor, publicOrigin } from '../request/public-origin.ts';
+import { countVainLookUp, knownWait, textRefusal } from '../request/rate-limit.ts';
+import { pullRequestPageParams } from '../schemas/pr-status.ts';
+
+/** The service learns of events at the code host once a minute. */
+const KEPT_SECONDS = 60;
+
+const UNKNOWN = {
+  title: 'No such pull request',
+  explanation:
+    'This service has recorded no pull request with this hash. The answer to the push shows the right one.',
+};
+
+export const pullRequestPage = new Hono<AppEnv>();
+
+pullRequestPage.get(
+  '/v1/pr/:hash',
+  // The policy must not change either: a browser that gets another one with a 304 shows its copy of the page without
+  // style.
+  etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] }),
+  async (c) => {
+    const { config } = c.var;
+    const params = pullRequestPageParams.safeParse(c.req.param());
+    if (!params.success) return unknown(c, false);
+    const [hash = '', suffix] = params.data.hash.split('.');
+    const isFeed = suffix !== undefined;
+    // Before the look-up, so that a client that guesses does not learn even which guess was right.
+    const known = await knownWait(c, 'lookUps').catch(() => 0);
+    if (known > 0) return textRefusal(c, 'lookUps', known);
+    const pullRequest = await viewOf(c, hash);
+    if (pullRequest === null) {
+      const waitMs = await countVainLookUp(c);
+      return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isFeed);
+    }
+    const origin = publicOrigin(c.req.raw, config);
+    const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, config) };
+    if (isFeed) return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
+    const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key' };
+    return isForTerminal(c)
+      ? c.text(pullRequestText(page), 200, { ...kept, Vary: 'Accept' })
+      : answerPage(c, renderPage(page), 200, kept);
+  },
+);
+
+/** Null if there is none. Never asks the object of a hash that no push has recorded. */
+async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
+  const { DB, PULL_REQUESTS } = c.env;
+  const mayExist = await isRecorded(DB, hash).catch((error: unknown) => {
+    c.var.logger.warn('the list of pages does not answer', { error });
+    return true;
+  });
+  return mayExist ? PULL_REQUESTS.get(PULL_REQUESTS.idFromName(hash)).view() : null;
+}
+
+function unknown(c: Context<AppEnv>, isFeed: boolean): Response | Promise<Response> {
+  const { title, explanation } = UNKNOWN;
+  // The push that records it may be in progress.
+  const notKept = { 'Cache-Control': 'no-store' };
+  return isFeed || isForTerminal(c)
+    ? c.text(`${title}. ${explanation}\n`, 404, notKept)
+    : answerPage(c, problemPage(title, explanation), 404, notKept);
+}
+
+function isForTerminal(c: Context<AppEnv>): boolean {
+  return preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain';
+}

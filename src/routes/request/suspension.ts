@@ -1,0 +1,44 @@
+/**
+ * What the operator has suspended, as pages, badges and comments read it: a copy in this isolate's memory, at most two
+ * seconds old. So a crowd of readers never reaches the guard, which must stay free for pushes. A push asks the guard
+ * itself, when it is admitted.
+ */
+import { waitUntil } from 'cloudflare:workers';
+import type { Context } from 'hono';
+import type { Suspension } from '../../durable/guard.ts';
+import type { AppEnv, Env } from '../../env.ts';
+import { FreshCopy } from '../../guard/fresh-copy.ts';
+import { guardOf } from './client.ts';
+
+const copy = new FreshCopy<Suspension>();
+
+/** Rejects if the guard must be asked and does not answer. */
+export function suspensionOf(env: Env): Promise<Suspension> {
+  return copy.read({ now: () => Date.now(), ask: () => guardOf(env).status(), later: waitUntil });
+}
+
+/** This isolate has set the switch. Other isolates notice it within two seconds. */
+export function suspensionChanged(): void {
+  copy.forget();
+}
+
+/** Null if comments and issues are accepted. */
+export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Response | null> {
+  try {
+    const { writesSuspended } = await suspensionOf(c.env);
+    return writesSuspended
+      ? unavailable(c, 'comments and issues are suspended; try again in 15 minutes', 15)
+      : null;
+  } catch (error) {
+    c.var.logger.error('the guard does not answer', { error });
+    return unavailable(
+      c,
+      'the service cannot check its limits; nothing was posted: try again in a minute',
+      1,
+    );
+  }
+}
+
+function unavailable(c: Context<AppEnv>, error: string, minutes: number): Response {
+  return c.json({ error }, 503, { 'Retry-After': String(minutes * 60) });
+}

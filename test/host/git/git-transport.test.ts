@@ -1,0 +1,136 @@
+/** In whose name upstream is listed, and what refusals say. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { GitTransport } from '../../../src/host/git/git-transport.ts';
+import { GitHub } from '../../../src/host/github/github.ts';
+import { SmartHttp } from '../../../src/host/git/smart-http.ts';
+import { isKnownPublic } from '../../../src/host/git/visibility.ts';
+import { ACCOUNT, NO_BACK_OFF } from '../support/back-off.ts';
+import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
+
+const REPOSITORY = { owner: 'octo', name: 'hello' };
+const OID = 'a'.repeat(40);
+const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+const LIST = `${pkt(`${OID} refs/heads/main\n`)}0000`;
+
+let known: boolean;
+let isPublic: boolean;
+let lookUps: number;
+
+beforeEach(() => {
+  [known, isPublic, lookUps] = [false, true, 0];
+});
+
+function opened(script: Script) {
+  const http = new ScriptedHost(script);
+  const clock = new PatientClock();
+  const account = { token: 'secret', backOff: NO_BACK_OFF };
+  const visibility = {
+    isKnownPublic: () => known,
+    isPublic: async () => ((lookUps += 1), isPublic),
+  };
+  const transport = new GitTransport(new SmartHttp('https://host.test', account, http), clock, visibility);
+  const list = () => transport.listRefs(REPOSITORY, ['refs/heads/'], 'upstream');
+  const callers = () => http.asked.map(({ headers }) => (headers.has('Authorization') ? 'bot' : 'public'));
+  return { transport, list, callers };
+}
+
+const refusesPublic: Script = ({ headers }) =>
+  headers.has('Authorization') ? new Response(LIST) : new Response('Too many requests', { status: 429 });
+
+describe('a listing of upstream', () => {
+  it('goes with the token once the repository is known to be public', async () => {
+    const { list, callers } = opened(() => new Response(LIST));
+    await list();
+    known = true;
+    await list();
+    expect(callers()).toEqual(['public', 'bot']);
+  });
+
+  it('that the host refuses to everyone at this address is made by the bot, if the repository is public', async () => {
+    const { list, callers } = opened(refusesPublic);
+    expect(await list()).toMatchObject({ refs: [{ oid: OID }] });
+    expect([callers(), lookUps]).toEqual([['public', 'bot'], 1]);
+  });
+
+  it('that the host refuses to everyone is not made by the bot, if the repository is private', async () => {
+    isPublic = false;
+    const { list, callers } = opened(refusesPublic);
+    await expect(list()).rejects.toMatchObject({ code: 'rate-limited' });
+    expect(callers()).toEqual(['public']);
+  });
+
+  it.each([
+    ['is to wait', 429],
+    ['is refused', 401],
+    ['is suspended', 403],
+  ])('is made without the token where the bot %s', async (_, status) => {
+    known = true;
+    const { list, callers } = opened(({ headers }) =>
+      headers.has('Authorization') ? new Response('No.', { status }) : new Response(LIST),
+    );
+    await list();
+    expect(callers().at(-1)).toBe('public');
+  });
+
+  it('that ends in an error packet is told in its words', async () => {
+    const { list, transport } = opened(() => new Response(pkt('ERR the repository is being\nmoved\n')));
+    const told = { code: 'unreachable', publicMessage: 'host.test says: the repository is being moved' };
+    await expect(list()).rejects.toMatchObject(told);
+    await expect(transport.listHistory(REPOSITORY, { wants: [OID] }, 1000)).rejects.toMatchObject(told);
+  });
+
+  it('without a commit of that age is no failure', async () => {
+    const { transport } = opened(() => new Response(pkt('ERR no commits selected for shallow requests\n')));
+    expect(await transport.listHistory(REPOSITORY, { wants: [OID] }, 1000)).toEqual({
+      kind: 'none-selected',
+    });
+  });
+});
+
+describe('the bot', () => {
+  it.each([401, 403])('that the host refuses with %i hears why', async (status) => {
+    const { transport } = opened(() => new Response('Your account is suspended.\n', { status }));
+    const said = `Your account is suspended. (${status})`;
+    await expect(transport.listRefs(REPOSITORY, [], 'bot')).rejects.toMatchObject({
+      code: 'refused',
+      publicMessage: `host.test refuses the bot account: ${said}`,
+      said,
+    });
+  });
+
+  it('is shown no web page', async () => {
+    const headers = { 'Content-Type': 'text/html' };
+    const { transport } = opened(() => new Response('<html>', { status: 403, headers }));
+    await expect(transport.listRefs(REPOSITORY, [], 'bot')).rejects.toMatchObject({
+      said: 'no reason (403)',
+    });
+  });
+});
+
+describe('a look-up', () => {
+  it('says for ten minutes that a repository is public, under both of its names, and that one is no more', async () => {
+    const clock = new PatientClock();
+    let isPrivate = false;
+    const http = new ScriptedHost(() =>
+      json(200, {
+        id: 1,
+        name: 'new',
+        owner: { login: 'octo' },
+        private: isPrivate,
+        archived: false,
+        size: 1,
+      }),
+    );
+    const github = new GitHub({ apiUrl: API, token: 'secret', http, ...ACCOUNT, clock });
+    const isKnown = (name: string) => isKnownPublic(API, { owner: 'Octo', name }, clock.now());
+    expect(isKnown('old')).toBe(false);
+    await github.repository({ owner: 'octo', name: 'old' });
+    expect([isKnown('old'), isKnown('new'), isKnown('other')]).toEqual([true, true, false]);
+    clock.at += 10 * 60_000;
+    expect(isKnown('old')).toBe(false);
+    await github.repository({ owner: 'octo', name: 'old' });
+    isPrivate = true;
+    await github.repository({ owner: 'octo', name: 'old' });
+    expect([isKnown('old'), isKnown('new')]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,61 @@
+/** The banner holds all that the contract lists (4.6, step 8). */
+import { describe, expect, it } from 'vitest';
+import { bannerLines } from '../../../src/push/reply/banner.ts';
+
+const FACTS = {
+  updated: false,
+  prUrl: 'https://host.test/octo/hello/pull/7',
+  author: 'gitveil-bot',
+  branch: 'anon-0123456789ab',
+  prHash: '0123456789ab',
+  prKey: null,
+  base: null,
+  pageUrl: 'https://service.test/v1/pr/0123456789ab',
+  subscribeUrl: 'https://notify.test/anon-pr-0123456789ab',
+  remoteUrl: 'https://service.test/v1/gh/octo/hello',
+  refName: 'refs/heads/fix',
+};
+
+describe('bannerLines', () => {
+  it('names the pull request, its author, branch and hash, and how to follow and update it', () => {
+    expect(bannerLines(FACTS)).toEqual([
+      '',
+      'Your pull request is open.',
+      '',
+      '  PR URL:   https://host.test/octo/hello/pull/7',
+      '  Author:   gitveil-bot',
+      '  Branch:   anon-0123456789ab',
+      '  PR hash:  0123456789ab',
+      '',
+      'Follow it without an account:',
+      '  https://service.test/v1/pr/0123456789ab',
+      '  https://notify.test/anon-pr-0123456789ab',
+      'Anyone can post to the second address, so trust only what the first one shows.',
+      'Update it later (keep the hash, it cannot be recovered):',
+      '  git push -o pr-hash=0123456789ab https://service.test/v1/gh/octo/hello HEAD:refs/heads/fix',
+      '',
+    ]);
+  });
+
+  it('says whether the pull request is new', () => {
+    expect(bannerLines({ ...FACTS, updated: true })).toContain('Your pull request has been updated.');
+  });
+
+  it('repeats the base that was named', () => {
+    const command = bannerLines({ ...FACTS, base: 'release 1', prKey: 'k' }).find((line) =>
+      line.includes('git push'),
+    );
+    expect(command).toContain("git push -o pr-hash=0123456789ab -o pr-key=k -o 'base=release 1' https:");
+  });
+
+  it.each([
+    ['refs/heads/a/b-c_d.e@f', 'HEAD:refs/heads/a/b-c_d.e@f'],
+    ['refs/heads/größe', "'HEAD:refs/heads/größe'"],
+    ['refs/heads/$(reboot)', "'HEAD:refs/heads/$(reboot)'"],
+    ['refs/heads/a;b', "'HEAD:refs/heads/a;b'"],
+    ["refs/heads/it's", String.raw`'HEAD:refs/heads/it'\''s'`],
+  ])('shows a command that a shell takes as it is meant, for %s', (refName, argument) => {
+    const command = bannerLines({ ...FACTS, refName }).find((line) => line.includes('git push'));
+    expect(command?.split('octo/hello ')[1]).toBe(argument);
+  });
+});

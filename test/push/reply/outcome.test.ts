@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { HostError, type HostErrorCode } from '../../../src/host/host-error.ts';
+import { rateLimited, suspended, unguarded } from '../../../src/push/admission.ts';
+import { pushOutcome } from '../../../src/push/reply/outcome.ts';
+import { Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
+
+const ofHost = (code: HostErrorCode) =>
+  new Refusal('the fork could not be made', [], { cause: new HostError(code, 'words') });
+
+describe('the outcome of a push', () => {
+  it.each([
+    ['accepted', null],
+    ['suspended', suspended()],
+    ['rate-limited', rateLimited()],
+    ['refused', new Refusal('fetch first', [])],
+    ['refused', ofHost('refused')],
+    ['refused', ofHost('missing')],
+    ['failed', ofHost('unreachable')],
+    ['failed', ofHost('rate-limited')],
+    ['failed', unguarded(new Error('the guard'))],
+    ['failed', toRefusal(new TypeError('ours'), 'git')],
+  ] as const)('is %s', (outcome, refusal) => {
+    expect(pushOutcome(refusal)).toBe(outcome);
+  });
+});

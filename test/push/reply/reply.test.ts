@@ -1,0 +1,86 @@
+/** The answer to a push is complete for every kind of client, read by a parser that is not the service's. */
+import { describe, expect, it } from 'vitest';
+import { Reply } from '../../../src/push/reply/reply.ts';
+import { readPushAnswer, splitPkts } from '../../support/wire.ts';
+
+const OK = { unpackStatus: 'ok', commandStatuses: [{ refName: 'refs/heads/x', reason: null }] };
+const REFUSED = {
+  unpackStatus: 'ok',
+  commandStatuses: [{ refName: 'refs/heads/x', reason: 'push rejected: no' }],
+};
+
+function replyTo(...capabilities: string[]) {
+  const written: Uint8Array[] = [];
+  const write = async (bytes: Uint8Array): Promise<boolean> => written.push(bytes) > 0;
+  return { reply: new Reply(new Set(capabilities)), write, written, whole: () => Buffer.concat(written) };
+}
+
+describe('a reply', () => {
+  it('holds lines back until the client listens, and then sends each at once', async () => {
+    const { reply, write, written, whole } = replyTo('side-band-64k', 'report-status');
+    await reply.progress('first', 'second');
+    expect(written).toHaveLength(0);
+    await reply.open(write);
+    expect(written).toHaveLength(1);
+    await reply.progress('third');
+    expect(written).toHaveLength(2);
+    await reply.finish(OK, null);
+    expect(readPushAnswer(whole())).toEqual({
+      unpack: 'ok',
+      refs: { 'refs/heads/x': 'ok' },
+      progress: 'first\nsecond\nthird\n',
+      error: '',
+    });
+  });
+
+  it('of a refusal ends with the report, the final line and a flush in one piece', async () => {
+    const { reply, write, written } = replyTo('side-band-64k', 'report-status');
+    await reply.open(write);
+    await reply.finish(REFUSED, 'push rejected: no');
+    expect(written).toHaveLength(1);
+    expect(readPushAnswer(written[0] as Uint8Array)).toMatchObject({
+      refs: { 'refs/heads/x': 'push rejected: no' },
+      error: 'push rejected: no',
+    });
+  });
+
+  it('without side-band is the bare report', async () => {
+    const { reply, write, whole } = replyTo('report-status');
+    await reply.progress('nobody could tell this from the report');
+    await reply.open(write);
+    await reply.progress('nor this');
+    await reply.finish(REFUSED, 'push rejected: no');
+    expect(splitPkts(whole()).map((packet) => packet?.toString() ?? null)).toEqual([
+      'unpack ok\n',
+      'ng refs/heads/x push rejected: no\n',
+      null,
+    ]);
+  });
+
+  it('without a wish for the report still tells in lines', async () => {
+    const { reply, write, whole } = replyTo('side-band-64k');
+    await reply.open(write);
+    await reply.progress('line');
+    await reply.finish(REFUSED, 'push rejected: no');
+    const bands = splitPkts(whole()).map((packet) => packet?.toString() ?? null);
+    expect(bands).toEqual(['\u0002line\n', '\u0003push rejected: no', null]);
+  });
+
+  it('to a client that wants nothing is empty', async () => {
+    const { reply, write, whole } = replyTo();
+    await reply.open(write);
+    await reply.finish(OK, null);
+    expect(whole()).toHaveLength(0);
+  });
+
+  it('carries a report of a thousand refs in as many packets as it needs', async () => {
+    const commandStatuses = Array.from({ length: 1000 }, (_, index) => ({
+      refName: `refs/heads/${'x'.repeat(200)}${index}`,
+      reason: 'one branch per push: push this one separately',
+    }));
+    const { reply, write, whole } = replyTo('side-band-64k', 'report-status');
+    await reply.open(write);
+    await reply.finish({ unpackStatus: 'ok', commandStatuses }, null);
+    expect(Object.keys(readPushAnswer(whole()).refs)).toHaveLength(1000);
+  });
+});

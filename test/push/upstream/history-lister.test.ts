@@ -1,0 +1,69 @@
+/** How often the host is asked for a listing that several requests need, or that is too large. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { GitTransport, HistoryAnswer } from '../../../src/host/git/git-transport.ts';
+import { HistoryCache } from '../../../src/push/upstream/history-cache.ts';
+import { HistoryLister } from '../../../src/push/upstream/history-lister.ts';
+import { oidNumber } from '../../support/objects.ts';
+import { PatientClock } from '../../host/support/scripted-host.ts';
+
+const REPOSITORY = { owner: 'octo', name: 'hello' };
+const MINUTE = 60_000;
+const NEVER = new Promise<never>(() => {});
+const EMPTY_STORE = { get: async () => null, put: async () => {} } as unknown as KVNamespace;
+
+let clock: PatientClock;
+let asked: number;
+let tip: string;
+let tips = 0;
+
+beforeEach(() => {
+  clock = new PatientClock();
+  asked = 0;
+  // What is remembered of other tips does not matter.
+  tip = oidNumber(1_000 + tips++);
+});
+
+/** Each call is a request of its own. */
+function list(answer: () => Promise<HistoryAnswer>) {
+  const listHistory: GitTransport['listHistory'] = async () => ((asked += 1), answer());
+  const cache = new HistoryCache(EMPTY_STORE, () => {});
+  const lister = new HistoryLister({ hostName: 'host.test', listHistory }, cache, clock);
+  return lister.list(REPOSITORY, { tips: [tip], without: [] }, 0);
+}
+
+const oneCommit = async (): Promise<HistoryAnswer> => ({
+  kind: 'listed',
+  commits: [{ oid: tip, parents: [], committedAt: 1 }],
+});
+const tooLarge = async (): Promise<HistoryAnswer> => ({ kind: 'too-large' });
+
+describe('a listing', () => {
+  it('is asked for once by six requests at once', async () => {
+    const listings = await Promise.all(Array.from({ length: 6 }, () => list(oneCommit)));
+    expect(listings.map((listing) => listing?.newestFirst)).toEqual(Array.from({ length: 6 }, () => [tip]));
+    expect(asked).toBe(1);
+  });
+
+  it('that is too large is asked for once by six requests at once, and again after ten minutes', async () => {
+    const listings = await Promise.all(Array.from({ length: 6 }, () => list(tooLarge)));
+    expect(listings).toEqual([null, null, null, null, null, null]);
+    // The usual window, and the narrow one.
+    expect(asked).toBe(2);
+    clock.at += 9 * MINUTE;
+    expect([await list(oneCommit), asked]).toEqual([null, 2]);
+    clock.at += 2 * MINUTE;
+    expect(await list(oneCommit)).not.toBeNull();
+  });
+
+  it('that fails is asked for again by the next request', async () => {
+    const failing = list(() => Promise.reject(new Error('unreachable')));
+    const next = list(oneCommit);
+    await expect(failing).rejects.toThrow('unreachable');
+    expect((await next)?.newestFirst).toEqual([tip]);
+  });
+
+  it('is made by another request if the first one dies', async () => {
+    void list(() => NEVER);
+    expect((await list(oneCommit))?.newestFirst).toEqual([tip]);
+  });
+});

@@ -1,0 +1,279 @@
+/** POST /admin/panic and /admin/rollback, and GET /api/status. */
+import {
+  createExecutionContext,
+  runDurableObjectAlarm,
+  runInDurableObject,
+  waitOnExecutionContext,
+} from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import worker from '../../../src/worker.ts';
+
+const PASSWORD = 'correct horse battery staple';
+const API = 'https://host.test/api';
+const CLOSED_AT = '2026-11-21T15:00:00Z';
+const bindings = {
+  ...(env as unknown as Env),
+  PANIC_PASSWORD: PASSWORD,
+  HOSTING_API_URL: API,
+  HOSTING_TOKEN: 'bot-token',
+  NOTIFY_BASE_URL: 'https://ntfy.test',
+  NOTIFY_ADMIN_TOPIC: 'operator',
+} satisfies Env;
+
+/** Each test calls from an address of its own. */
+let address = 0;
+/** What the host was asked to do to which pull request. */
+let patched: { url: string; body: unknown }[] = [];
+let published: { topic: string; actions?: { body: string }[] }[] = [];
+let answerTo: (url: string) => Response;
+
+/** A pull request that the host has closed. */
+function closed(url: string, merged = false): Response {
+  const number = Number(url.split('/').at(-1));
+  return Response.json({ number, state: 'closed', closed_at: CLOSED_AT, merged });
+}
+
+beforeEach(() => {
+  address += 1;
+  patched = [];
+  published = [];
+  answerTo = (url) => closed(url);
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
+    const url = input as string;
+    const body: unknown = JSON.parse(init?.body as string);
+    if (!url.startsWith(API)) {
+      published.push(body as (typeof published)[number]);
+      return new Response(null);
+    }
+    patched.push({ url: url.slice(API.length), body });
+    return answerTo(url);
+  });
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await guard().setPanic(false, { kind: 'password' });
+  await runInDurableObject(guard(), (_, { storage }) =>
+    storage.sql.exec('DELETE FROM pull_requests').toArray(),
+  );
+});
+
+function guard() {
+  return bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
+}
+
+async function post(path: string, body: unknown, variables: Partial<Env> = {}) {
+  const context = createExecutionContext();
+  const request = new Request(`https://gitveil.test${path}`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'CF-Connecting-IP': `198.51.100.${address}` },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  const response = await worker.fetch(request, { ...bindings, ...variables }, context);
+  const answer = { status: response.status, body: await response.json() };
+  await waitOnExecutionContext(context);
+  return answer;
+}
+
+async function panicMode(): Promise<unknown> {
+  return (await worker.fetch(new Request('https://gitveil.test/api/status'), bindings)).json();
+}
+
+/** The tokens of a new alert: activate, rollback, deactivate. */
+async function alertTokens(): Promise<string[]> {
+  await runInDurableObject(guard(), async (instance) => {
+    Object.assign(instance, { env: bindings });
+    await instance.rateLimitExceeded({ hash: `${address}`, network: '192.0.2.1' }, 6);
+  });
+  await runDurableObjectAlarm(guard());
+  const [alert] = published;
+  return (alert?.actions ?? []).map(({ body }) => (JSON.parse(body) as { token: string }).token);
+}
+
+/** Pull requests of a burst, each with its object and a subscriber. */
+async function burst(...numbers: number[]): Promise<string[]> {
+  await runInDurableObject(guard(), (instance) => {
+    Object.assign(instance, { env: bindings });
+  });
+  for (let push = 0; push < 20; push++) await guard().admit('a', 'account', [{ most: 60, withinMs: 60_000 }]);
+  const urls = numbers.map((number) => `https://host.test/octo/hello/pull/${number}`);
+  for (const [index, number] of numbers.entries()) {
+    const record = {
+      prHash: prHashOf(number),
+      owner: 'octo',
+      repo: 'hello',
+      number,
+      url: urls[index] as string,
+    };
+    await guard().opened({ ...record, pushedAt: Date.now() }, 'a');
+    const push = {
+      tip: 'a'.repeat(40),
+      dates: { committedAt: 1, commitHashes: new Uint8Array() },
+      key: null,
+      lease: null,
+    };
+    await pullRequestObject(number).record(record, push, Date.now() + 3_600_000);
+  }
+  return urls;
+}
+
+const prHashOf = (number: number): string => number.toString(16).padStart(12, '0');
+
+function pullRequestObject(number: number) {
+  return bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHashOf(number)));
+}
+
+const INVALID_CREDENTIALS = { status: 401, body: { error: 'invalid credentials' } };
+const INVALID_PAYLOAD = { status: 400, body: { error: 'invalid payload' } };
+const TOO_OFTEN = { status: 429, body: { error: 'rate limit exceeded' } };
+
+describe('POST /admin/panic', () => {
+  it('sets the switch by the password, and the status shows it', async () => {
+    expect(await post('/admin/panic', { password: PASSWORD, active: true })).toEqual({
+      status: 200,
+      body: { panic_mode: true, state: 'activated' },
+    });
+    expect(await panicMode()).toEqual({ panic_mode: true });
+    expect(await post('/admin/panic', { password: PASSWORD, active: false })).toEqual({
+      status: 200,
+      body: { panic_mode: false, state: 'deactivated' },
+    });
+    expect(await panicMode()).toEqual({ panic_mode: false });
+  });
+
+  it('sets the switch by the token of the right button, once', async () => {
+    const [activate, , deactivate] = await alertTokens();
+    expect(await post('/admin/panic', { token: deactivate, active: true })).toEqual(INVALID_CREDENTIALS);
+    expect((await post('/admin/panic', { token: activate, active: true })).status).toBe(200);
+    expect(await post('/admin/panic', { token: activate, active: true })).toEqual(INVALID_CREDENTIALS);
+    expect((await post('/admin/panic', { token: deactivate, active: false })).status).toBe(200);
+  });
+
+  it('does not use up a token when the password is right', async () => {
+    const [activate] = await alertTokens();
+    await post('/admin/panic', { password: PASSWORD, token: activate, active: true });
+    expect((await post('/admin/panic', { password: 'wrong', token: activate, active: true })).status).toBe(
+      200,
+    );
+  });
+
+  it.each([
+    ['a wrong password', { password: 'wrong', active: true }],
+    ['a wrong token', { token: '0'.repeat(32), active: true }],
+    ['neither', { active: true }],
+  ])('refuses %s', async (_what, body) => {
+    expect(await post('/admin/panic', body)).toEqual(INVALID_CREDENTIALS);
+    expect(await panicMode()).toEqual({ panic_mode: false });
+  });
+
+  it('takes no password when none is set, not even an empty one', async () => {
+    const body = { password: '', active: true };
+    expect(await post('/admin/panic', body, { PANIC_PASSWORD: '' })).toEqual(INVALID_CREDENTIALS);
+  });
+
+  it.each([
+    ['no JSON', '{'],
+    ['no object', '[]'],
+    ['no state', { password: PASSWORD }],
+    ['a state that is no boolean', { password: PASSWORD, active: 'true' }],
+    ['a password that is no text', { password: 1, active: true }],
+  ])('refuses %s', async (_what, body) => {
+    expect(await post('/admin/panic', body)).toEqual(INVALID_PAYLOAD);
+  });
+});
+
+describe('POST /admin/rollback', () => {
+  it('closes the pull requests of the burst, and tells their subscribers', async () => {
+    const urls = await burst(101, 102);
+    const { status, body } = await post('/admin/rollback', { password: PASSWORD });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ closed: 2, failed: 0, failed_urls: [] });
+    // They are closed at the same time.
+    expect((body as { closed_urls: string[] }).closed_urls.toSorted()).toEqual(urls);
+    expect(patched.toSorted((a, b) => a.url.localeCompare(b.url))).toEqual([
+      { url: '/repos/octo/hello/pulls/101', body: { state: 'closed' } },
+      { url: '/repos/octo/hello/pulls/102', body: { state: 'closed' } },
+    ]);
+    const told = await runInDurableObject(pullRequestObject(101), (_, state) =>
+      state.storage.sql.exec('SELECT key FROM told').toArray(),
+    );
+    expect(told).toEqual([{ key: `closed:101:${CLOSED_AT}` }]);
+    expect(await post('/admin/rollback', { password: PASSWORD })).toEqual({
+      status: 200,
+      body: { closed: 0, failed: 0, closed_urls: [], failed_urls: [] },
+    });
+  });
+
+  it('can be repeated: by the same button, until nothing has failed', async () => {
+    const [first, second] = await burst(103, 104);
+    const [, rollback] = await alertTokens();
+    answerTo = (url) =>
+      url.endsWith('/104') ? Response.json({ message: 'Not now' }, { status: 422 }) : closed(url);
+    expect((await post('/admin/rollback', { token: rollback })).body).toEqual({
+      closed: 1,
+      failed: 1,
+      closed_urls: [first],
+      failed_urls: [second],
+    });
+    answerTo = (url) => closed(url);
+    expect((await post('/admin/rollback', { token: rollback })).body).toMatchObject({
+      closed: 1,
+      closed_urls: [second],
+    });
+    expect(await post('/admin/rollback', { token: rollback })).toEqual(INVALID_CREDENTIALS);
+  });
+
+  it('tells nobody of one that was merged before', async () => {
+    await burst(105);
+    answerTo = (url) => closed(url, true);
+    await post('/admin/rollback', { password: PASSWORD });
+    const told = await runInDurableObject(pullRequestObject(105), (_, state) =>
+      state.storage.sql.exec('SELECT key FROM told').toArray(),
+    );
+    expect(told).toEqual([]);
+  });
+
+  it.each([
+    ['a wrong password', { password: 'wrong' }, INVALID_CREDENTIALS],
+    ['nothing', {}, INVALID_CREDENTIALS],
+    ['no JSON', 'close', INVALID_PAYLOAD],
+  ])('refuses %s', async (_what, body, answer) => {
+    expect(await post('/admin/rollback', body)).toEqual(answer);
+    expect(patched).toEqual([]);
+  });
+});
+
+describe('the limits of an address', () => {
+  it('are five rollbacks a minute, failed ones included', async () => {
+    vi.setSystemTime(Date.now());
+    for (let call = 0; call < 5; call++) {
+      expect((await post('/admin/rollback', { password: 'wrong' })).status).toBe(401);
+    }
+    expect(await post('/admin/rollback', { password: PASSWORD })).toEqual(TOO_OFTEN);
+    vi.setSystemTime(Date.now() + 60_000);
+    const allowed = post('/admin/rollback', { password: PASSWORD });
+    // The platform's clock has not come so far yet.
+    let isAnswered = false;
+    void allowed.then(() => (isAnswered = true));
+    await vi.waitFor(async () => {
+      await runDurableObjectAlarm(guard());
+      expect(isAnswered).toBe(true);
+    });
+    expect((await allowed).status).toBe(200);
+  });
+
+  it('are ten requests a minute over both, failed ones included', async () => {
+    vi.setSystemTime(Date.now());
+    for (let call = 0; call < 5; call++) await post('/admin/rollback', { password: 'wrong' });
+    for (let call = 0; call < 5; call++) {
+      expect((await post('/admin/panic', 'nonsense')).status).toBe(400);
+    }
+    expect(await post('/admin/panic', { password: PASSWORD, active: true })).toEqual(TOO_OFTEN);
+    address += 100;
+    expect((await post('/admin/panic', { password: PASSWORD, active: true })).status).toBe(200);
+  });
+});

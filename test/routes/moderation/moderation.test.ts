@@ -1,0 +1,252 @@
+/** GET and POST /v1/moderation/report: pages for people, JSON for programs, and who may report how often. */
+import { applyD1Migrations } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { reportAnswer, standingAnswer } from '../../../src/routes/schemas/moderation.ts';
+import worker from '../../../src/worker.ts';
+
+const workerEnv = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const bindings = { ...workerEnv, IDENTITY_SECRET: 'x'.repeat(32), LOG_FORMAT: 'json' };
+const URL_OF_REPORTS = 'https://veil.test/v1/moderation/report';
+const JSON_TYPE = 'application/json';
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+let count = 0;
+const newHash = (): string => (++count).toString(16).padStart(8, '0');
+const newAddress = (): string => `192.0.2.${++count}`;
+
+function request(
+  init: RequestInit & { search?: string; address?: string },
+  variables: Partial<Env> = {},
+): Promise<Response> {
+  const { search = '', address = newAddress(), ...rest } = init;
+  const headers = new Headers(rest.headers);
+  headers.set('CF-Connecting-IP', address);
+  return Promise.resolve(
+    worker.fetch(new Request(`${URL_OF_REPORTS}${search}`, { ...rest, headers }), {
+      ...bindings,
+      ...variables,
+    }),
+  );
+}
+
+const read = (hash: string, accept = JSON_TYPE): Promise<Response> =>
+  request({ search: `?hash=${hash}`, headers: { Accept: accept } });
+
+const report = (hash: string, options: { address?: string; headers?: Record<string, string> } = {}) =>
+  request({
+    method: 'POST',
+    body: new URLSearchParams({ hash }),
+    ...(options.address !== undefined && { address: options.address }),
+    headers: { Accept: JSON_TYPE, ...options.headers },
+  });
+
+beforeAll(() => applyD1Migrations(workerEnv.DB, workerEnv.TEST_MIGRATIONS));
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe('a report that stalls', () => {
+  it('is told so, and not that its hash is wrong', async () => {
+    const body = new ReadableStream({ type: 'bytes', start: () => {} });
+    const response = await request(
+      { method: 'POST', body, headers: { Accept: JSON_TYPE } },
+      { READ_TIMEOUT: '50ms' },
+    );
+    expect(response.status).toBe(408);
+    expect(await response.json()).toEqual({ error: 'The report did not arrive completely. Send it again.' });
+  });
+});
+
+describe('the report page', () => {
+  it('shows where the pseudonym stands, what reports lead to, and one button', async () => {
+    const hash = newHash();
+    await report(hash);
+    const response = await read(hash, 'text/html,application/xhtml+xml,*/*;q=0.8');
+    const page = await response.text();
+    expect(response.status).toBe(200);
+    expect(page).toContain(`Report anon-${hash}`);
+    expect(page).toMatch(/<dt>Reports<\/dt>\s*<dd>\s*1\s/);
+    expect(page).toContain('registered');
+    for (const words of ['From 3 reports: flagged', '6 hours', 'From 6 reports: blocked', '30 days'])
+      expect(page).toContain(words);
+    expect(page).toContain(`<input type="hidden" name="hash" value="${hash}"`);
+    expect(page.match(/<button/g)).toHaveLength(1);
+  });
+
+  it('loads nothing, runs nothing, and is kept nowhere', async () => {
+    const response = await read(newHash(), 'text/html');
+    const policy = response.headers.get('Content-Security-Policy');
+    expect(policy).toMatch(
+      /^default-src 'none'; style-src 'sha256-[\w+/]{43}='; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+    );
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
+    expect(response.headers.get('Set-Cookie')).toBeNull();
+    expect(await response.text()).not.toMatch(/<script|<img|<link rel="stylesheet"| style=| on\w+=/);
+  });
+
+  it('is a page for whoever asks for nothing, and JSON for who asks for it', async () => {
+    const hash = newHash();
+    expect((await read(hash, '*/*')).headers.get('Content-Type')).toMatch(/^text\/html/);
+    expect(await (await read(hash)).json()).toEqual({ hash, reports: 0, state: 'registered' });
+  });
+
+  it('asks the pseudonym itself while the list of those with reports does not answer', async () => {
+    vi.spyOn(console, 'log').mockImplementation(() => {});
+    const hash = newHash();
+    await report(hash);
+    const DB = { prepare: () => ({ bind: () => ({ first: () => Promise.reject(new Error('gone')) }) }) };
+    const options = { search: `?hash=${hash}`, headers: { Accept: JSON_TYPE } };
+    const answer = await request(options, { DB: DB as unknown as D1Database });
+    expect(await answer.json()).toEqual({ hash, reports: 1, state: 'registered' });
+  });
+
+  it.each([
+    '',
+    '?hash=',
+    '?hash=1234567',
+    '?hash=ABCDEF12',
+    '?hash=123456789',
+    '?hash=%3Cscript%3Ealert(1)%3C/script%3E',
+  ])('refuses the hash in %j and repeats none of it', async (search) => {
+    const page = await request({ search, headers: { Accept: 'text/html' } });
+    expect(page.status).toBe(400);
+    const text = await page.text();
+    expect(text).toContain('No such pseudonym');
+    expect(text).not.toContain('alert(1)');
+    const answer = await request({ search, headers: { Accept: JSON_TYPE } });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ error: 'invalid hash' });
+  });
+});
+
+describe('a report', () => {
+  it('flags the pseudonym as the third and blocks it as the sixth', async () => {
+    const hash = newHash();
+    const answers = [];
+    for (let reports = 1; reports <= 7; reports++)
+      answers.push(reportAnswer.parse(await (await report(hash)).json()));
+    const states = ['registered', 'registered', 'flagged', 'flagged', 'flagged', 'blocked', 'blocked'];
+    expect(answers).toEqual(
+      states.map((state, index) => ({ hash, accepted: index < 6, reports: Math.min(6, index + 1), state })),
+    );
+    expect(standingAnswer.parse(await (await read(hash)).json()).state).toBe('blocked');
+    expect(await (await read(hash, 'text/html')).text()).toContain('It may no longer post');
+  });
+
+  it('counts once for an address, whatever the client claims, and again after 30 days', async () => {
+    vi.setSystemTime('2026-11-21T12:00:00Z');
+    const hash = newHash();
+    await report(hash, { address: '2001:db8:1:2::1' });
+    const headers = {
+      'X-Forwarded-For': '203.0.113.9',
+      'X-Real-IP': '203.0.113.9',
+      Forwarded: 'for=203.0.113.9',
+    };
+    const again = await report(hash, { address: '2001:db8:1:2:ffff::9', headers });
+    expect(await again.json()).toEqual({ hash, accepted: false, reports: 1, state: 'registered' });
+    vi.setSystemTime(Date.now() + 30 * DAY_MS + 1);
+    const later = await report(hash, { address: '2001:db8:1:2::1' });
+    expect(await later.json()).toEqual({ hash, accepted: true, reports: 1, state: 'registered' });
+  });
+
+  it('counts twice for a /48 of IPv6, whatever network of it sends more', async () => {
+    const hash = newHash();
+    const accepted = [];
+    for (let network = 1; network <= 70; network++) {
+      const answer = await report(hash, { address: `2001:db8:9:${network.toString(16)}::1` });
+      accepted.push(reportAnswer.parse(await answer.json()).accepted);
+    }
+    expect(accepted.flatMap((isAccepted, index) => (isAccepted ? [index] : []))).toEqual([0, 1]);
+    expect(await (await report(hash, { address: '2001:db8:a::1' })).json()).toMatchObject({ reports: 3 });
+    expect(await (await read(hash)).json()).toMatchObject({ state: 'flagged' });
+  });
+
+  it('about a blocked pseudonym is answered with that', async () => {
+    const hash = newHash();
+    for (let reports = 1; reports <= 6; reports++) await report(hash);
+    const page = await (await report(hash, { headers: { Accept: 'text/html' } })).text();
+    expect(page).toContain('It is already blocked');
+    expect(page).toContain('Further reports change nothing');
+  });
+
+  it('is thanked for with a page, and the second time told politely that it already counts', async () => {
+    const hash = newHash();
+    const address = newAddress();
+    const headers = { Accept: 'text/html' };
+    const first = await (await report(hash, { address, headers })).text();
+    expect(first).toContain('Report received');
+    expect(first).toContain(`anon-${hash}`);
+    const second = await (await report(hash, { address, headers })).text();
+    expect(second).toContain('You have already reported this');
+    expect(second).toMatch(/<dt>Reports<\/dt>\s*<dd>\s*1\s/);
+  });
+
+  it('may be sent as JSON', async () => {
+    const hash = newHash();
+    const init = { method: 'POST', body: JSON.stringify({ hash }) };
+    const answer = await request({ ...init, headers: { Accept: JSON_TYPE, 'Content-Type': JSON_TYPE } });
+    expect(await answer.json()).toMatchObject({ hash, accepted: true });
+  });
+
+  it.each([
+    ['broken JSON', '{"hash":', JSON_TYPE],
+    ['no object', '"12345678"', JSON_TYPE],
+    ['another type', '{"hash":12345678}', JSON_TYPE],
+    ['nothing', '', 'application/x-www-form-urlencoded'],
+    ['a long form', `hash=12345678&x=${'x'.repeat(2000)}`, 'application/x-www-form-urlencoded'],
+    ['bytes', new Uint8Array([0xff, 0x00, 0xfe]), 'application/octet-stream'],
+  ])('with %s as its body is refused', async (_, body, type) => {
+    const headers = { Accept: JSON_TYPE, 'Content-Type': type };
+    const answer = await request({ method: 'POST', body, headers });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({ error: 'invalid hash' });
+  });
+
+  it.each<[string, boolean, Record<string, string>]>([
+    ['from our own page', true, { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://veil.test' }],
+    ['from our own page in an old browser', true, { Origin: 'https://veil.test' }],
+    ['from our own page behind a proxy that ends TLS', true, { Origin: 'http://veil.test' }],
+    ['from a program', true, {}],
+    ['from another site', false, { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.test' }],
+    ['from a neighbouring site', false, { 'Sec-Fetch-Site': 'same-site', Origin: 'https://other.veil.test' }],
+    ['from another site in an old browser', false, { Origin: 'https://evil.test' }],
+    ['from nowhere that has a name', false, { Origin: 'null' }],
+  ])('%s is taken: %s', async (_, isTaken, headers) => {
+    const hash = newHash();
+    const answer = await report(hash, { headers });
+    expect(answer.status).toBe(isTaken ? 200 : 403);
+    expect(await (await read(hash)).json()).toMatchObject({ reports: isTaken ? 1 : 0 });
+  });
+
+  it('is the last one of its address after ten within an hour, over all pseudonyms', async () => {
+    vi.setSystemTime('2026-11-21T12:00:00Z');
+    const address = newAddress();
+    for (let sent = 0; sent < 10; sent++) expect((await report(newHash(), { address })).status).toBe(200);
+    const hash = newHash();
+    const refused = await report(hash, { address });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('Retry-After')).toBe('3600');
+    expect(await (await read(hash)).json()).toMatchObject({ reports: 0 });
+    expect((await report(hash)).status).toBe(200);
+    vi.setSystemTime(Date.now() + HOUR_MS);
+    expect(await (await report(hash, { address })).json()).toMatchObject({ accepted: true, reports: 2 });
+  });
+
+  it('that cannot be written down is a page too, and leaves no trace of the person in the log', async () => {
+    const lines: string[] = [];
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
+    const broken = { ...bindings, RATE_WINDOWS: undefined };
+    const headers = { Accept: 'text/html', 'CF-Connecting-IP': '203.0.113.77' };
+    const init = { method: 'POST', body: new URLSearchParams({ hash: newHash() }), headers };
+    const answer = await worker.fetch(new Request(URL_OF_REPORTS, init), broken);
+    expect(answer.status).toBe(500);
+    expect(await answer.text()).toContain('The service has a fault');
+    expect(lines).toEqual([expect.stringContaining('a report page failed')]);
+    expect(lines.join()).not.toContain('203.0.113');
+  });
+});

@@ -1,0 +1,72 @@
+/** The page of a pull request, to whomever asks: what it says of the service, and what asking leaves behind. */
+import { applyD1Migrations, listDurableObjectIds, runDurableObjectAlarm } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeAll, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import worker from '../../../src/worker.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const HASH = '0123456789ab';
+const URL = `https://gitveil.test/v1/pr/${HASH}`;
+
+async function ask(url = URL, variables: Partial<Env> = {}) {
+  const request = new Request(url, { headers: { Accept: 'text/html' } });
+  const response = await worker.fetch(request, { ...bindings, ...variables });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+beforeAll(async () => {
+  await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response(null));
+  const object = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(HASH));
+  const url = 'https://host.test/octo/hello/pull/7';
+  const dates = { committedAt: 1, commitHashes: new Uint8Array() };
+  const at = Date.now() + 3_600_000;
+  await object.record(
+    { prHash: HASH, owner: 'octo', repo: 'hello', number: 7, url },
+    { tip: 'a', dates, key: 'k'.repeat(32), lease: null },
+    at,
+  );
+  await runDurableObjectAlarm(object);
+});
+
+it('wakes no object for a hash that no push has recorded', async () => {
+  expect((await ask()).status).toBe(200);
+  const before = await listDurableObjectIds(bindings.PULL_REQUESTS);
+  for (const suffix of ['', '.atom']) {
+    expect((await ask(`https://gitveil.test/v1/pr/ba9876543210${suffix}`)).status).toBe(404);
+  }
+  expect(await listDurableObjectIds(bindings.PULL_REQUESTS)).toHaveLength(before.length);
+});
+
+it('is there while the list of pages is out of reach, or the service asks for its key', async () => {
+  await bindings.DB.exec('ALTER TABLE recorded_hashes RENAME TO out_of_reach');
+  expect((await ask(URL, { SERVICE_API_KEY: 'key' })).status).toBe(200);
+  await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO recorded_hashes');
+});
+
+it('asks for the pr-key where an update does, and never shows it', async () => {
+  expect((await ask()).text).not.toContain('pr-key');
+  const { text } = await ask(URL, { PR_UPDATE_POLICY: 'key' });
+  expect(text).toContain(`-o pr-hash=${HASH} -o pr-key=&lt;key&gt; https://gitveil.test/v1/gh/octo/hello`);
+  expect(text).not.toContain('kkkk');
+});
+
+it('may be kept by all caches only where it names the operator’s address', async () => {
+  const elsewhere = URL.replace('gitveil', 'elsewhere');
+  const given = await ask(elsewhere, { SERVICE_URL: 'https://gitveil.test' });
+  expect(given.headers.get('Cache-Control')).toBe('public, max-age=60');
+  expect(given.text).not.toContain('elsewhere.test');
+  expect((await ask(elsewhere)).headers.get('Cache-Control')).toBe('private, max-age=60');
+});
+
+it('can be asked for in upper case, without a script, and loads nothing', async () => {
+  const { status, headers, text } = await ask(URL.replace(HASH, HASH.toUpperCase()));
+  expect(status).toBe(200);
+  expect(headers.get('Content-Security-Policy')).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^ ]+'; img-src data:;/,
+  );
+  expect(text).not.toMatch(/<script|<img|src=/);
+  expect(text).toContain(`<link rel="alternate" type="application/atom+xml" href="/v1/pr/${HASH}.atom" />`);
+});

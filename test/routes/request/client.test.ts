@@ -1,0 +1,58 @@
+/** A client as it is kept: one name for each use, and none that leads from one use to another. */
+import { env } from 'cloudflare:workers';
+import { Hono } from 'hono';
+import { expect, it } from 'vitest';
+import { parseConfig } from '../../../src/config.ts';
+import type { AppEnv } from '../../../src/env.ts';
+import { createLogger } from '../../../src/log.ts';
+import { type Client, clientOf } from '../../../src/routes/request/client.ts';
+
+const USES = ['window', 'burst', 'alert', 'reporter'] as const;
+
+const logged: string[] = [];
+
+async function clientAt(address: string): Promise<Client> {
+  const result = parseConfig({ IDENTITY_SECRET: 'x'.repeat(32) });
+  if (result.kind === 'invalid') throw new Error('bad configuration');
+  let client: Client | undefined;
+  const app = new Hono<AppEnv>().get('/', async (c) => {
+    c.set('config', result.config);
+    c.set(
+      'logger',
+      createLogger('text', (line) => logged.push(line)),
+    );
+    client = await clientOf(c);
+    return c.text('');
+  });
+  await app.fetch(new Request('http://service.test/', { headers: { 'CF-Connecting-IP': address } }), env);
+  return client as Client;
+}
+
+it('a client has another hash for each use and each pseudonym that it reports', async () => {
+  const client = await clientAt('192.0.2.1');
+  const hashes = [
+    ...USES.map((use) => client.hash(use)),
+    client.hash('reporter', 'aaaaaaaa'),
+    client.hash('reporter', 'bbbbbbbb'),
+  ];
+  expect(new Set(hashes).size).toBe(hashes.length);
+});
+
+it('a client is known again by each of them, and is no other', async () => {
+  const [first, again, other] = await Promise.all(['192.0.2.1', '192.0.2.1', '192.0.2.2'].map(clientAt));
+  for (const use of USES) {
+    expect(again?.hash(use)).toBe(first?.hash(use));
+    expect(other?.hash(use)).not.toBe(first?.hash(use));
+  }
+});
+
+it('a header that holds no address is logged once, without what it holds', async () => {
+  expect(logged).toEqual([]);
+  for (const text of ['proxy:8080', 'another']) expect((await clientAt(text)).network).toBe('unknown');
+  expect(logged).toEqual([
+    expect.stringMatching(
+      / warn the header of the client address contains no address, .* variable=CLIENT_IP_HEADER$/,
+    ),
+  ]);
+  expect(logged.join()).not.toContain('proxy');
+});

@@ -1,0 +1,153 @@
+/** The limits that the contract leaves open: the first refused request, and what its client reads. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import worker from '../../../src/worker.ts';
+import { FakeThreads } from '../../durable/support/fake-threads.ts';
+import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
+
+const SECRET = 'a secret of more than thirty-two characters';
+const bindings = { ...(env as unknown as Env), IDENTITY_SECRET: SECRET, HOSTING_TOKEN: 'token' };
+const COMMANDS = `${pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`)}${FLUSH}`;
+
+let address = 0;
+let now = Date.now();
+
+beforeEach(() => {
+  address += 1;
+  vi.setSystemTime((now += 3_600_000));
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+});
+
+async function ask(path: string, init: RequestInit = {}, variables: Partial<Env> = {}) {
+  const context = createExecutionContext();
+  const headers = { 'CF-Connecting-IP': `198.51.100.${address}`, ...(init.headers as object) };
+  const request = new Request(`https://gitveil.test${path}`, { ...init, headers });
+  const response = await worker.fetch(request, { ...bindings, ...variables }, context);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  await waitOnExecutionContext(context);
+  return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
+}
+
+const lost = () => Promise.reject(new Error('Network connection lost.'));
+
+const comment = (variables: Partial<Env>) =>
+  ask(
+    '/v1/gh/octo/hello/issues/7/comments/anonymous',
+    { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"body":"Hi"}' },
+    variables,
+  );
+
+async function sendPush() {
+  const headers = { 'Content-Type': 'application/x-git-receive-pack-request' };
+  const init = { method: 'POST', headers, body: COMMANDS };
+  const { status, bytes } = await ask('/v1/gh/octo/hello/git-receive-pack', init, {
+    LIMIT_PUSHES: '2/1m',
+  });
+  expect(status).toBe(200);
+  return readPushAnswer(bytes);
+}
+
+describe('comments and issues', () => {
+  it('are refused above the limit with the reason and the time to wait; other clients go on', async () => {
+    const host = new FakeThreads();
+    const variables = { LIMIT_COMMENTS: '2/1m,3/1h' };
+    expect((await comment(variables)).status).toBe(200);
+    vi.setSystemTime((now += 15_000));
+    expect((await comment(variables)).status).toBe(200);
+    const refused = await comment(variables);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('Retry-After')).toBe('45');
+    expect(JSON.parse(refused.text)).toEqual({
+      error: 'too many comments and issues from your network: at most 2 in 1m and 3 in 1h; try again in 45 s',
+    });
+    address += 1;
+    expect((await comment(variables)).status).toBe(200);
+    address -= 1;
+    vi.setSystemTime((now += 45_000));
+    expect((await comment(variables)).status).toBe(200);
+    expect((await comment(variables)).headers.get('Retry-After')).toBe('3540');
+    expect(host.comments).toHaveLength(4);
+  });
+
+  it('are not posted while the limits cannot be checked', async () => {
+    const host = new FakeThreads();
+    const RATE_WINDOWS = {
+      idFromName: () => 'id',
+      get: () => ({ hit: lost }),
+    } as unknown as Env['RATE_WINDOWS'];
+    const { status, text } = await comment({ RATE_WINDOWS });
+    expect(status).toBe(503);
+    expect(text).toContain('the service cannot check its limits');
+    expect(host.comments).toHaveLength(0);
+  });
+});
+
+describe('discoveries', () => {
+  it('are refused above the limit in plain text, and then reach neither the host nor the window', async () => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response('0000'));
+    const variables = { LIMIT_DISCOVERIES: '2/1m' };
+    const discover = () => ask('/v1/gh/octo/hello/info/refs?service=git-upload-pack', {}, variables);
+    expect((await discover()).status).toBe(200);
+    expect((await discover()).status).toBe(200);
+    const refused = await discover();
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('Retry-After')).toBe('60');
+    expect(refused.headers.get('Content-Type')).toMatch(/^text\/plain/);
+    expect(refused.text).toBe(
+      'Too many clones, fetches and pushes from your network: at most 2 in 1m; try again in 60 s.\n',
+    );
+    const asked = host.mock.calls.length;
+    const RATE_WINDOWS = { get: () => expect.unreachable() } as unknown as Env['RATE_WINDOWS'];
+    const push = '/v1/gh/octo/hello/info/refs?service=git-receive-pack';
+    expect((await ask(push, {}, { ...variables, RATE_WINDOWS })).status).toBe(429);
+    expect(host.mock.calls).toHaveLength(asked);
+    vi.setSystemTime((now += 60_000));
+    expect((await discover()).status).toBe(200);
+  });
+
+  it('go on while the limits cannot be checked', async () => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response('0000'));
+    const RATE_WINDOWS = {
+      idFromName: () => 'id',
+      get: () => ({ hit: lost }),
+    } as unknown as Env['RATE_WINDOWS'];
+    const answer = await ask('/v1/gh/octo/hello/info/refs?service=git-upload-pack', {}, { RATE_WINDOWS });
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('pushes', () => {
+  it('are refused in-band above the limit, without a question to the host', async () => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    expect((await sendPush()).error).not.toContain('too many pushes');
+    expect((await sendPush()).error).not.toContain('too many pushes');
+    const asked = host.mock.calls.length;
+    const refused = await sendPush();
+    expect(refused.error).toBe('push rejected: too many pushes');
+    expect(refused.progress).toContain(
+      'Too many pushes from your network: at most 2 in 1m; try again in 60 s.',
+    );
+    expect(host.mock.calls).toHaveLength(asked);
+  });
+});
+
+describe('look-ups of unknown hashes', () => {
+  it('are refused above the limit, and so is then every look-up of that client; no window is asked', async () => {
+    const variables = {
+      LIMIT_LOOKUPS: '2/1m',
+      RATE_WINDOWS: { get: () => expect.unreachable() } as unknown as Env['RATE_WINDOWS'],
+    };
+    const lookUp = (hash: string) => ask(`/v1/pr/${hash}`, {}, variables);
+    expect((await lookUp('0123456789a0')).status).toBe(404);
+    expect((await lookUp('0123456789a1')).status).toBe(404);
+    const refused = await lookUp('0123456789a2');
+    expect(refused.status).toBe(429);
+    expect(refused.text).toMatch(/^Too many look-ups of unknown hashes from your network: at most 2 in 1m/);
+    expect((await lookUp('0123456789a3')).headers.get('Retry-After')).toBe('60');
+    vi.setSystemTime((now += 60_000));
+    expect((await lookUp('0123456789a4')).status).toBe(404);
+  });
+});

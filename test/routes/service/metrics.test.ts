@@ -1,0 +1,110 @@
+/** GET /metrics: the contract's JSON, and what monitoring systems read. */
+import { env } from 'cloudflare:workers';
+import { describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import worker from '../../../src/worker.ts';
+import { metricsAnswer } from '../../../src/routes/schemas/metrics.ts';
+
+const bindings = env as unknown as Env;
+
+async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+  return worker.fetch(new Request(`https://gitveil.test${path}`, { method, headers }), { ...bindings });
+}
+
+const metricsText = async (accept = 'text/plain') => (await ask('/metrics', { Accept: accept })).text();
+
+/** The value of one series. */
+async function valueOf(series: string): Promise<number> {
+  const line = (await metricsText()).split('\n').find((text) => text.startsWith(`${series} `));
+  return Number(line?.slice(series.length) ?? 0);
+}
+
+describe('as JSON', () => {
+  it('has the fields of the contract and no others', async () => {
+    const response = await ask('/metrics');
+    expect(response.headers.get('Content-Type')).toBe('application/json');
+    expect(response.headers.get('Cache-Control')).toBe('no-store');
+    const answer = await response.json<{ memory: { sys: number }; goroutines: number; uptime: string }>();
+    expect(metricsAnswer.strict().parse(answer)).toEqual(answer);
+    expect(answer.memory.sys).toBe(128 * 1024 * 1024);
+    expect(answer.goroutines).toBe(1);
+    expect(answer.uptime).toMatch(/^(\d+h)?(\d+m)?[\d.]+m?s$/);
+  });
+
+  it('counts the buffers that bodies are read into', async () => {
+    const before = await (await ask('/metrics')).json<{ memory: { total_alloc: number } }>();
+    const request = new Request('https://gitveil.test/v1/gh/octo/hello/git-receive-pack', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-git-receive-pack-request' },
+      body: '0000',
+    });
+    await worker.fetch(request, { ...bindings });
+    const after = await (await ask('/metrics')).json<{ memory: { alloc: number; total_alloc: number } }>();
+    expect(after.memory.total_alloc - before.memory.total_alloc).toBe(256 * 1024);
+    expect(after.memory.alloc).toBeLessThanOrEqual(after.memory.total_alloc);
+  });
+
+  it('is what programs get that ask for JSON and text alike, and browsers', async () => {
+    for (const accept of ['application/json, text/plain, */*', 'text/html,*/*;q=0.8', '*/*']) {
+      const response = await ask('/metrics', { Accept: accept });
+      expect(response.headers.get('Content-Type')).toBe('application/json');
+    }
+  });
+});
+
+describe('as text', () => {
+  it('is in the format that was asked for', async () => {
+    const prometheus = await ask('/metrics', { Accept: 'text/plain;version=0.0.4' });
+    expect(prometheus.headers.get('Content-Type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const openMetrics = await ask('/metrics', {
+      Accept: 'application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+    });
+    expect(openMetrics.headers.get('Content-Type')).toMatch(/^application\/openmetrics-text; version=1.0.0/);
+    const text = await openMetrics.text();
+    expect(text).toMatch(/# EOF\n$/);
+    expect(text).toContain('# TYPE gitveil_http_requests counter');
+  });
+
+  it('counts requests by pattern, method and status, and never a path', async () => {
+    const series = 'gitveil_http_requests_total{method="GET",route="/health",status="200"}';
+    const before = await valueOf(series);
+    await ask('/health');
+    expect(await valueOf(series)).toBe(before + 1);
+    await ask('/somebody/was-here');
+    await ask('/v1/gh/secret-owner/secret-repo');
+    const text = await metricsText();
+    expect(text).toContain('{method="GET",route="none",status="404"}');
+    expect(text).toContain('route="/v1/gh/:owner/:repo"');
+    expect(text).not.toMatch(/somebody|secret-/);
+  });
+
+  it('counts what persons do by its outcome', async () => {
+    const series = 'gitveil_comments_total{outcome="refused"}';
+    const before = await valueOf(series);
+    await ask('/v1/gh/octo/hello/issues/none/comments/anonymous', {}, 'POST');
+    expect(await valueOf(series)).toBe(before + 1);
+  });
+
+  it('times requests in a histogram', async () => {
+    await ask('/health');
+    const name = 'gitveil_http_request_duration_seconds';
+    expect(await valueOf(`${name}_bucket{route="/health",le="+Inf"}`)).toBe(
+      await valueOf(`${name}_count{route="/health"}`),
+    );
+    const buckets = (await metricsText()).match(/duration_seconds_bucket\{route="\/health",le="[^"]+"/g);
+    expect(buckets?.map((text) => text.match(/le="(.*)"/)?.[1])).toEqual(
+      '0.005 0.025 0.1 0.25 0.5 1 2.5 5 10 30 +Inf'.split(' '),
+    );
+  });
+});
+
+it('answers with an internal error when a figure cannot be had', async () => {
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+  vi.spyOn(bindings.TALLY, 'get').mockImplementation(() => {
+    throw new Error('unreachable');
+  });
+  const response = await ask('/metrics', { Accept: 'text/plain' });
+  expect(response.status).toBe(500);
+  expect(await response.json()).toEqual({ error: 'internal server error' });
+  vi.restoreAllMocks();
+});

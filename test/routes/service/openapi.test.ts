@@ -1,0 +1,54 @@
+/** GET /openapi.json describes what the Worker serves, and nothing else. Its answers: test/e2e/api-description.test.ts. */
+import { env } from 'cloudflare:workers';
+import { Hono } from 'hono';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+
+interface Description {
+  openapi: string;
+  servers: { url: string }[];
+  paths: Record<string, Record<string, { responses: Record<string, unknown>; security: unknown[] }>>;
+}
+
+const bindings = env as unknown as Env;
+/** `GET /health`, with parameters as OpenAPI spells them. */
+const served = new Set<string>();
+let description: Description;
+
+beforeAll(async () => {
+  // The Worker mounts a part for each group of endpoints.
+  const mount = vi.spyOn(Hono.prototype, 'route');
+  const { default: worker } = await import('../../../src/worker.ts');
+  for (const [, part] of mount.mock.calls) {
+    for (const { method, path } of (part as Hono).routes) {
+      if (method !== 'ALL')
+        served.add(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}').replace(/(.)\/$/, '$1')}`);
+    }
+  }
+  mount.mockRestore();
+  const response = await worker.fetch(new Request('https://gitveil.test/openapi.json'), { ...bindings });
+  description = await response.json();
+});
+
+describe('the description', () => {
+  it('names every endpoint that is served, and no other', () => {
+    const described = Object.entries(description.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    // It only says which badges there are.
+    served.delete('GET /badges/{badge}');
+    expect(described.toSorted()).toEqual([...served].toSorted());
+  });
+
+  it('is OpenAPI 3.1, and names the service that was asked', () => {
+    expect(description.openapi).toMatch(/^3\.1\./);
+    expect(description.servers).toEqual([{ url: 'https://gitveil.test' }]);
+  });
+
+  it('asks for the key exactly where the service does', () => {
+    const keyed = Object.entries(description.paths).flatMap(([path, operations]) =>
+      Object.values(operations).some(({ security }) => security.length > 0) ? [path] : [],
+    );
+    expect(keyed.toSorted()).toEqual(['/api/pr-status/{hash}', '/api/recent-prs', '/api/stats', '/metrics']);
+  });
+});

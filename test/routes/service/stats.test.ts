@@ -1,0 +1,127 @@
+/** GET /api/stats, /api/recent-prs and /api/pr-status/:hash, with a ledger that is empty, filled, keyed or dead. */
+import { applyD1Migrations } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { D1Ledger } from '../../../src/stats/d1-ledger.ts';
+import worker from '../../../src/worker.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const DEAD_DB = {
+  prepare: () => {
+    throw new Error('D1_ERROR: no answer');
+  },
+} as unknown as D1Database;
+
+function get(path: string, variables: Partial<Env> = {}): Promise<Response> {
+  const headers = { 'X-Service-Key': 'key' };
+  return Promise.resolve(
+    worker.fetch(new Request(`https://gitveil.test${path}`, { headers }), { ...bindings, ...variables }),
+  );
+}
+
+async function record(number: number, createdAt: string): Promise<void> {
+  await new D1Ledger(bindings.DB).recordPullRequest({
+    owner: 'octo',
+    repo: 'hello',
+    prUrl: `https://host.test/octo/hello/pull/${number}`,
+    createdAt,
+  });
+}
+
+/** The isolate's memory outlives a test: each begins when nothing is fresh any more. */
+let now = Date.now();
+
+beforeEach(async () => {
+  await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  now += 10_000;
+  vi.useFakeTimers({ toFake: ['Date'], now });
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe('statistics', () => {
+  it('are unavailable when the ledger does not answer and never has', async () => {
+    const response = await get('/api/stats', { DB: DEAD_DB });
+    expect(response.status).toBe(503);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toEqual({ error: 'statistics are unavailable; try again later' });
+    expect((await get('/api/recent-prs', { DB: DEAD_DB })).status).toBe(503);
+  });
+
+  it('hold only a zero while there is no pull request', async () => {
+    const response = await get('/api/stats');
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json');
+    expect(response.headers.get('cache-control')).toBe('public, max-age=5');
+    expect(await response.json()).toEqual({ total_prs: 0 });
+    expect(await (await get('/api/recent-prs')).json()).toEqual({ prs: [], total: 0 });
+  });
+
+  it('name the ten newest, the number of all and the time of the newest', async () => {
+    for (let number = 1; number <= 12; number++) {
+      await record(number, `2026-11-${String(number).padStart(2, '0')}T10:00:00.000Z`);
+    }
+    expect(await (await get('/api/stats')).json()).toEqual({
+      total_prs: 12,
+      last_updated: '2026-11-12T10:00:00.000Z',
+    });
+    const recent = await get('/api/recent-prs');
+    expect(recent.headers.get('cache-control')).toBe('public, max-age=5');
+    const { prs, total } = await recent.json<{ prs: unknown[]; total: number }>();
+    expect(total).toBe(12);
+    expect(prs).toHaveLength(10);
+    expect(prs[0]).toEqual({
+      id: 12,
+      owner: 'octo',
+      repo: 'hello',
+      pr_url: 'https://host.test/octo/hello/pull/12',
+      created_at: '2026-11-12T10:00:00.000Z',
+    });
+    expect(prs[9]).toMatchObject({ id: 3 });
+  });
+
+  it('are not for shared caches when a key opens them', async () => {
+    const response = await get('/api/stats', { SERVICE_API_KEY: 'key' });
+    expect(response.headers.get('cache-control')).toBe('private, max-age=5');
+  });
+
+  it('stay what they were while the ledger is dead', async () => {
+    const stats = await get('/api/stats', { DB: DEAD_DB });
+    expect(await stats.json()).toMatchObject({ total_prs: 12 });
+    const recent = await get('/api/recent-prs', { DB: DEAD_DB });
+    expect((await recent.json<{ prs: unknown[] }>()).prs).toHaveLength(10);
+  });
+});
+
+describe('GET /api/pr-status/:hash', () => {
+  it('names the topic and where to subscribe to it', async () => {
+    const response = await get('/api/pr-status/0123456789ab', { NOTIFY_BASE_URL: 'https://ntfy.test' });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('cache-control')).toBe('no-store');
+    expect(await response.json()).toEqual({
+      hash: '0123456789ab',
+      notify_topic: 'anon-pr-0123456789ab',
+      subscribe_url: 'https://ntfy.test/anon-pr-0123456789ab',
+    });
+  });
+
+  it.each(['0123abcd', 'a'.repeat(40), '0123ABCD'])('takes %s', async (hash) => {
+    expect((await get(`/api/pr-status/${hash}`)).status).toBe(200);
+  });
+
+  it.each(['0123abc', 'a'.repeat(41), '0123456z', 'anon-0123abcd', '%3Cb%3E012345', '0123abcd%0A'])(
+    'refuses %s and says what a hash is',
+    async (hash) => {
+      const response = await get(`/api/pr-status/${hash}`);
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({
+        error: 'the hash of a pull request is 8 to 40 hexadecimal characters, as the push printed it',
+      });
+    },
+  );
+});

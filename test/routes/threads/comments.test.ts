@@ -1,0 +1,290 @@
+/** Anonymous comments (contract, 4.1, 4.2 and section 7). */
+import { createHmac } from 'node:crypto';
+import { env } from 'cloudflare:workers';
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { FENCE_IS_OPEN, footerProblem } from '../../../src/identity/footer-room.ts';
+import { commentAnswer } from '../../../src/routes/schemas/comments.ts';
+import { FakeThreads } from '../../durable/support/fake-threads.ts';
+import { holdClock } from '../../durable/support/pseudonym.ts';
+import { runs } from '../../support/runs.ts';
+import { type Call, SECRET, post } from '../support/json-caller.ts';
+
+const { IDENTITIES } = env as unknown as Env;
+
+let host: FakeThreads;
+
+const say = (payload: unknown, more: Partial<Call> & { on?: string } = {}) => {
+  const { on = 'octo/hello/issues/7', ...call } = more;
+  return post(`/v1/gh/${on}/comments/anonymous`, { payload, ...call });
+};
+
+const error = (status: number, message: unknown) => ({ status, body: { error: message } });
+
+beforeEach(() => {
+  host = new FakeThreads();
+  holdClock();
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe('a comment', () => {
+  it('is answered with its address, the pseudonym, karma and the token', async () => {
+    const { status, body } = await say({ body: 'Hi', user_token: 'TOKEN' });
+    const hash = createHmac('sha256', SECRET).update('octo/hello#7|TOKEN').digest('hex').slice(0, 8);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      comment_url: 'https://host.test/octo/hello/issues/7#issuecomment-1',
+      hash,
+      karma: 1,
+      user_token: 'TOKEN',
+    });
+    expect(commentAnswer.parse(body)).toEqual(body);
+    const link = `https://veil.test/v1/moderation/report?hash=${hash}`;
+    expect(host.comments[0]?.body).toBe(`Hi\n\n---\nanon-${hash} · karma (1) · [report](${link})`);
+  });
+
+  it('on a pull request is one on the issue of its number', async () => {
+    const first = await say({ body: 'Hi' }, { on: 'octo/hello/issues/8' });
+    const second = await say(
+      { body: 'Hi', user_token: first.body['user_token'] },
+      { on: 'octo/hello.git/pulls/8' },
+    );
+    expect(second.body).toMatchObject({ hash: first.body['hash'], karma: 2 });
+    expect(host.textsOn('octo/hello/issues/8')).toHaveLength(2);
+  });
+
+  it.each([{}, { user_token: '' }, { user_token: null }])(
+    'with %j has a new author each time',
+    async (token) => {
+      const { body: first } = await say({ body: 'Hi', ...token });
+      const { body: second } = await say({ body: 'Hi', ...token });
+      expect(first['user_token']).toMatch(/^[A-Z2-7]{16}$/);
+      expect(second['user_token']).not.toBe(first['user_token']);
+      expect([first['karma'], second['karma']]).toEqual([1, 1]);
+    },
+  );
+
+  it('has the same pseudonym for the same token on a thread, and another on another thread', async () => {
+    const hashes = [];
+    for (const on of [
+      'octo/hello/issues/1',
+      'octo/hello/issues/1',
+      'octo/hello/issues/2',
+      'octo/other/issues/1',
+    ]) {
+      hashes.push((await say({ body: 'Hi', user_token: 'SAME' }, { on })).body['hash']);
+    }
+    expect(hashes[0]).toBe(hashes[1]);
+    expect(new Set(hashes).size).toBe(3);
+  });
+
+  it('may have any words and any token, and they arrive as they are', async () => {
+    const text = fc
+      .string({ unit: 'grapheme' })
+      .filter(
+        (some) =>
+          some.trim() !== '' && !some.includes('\0') && some.isWellFormed() && footerProblem(some) === null,
+      );
+    const property = fc.asyncProperty(text, text, async (body, token) => {
+      const answer = await say({ body, user_token: token });
+      expect(answer.status).toBe(200);
+      expect(answer.body['user_token']).toBe(token);
+      expect(host.comments.at(-1)?.body.startsWith(`${body}\n\n---\nanon-`)).toBe(true);
+    });
+    await fc.assert(property, runs(20));
+  });
+});
+
+describe('what the host learns', () => {
+  it('is the comment and nothing else of the request', async () => {
+    const secret = 'w-marks-the-person';
+    await say(
+      { body: 'Hi', user_token: secret },
+      {
+        headers: {
+          'CF-Connecting-IP': '192.0.2.99',
+          'X-Forwarded-For': `192.0.2.99, ${secret}`,
+          'User-Agent': secret,
+          Cookie: secret,
+          'Accept-Language': secret,
+        },
+      },
+    );
+    const sent = JSON.stringify(host.requests.map(({ headers, ...rest }) => [...headers, rest]));
+    expect(sent).toContain('Hi');
+    expect(sent).not.toContain(secret);
+    expect(sent).not.toContain('192.0.2.99');
+  });
+});
+
+const linkOf = async (call: Partial<Call>) => {
+  await say({ body: 'Hi' }, call);
+  return /\[report\]\((\S+)\/v1\//.exec(host.comments.at(-1)?.body ?? '')?.[1];
+};
+
+const forwarded = (name: string) => ({ 'X-Forwarded-Proto': 'https', 'X-Forwarded-Host': name });
+
+describe('the link in the footer', () => {
+  const variables = { SERVICE_URL: 'https://public.test' };
+
+  it('has scheme and host of the request', async () => {
+    expect(await linkOf({ origin: 'http://other.test:8080' })).toBe('http://other.test:8080');
+  });
+
+  it('has the public scheme where a proxy passes the host on', async () => {
+    expect(await linkOf({ origin: 'http://public.test', variables })).toBe('https://public.test');
+  });
+
+  it('has the public address where a proxy names it', async () => {
+    const headers = forwarded('public.test');
+    expect(await linkOf({ origin: 'http://127.0.0.1:8080', headers, variables })).toBe('https://public.test');
+  });
+
+  it('never has a name that the operator has not given', async () => {
+    const headers = forwarded('evil.test');
+    expect(await linkOf({ origin: 'https://evil.test', headers, variables })).toBe('https://public.test');
+  });
+
+  it('has no name in it that would end the link', async () => {
+    expect(await linkOf({ origin: 'http://a_b(c)' })).toBe('http://a_b%28c%29');
+  });
+
+  it('cannot be led to this machine by a header where the operator has named no address', async () => {
+    const headers = forwarded('127.0.0.1:8080');
+    expect(await linkOf({ origin: 'https://veil.test', headers })).toBe('https://veil.test');
+  });
+});
+
+describe('a bad request', () => {
+  it.each<[what: string, payload: unknown, on: string | undefined, message: string]>([
+    ['no body', {}, undefined, 'body is required'],
+    ['an empty body', { body: '' }, undefined, 'body is required'],
+    ['a blank body', { body: ' \t\r\n\u00a0' }, undefined, 'body is required'],
+    ['null as body', { body: null }, undefined, 'body is required'],
+    ['no body and no number', {}, 'octo/hello/issues/x', 'body is required'],
+    ['no number and no JSON', '{', 'octo/hello/issues/x', 'invalid issue number'],
+    ...['0', '-1', '1e3', '1.5', '01', '+1', '0x1', '%201', '99999999999999999999', 'x'].map(
+      (number): [string, unknown, string, string] => [
+        `the number ${number}`,
+        { body: 'Hi' },
+        `octo/hello/issues/${number}`,
+        'invalid issue number',
+      ],
+    ),
+    ['nothing', '', undefined, 'invalid payload'],
+    ['no JSON', '{"body": "Hi"', undefined, 'invalid payload'],
+    ['bytes that are no text', new Uint8Array([0x7b, 0xff, 0x7d]), undefined, 'invalid payload'],
+    ['an array', [{ body: 'Hi' }], undefined, 'invalid payload'],
+    ['a string', '"Hi"', undefined, 'invalid payload'],
+    ['null', 'null', undefined, 'invalid payload'],
+    ['deep nesting', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, undefined, 'invalid payload'],
+    ['a number as body', { body: 5 }, undefined, 'invalid payload'],
+    ['a list as body', { body: ['Hi'] }, undefined, 'invalid payload'],
+    ['a number as token', { body: 'Hi', user_token: 5 }, undefined, 'invalid payload'],
+    ['a NUL in the body', { body: 'H\0i' }, undefined, 'body must not contain NUL characters'],
+    [
+      'half a character',
+      { body: 'H\ud83d' },
+      undefined,
+      'body must be valid Unicode: it holds half a character',
+    ],
+    ['an open fence', { body: '```' }, undefined, FENCE_IS_OPEN],
+    ['an open tag', { body: '<b>' }, undefined, expect.stringContaining('<b> is never closed')],
+    [
+      'a long token',
+      { body: 'Hi', user_token: 'x'.repeat(257) },
+      undefined,
+      'user_token must have at most 256 characters',
+    ],
+  ])('with %s is refused, and the host is not asked', async (_, payload, on, message) => {
+    expect(await say(payload, on === undefined ? {} : { on })).toMatchObject(error(400, message));
+    expect(host.requests).toEqual([]);
+  });
+
+  it.each([
+    'oc to/hello',
+    'octo/he%2fllo',
+    'octo/a..b',
+    `octo/${'x'.repeat(101)}`,
+    'octo/%3Cb%3E',
+    '%2e%2e%2f/hello',
+  ])('about %s is refused, and the host is not asked', async (repository) => {
+    const { status, body } = await say({ body: 'Hi' }, { on: `${repository}/issues/1` });
+    expect(status).toBe(400);
+    expect(body['error']).toContain('letters, digits, "-", "_" and "."');
+    expect(host.requests).toEqual([]);
+  });
+
+  it('with a body over the limit of the host names the limit', async () => {
+    const { status, body } = await say({ body: 'x'.repeat(65_536) });
+    const [, limit] = /^body must have at most (\d+) characters$/.exec(body['error'] as string) ?? [];
+    expect(status).toBe(400);
+    expect((await say({ body: 'x'.repeat(Number(limit)) })).status).toBe(200);
+    expect(host.comments).toHaveLength(1);
+  });
+
+  it('over 512 KiB is read to its end and refused', async () => {
+    const answer = await say({ body: 'x'.repeat(600_000) });
+    expect(answer).toMatchObject(error(413, 'request body too large'));
+  });
+
+  it('that stalls is ended', async () => {
+    const payload = new ReadableStream({ type: 'bytes', start: () => {} });
+    const answer = await say(payload, { variables: { READ_TIMEOUT: '50ms' } });
+    expect(answer).toMatchObject(error(408, 'the request body did not arrive in time; send it again'));
+  });
+});
+
+const reportTimes = async (hash: unknown, times: number) => {
+  const stub = IDENTITIES.get(IDENTITIES.idFromName(hash as string));
+  for (let index = 0; index < times; index++) await stub.report(`reporter ${index}`, `site ${index}`);
+};
+
+describe('a comment is refused', () => {
+  it('with 429 in the cooldown, which says how long it lasts, and with 403 when blocked', async () => {
+    const { body } = await say({ body: 'Hi', user_token: 'REPORTED' });
+    await reportTimes(body['hash'], 3);
+    const cooldown = await say({ body: 'Hi', user_token: 'REPORTED' });
+    expect(cooldown).toMatchObject(error(429, 'cooldown activo por reportes'));
+    expect(Number(cooldown.headers.get('Retry-After'))).toBeGreaterThan(6 * 3600 - 60);
+    await reportTimes(body['hash'], 6);
+    expect(await say({ body: 'Hi', user_token: 'REPORTED' })).toMatchObject(
+      error(403, 'hash bloqueado por reportes'),
+    );
+  });
+
+  it('with 400 and the status of the host when that refuses', async () => {
+    host.disturb = ({ method }) =>
+      method === 'POST' ? Response.json({ message: 'Not Found' }, { status: 404 }) : undefined;
+    expect(await say({ body: 'Hi' })).toMatchObject(error(400, 'failed to create comment: 404 Not Found'));
+  });
+
+  it('with 502 when nobody knows whether it was posted', async () => {
+    host.disturb = ({ method }) => (method === 'POST' ? Response.json({}, { status: 502 }) : undefined);
+    const { status, body } = await say({ body: 'Hi' });
+    expect(status).toBe(502);
+    expect(body['error']).toContain('look there before you try again');
+  });
+
+  it('with 503 while the service has no bot account', async () => {
+    const { status } = await say({ body: 'Hi' }, { variables: { HOSTING_TOKEN: '' } });
+    expect(status).toBe(503);
+    expect(host.requests).toEqual([]);
+  });
+
+  // The last one: the account is left alone from then on.
+  it('with 503 when the host asks to slow down', async () => {
+    const headers = { 'retry-after': '120' };
+    host.disturb = ({ method }) =>
+      method === 'POST' ? Response.json({}, { status: 429, headers }) : undefined;
+    const answer = await say({ body: 'Hi' });
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('Retry-After')).toBe('120');
+  });
+});
