@@ -9,6 +9,7 @@
 import { parseCommit } from './commit.ts';
 import type { KnownHistory, NewCommit } from './new-commits.ts';
 import type { Oid } from './oid.ts';
+import { OidTable } from './oid-table.ts';
 import type { KeptObject } from './pack/kept-objects.ts';
 import { parseTagTarget } from './tag.ts';
 
@@ -31,7 +32,8 @@ export function classifyObjects(
   otherTips: readonly Oid[],
   history: KnownHistory,
 ): PushedObjects {
-  const isNew = new Set(newCommits.map(({ oid }) => oid));
+  const isNew = new OidTable();
+  for (const { oid } of newCommits) isNew.add(oid);
   const commits = new Map<Oid, Uint8Array>();
   const tagTargets = new Map<Oid, Oid | null>();
   for (const { type, oid, content } of kept) {

@@ -49,6 +49,11 @@ function joinSmall(pieces: readonly Uint8Array[]): Uint8Array[] {
   return joined;
 }
 
+/** Contents of objects, each once. */
+export interface Contents extends Iterable<Uint8Array> {
+  readonly length: number;
+}
+
 /** Undeltified entries, one behind the other. */
 function encodeCommitEntries(contents: Iterable<Uint8Array>): readonly Uint8Array[] {
   const entries = new ByteSlabs();
@@ -81,7 +86,7 @@ export class PackRewriter implements PackListener {
   /** Memory that the delay line uses. */
   #lineBytes = 0;
   /** Contents of the new commits; null before `start` and again once they have left. */
-  #commits: readonly Uint8Array[] | null = null;
+  #commits: Contents | null = null;
   #started = false;
   #hasHeaderLeft = false;
   /** Contents of upstream's commits that arrived after the header had left. */
@@ -144,7 +149,7 @@ export class PackRewriter implements PackListener {
    * Drops everything else that was kept so far. Answers how many objects leave, as far as is known now.
    * @param commits contents of the new commits, each once.
    */
-  start(commits: readonly Uint8Array[]): number {
+  start(commits: Contents): number {
     this.#commits = commits;
     this.#started = true;
     this.#waitingBases.clear();
@@ -183,12 +188,12 @@ export class PackRewriter implements PackListener {
     if (!this.#started) this.#waitingBases.add(base);
   }
 
-  #countWith(commits: readonly Uint8Array[]): number {
+  #countWith(commits: Contents): number {
     return this.#scanner.entryCount - this.keptCount + commits.length;
   }
 
   /** The pack's header and the new commits. */
-  #front(commits: readonly Uint8Array[]): readonly Uint8Array[] {
+  #front(commits: Contents): readonly Uint8Array[] {
     const header = new Uint8Array(12);
     header.set(utf8('PACK'));
     const view = new DataView(header.buffer);

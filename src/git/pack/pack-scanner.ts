@@ -33,6 +33,8 @@ import { OffsetShift } from './offset-shift.ts';
 export const PACK_HEADER_BYTES = 12;
 const PACK_SIGNATURE = 0x5041434b;
 const PACK_VERSION = 2;
+/** Nearly all commits are smaller. */
+const SHARED_BYTES = 16 * 1024;
 
 export interface PackListener {
   /** A commit or tag: it is not passed on. */
@@ -81,10 +83,11 @@ export class PackScanner {
   #entryOffset = 0;
   /** Where in the current chunk the run of passed bytes begins; -1: no run. */
   #runStart = -1;
-  /** What the current entry is kept as, and its inflated bytes. */
+  /** What the current entry is kept as, and its inflated bytes, in a buffer that all small entries share. */
   #keptType: KeptObject['type'] = 'commit';
   #keptBase: KeptObject | null = null;
   #keptBytes: Uint8Array = this.#fixed;
+  readonly #sharedBytes = new Uint8Array(SHARED_BYTES);
 
   /** @param maxKeptBytes what commits and tags may cost in memory. */
   constructor(listener: PackListener, maxKeptBytes: number = MAX_KEPT_BYTES) {
@@ -235,7 +238,8 @@ export class PackScanner {
     this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
     this.#keptType = type;
     this.#keptBase = base;
-    this.#keptBytes = this.kept.allocate(size);
+    this.kept.reserve(size);
+    this.#keptBytes = size > SHARED_BYTES ? new Uint8Array(size) : this.#sharedBytes.subarray(0, size);
     this.#walker.begin(size, this.#keptBytes, size);
     this.#stage = 'kept-entry';
   }

@@ -8,8 +8,8 @@ import type { Clock } from '../../clock.ts';
 import { ByteReader } from '../../git/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { parseCommit } from '../../git/commit.ts';
+import { CommitTable } from '../../git/commit-table.ts';
 import { ErrorPacket } from '../../git/error-packet.ts';
-import type { Oid } from '../../git/oid.ts';
 import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { ProtocolError } from '../../git/protocol-error.ts';
 import {
@@ -44,15 +44,8 @@ const MAX_LISTED_BYTES = 48 * 1024 * 1024;
 const LARGE_LISTING_BYTES = 3 * 1024 * 1024;
 const largeListings = new Turns();
 
-export interface ListedCommit {
-  readonly oid: Oid;
-  readonly parents: readonly Oid[];
-  /** Seconds since 1970. */
-  readonly committedAt: number;
-}
-
 export type HistoryAnswer =
-  | { readonly kind: 'listed'; readonly commits: readonly ListedCommit[] }
+  | { readonly kind: 'listed'; readonly commits: CommitTable }
   /** No commit is new enough: Git then sends an empty answer. */
   | { readonly kind: 'none-selected' }
   | { readonly kind: 'too-large' };
@@ -128,13 +121,13 @@ export class GitTransport {
   }
 
   async #readHistory(response: Response, maxBytes: number): Promise<HistoryAnswer> {
-    const commits: ListedCommit[] = [];
+    const commits = new CommitTable();
     const scanner = new PackScanner(
       {
         onKept: ({ type, oid, content }) => {
           if (type !== 'commit') return;
           const { parents, committedAt } = parseCommit(content);
-          commits.push({ oid, parents, committedAt });
+          commits.add({ oid, parents, committedAt });
         },
         onPassed: () => {},
         onRefDelta: () => {},
@@ -149,7 +142,7 @@ export class GitTransport {
         throw new ErrorPacket(sections.message);
       }
       if (sections?.kind !== 'pack') return { kind: 'none-selected' };
-      for await (const { band, data } of readBands(reader)) {
+      for await (const { band, data } of readBands(reader, true)) {
         if (band === BAND_DATA) scanner.scan(data);
         if (scanner.kept.bytes > LARGE_LISTING_BYTES) turn ??= await largeListings.take('', this.#clock);
       }
@@ -163,6 +156,7 @@ export class GitTransport {
       if (error instanceof HostError) throw error;
       throw this.#http.unreachable(error);
     } finally {
+      scanner.kept.free();
       turn?.end();
     }
   }

@@ -10,6 +10,7 @@
 import type { ByteReader } from '../../git/byte-reader.ts';
 import { type NewCommit, traceNewCommits } from '../../git/new-commits.ts';
 import type { Oid } from '../../git/oid.ts';
+import { OidTable } from '../../git/oid-table.ts';
 import { hiddenCommit, lateCommit, PackRewriter } from '../../git/pack/pack-rewriter.ts';
 import { classifyObjects } from '../../git/pushed-objects.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
@@ -186,7 +187,8 @@ export class PackRelay {
 
   #namedCommits(commits: readonly NewCommit[], { messages }: RewrittenHistory): Promise<NamedCommits> {
     const { history, steps } = this.#plan;
-    const own = new Set(commits.map(({ oid }) => oid));
+    const own = new OidTable();
+    for (const { oid } of commits) own.add(oid);
     const reachBack = () => steps.run('history', () => history.reachBack());
     return namedCommits(messages, (oid) => own.has(oid), history, reachBack);
   }

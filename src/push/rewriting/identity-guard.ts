@@ -82,7 +82,7 @@ export class IdentityGuard {
     this.#checkBytes(where, utf8(text));
   }
 
-  checkMessages(messages: readonly Uint8Array[]): void {
+  checkMessages(messages: Iterable<Uint8Array>): void {
     for (const message of messages) {
       this.#checkBytes(() => `message of "${shown(subjectOf(message))}"`, message);
     }

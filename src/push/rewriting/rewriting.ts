@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto';
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
 import { anonymizeCommits } from '../../git/anonymize.ts';
+import type { ByteArrays } from '../../git/byte-arrays.ts';
 import type { Commit, Identity } from '../../git/commit.ts';
 import { pullRequestText } from '../../git/commit-message.ts';
 import type { NewCommit } from '../../git/new-commits.ts';
@@ -50,8 +51,8 @@ export interface RewrittenHistory {
   readonly originalIds: readonly Oid[];
   /** The upstream commits that the new ones are based on. */
   readonly ground: ReadonlySet<Oid>;
-  /** Messages of the new commits, as they become public. */
-  readonly messages: readonly Uint8Array[];
+  /** Messages of the new commits, as they become public. They are found anew each time. */
+  readonly messages: Iterable<Uint8Array>;
   /** Parents before children. */
   readonly commits: () => readonly RewrittenCommit[];
   /** The commits that got their date now. */
@@ -63,7 +64,7 @@ export interface RewrittenHistory {
 export interface Rewritten {
   readonly history: RewrittenHistory;
   /** Contents of the new commits, each once. Do not keep them longer than needed. */
-  readonly contents: readonly Uint8Array[];
+  readonly contents: ByteArrays;
 }
 
 const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
@@ -87,7 +88,6 @@ export async function rewriteHistory(
   const known = datesByHash(plan.known);
   const dateOf = (oid: Oid): number => known.get(hashes.get(oid) ?? '') ?? committedAt;
   const { renamed, contents } = anonymizeCommits(sent, identity, dateOf, mentions);
-  const newIds = new Set(renamed.values());
   // A commit that was squashed away has no new id.
   const newIdOf = (oid: Oid): Oid => renamed.get(oid) ?? ZERO_OID;
   const withNewIds = (text: Uint8Array) => replaceMentions(text, ownIds.mentionsIn(text), newIdOf);
@@ -95,9 +95,9 @@ export async function rewriteHistory(
     tip: newIdOf(last.oid),
     tipCommit: { ...last.commit, message: withNewIds(last.commit.message) },
     commitCount: sent.length,
-    originalIds: commits.flatMap(({ oid }) => (newIds.has(oid) ? [] : oid)),
+    originalIds: commits.flatMap(({ oid }) => (renamed.hasValue(oid) ? [] : oid)),
     ground,
-    messages: sent.map(({ commit }) => commit.message),
+    messages: { [Symbol.iterator]: () => messagesOf(sent) },
     commits: () =>
       sent.map(({ oid, commit }) => ({
         oid: newIdOf(oid),
@@ -113,6 +113,10 @@ export async function rewriteHistory(
   return { history, contents };
 }
 
+function* messagesOf(commits: readonly NewCommit[]): Generator<Uint8Array> {
+  for (const { commit } of commits) yield commit.message;
+}
+
 /**
  * For each commit, by its original id: a hash of its files, its message and its parents. If the message mentions
  * another of the commits, that commit's hash replaces its original id.
@@ -124,8 +128,8 @@ function publicHashes(commits: readonly NewCommit[], mentions: Mentions): Readon
     const hash = createHash('sha256')
       .update(JSON.stringify([commit.tree, commit.parents.map(hashOf), commit.encoding]))
       .update(replaceMentions(commit.message, mentions.get(oid), (own) => hashOf(own).repeat(3)))
-      .digest('hex');
-    hashes.set(oid, hash.slice(0, HASH_HEX_LENGTH));
+      .digest();
+    hashes.set(oid, hash.toString('hex', 0, COMMIT_HASH_BYTES));
   }
   return hashes;
 }

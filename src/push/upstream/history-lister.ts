@@ -7,7 +7,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Oid } from '../../git/oid.ts';
-import type { GitTransport, ListedCommit } from '../../host/git/git-transport.ts';
+import type { CommitTable } from '../../git/commit-table.ts';
+import type { GitTransport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host/host-error.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { Turns } from '../../turns.ts';
@@ -89,7 +90,7 @@ export class HistoryLister {
     for (const oid of [...oids].slice(0, MAX_CANDIDATES)) {
       const request = { wants: [...oids].filter((other) => other !== oid), haves: [oid] };
       const answer = await this.#transport.listHistory(repository, request, MAX_LISTING_BYTES);
-      if (answer.kind === 'listed' && answer.commits.length === 0) return oid;
+      if (answer.kind === 'listed' && answer.commits.size === 0) return oid;
     }
     return null;
   }
@@ -127,8 +128,8 @@ export class HistoryLister {
         { wants: part.tips, tipsOnly: true },
         MAX_LISTING_BYTES,
       );
-      const last = tips.kind === 'listed' ? tips.commits.map(({ committedAt }) => committedAt) : [];
-      since = Math.max(0, Math.max(0, ...last) - days * DAY_SECONDS);
+      const last = tips.kind === 'listed' ? tips.commits.newestAt : 0;
+      since = Math.max(0, last - days * DAY_SECONDS);
       answer = await fetchSince(since);
     }
     if (answer.kind === 'too-large') return null;
@@ -152,36 +153,15 @@ function keyOfWindow(part: HistoryPart, days: number | null): string {
   return `listing/${keyOf(part)}/${days ?? 'all'}`;
 }
 
-function toListing(
-  tips: readonly Oid[],
-  commits: readonly ListedCommit[],
-  since: number | null,
-): HistoryListing {
-  const newestFirst = commits.toSorted((a, b) => b.committedAt - a.committedAt).map(({ oid }) => oid);
-  const parents = new Map(commits.map((commit) => [commit.oid, commit.parents]));
-  const listed = reachedFrom(tips, parents);
-  const boundary = new Set<Oid>();
-  for (const commit of commits)
-    for (const parent of commit.parents) if (!parents.has(parent)) boundary.add(parent);
+function toListing(tips: readonly Oid[], commits: CommitTable, since: number | null): HistoryListing {
+  const boundary = commits.missingParents();
   // If no parent is missing, the listing has reached the roots.
   const isWhole = since === null || boundary.size === 0;
-  return { since: isWhole ? -Infinity : since, tips, newestFirst, listed, boundary };
-}
-
-/** Each commit with the index of the first tip that reaches it. */
-function reachedFrom(
-  tips: readonly Oid[],
-  parents: ReadonlyMap<Oid, readonly Oid[]>,
-): ReadonlyMap<Oid, number> {
-  const listed = new Map<Oid, number>();
-  for (const [place, tip] of tips.entries()) {
-    const waiting = [tip];
-    for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
-      const further = listed.has(oid) ? undefined : parents.get(oid);
-      if (further === undefined) continue;
-      listed.set(oid, place);
-      waiting.push(...further);
-    }
-  }
-  return listed;
+  return {
+    since: isWhole ? -Infinity : since,
+    tips,
+    newestFirst: commits.newestFirst(),
+    listed: commits.reachedFrom(tips),
+    boundary,
+  };
 }

@@ -1,5 +1,6 @@
 /** How often the host is asked for a listing that several requests need, or that is too large. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { CommitTable } from '../../../src/git/commit-table.ts';
 import type { GitTransport, HistoryAnswer } from '../../../src/host/git/git-transport.ts';
 import { HistoryCache } from '../../../src/push/upstream/history-cache.ts';
 import { HistoryLister } from '../../../src/push/upstream/history-lister.ts';
@@ -33,7 +34,7 @@ function list(answer: () => Promise<HistoryAnswer>) {
 
 const oneCommit = async (): Promise<HistoryAnswer> => ({
   kind: 'listed',
-  commits: [{ oid: tip, parents: [], committedAt: 1 }],
+  commits: CommitTable.of([{ oid: tip, parents: [], committedAt: 1 }]),
 });
 const tooLarge = async (): Promise<HistoryAnswer> => ({ kind: 'too-large' });
 
