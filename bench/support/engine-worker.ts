@@ -98,7 +98,7 @@ function trace(find: (oid: string) => Uint8Array | undefined): readonly NewCommi
 
 /** The contents of the pack's commits before and after; of use for a pack of commits only. */
 let originals: readonly Uint8Array[] = [];
-let rewritten: Contents = [];
+let rewritten: Iterable<Uint8Array> = [];
 
 function prepareParts(): void {
   const kept = new Map<string, KeptObject>();

@@ -52,6 +52,10 @@ export class OidTable {
     return this.indexOf(oid) >= 0;
   }
 
+  *oids(): Generator<Oid> {
+    for (let index = 0; index < this.#size; index++) yield this.at(index);
+  }
+
   /** @param index below `size`. */
   at(index: number): Oid {
     const bytes = new DataView(idBytes.buffer);

@@ -8,11 +8,12 @@
  * for.
  */
 import { ByteArrays } from '../byte-arrays.ts';
+import type { Memory } from '../memory.ts';
 import { NumberList } from '../number-list.ts';
 import { hashObject, type Oid } from '../oid.ts';
 import { OidTable } from '../oid-table.ts';
 import { ProtocolError } from '../protocol-error.ts';
-import { KEPT_OBJECT_BYTES } from './limits.ts';
+
 
 export interface KeptObject {
   readonly type: 'commit' | 'tag';
@@ -20,8 +21,17 @@ export interface KeptObject {
   readonly content: Uint8Array;
 }
 
+export interface KeepLimits {
+  /** For all of them, contents and overhead together. */
+  readonly maxBytes: number;
+  /** Overhead of each: what it takes here, and what its owner makes of it. */
+  readonly objectBytes: number;
+  /** Where bytes are counted before they are allocated. */
+  readonly memory: Pick<Memory, 'use'>;
+}
+
 export class KeptObjects {
-  readonly #maxBytes: number;
+  readonly #limits: KeepLimits;
   readonly #oids = new OidTable();
   /** Of each object, by the number of its id: its content, and 1 if it is a tag. */
   readonly #contents = new ByteArrays();
@@ -30,10 +40,11 @@ export class KeptObjects {
   readonly #offsets = new NumberList('float64');
   readonly #objects = new NumberList('uint32');
   #bytes = 0;
+  /** Counted for the object that comes next. */
+  #reserved = 0;
 
-  /** @param maxBytes limit for all of them, contents and overhead together. */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  constructor(limits: KeepLimits) {
+    this.#limits = limits;
   }
 
   /** What all of them take, with overhead. */
@@ -43,7 +54,7 @@ export class KeptObjects {
 
   /** How many more bytes may be kept: the cap on what may be allocated next. */
   get roomBytes(): number {
-    return this.#maxBytes - this.#bytes - KEPT_OBJECT_BYTES;
+    return this.#limits.maxBytes - this.#bytes - this.#limits.objectBytes;
   }
 
   /** Entries that were kept. The same object twice counts twice. */
@@ -51,19 +62,26 @@ export class KeptObjects {
     return this.#offsets.length;
   }
 
-  /** @throws ProtocolError `too-large` if `bytes` more would pass the limit. Call before allocating. */
+  /**
+   * Counts the bytes of the next object, as far as they are known. Call it before they are allocated.
+   * @throws ProtocolError `too-large` if they would pass the limit; what `memory` throws.
+   */
   reserve(bytes: number): void {
     if (bytes > this.roomBytes) {
       throw new ProtocolError(
         'too-large',
-        `The push contains more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
+        `The push contains more than ${this.#limits.maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
       );
     }
+    this.#use(bytes + this.#limits.objectBytes);
   }
 
   /** @param content is copied. @param offset larger than all before. */
   add(type: KeptObject['type'], content: Uint8Array, offset: number): KeptObject {
-    this.#bytes += content.byteLength + KEPT_OBJECT_BYTES;
+    const bytes = content.byteLength + this.#limits.objectBytes;
+    this.#use(bytes);
+    this.#reserved = 0;
+    this.#bytes += bytes;
     const index = this.#oids.add(hashObject(type, content));
     if (index === this.#contents.length) {
       this.#contents.push(content);
@@ -99,6 +117,12 @@ export class KeptObjects {
   /** Gives the memory back at once. Contents that were handed out become empty. */
   free(): void {
     this.#contents.free();
+  }
+
+  #use(bytes: number): void {
+    if (bytes <= this.#reserved) return;
+    this.#limits.memory.use(bytes - this.#reserved);
+    this.#reserved = bytes;
   }
 
   #object(index: number): KeptObject {

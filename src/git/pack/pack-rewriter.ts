@@ -14,10 +14,12 @@
 import { createHash } from 'node:crypto';
 import { ByteSlabs } from '../byte-slabs.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
+import { type Memory, UNCOUNTED } from '../memory.ts';
 import type { Oid } from '../oid.ts';
+import { OidTable } from '../oid-table.ts';
 import { ProtocolError } from '../protocol-error.ts';
 import { encodeEntryHeader, OBJ_COMMIT } from './entry-header.ts';
-import { MAX_DELAY_LINE_BYTES, MAX_WAITING_REF_DELTAS, WAITING_PIECE_BYTES } from './limits.ts';
+import { MAX_DELAY_LINE_BYTES, MAX_WAITING_REF_DELTAS, WAITING_BASE_BYTES, WAITING_PIECE_BYTES } from './limits.ts';
 import { type PackListener, PackScanner } from './pack-scanner.ts';
 import type { KeptObject } from './kept-objects.ts';
 import { zlibStore, zlibStoreBytes } from '../zlib/zlib-store.ts';
@@ -79,7 +81,8 @@ export function hiddenCommit(): ProtocolError {
 }
 
 export class PackRewriter implements PackListener {
-  readonly #scanner: PackScanner = new PackScanner(this);
+  readonly #scanner: PackScanner;
+  readonly #memory: Memory;
   readonly #isUpstreamCommit: (oid: Oid) => boolean;
   readonly #hash = createHash('sha1');
   #line: Uint8Array[] = [];
@@ -92,11 +95,16 @@ export class PackRewriter implements PackListener {
   /** Contents of upstream's commits that arrived after the header had left. */
   readonly #late: Uint8Array[] = [];
   /** Bases of the waiting ref-deltas. None of them may turn out to be a commit. */
-  readonly #waitingBases = new Set<Oid>();
+  #waitingBases = new OidTable();
 
-  /** @param isUpstreamCommit whether a commit is upstream's, as far as is known at the time of the call. */
-  constructor(isUpstreamCommit: (oid: Oid) => boolean) {
+  /**
+   * @param isUpstreamCommit whether a commit is upstream's, as far as is known at the time of the call.
+   * @param memory where kept commits and waiting entries are counted.
+   */
+  constructor(isUpstreamCommit: (oid: Oid) => boolean, memory: Memory = UNCOUNTED) {
     this.#isUpstreamCommit = isUpstreamCommit;
+    this.#memory = memory;
+    this.#scanner = new PackScanner(this, { memory });
   }
 
   /** Commits kept so far, the same one twice counting twice; tags count too. */
@@ -121,7 +129,7 @@ export class PackRewriter implements PackListener {
 
   /** Whether a waiting entry turns out to be a commit, now that more of upstream's history is known. */
   get hidesCommit(): boolean {
-    for (const base of this.#waitingBases) if (this.#isUpstreamCommit(base)) return true;
+    for (const base of this.#waitingBases.oids()) if (this.#isUpstreamCommit(base)) return true;
     return false;
   }
 
@@ -136,7 +144,7 @@ export class PackRewriter implements PackListener {
     this.#scanner.scan(chunk);
     // Even a small piece keeps the whole chunk in memory that it is a view of.
     const added = this.#line.length - before;
-    if (added > 0) this.#lineBytes += chunk.byteLength + added * WAITING_PIECE_BYTES;
+    if (added > 0) this.#wait(chunk.byteLength + added * WAITING_PIECE_BYTES);
   }
 
   /** @throws ProtocolError `truncated-pack` unless the whole pack has been scanned. */
@@ -152,7 +160,7 @@ export class PackRewriter implements PackListener {
   start(commits: Contents): number {
     this.#commits = commits;
     this.#started = true;
-    this.#waitingBases.clear();
+    this.#waitingBases = new OidTable();
     return this.#countWith(commits);
   }
 
@@ -162,6 +170,7 @@ export class PackRewriter implements PackListener {
     this.#commits = null;
     const taken = joinSmall([...front, ...this.#line]);
     this.#line = [];
+    this.#memory.free(this.#lineBytes);
     this.#lineBytes = 0;
     for (const bytes of taken) this.#hash.update(bytes);
     return taken;
@@ -185,7 +194,14 @@ export class PackRewriter implements PackListener {
 
   onRefDelta(base: Oid): void {
     if (this.#isUpstreamCommit(base)) throw hiddenCommit();
-    if (!this.#started) this.#waitingBases.add(base);
+    if (this.#started) return;
+    this.#waitingBases.add(base);
+    this.#wait(WAITING_BASE_BYTES);
+  }
+
+  #wait(bytes: number): void {
+    this.#memory.use(bytes);
+    this.#lineBytes += bytes;
   }
 
   #countWith(commits: Contents): number {

@@ -10,6 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import { oidFromBytes, OID_BYTES, type Oid } from '../oid.ts';
+import { UNCOUNTED } from '../memory.ts';
 import { ProtocolError } from '../protocol-error.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { applyDelta, MAX_DELTA_HEADER_BYTES, resultSizeOf } from './delta.ts';
@@ -21,9 +22,10 @@ import {
   OBJ_REF_DELTA,
   OBJ_TAG,
 } from './entry-header.ts';
-import { type KeptObject, KeptObjects } from './kept-objects.ts';
+import { type KeepLimits, type KeptObject, KeptObjects } from './kept-objects.ts';
 import {
   FREE_DYNAMIC_BLOCKS,
+  KEPT_OBJECT_BYTES,
   MAX_KEPT_BYTES,
   MAX_OBJECT_BYTES,
   PACK_BYTES_PER_DYNAMIC_BLOCK,
@@ -89,10 +91,15 @@ export class PackScanner {
   #keptBytes: Uint8Array = this.#fixed;
   readonly #sharedBytes = new Uint8Array(SHARED_BYTES);
 
-  /** @param maxKeptBytes what commits and tags may cost in memory. */
-  constructor(listener: PackListener, maxKeptBytes: number = MAX_KEPT_BYTES) {
+  /** @param limits of commits and tags. Default: those of a push. */
+  constructor(listener: PackListener, limits: Partial<KeepLimits> = {}) {
     this.#listener = listener;
-    this.kept = new KeptObjects(maxKeptBytes);
+    this.kept = new KeptObjects({
+      maxBytes: MAX_KEPT_BYTES,
+      objectBytes: KEPT_OBJECT_BYTES,
+      memory: UNCOUNTED,
+      ...limits,
+    });
   }
 
   /** Entries in the pack, as its header says. */

@@ -23,7 +23,7 @@ import {
 import { readReportStatus, type ReportStatus } from '../../git/report-status.ts';
 import { BAND_DATA, readBands } from '../../git/side-band.ts';
 import { BodyError, chunksOf } from '../../streams.ts';
-import { type Turn, Turns } from '../../turns.ts';
+import type { MemoryHold } from '../../memory-budget.ts';
 import { HostError, type HostErrorCode } from '../host-error.ts';
 import { RateLimitError } from '../account/rate-limit.ts';
 import type { RepositoryName } from '../repository-name.ts';
@@ -37,12 +37,12 @@ const MAX_REPORT_BYTES = 1024 * 1024;
 /** What a host says instead of a listing without commits, if it says anything. */
 const NONE_SELECTED = /no commits selected/;
 
-/** Commits of one listing, inflated, with what each costs besides: some 60,000. */
-const MAX_LISTED_BYTES = 48 * 1024 * 1024;
-
-/** Listings that take more memory than this are read one at a time. The host waits meanwhile. */
-const LARGE_LISTING_BYTES = 3 * 1024 * 1024;
-const largeListings = new Turns();
+/** Commits of one listing, inflated, with what each costs besides: some 50,000. */
+const MAX_LISTED_BYTES = 20 * 1024 * 1024;
+/** What a listed commit takes besides its content: its place among the objects, its date and its parents. */
+const LISTED_COMMIT_BYTES = 160;
+/** More than a side-band packet of ordinary commits takes. */
+const LISTING_ROOM_BYTES = 512 * 1024;
 
 export type HistoryAnswer =
   | { readonly kind: 'listed'; readonly commits: CommitTable }
@@ -69,12 +69,17 @@ export type Owner = 'bot' | 'upstream';
 export class GitTransport {
   readonly #http: SmartHttp;
   readonly #clock: Clock;
+  readonly #memory: MemoryHold;
   readonly #visibility: Visibility | null;
 
-  /** @param visibility null: upstream's repositories are listed without the bot's token. */
-  constructor(http: SmartHttp, clock: Clock, visibility: Visibility | null) {
+  /**
+   * @param memory what the request holds that all this is for. Lists of refs stay in it until its end.
+   * @param visibility null: upstream's repositories are listed without the bot's token.
+   */
+  constructor(http: SmartHttp, clock: Clock, memory: MemoryHold, visibility: Visibility | null) {
     this.#http = http;
     this.#clock = clock;
+    this.#memory = memory;
     this.#visibility = visibility;
   }
 
@@ -89,23 +94,27 @@ export class GitTransport {
   async listRefs(repository: RepositoryName, prefixes: readonly string[], owner: Owner): Promise<RefList> {
     return this.#read(repository, owner, async (caller) => {
       const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeLsRefs(prefixes));
-      return this.#http.read(response, { maxBytes: MAX_REF_LIST_BYTES }, (reader) => readLsRefs(reader));
+      return this.#http.read(response, { maxBytes: MAX_REF_LIST_BYTES }, (reader) =>
+        readLsRefs(reader, this.#memory),
+      );
     });
   }
 
   /**
    * Commits of a public repository without their trees. One request; some 150 bytes a commit.
+   * @param onWait called before it waits for memory.
    * @throws HostError as `listRefs`.
    */
   async listHistory(
     repository: RepositoryName,
     request: HistoryRequest,
     maxBytes: number,
+    onWait: () => void = () => {},
   ): Promise<HistoryAnswer> {
     return this.#read(repository, 'upstream', async (caller) => {
       const body = encodeHistoryFetch(request);
       const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
-      return this.#readHistory(response, maxBytes);
+      return this.#readHistory(response, maxBytes, onWait);
     });
   }
 
@@ -120,7 +129,12 @@ export class GitTransport {
     return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
   }
 
-  async #readHistory(response: Response, maxBytes: number): Promise<HistoryAnswer> {
+  async #readHistory(response: Response, maxBytes: number, onWait: () => void): Promise<HistoryAnswer> {
+    let usedBytes = 0;
+    const use = (bytes: number): void => {
+      this.#memory.use(bytes);
+      usedBytes += bytes;
+    };
     const commits = new CommitTable();
     const scanner = new PackScanner(
       {
@@ -132,10 +146,9 @@ export class GitTransport {
         onPassed: () => {},
         onRefDelta: () => {},
       },
-      MAX_LISTED_BYTES,
+      { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory: { use } },
     );
     const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
-    let turn: Turn | null = null;
     try {
       const sections = await readFetchSections(reader).catch(() => null);
       if (sections?.kind === 'refused' && !NONE_SELECTED.test(sections.message)) {
@@ -143,8 +156,8 @@ export class GitTransport {
       }
       if (sections?.kind !== 'pack') return { kind: 'none-selected' };
       for await (const { band, data } of readBands(reader, true)) {
+        await this.#memory.makeRoom(LISTING_ROOM_BYTES, onWait);
         if (band === BAND_DATA) scanner.scan(data);
-        if (scanner.kept.bytes > LARGE_LISTING_BYTES) turn ??= await largeListings.take('', this.#clock);
       }
       scanner.finish();
       return { kind: 'listed', commits };
@@ -157,7 +170,7 @@ export class GitTransport {
       throw this.#http.unreachable(error);
     } finally {
       scanner.kept.free();
-      turn?.end();
+      this.#memory.free(usedBytes);
     }
   }
 

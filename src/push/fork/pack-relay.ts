@@ -8,6 +8,7 @@
  * then, entries wait in the delay line. A small pack always waits until its end, so a bad one never reaches the host.
  */
 import type { ByteReader } from '../../git/byte-reader.ts';
+import type { Memory } from '../../git/memory.ts';
 import { type NewCommit, traceNewCommits } from '../../git/new-commits.ts';
 import type { Oid } from '../../git/oid.ts';
 import { OidTable } from '../../git/oid-table.ts';
@@ -26,7 +27,15 @@ import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 /** A pack of up to this size leaves only after it was read to its end. */
 const WAITING_BYTES = 1024 * 1024;
 
+/**
+ * Room for what a chunk leaves in memory, for each of its bytes: commits are inflated, and each costs something besides.
+ * Once files are passed on, only the chunk itself is left.
+ */
+const ROOM_FOR_COMMITS = 8;
+const ROOM_FOR_FILES = 2;
+
 export interface RelayPlan {
+  readonly memory: Memory;
   /** The pushed commit. */
   readonly tip: Oid;
   /** The targets of the other refs of the push. */
@@ -68,7 +77,10 @@ export class PackRelay {
 
   constructor(plan: RelayPlan) {
     this.#plan = plan;
-    this.#rewriter = new PackRewriter((oid) => plan.history.isKnown(oid) || this.#upstreams.has(oid));
+    this.#rewriter = new PackRewriter(
+      (oid) => plan.history.isKnown(oid) || this.#upstreams.has(oid),
+      plan.memory,
+    );
   }
 
   /**
@@ -77,6 +89,8 @@ export class PackRelay {
    */
   async receive(reader: ByteReader): Promise<void> {
     for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
+      const room = this.#rewritten === null ? ROOM_FOR_COMMITS : ROOM_FOR_FILES;
+      await this.#plan.memory.makeRoom(room * chunk.byteLength);
       this.#rewriter.scan(chunk);
       this.#waitingBytes += chunk.byteLength;
       if (this.#upload === undefined && this.#waitingBytes <= WAITING_BYTES) continue;

@@ -71,9 +71,11 @@ export class HistoryLister {
     try {
       const listedMeanwhile = turn.hasWaited ? await this.#cache.get(key) : null;
       if (listedMeanwhile !== null) return listedMeanwhile;
+      // Who waits for memory must not be waited for by those who hold it.
+      const onWait = () => turn.end();
       const listing =
-        (await this.#fetchUnlessTooLarge(repository, part, days)) ??
-        (step === 0 ? await this.#fetchUnlessTooLarge(repository, part, NARROW_WINDOW_DAYS) : null);
+        (await this.#fetchUnlessTooLarge(repository, part, days, onWait)) ??
+        (step === 0 ? await this.#fetchUnlessTooLarge(repository, part, NARROW_WINDOW_DAYS, onWait) : null);
       if (listing !== null) this.#cache.put(key, listing);
       return listing;
     } finally {
@@ -99,10 +101,11 @@ export class HistoryLister {
     repository: RepositoryName,
     part: HistoryPart,
     days: number | null,
+    onWait: () => void,
   ): Promise<HistoryListing | null> {
     const key = keyOfWindow(part, days);
     if (tooLarge.get(key, this.#clock) !== null) return null;
-    const listing = await this.#fetch(repository, part, days);
+    const listing = await this.#fetch(repository, part, days, onWait);
     if (listing === null) tooLarge.set(key, true, this.#clock);
     return listing;
   }
@@ -111,6 +114,7 @@ export class HistoryLister {
     repository: RepositoryName,
     part: HistoryPart,
     days: number | null,
+    onWait: () => void,
   ): Promise<HistoryListing | null> {
     const range = { wants: part.tips, haves: part.without };
     const fetchSince = (since: number | null) =>
@@ -118,6 +122,7 @@ export class HistoryLister {
         repository,
         since === null ? range : { ...range, since },
         MAX_LISTING_BYTES,
+        onWait,
       );
     let since = days === null ? null : Math.floor(this.#clock.now() / 1000) - days * DAY_SECONDS;
     let answer = await fetchSince(since);

@@ -11,6 +11,7 @@ import { isKnownPublic } from '../../host/git/visibility.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { HistoryCache } from '../../push/upstream/history-cache.ts';
+import { isolateMemory, type MemoryHold } from '../../memory-budget.ts';
 import { HistoryLister } from '../../push/upstream/history-lister.ts';
 import type { HistoryHost, PushHost } from '../../push/push-host.ts';
 import { pushAdmission } from './push-admission.ts';
@@ -20,25 +21,24 @@ const botLogins = new Map<string, string>();
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
-  return historyHostOf(
-    c,
-    new GitTransport(new SmartHttp(c.var.config.hostingUrl, null, c.var.http), systemClock, null),
-  );
+  const memory = isolateMemory.open(systemClock);
+  const http = new SmartHttp(c.var.config.hostingUrl, null, c.var.http);
+  return historyHostOf(c, memory, new GitTransport(http, systemClock, memory, null));
 }
 
-function historyHostOf(c: Context<AppEnv>, transport: GitTransport): HistoryHost {
+function historyHostOf(c: Context<AppEnv>, memory: MemoryHold, transport: GitTransport): HistoryHost {
   const cache = new HistoryCache(c.env.HISTORY, (work) => c.executionCtx.waitUntil(work));
-  return { transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
+  return { memory, transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
 }
 
-function pushTransport(c: Context<AppEnv>, github: GitHub): GitTransport {
+function pushTransport(c: Context<AppEnv>, memory: MemoryHold, github: GitHub): GitTransport {
   const { hostingUrl, hostingApiUrl, hostingToken } = c.var.config;
   if (hostingToken === null) {
-    return new GitTransport(new SmartHttp(hostingUrl, null, c.var.http), systemClock, null);
+    return new GitTransport(new SmartHttp(hostingUrl, null, c.var.http), systemClock, memory, null);
   }
   const account = { token: hostingToken, backOff: openBackOff(c.env, c.var.config) };
   const http = new SmartHttp(hostingUrl, account, c.var.http);
-  return new GitTransport(http, systemClock, {
+  return new GitTransport(http, systemClock, memory, {
     isKnownPublic: (repository) => isKnownPublic(hostingApiUrl, repository, systemClock.now()),
     isPublic: async (repository) => !(await github.repository(repository)).isPrivate,
   });
@@ -47,9 +47,10 @@ function pushTransport(c: Context<AppEnv>, github: GitHub): GitTransport {
 export function pushHost(c: Context<AppEnv>): PushHost {
   const { http } = c.var;
   const { hostingUrl, hostingApiUrl, hostingToken, identitySecret } = c.var.config;
+  const memory = isolateMemory.open(systemClock);
   const github = new GitHub({ ...openRestAccess(c.env, c.var.config, http), clock: systemClock });
   return {
-    ...historyHostOf(c, pushTransport(c, github)),
+    ...historyHostOf(c, memory, pushTransport(c, memory, github)),
     github,
     admission: pushAdmission(c),
     connectAhead: (step) =>

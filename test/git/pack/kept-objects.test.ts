@@ -1,6 +1,7 @@
 /** Commits and tags are found again by offset and by id, within a bound. */
 import { describe, expect, it } from 'vitest';
 import { type KeptObject, KeptObjects } from '../../../src/git/pack/kept-objects.ts';
+import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { KEPT_OBJECT_BYTES } from '../../../src/git/pack/limits.ts';
 import { commitContent, tagContent } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
@@ -9,11 +10,13 @@ const COMMIT = commitContent();
 const MAX_BYTES = 100_000;
 const TAG = tagContent(oidOf('commit', COMMIT));
 
+const keeping = (maxBytes: number) =>
+  new KeptObjects({ maxBytes, objectBytes: KEPT_OBJECT_BYTES, memory: UNCOUNTED });
 const plain = ({ type, oid, content }: KeptObject) => ({ type, oid, content: [...content] });
 
 describe('KeptObjects', () => {
   it('finds an object by the offset of its entry and by its id', () => {
-    const kept = new KeptObjects(MAX_BYTES);
+    const kept = keeping(MAX_BYTES);
     const commit = kept.add('commit', COMMIT, 12);
     const tag = kept.add('tag', TAG, 200);
     expect(plain(commit)).toEqual({ type: 'commit', oid: oidOf('commit', COMMIT), content: [...COMMIT] });
@@ -26,7 +29,7 @@ describe('KeptObjects', () => {
   });
 
   it('counts entries, not objects: the same one may come twice', () => {
-    const kept = new KeptObjects(MAX_BYTES);
+    const kept = keeping(MAX_BYTES);
     kept.add('commit', COMMIT, 12);
     kept.add('commit', COMMIT, 100);
     expect(kept.entryCount).toBe(2);
@@ -34,7 +37,7 @@ describe('KeptObjects', () => {
   });
 
   it('finds each of many, however they are searched for', () => {
-    const kept = new KeptObjects(10_000_000);
+    const kept = keeping(10_000_000);
     const contents = Array.from({ length: 500 }, (_, i) =>
       commitContent({ message: `Change ${i}\n`.repeat(1 + (i % 50)) }),
     );
@@ -49,7 +52,7 @@ describe('KeptObjects', () => {
   });
 
   it('keeps no more than its bound, and says so before anything is allocated', () => {
-    const kept = new KeptObjects(MAX_BYTES);
+    const kept = keeping(MAX_BYTES);
     const most = MAX_BYTES - KEPT_OBJECT_BYTES;
     expect(() => kept.reserve(most)).not.toThrow();
     for (const bytes of [most + 1, MAX_BYTES, 2 ** 40])
@@ -59,7 +62,7 @@ describe('KeptObjects', () => {
   });
 
   it('counts what an object costs besides its content: many small ones are many', () => {
-    const kept = new KeptObjects(MAX_BYTES);
+    const kept = keeping(MAX_BYTES);
     const count = Math.floor(MAX_BYTES / KEPT_OBJECT_BYTES);
     for (let offset = 0; offset < count; offset++) {
       expect(() => kept.reserve(0)).not.toThrow();
