@@ -27,10 +27,15 @@ export class Turns {
 
   /** Waits until nobody works on `key`. @throws HostError `busy` after too long a wait. */
   async take(key: string, clock: Clock): Promise<Turn> {
-    const hasWaited = await waitUntil(() => !this.#isTaken(key, clock), MAX_WAIT_MS, clock);
-    const turn = { expiresAt: clock.now() + TURN_MS };
-    if (this.#taken.size >= MAX_TURNS) this.#removeExpired(clock);
-    this.#taken.set(key, turn);
+    const turn = { expiresAt: 0 };
+    const isTakenNow = (): boolean => {
+      if (this.#isTaken(key, clock)) return false;
+      turn.expiresAt = clock.now() + TURN_MS;
+      if (this.#taken.size >= MAX_TURNS) this.#removeExpired(clock);
+      this.#taken.set(key, turn);
+      return true;
+    };
+    const hasWaited = await waitUntil(isTakenNow, MAX_WAIT_MS, clock);
     return {
       hasWaited,
       end: () => {

@@ -15,11 +15,15 @@ export function busy(): HostError {
   return new HostError('busy', 'The service is busy. Try again in a minute.');
 }
 
-/** Waits until `isReady`. Answers whether it had to wait. @throws HostError `busy` after too long a wait. */
-export async function waitUntil(isReady: () => boolean, maxWaitMs: number, clock: Clock): Promise<boolean> {
+/**
+ * Tries until it succeeds. Answers whether it had to wait.
+ * @param attempt takes at once what is free: when this function returns, someone else may have it.
+ * @throws HostError `busy` after too long a wait.
+ */
+export async function waitUntil(attempt: () => boolean, maxWaitMs: number, clock: Clock): Promise<boolean> {
   const giveUpAt = clock.now() + maxWaitMs;
   let hasWaited = false;
-  for (let pollMs = FIRST_POLL_MS; !isReady(); pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
+  for (let pollMs = FIRST_POLL_MS; !attempt(); pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
     if (clock.now() >= giveUpAt) throw busy();
     await clock.sleep(pollMs);
     hasWaited = true;

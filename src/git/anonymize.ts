@@ -3,7 +3,7 @@
  */
 import { ByteArrays } from './byte-arrays.ts';
 import { type Commit, encodeAnonymousCommit, type Identity } from './commit.ts';
-import type { NewCommit } from './new-commits.ts';
+import type { NewCommits } from './new-commits.ts';
 import { hashObject, type Oid } from './oid.ts';
 import { OidMap } from './oid-map.ts';
 import { type Mentions, replaceMentions } from './own-ids.ts';
@@ -22,7 +22,7 @@ export interface AnonymousHistory {
  * @param mentions where messages mention others of these commits.
  */
 export function anonymizeCommits(
-  commits: readonly NewCommit[],
+  commits: NewCommits,
   identity: Identity,
   dateOf: (original: Oid) => number,
   mentions: Mentions,

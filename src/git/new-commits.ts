@@ -31,12 +31,19 @@ export interface NewCommit {
   readonly commit: Commit;
 }
 
+/** An array, or anything like one that makes its commits when they are asked for. */
+export interface NewCommits extends Iterable<NewCommit> {
+  readonly length: number;
+  /** As of an array. */
+  at(index: number): NewCommit | undefined;
+}
+
 export type Trace =
   /**
    * Everything is proved. `commits` has parents before children, and is empty if upstream has the tip. `ground` are the
    * upstream commits that they are based on.
    */
-  | { readonly kind: 'complete'; readonly commits: readonly NewCommit[]; readonly ground: ReadonlySet<Oid> }
+  | { readonly kind: 'complete'; readonly commits: NewCommits; readonly ground: ReadonlySet<Oid> }
   /** A commit is neither in the pack (yet) nor in the listed history. */
   | { readonly kind: 'unproven' }
   /** Commits from before the listed period may be upstream's: list further back to find out. */
@@ -57,6 +64,33 @@ class FoundCommit implements NewCommit {
 
   get commit(): Commit {
     return parseCommit(this.#find(this.oid) as Uint8Array);
+  }
+}
+
+class FoundCommits implements NewCommits {
+  readonly #oids: OidTable;
+  readonly #order: NumberList;
+  readonly #find: FindContent;
+
+  /** @param order numbers of `oids`. */
+  constructor(oids: OidTable, order: NumberList, find: FindContent) {
+    this.#oids = oids;
+    this.#order = order;
+    this.#find = find;
+  }
+
+  get length(): number {
+    return this.#order.length;
+  }
+
+  at(index: number): NewCommit | undefined {
+    const place = index < 0 ? this.length + index : index;
+    if (place < 0 || place >= this.length) return undefined;
+    return new FoundCommit(this.#oids.at(this.#order.at(place)), this.#find);
+  }
+
+  *[Symbol.iterator](): Generator<NewCommit> {
+    for (let place = 0; place < this.length; place++) yield this.at(place) as NewCommit;
   }
 }
 
@@ -130,9 +164,5 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
   }
   if (reachesBack) return { kind: 'reaches-back' };
   if (oldestAt < history.othersSince) return { kind: 'reaches-back-on-others' };
-  const commits = Array.from(
-    { length: order.length },
-    (_, place) => new FoundCommit(met.at(order.at(place)), find),
-  );
-  return { kind: 'complete', commits, ground };
+  return { kind: 'complete', commits: new FoundCommits(met, order, find), ground };
 }

@@ -7,7 +7,7 @@
  * Otherwise the whole push is refused.
  */
 import { parseCommit } from './commit.ts';
-import type { KnownHistory, NewCommit } from './new-commits.ts';
+import type { KnownHistory, NewCommits } from './new-commits.ts';
 import type { Oid } from './oid.ts';
 import { OidTable } from './oid-table.ts';
 import type { KeptObject } from './pack/kept-objects.ts';
@@ -27,7 +27,7 @@ export interface PushedObjects {
  */
 export function classifyObjects(
   kept: Iterable<KeptObject>,
-  newCommits: readonly NewCommit[],
+  newCommits: NewCommits,
   ground: ReadonlySet<Oid>,
   otherTips: readonly Oid[],
   history: KnownHistory,

@@ -59,6 +59,7 @@ export class Push {
   /** Its result, for the second half: how far it came, or why it failed; null if no command was accepted. */
   #outcome: Received | Refusal | null = null;
   #branch: WorkBranch | null = null;
+  #relay: PackRelay | null = null;
   /** Its place among the pull requests that its address may open; null if it opens none, or none yet. */
   #place: Place | null = null;
   /** Whether a retry would have something left to do. */
@@ -88,7 +89,7 @@ export class Push {
       this.#outcome = await this.#receivePack(reader);
     } catch (error) {
       this.#outcome = toRefusal(error, this.#settings.client);
-      this.#run.host.memory.end();
+      this.#giveMemoryBack();
       // A body over its limit is answered immediately.
       if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
     }
@@ -125,7 +126,7 @@ export class Push {
 
   /** Releases what the push holds. @param isAnswered the client has received the result. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
-    this.#run.host.memory.end();
+    this.#giveMemoryBack();
     await Promise.all([this.#claims.end(isAnswered && !this.#isUnfinished), this.#branch?.settle()]);
   }
 
@@ -180,6 +181,7 @@ export class Push {
       guard,
     });
     const relay = new PackRelay(plan);
+    this.#relay = relay;
     try {
       await relay.receive(reader);
     } catch (error) {
@@ -196,6 +198,11 @@ export class Push {
     const bytes = announcedBytes === 0 ? MOST_BYTES : Math.min(MOST_BYTES, LEAST_BYTES + 4 * announcedBytes);
     await memory.makeRoom(bytes);
     memory.use(bytes);
+  }
+
+  #giveMemoryBack(): void {
+    this.#relay?.free();
+    this.#run.host.memory.end();
   }
 
   /** Null if the check is off. */

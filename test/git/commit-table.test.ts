@@ -46,7 +46,9 @@ describe('CommitTable', () => {
           [...dates.values()].toSorted((a, b) => b - a),
         );
         const parents = new Set(commits.flatMap((commit) => commit.parents));
-        expect([...table.missingParents()].toSorted()).toEqual([...parents].filter((oid) => !dates.has(oid)).toSorted());
+        expect([...table.missingParents()].toSorted()).toEqual(
+          [...parents].filter((oid) => !dates.has(oid)).toSorted(),
+        );
         const [first, second] = [oidNumber(0), oidNumber(2)].map((tip) => reached(tip, commits));
         const expected = [...(second ?? [])].map((oid) => [oid, 1] as const);
         expect(table.reachedFrom([oidNumber(0), oidNumber(2)])).toEqual(

@@ -35,7 +35,7 @@ class Pack {
     const trace = traceNewCommits(this.oids.get(tip) ?? tip, (oid) => this.#find(oid), known);
     return trace.kind === 'complete'
       ? {
-          commits: trace.commits.map(({ commit }) => Buffer.from(commit.message).toString()),
+          commits: Array.from(trace.commits, ({ commit }) => Buffer.from(commit.message).toString()),
           ground: [...trace.ground],
         }
       : trace.kind;

@@ -14,7 +14,6 @@ import { hashObject, type Oid } from '../oid.ts';
 import { OidTable } from '../oid-table.ts';
 import { ProtocolError } from '../protocol-error.ts';
 
-
 export interface KeptObject {
   readonly type: 'commit' | 'tag';
   readonly oid: Oid;

@@ -19,7 +19,12 @@ import type { Oid } from '../oid.ts';
 import { OidTable } from '../oid-table.ts';
 import { ProtocolError } from '../protocol-error.ts';
 import { encodeEntryHeader, OBJ_COMMIT } from './entry-header.ts';
-import { MAX_DELAY_LINE_BYTES, MAX_WAITING_REF_DELTAS, WAITING_BASE_BYTES, WAITING_PIECE_BYTES } from './limits.ts';
+import {
+  MAX_DELAY_LINE_BYTES,
+  MAX_WAITING_REF_DELTAS,
+  WAITING_BASE_BYTES,
+  WAITING_PIECE_BYTES,
+} from './limits.ts';
 import { type PackListener, PackScanner } from './pack-scanner.ts';
 import type { KeptObject } from './kept-objects.ts';
 import { zlibStore, zlibStoreBytes } from '../zlib/zlib-store.ts';
@@ -54,6 +59,8 @@ function joinSmall(pieces: readonly Uint8Array[]): Uint8Array[] {
 /** Contents of objects, each once. */
 export interface Contents extends Iterable<Uint8Array> {
   readonly length: number;
+  /** Called when they are no longer needed. */
+  free?(): void;
 }
 
 /** Undeltified entries, one behind the other. */
@@ -181,6 +188,13 @@ export class PackRewriter implements PackListener {
     return this.#hash.digest();
   }
 
+  /** Gives the memory back at once. Nothing may be called afterwards. */
+  free(): void {
+    this.#scanner.kept.free();
+    this.#commits?.free?.();
+    this.#line = [];
+  }
+
   onKept(object: KeptObject): void {
     if (this.#waitingBases.has(object.oid)) throw hiddenCommit();
     if (!this.#started) return;
@@ -216,6 +230,8 @@ export class PackRewriter implements PackListener {
     view.setUint32(4, 2);
     view.setUint32(8, this.#countWith(commits));
     this.#hasHeaderLeft = true;
-    return [header, ...encodeCommitEntries(commits)];
+    const entries = encodeCommitEntries(commits);
+    commits.free?.();
+    return [header, ...entries];
   }
 }

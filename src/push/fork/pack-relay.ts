@@ -9,7 +9,7 @@
  */
 import type { ByteReader } from '../../git/byte-reader.ts';
 import type { Memory } from '../../git/memory.ts';
-import { type NewCommit, traceNewCommits } from '../../git/new-commits.ts';
+import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/new-commits.ts';
 import type { Oid } from '../../git/oid.ts';
 import { OidTable } from '../../git/oid-table.ts';
 import { hiddenCommit, lateCommit, PackRewriter } from '../../git/pack/pack-rewriter.ts';
@@ -47,7 +47,7 @@ export interface RelayPlan {
   /** Other texts that become public, by their names. */
   readonly texts: Readonly<Record<string, string>>;
   /** How to rewrite the new commits. */
-  rewrite(commits: readonly NewCommit[], ground: ReadonlySet<Oid>): Promise<Rewritten>;
+  rewrite(commits: NewCommits, ground: ReadonlySet<Oid>): Promise<Rewritten>;
   /** Opens the upload to the fork, which takes a while; null if there is nothing to send. */
   openUpload(rewritten: RewrittenHistory): Promise<Upload | null>;
   /** The refusal of a push that contains more than its branch. */
@@ -147,6 +147,13 @@ export class PackRelay {
     await this.#upload?.abort();
   }
 
+  /** Gives the memory back at once. Nothing may be called afterwards, and the messages of commits are gone. */
+  free(): void {
+    this.#rewriter.free();
+    this.#whole = null;
+    this.#rest = [];
+  }
+
   #isWorthTrying(): boolean {
     const { keptCount, hasPassed, isFull } = this.#rewriter;
     return isFull || (hasPassed && keptCount >= 2 * this.#triedAtCount);
@@ -180,11 +187,7 @@ export class PackRelay {
     }
   }
 
-  async #start(
-    commits: readonly NewCommit[],
-    ground: ReadonlySet<Oid>,
-    upstreams: ReadonlySet<Oid>,
-  ): Promise<void> {
+  async #start(commits: NewCommits, ground: ReadonlySet<Oid>, upstreams: ReadonlySet<Oid>): Promise<void> {
     const { guard, texts } = this.#plan;
     const { history, contents } = await this.#plan.rewrite(commits, ground);
     const contentOf = ({ oid }: NewCommit) => this.#rewriter.findCommit(oid);
@@ -199,7 +202,7 @@ export class PackRelay {
     this.#rewritten = history;
   }
 
-  #namedCommits(commits: readonly NewCommit[], { messages }: RewrittenHistory): Promise<NamedCommits> {
+  #namedCommits(commits: NewCommits, { messages }: RewrittenHistory): Promise<NamedCommits> {
     const { history, steps } = this.#plan;
     const own = new OidTable();
     for (const { oid } of commits) own.add(oid);

@@ -6,15 +6,17 @@
  * original id: an id is a hash over name and dates, so anyone who knows the pr_hash could push many guesses at once and
  * see which one keeps its date.
  */
-import { createHash } from 'node:crypto';
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
 import { anonymizeCommits } from '../../git/anonymize.ts';
 import type { ByteArrays } from '../../git/byte-arrays.ts';
 import type { Commit, Identity } from '../../git/commit.ts';
 import { pullRequestText } from '../../git/commit-message.ts';
-import type { NewCommit } from '../../git/new-commits.ts';
+import type { NewCommit, NewCommits } from '../../git/new-commits.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { type Mentions, orderByMentions, OwnIds, replaceMentions } from '../../git/own-ids.ts';
+import { utf8 } from '../../git/bytes.ts';
+import { sha256Start } from '../../git/sha256.ts';
+import { PublicHashes } from './public-hashes.ts';
 import { Refusal } from '../reply/refusal.ts';
 
 export interface RewritePlan {
@@ -47,8 +49,8 @@ export interface RewrittenHistory {
   /** The pushed tip with its new message, which becomes the pull request's text. */
   readonly tipCommit: Commit;
   readonly commitCount: number;
-  /** Ids of the pushed commits that no new commit has. */
-  readonly originalIds: readonly Oid[];
+  /** Ids of the pushed commits that no new commit has. They are found anew each time. */
+  readonly originalIds: Iterable<Oid>;
   /** The upstream commits that the new ones are based on. */
   readonly ground: ReadonlySet<Oid>;
   /** Messages of the new commits, as they become public. They are found anew each time. */
@@ -75,12 +77,12 @@ const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
  */
 export async function rewriteHistory(
   plan: RewritePlan,
-  commits: readonly NewCommit[],
+  commits: NewCommits,
   ground: ReadonlySet<Oid>,
 ): Promise<Rewritten> {
   const { identity, committedAt } = plan;
   const last = commits.at(-1) as NewCommit;
-  const ownIds = new OwnIds(commits.map(({ oid }) => oid));
+  const ownIds = new OwnIds(idsOf(commits));
   const chosen = plan.squash === null ? commits : [await squashed(plan.squash, ownIds, last, ground)];
   const mentions = ownIds.mentionsInMessages(chosen);
   const sent = orderByMentions(chosen, mentions);
@@ -95,17 +97,17 @@ export async function rewriteHistory(
     tip: newIdOf(last.oid),
     tipCommit: { ...last.commit, message: withNewIds(last.commit.message) },
     commitCount: sent.length,
-    originalIds: commits.flatMap(({ oid }) => (renamed.hasValue(oid) ? [] : oid)),
+    originalIds: { [Symbol.iterator]: () => idsOf(commits, (oid) => !renamed.hasValue(oid)) },
     ground,
     messages: { [Symbol.iterator]: () => messagesOf(sent) },
     commits: () =>
-      sent.map(({ oid, commit }) => ({
+      Array.from(sent, ({ oid, commit }) => ({
         oid: newIdOf(oid),
         committedAt: dateOf(oid),
         subject: pullRequestText({ ...commit, message: withNewIds(commit.message) }).title,
       })),
     dates: () => {
-      const added = [...new Set(hashes.values())].filter((hash) => !known.has(hash));
+      const added = [...new Set(hashes.all())].filter((hash) => !known.has(hash));
       return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
     },
     withNewIds,
@@ -113,7 +115,11 @@ export async function rewriteHistory(
   return { history, contents };
 }
 
-function* messagesOf(commits: readonly NewCommit[]): Generator<Uint8Array> {
+function* idsOf(commits: NewCommits, isWanted = (_: Oid): boolean => true): Generator<Oid> {
+  for (const { oid } of commits) if (isWanted(oid)) yield oid;
+}
+
+function* messagesOf(commits: NewCommits): Generator<Uint8Array> {
   for (const { commit } of commits) yield commit.message;
 }
 
@@ -121,15 +127,13 @@ function* messagesOf(commits: readonly NewCommit[]): Generator<Uint8Array> {
  * For each commit, by its original id: a hash of its files, its message and its parents. If the message mentions
  * another of the commits, that commit's hash replaces its original id.
  */
-function publicHashes(commits: readonly NewCommit[], mentions: Mentions): ReadonlyMap<Oid, string> {
-  const hashes = new Map<Oid, string>();
+function publicHashes(commits: NewCommits, mentions: Mentions): PublicHashes {
+  const hashes = new PublicHashes();
   const hashOf = (oid: Oid): string => hashes.get(oid) ?? oid;
   for (const { oid, commit } of commits) {
-    const hash = createHash('sha256')
-      .update(JSON.stringify([commit.tree, commit.parents.map(hashOf), commit.encoding]))
-      .update(replaceMentions(commit.message, mentions.get(oid), (own) => hashOf(own).repeat(3)))
-      .digest();
-    hashes.set(oid, hash.toString('hex', 0, COMMIT_HASH_BYTES));
+    const head = utf8(JSON.stringify([commit.tree, commit.parents.map(hashOf), commit.encoding]));
+    const message = replaceMentions(commit.message, mentions.get(oid), (own) => hashOf(own).repeat(3));
+    hashes.set(oid, sha256Start([head, message]));
   }
   return hashes;
 }

@@ -29,7 +29,12 @@ function opened(script: Script) {
     isKnownPublic: () => known,
     isPublic: async () => ((lookUps += 1), isPublic),
   };
-  const transport = new GitTransport(new SmartHttp('https://host.test', account, http), clock, new MemoryBudget().open(clock), visibility);
+  const transport = new GitTransport(
+    new SmartHttp('https://host.test', account, http),
+    clock,
+    new MemoryBudget().open(clock),
+    visibility,
+  );
   const list = () => transport.listRefs(REPOSITORY, ['refs/heads/'], 'upstream');
   const callers = () => http.asked.map(({ headers }) => (headers.has('Authorization') ? 'bot' : 'public'));
   return { transport, list, callers };

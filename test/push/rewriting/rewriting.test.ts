@@ -38,7 +38,13 @@ async function rewrite(
 ) {
   const rewritten = await rewriteHistory({ ...PLAN, ...plan }, commits, ground);
   const contents = [...rewritten.contents];
-  return { ...rewritten.history, contents, ids: contents.map((content) => oidOf('commit', content)) };
+  const originalIds = [...rewritten.history.originalIds];
+  return {
+    ...rewritten.history,
+    originalIds,
+    contents,
+    ids: contents.map((content) => oidOf('commit', content)),
+  };
 }
 
 /** A commit, and one that reverts it. */
