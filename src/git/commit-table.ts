@@ -45,6 +45,13 @@ export class CommitTable {
     return newest;
   }
 
+  /** The date of the oldest commit; Infinity if there is none. */
+  get oldestAt(): number {
+    let oldest = Infinity;
+    for (let place = 0; place < this.size; place++) oldest = Math.min(oldest, this.#committedAt.at(place));
+    return oldest;
+  }
+
   /** A commit that was added before is left out. */
   add({ oid, parents, committedAt }: ListedCommit): void {
     const id = this.#number(oid);

@@ -39,6 +39,7 @@ describe('CommitTable', () => {
         const table = CommitTable.of(isReversed ? commits.toReversed() : commits);
         expect(table.size).toBe(commits.length);
         expect(table.newestAt).toBe(Math.max(...commits.map(({ committedAt }) => committedAt)));
+        expect(table.oldestAt).toBe(Math.min(...commits.map(({ committedAt }) => committedAt)));
         const dates = new Map(commits.map(({ oid, committedAt }) => [oid, committedAt]));
         const newestFirst = table.newestFirst();
         expect(newestFirst.toSorted()).toEqual([...dates.keys()].toSorted());

@@ -48,7 +48,8 @@ export type HistoryAnswer =
   | { readonly kind: 'listed'; readonly commits: CommitTable }
   /** No commit is new enough: Git then sends an empty answer. */
   | { readonly kind: 'none-selected' }
-  | { readonly kind: 'too-large' };
+  /** `oldestAt`: the date of the oldest commit that was read. */
+  | { readonly kind: 'too-large'; readonly oldestAt: number };
 
 export interface PushReport extends ReportStatus {
   /** Other messages of the host, for instance which rule it applied. */
@@ -164,7 +165,7 @@ export class GitTransport {
     } catch (error) {
       await reader.cancel();
       if ((error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large') {
-        return { kind: 'too-large' };
+        return { kind: 'too-large', oldestAt: commits.oldestAt };
       }
       if (error instanceof HostError) throw error;
       throw this.#http.unreachable(error);

@@ -137,7 +137,14 @@ export class HistoryLister {
       since = Math.max(0, last - days * DAY_SECONDS);
       answer = await fetchSince(since);
     }
-    if (answer.kind === 'too-large') return null;
+    if (answer.kind === 'too-large') {
+      // If the part that was read lies within the narrow window, that one is too large, too.
+      const narrowSince =
+        since === null ? Infinity : since + ((days ?? 0) - NARROW_WINDOW_DAYS) * DAY_SECONDS;
+      if (answer.oldestAt >= narrowSince)
+        tooLarge.set(keyOfWindow(part, NARROW_WINDOW_DAYS), true, this.#clock);
+      return null;
+    }
     if (answer.kind === 'none-selected') {
       throw new HostError(
         'unreachable',
