@@ -48,6 +48,8 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
+    // Each call gets its own. Never the runtime's.
+    request: { fetch: () => Promise.reject(new TypeError('a call without memory')) },
     // Octokit would print to the log, and the log is ours.
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });
@@ -67,7 +69,9 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
   octokit.hook.wrap('request', async (request, options) => {
     const memory = isolateMemory.open(systemClock);
     try {
-      return await request({ ...options, request: { ...options.request, fetch: fetchWith(memory) } });
+      // Not in a copy: Octokit's own hooks have these options already.
+      options.request = { ...options.request, fetch: fetchWith(memory) };
+      return await request(options);
     } catch (error) {
       // Octokit takes what `fetch` throws for a failure of the host.
       throw error instanceof Error && error.cause instanceof HostError ? error.cause : error;
