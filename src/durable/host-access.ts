@@ -5,7 +5,7 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
-import type { RestAccess } from '../host/rest/octokit.ts';
+import type { HostAccess } from '../host/open.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { createLogger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
@@ -36,10 +36,12 @@ export function openBackOff({ GUARD }: Pick<Env, 'GUARD'>, config: HostConfig): 
   });
 }
 
-export function openRestAccess(env: Pick<Env, 'GUARD'>, config: HostConfig, http: Http): RestAccess {
+export function openHostAccess(env: Pick<Env, 'GUARD'>, config: HostConfig, http: Http): HostAccess {
   const { hostingApiUrl, hostingToken } = config;
   const token = hostingToken ?? '';
   return {
+    kind: 'github',
+    clock: systemClock,
     apiUrl: hostingApiUrl,
     token,
     http,

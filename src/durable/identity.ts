@@ -10,13 +10,14 @@ import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
 import { type Config, parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
-import { GitHubThreads } from '../host/github/threads.ts';
+import type { ThreadHost } from '../host/code-host.ts';
+import { openThreads } from '../host/open.ts';
 import { shownKarma } from '../identity/footer.ts';
 import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from '../identity/moderation.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { listReported, unlistReported } from '../stats/reported-pseudonyms.ts';
-import { openRestAccess } from './host-access.ts';
+import { openHostAccess } from './host-access.ts';
 import { doChores } from './identity/chores.ts';
 import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './identity/moderate.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
@@ -51,7 +52,7 @@ export class Identity extends DurableObject<Env> {
   #opened: Records | null = null;
   /** When the alarm goes off, if that is known here. */
   #alarmAt: number | null = null;
-  #host: GitHubThreads | null = null;
+  #host: ThreadHost | null = null;
   #http: HttpClient | null = null;
   /** The attempt in progress. All other attempts ended without an answer. */
   #currentAttempt: number | null = null;
@@ -243,10 +244,9 @@ export class Identity extends DurableObject<Env> {
     return result.config;
   }
 
-  #openHost(): GitHubThreads {
+  #openHost(): ThreadHost {
     if (this.#host !== null) return this.#host;
-    const access = openRestAccess(this.env, this.#config(), this.#client());
-    return (this.#host = new GitHubThreads({ ...access, clock: systemClock }));
+    return (this.#host = openThreads(openHostAccess(this.env, this.#config(), this.#client())));
   }
 
   #guard() {

@@ -7,13 +7,14 @@ import { systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import { CallsUsedUp, followPullRequests } from '../events/follow.ts';
-import { type ActivityCall, GitHubActivity } from '../host/github/activity.ts';
+import type { ActivityCall } from '../host/code-host.ts';
+import { openActivity } from '../host/open.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { failureStatus } from '../host/rest/request-failure.ts';
 import { createLogger } from '../log.ts';
 import { count } from '../metrics/tally.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
-import { openRestAccess } from './host-access.ts';
+import { openHostAccess } from './host-access.ts';
 import { SqlFeedMemory } from './notification-feed/feed-memory.ts';
 
 export class NotificationFeed extends DurableObject<Env> {
@@ -36,8 +37,8 @@ export class NotificationFeed extends DurableObject<Env> {
     if (result.kind === 'invalid' || result.config.hostingToken === null || this.#isRunning) return;
     const { logFormat, outgoingFetchHosts } = result.config;
     const http = new HttpClient(outgoingFetchHosts);
-    const access = openRestAccess(this.env, result.config, http);
-    const host = new GitHubActivity(access, (call) => this.#takeCall(call));
+    const access = openHostAccess(this.env, result.config, http);
+    const host = openActivity(access, (call) => this.#takeCall(call));
     const logger = createLogger(logFormat, (line) => console.log(line));
     this.#isRunning = true;
     try {
@@ -46,7 +47,7 @@ export class NotificationFeed extends DurableObject<Env> {
           host,
           memory: this.#memory,
           clock: systemClock,
-          botId: async () => (this.#botId ??= await host.botId()),
+          botId: async () => (this.#botId ??= (await host.account()).id),
           tell: ({ prHash, number, events }, askedAt) =>
             this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash)).tell(
               events,

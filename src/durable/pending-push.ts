@@ -7,14 +7,13 @@
  * cleaned up, and a pull request that it opened is recorded.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { systemClock } from '../clock.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
-import { GitHub } from '../host/github/github.ts';
+import { openRepositories } from '../host/open.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { findOrphan } from '../push/pull-request/adoption.ts';
-import { openRestAccess } from './host-access.ts';
+import { openHostAccess } from './host-access.ts';
 import { Lease } from './lease.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -93,9 +92,9 @@ export class PendingPush extends DurableObject<Env> {
     const result = parseConfig({ ...this.env });
     if (result.kind === 'invalid' || result.config.hostingToken === null) return false;
     const http = new HttpClient(result.config.outgoingFetchHosts);
-    const github = new GitHub({ ...openRestAccess(this.env, result.config, http), clock: systemClock });
+    const host = openRepositories(openHostAccess(this.env, result.config, http));
     try {
-      const orphan = await findOrphan(github, target, prHash);
+      const orphan = await findOrphan(host, target, prHash);
       if (orphan === null) return true;
       const { owner, name: repo } = orphan.repository;
       const { number, url } = orphan.pullRequest;

@@ -6,11 +6,11 @@
  * does not exist. Cost if nothing is cached: two simultaneous requests to the host.
  */
 import { waitUntil } from 'cloudflare:workers';
-import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
-import { openRestAccess } from '../durable/host-access.ts';
+import { openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
-import { GitHub } from '../host/github/github.ts';
+import type { RepositoryHost } from '../host/code-host.ts';
+import { openRepositories } from '../host/open.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
@@ -23,7 +23,7 @@ const POLICY_FRESH_MS = 5 * 60_000;
 const PATIENCE_MS = 20_000;
 
 /** The requests to the host. */
-export type PolicyHost = Pick<GitHub, 'repository' | 'file'>;
+export type PolicyHost = Pick<RepositoryHost, 'repository' | 'file'>;
 
 /** Null: there is no public repository of that name. Undefined: the host does not answer, and never has. */
 export type KnownPolicy = Policy | null | undefined;
@@ -64,7 +64,8 @@ export class Policies {
         this.#host.file(repository, POLICY_PATH),
       ]);
       if (isPrivate) return null;
-      return file === null ? OPEN_POLICY : parsePolicy(file.content);
+      if (file.kind === 'missing') return OPEN_POLICY;
+      return parsePolicy(file.kind === 'file' ? file.content : null);
     } catch (error) {
       if (error instanceof HostError && error.code === 'missing') return null;
       throw error;
@@ -81,8 +82,8 @@ export function openPolicies(
   logger: Logger,
   http: Http,
 ): Policies {
-  const github = new GitHub({ ...openRestAccess(env, config, http), clock: systemClock });
-  return new Policies(github, {
+  const host = openRepositories(openHostAccess(env, config, http));
+  return new Policies(host, {
     cache: caches.default,
     cacheBase: `${config.serviceUrl}/.last-known`,
     kv: env.LAST_KNOWN,

@@ -9,7 +9,7 @@ import type { ByteReader } from '../git/byte-reader.ts';
 import type { PushRequest } from '../git/push-request.ts';
 import { utf8 } from '../git/bytes.ts';
 import type { RecordedPush } from '../durable/pull-request.ts';
-import type { PullRequest } from '../host/github/github.ts';
+import type { PullRequest } from '../host/code-host.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';

@@ -26,7 +26,7 @@ function worldOf(
       await Promise.resolve();
       const error = close(number);
       if (error !== null) throw error;
-      return { closedAt: '2026-01-01T00:00:00Z', isMerged: false };
+      return { kind: 'closed', at: '2026-01-01T00:00:00Z' };
     },
     async tell({ number }) {
       if (number === 13) throw new Error('out of reach');

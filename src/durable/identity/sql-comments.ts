@@ -10,7 +10,7 @@
  * comments, which then need no record of their own. After a crash, the thread is searched for it, too, and nothing is
  * found.
  */
-import type { CommentWithText } from '../../host/github/threads.ts';
+import type { CommentWithText } from '../../host/code-host.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { hasColumn } from './tables.ts';
 

@@ -1,9 +1,10 @@
 /** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../../clock.ts';
-import { openBackOff, openRestAccess } from '../../durable/host-access.ts';
+import { openBackOff, openHostAccess } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { GitHub } from '../../host/github/github.ts';
+import type { RepositoryHost } from '../../host/code-host.ts';
+import { openRepositories } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host/host-error.ts';
 import { SmartHttp } from '../../host/git/smart-http.ts';
@@ -31,7 +32,7 @@ function historyHostOf(c: Context<AppEnv>, transport: GitTransport): HistoryHost
   return { transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
 }
 
-function pushTransport(c: Context<AppEnv>, github: GitHub): GitTransport {
+function pushTransport(c: Context<AppEnv>, repositories: RepositoryHost): GitTransport {
   const { hostingUrl, hostingApiUrl, hostingToken } = c.var.config;
   if (hostingToken === null) {
     return new GitTransport(new SmartHttp(hostingUrl, null, c.var.http), systemClock, null);
@@ -40,17 +41,17 @@ function pushTransport(c: Context<AppEnv>, github: GitHub): GitTransport {
   const http = new SmartHttp(hostingUrl, account, c.var.http);
   return new GitTransport(http, systemClock, {
     isKnownPublic: (repository) => isKnownPublic(hostingApiUrl, repository, systemClock.now()),
-    isPublic: async (repository) => !(await github.repository(repository)).isPrivate,
+    isPublic: async (repository) => !(await repositories.repository(repository)).isPrivate,
   });
 }
 
 export function pushHost(c: Context<AppEnv>): PushHost {
   const { http } = c.var;
   const { hostingUrl, hostingApiUrl, hostingToken, identitySecret } = c.var.config;
-  const github = new GitHub({ ...openRestAccess(c.env, c.var.config, http), clock: systemClock });
+  const repositories = openRepositories(openHostAccess(c.env, c.var.config, http));
   return {
-    ...historyHostOf(c, pushTransport(c, github)),
-    github,
+    ...historyHostOf(c, pushTransport(c, repositories)),
+    repositories,
     admission: pushAdmission(c),
     connectAhead: (step) =>
       step === 'push' ? http.openAhead(hostingUrl, { isForStream: true }) : http.openAhead(hostingApiUrl),
@@ -62,7 +63,7 @@ export function pushHost(c: Context<AppEnv>): PushHost {
         );
       }
       const key = `${hostingApiUrl} ${hostingToken}`;
-      const login = botLogins.get(key) ?? (await github.botLogin());
+      const login = botLogins.get(key) ?? (await repositories.account()).login;
       botLogins.set(key, login);
       return login;
     },

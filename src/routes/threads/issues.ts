@@ -4,9 +4,10 @@
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../../clock.ts';
-import { openRestAccess } from '../../durable/host-access.ts';
+import { openHostAccess } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { GitHubThreads, type NewIssue } from '../../host/github/threads.ts';
+import type { NewIssue } from '../../host/code-host.ts';
+import { openThreads } from '../../host/open.ts';
 import { HostError } from '../../host/host-error.ts';
 import { fullName, type RepositoryName } from '../../host/repository-name.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
@@ -69,7 +70,7 @@ async function create(
   issue: NewIssue,
 ): Promise<{ url: string; number: number } | WriteFailure> {
   const { config, http } = c.var;
-  const host = new GitHubThreads({ ...openRestAccess(c.env, config, http), clock: systemClock });
+  const host = openThreads(openHostAccess(c.env, config, http));
   try {
     return await host.createIssue(target, issue);
   } catch (error) {
