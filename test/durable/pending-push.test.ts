@@ -28,7 +28,7 @@ function newPush() {
   const id = bindings.PENDING_PUSHES.idFromName(`push ${++count}`);
   // A stub does not outlive the object's death.
   const object = () => bindings.PENDING_PUSHES.get(id);
-  return { object, begin: (intent: PushIntent, at = NOW) => object().begin(TARGET, intent, at) };
+  return { object, begin: (intent: PushIntent, at = NOW) => object().begin('gh', TARGET, intent, at) };
 }
 
 const intent = (prHash: string): PushIntent => ({ prHash, committedAt: count });
