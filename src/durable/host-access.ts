@@ -5,10 +5,12 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
+import { CallMeter } from '../host/account/call-meter.ts';
 import type { RestAccess } from '../host/rest/octokit.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { createLogger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
+import type { HostAccount } from './host-account.ts';
 
 type HostConfig = Pick<Config, 'hostingUrl' | 'hostingApiUrl' | 'hostingToken' | 'logFormat'>;
 
@@ -22,21 +24,27 @@ export function accountOf({ hostingApiUrl, hostingToken }: HostConfig): string {
     .slice(0, 16);
 }
 
-export function openBackOff({ GUARD }: Pick<Env, 'GUARD'>, config: HostConfig): AccountBackOff {
-  const guard = () => GUARD.get(GUARD.idFromName('guard'));
+export function hostAccountOf(
+  { HOST_ACCOUNTS }: Pick<Env, 'HOST_ACCOUNTS'>,
+  config: HostConfig,
+): DurableObjectStub<HostAccount> {
+  return HOST_ACCOUNTS.get(HOST_ACCOUNTS.idFromName(accountOf(config)));
+}
+
+export function openBackOff(env: Pick<Env, 'HOST_ACCOUNTS'>, config: HostConfig): AccountBackOff {
   return new AccountBackOff({
     account: accountOf(config),
     hostName: new URL(config.hostingUrl).host,
     board: {
-      hostPause: (account) => guard().hostPause(account),
-      pauseHost: (account, pauseMs) => guard().pauseHost(account, pauseMs),
+      hostPause: () => hostAccountOf(env, config).hostPause(),
+      pauseHost: (pauseMs) => hostAccountOf(env, config).pauseHost(pauseMs),
     },
     clock: systemClock,
     later: waitUntil,
   });
 }
 
-export function openRestAccess(env: Pick<Env, 'GUARD'>, config: HostConfig, http: Http): RestAccess {
+export function openRestAccess(env: Pick<Env, 'HOST_ACCOUNTS'>, config: HostConfig, http: Http): RestAccess {
   const { hostingApiUrl, hostingToken } = config;
   const token = hostingToken ?? '';
   return {
@@ -44,22 +52,31 @@ export function openRestAccess(env: Pick<Env, 'GUARD'>, config: HostConfig, http
     token,
     http,
     backOff: openBackOff(env, config),
-    tokenWatch: openTokenWatch(env, config, token),
+    tokenWatch: openTokenWatch(env, config),
+    callMeter: new CallMeter({
+      account: accountOf(config),
+      clock: systemClock,
+      tell: (calls) =>
+        waitUntil(
+          hostAccountOf(env, config)
+            .callsSaid(calls)
+            .catch(() => {}),
+        ),
+    }),
   };
 }
 
-function openTokenWatch({ GUARD }: Pick<Env, 'GUARD'>, config: HostConfig, token: string): TokenWatch {
-  const account = accountOf(config);
+export function openTokenWatch(env: Pick<Env, 'HOST_ACCOUNTS'>, config: HostConfig): TokenWatch {
   return new TokenWatch({
-    account,
-    token,
+    account: accountOf(config),
+    token: config.hostingToken ?? '',
     clock: systemClock,
     tell: (problems) => {
       const logger = createLogger(config.logFormat, writeLine);
       for (const problem of problems) {
         logger.warn('something is wrong with the token of the bot account', { outcome: problem });
       }
-      const told = GUARD.get(GUARD.idFromName('guard')).tokenProblems(account, problems);
+      const told = hostAccountOf(env, config).foundProblems(problems);
       waitUntil(
         told.catch((error: unknown) =>
           logger.error('the operator could not be told of the token', { error }),

@@ -1,5 +1,6 @@
 /** The front page: what this is, how to use it, and how it is doing. */
 import { html } from 'hono/html';
+import type { TokenProblem } from '../host/account/token-watch.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { COMMAND_SCRIPT, commandList, commandText } from './commands.ts';
 import { type Html, type Links, type Page, privacyUrl } from './layout.ts';
@@ -19,6 +20,8 @@ export interface FrontPage {
   readonly remoteBase: string;
   /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;
+  /** What is wrong with the bot's account. */
+  readonly botProblems: readonly TokenProblem[];
   readonly total: number | undefined;
   /** Null: only holders of the service's key may see them. */
   readonly recent: readonly RecordedPullRequest[] | null | undefined;
@@ -34,7 +37,7 @@ export function frontPage(page: FrontPage): Page {
     content: html`<main>
       <h1>${TITLE}</h1>
       <p class="lead">${WHAT}</p>
-      ${status(page)}
+      ${status(page)} ${page.botProblems.map(botProblem)}
       <section class="card" aria-label="Commands">
         ${repositoryForm(page)} ${commandList(page.remoteBase, page.path)}
         <p class="soft small after-commands">
@@ -73,6 +76,28 @@ function repositoryForm({ text, isInvalid }: FrontPage): Html {
         : ''
     }
   </form>`;
+}
+
+/** What a visitor has of it. The operator gets more in the alert. */
+const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+  suspended:
+    'The code host has suspended the bot’s account: pushes, comments and issues fail until that ends',
+  rejected:
+    'The code host refuses the bot’s token: pushes, comments and issues fail until there is a new one',
+  'expires-soon': 'The bot’s token expires within a week',
+  'fine-grained': 'The bot’s token is of a kind that cannot open pull requests',
+  'no-public_repo': 'The bot’s token lacks a permission: pushes, comments and issues fail',
+  'no-workflow': 'The bot’s token lacks a permission: pushes fail where upstream has changed its workflows',
+  'no-notifications':
+    'The bot’s token lacks a permission: this service does not learn of comments and merges',
+};
+
+function botProblem(problem: TokenProblem): Html {
+  return html`<p class="status">
+    <span class="bad"
+      ><span class="dot" aria-hidden="true"></span>${BOT_PROBLEMS[problem]}. The operator has been told.</span
+    >
+  </p>`;
 }
 
 function status({ isSuspended, total }: FrontPage): Html {

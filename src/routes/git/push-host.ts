@@ -1,7 +1,7 @@
 /** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../../clock.ts';
-import { openBackOff, openRestAccess } from '../../durable/host-access.ts';
+import { openBackOff, openRestAccess, openTokenWatch } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { GitHub } from '../../host/github/github.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
@@ -36,7 +36,11 @@ function pushTransport(c: Context<AppEnv>, github: GitHub): GitTransport {
   if (hostingToken === null) {
     return new GitTransport(new SmartHttp(hostingUrl, null, c.var.http), systemClock, null);
   }
-  const account = { token: hostingToken, backOff: openBackOff(c.env, c.var.config) };
+  const account = {
+    token: hostingToken,
+    backOff: openBackOff(c.env, c.var.config),
+    tokenWatch: openTokenWatch(c.env, c.var.config),
+  };
   const http = new SmartHttp(hostingUrl, account, c.var.http);
   return new GitTransport(http, systemClock, {
     isKnownPublic: (repository) => isKnownPublic(hostingApiUrl, repository, systemClock.now()),
