@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { PendingPush } from '../durable/pending-push.ts';
 import type { PullRequest } from '../durable/pull-request.ts';
-import type { GitHub } from '../host/github/github.ts';
+import type { RepositoryHost } from '../host/code-host.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
@@ -17,7 +17,9 @@ export interface HistoryHost {
 }
 
 export interface PushHost extends HistoryHost {
-  readonly github: GitHub;
+  /** Its part of the service's paths and records. */
+  readonly hostKey: string;
+  readonly repositories: RepositoryHost;
   readonly admission: Admission;
   /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */
   connectAhead(step: 'push' | 'pull-request'): Promise<void>;

@@ -9,7 +9,7 @@ import type { ByteReader } from '../git/byte-reader.ts';
 import type { PushRequest } from '../git/push-request.ts';
 import { utf8 } from '../git/bytes.ts';
 import type { RecordedPush } from '../durable/pull-request.ts';
-import type { PullRequest } from '../host/github/github.ts';
+import type { PullRequest } from '../host/code-host.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
@@ -252,8 +252,8 @@ export class Push {
     const { owner, name: repo } = upstream.repository;
     const { prHash } = continuation;
     const lease = claimed.update?.lease ?? null;
-    const record = { prHash, owner, repo, number, url };
     const { host, reply, logger } = this.#run;
+    const record = { prHash, host: host.hostKey, owner, repo, number, url };
     const recording = host.pullRequest(prHash).record(record, { ...push, lease }, host.clock.now());
     try {
       await Promise.all([recording, this.#place?.opened(record)]);

@@ -70,7 +70,7 @@ describe('an account that the host refuses', () => {
     bed.sandbox.faults.inject({ method: 'POST', path, answer, delayMs: 500 });
     expect((await clone.push()).code).toBe(1);
     await expect.poll(alertTitles).toEqual(['Something is wrong with the token']);
-    const words = 'The code host refuses the bot’s token';
+    const words = 'refuses the bot’s token';
     await expect.poll(frontPage).toContain(words);
     expect(await metrics(/problem="rejected"\} 1$/)).toHaveLength(2);
 
@@ -87,7 +87,7 @@ describe('an account that the host refuses', () => {
     await expect
       .poll(alertTitles)
       .toEqual(['Something is wrong with the token', 'The bot account is suspended']);
-    await expect.poll(frontPage).toContain('The code host has suspended the bot’s account');
+    await expect.poll(frontPage).toContain('has suspended the bot’s account');
     expect(await metrics(/^gitveil_bot_account_problem\{.*problem="suspended"\} 1$/)).toHaveLength(1);
   });
 });

@@ -4,7 +4,7 @@
  * works when the host is itself again.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { GitHub } from '../../src/host/github/github.ts';
+import { GitHubRepositories } from '../../src/host/github/repositories.ts';
 import { GitHubActivity } from '../../src/host/github/activity.ts';
 import { GitHubThreads } from '../../src/host/github/threads.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
@@ -17,10 +17,11 @@ const NAME = { owner: 'octo', name: 'hello' };
 const REPOSITORY = { ...NAME, id: 7, networkId: 7, isPrivate: false, isArchived: false, sizeKb: 1 };
 const FORK = { owner: 'bot', name: 'hello' };
 const OID = 'a'.repeat(40);
-const HEAD = 'bot:anon-1';
+const LABEL = 'bot:anon-1';
+const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };
 
 interface World {
-  readonly github: GitHub;
+  readonly github: GitHubRepositories;
   readonly threads: GitHubThreads;
   readonly activity: GitHubActivity;
   readonly git: GitTransport;
@@ -33,7 +34,7 @@ function opened(script: Script): World & { http: ScriptedHost } {
   const smart = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT }, http);
   return {
     http,
-    github: new GitHub(access),
+    github: new GitHubRepositories(access),
     threads: new GitHubThreads(access),
     activity: new GitHubActivity(access, () => {}),
     git: new GitTransport(smart, clock, null),
@@ -45,7 +46,7 @@ const pull = {
   html_url: 'https://host.test/octo/hello/pull/3',
   state: 'open',
   base: { ref: 'main' },
-  head: { label: HEAD, ref: 'anon-1', user: { login: 'bot' }, repo: null },
+  head: { label: LABEL, ref: 'anon-1', user: { login: 'bot' }, repo: null },
 };
 const comment = { id: 3, html_url: 'https://host.test/octo/hello/issues/1#3', body: 'x', user: { id: 1 } };
 const found = { id: 7, name: 'hello', owner: { login: 'octo' }, private: false, archived: false, size: 1 };
@@ -86,7 +87,7 @@ const request = { head: HEAD, base: 'main', title: 't', body: 'b' };
 
 /** By name. `creates`: the path of what must not come into being twice. */
 const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; creates?: RegExp }>> = {
-  botLogin: { run: ({ github }) => github.botLogin() },
+  account: { run: ({ github }) => github.account() },
   repository: { run: ({ github }) => github.repository(NAME) },
   file: { run: ({ github }) => github.file(NAME, '.gitveil.yml') },
   fork: { run: ({ github }) => github.fork(REPOSITORY) },

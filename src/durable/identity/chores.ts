@@ -3,9 +3,9 @@
  * comments that may or may not exist. One run does what is due. What fails is tried again later. Never rejects.
  */
 import type { Clock } from '../../clock.ts';
-import { type CommentWithText, type GitHubThreads, isGone } from '../../host/github/threads.ts';
+import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
 import { HostError } from '../../host/host-error.ts';
-import { writeFailure } from '../../host/write-failure.ts';
+import { isGone, writeFailure } from '../../host/write-failure.ts';
 import { shownKarma, withKarma } from '../../identity/footer.ts';
 import { backOffMs } from '../back-off.ts';
 import type { Records } from './records.ts';
@@ -24,7 +24,7 @@ const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
 export interface ChoreSupplies {
   readonly records: Records;
-  readonly host: GitHubThreads;
+  readonly host: ThreadHost;
   readonly clock: Clock;
 }
 

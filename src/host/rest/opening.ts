@@ -3,7 +3,7 @@
  * request would be worse than an error, and so would be an error that takes away the branch of one that is open.
  */
 import type { Clock } from '../../clock.ts';
-import type { PullRequest } from '../github/github.ts';
+import type { PullRequest } from '../code-host.ts';
 import { HostError } from '../host-error.ts';
 import { isRequestFailure, refusalDetails, refusalText } from './request-failure.ts';
 

@@ -1,5 +1,6 @@
 /** Connects the admission of one push with the guard and with the limit of its address. */
 import type { Context } from 'hono';
+import { hostNameOf } from '../../config/hosts.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { AccountAdmittance } from '../../durable/host-account.ts';
 import type { AppEnv } from '../../env.ts';
@@ -64,10 +65,10 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   }
 
   function refusedByHost({ pauseMs, waitMs }: AccountAdmittance): Refusal | null {
-    const backOff = openBackOff(c.env, c.var.config);
+    const backOff = openBackOff(c.env, c.var.host);
     backOff.learn(pauseMs);
     const leftMs = backOff.leftMs();
-    if (leftMs > LONGEST_WAIT_MS) return heldBack(hostNameOf(c), leftMs);
+    if (leftMs > LONGEST_WAIT_MS) return heldBack(hostNameOf(c.var.host), leftMs);
     return waitMs > 0 ? othersFirst(sentence(shareExplanation(c, waitMs))) : null;
   }
 
@@ -109,10 +110,6 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       .rateLimitExceeded({ network, hash: offender.hash('alert') }, attempts)
       .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
   }
-}
-
-function hostNameOf(c: Context<AppEnv>): string {
-  return new URL(c.var.config.hostingUrl).host;
 }
 
 /** What is kept with an address, if only as hashes, must not tell which pull requests came from it. */

@@ -6,15 +6,14 @@ import { type Context, Hono } from 'hono';
 import { systemClock } from '../../clock.ts';
 import { accountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { fullName } from '../../host/repository-name.ts';
-import { parseRepositoryText } from '../../pages/commands.ts';
+import { hostNameOf } from '../../config/hosts.ts';
+import { parseRepositoryText, PLACEHOLDER } from '../../pages/commands.ts';
 import { type FrontPage, frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
-const PLACEHOLDER = '<owner>/<repo>';
 /** The numbers on the page are just as old. */
 const KEPT_SECONDS = 5;
 
@@ -23,12 +22,13 @@ export const frontPage = new Hono<AppEnv>();
 frontPage.get('/', async (c) => {
   const { config, logger, http } = c.var;
   const text = c.req.query('repo') ?? '';
-  const repository = parseRepositoryText(text);
+  const path = parseRepositoryText(text, config.hosts);
   const origin = publicOrigin(c.req.raw, config);
   const page = {
     text,
-    path: repository === null ? PLACEHOLDER : fullName(repository),
-    remoteBase: `${origin}/v1/gh/`,
+    hosts: config.hosts,
+    path: path ?? PLACEHOLDER,
+    remoteBase: `${origin}/v1/`,
   };
   const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
@@ -41,7 +41,7 @@ frontPage.get('/', async (c) => {
     statistics?.totals(),
     statistics === null ? null : statistics.recentPullRequests(),
   ]);
-  const isInvalid = text.trim() !== '' && repository === null;
+  const isInvalid = text.trim() !== '' && path === null;
   return answerPage(
     c,
     renderFrontPage({
@@ -61,7 +61,10 @@ frontPage.get('/', async (c) => {
 async function standingOf(c: Context<AppEnv>): Promise<Pick<FrontPage, 'isSuspended' | 'botProblems'>> {
   try {
     const { panicMode, accountProblems } = await suspensionOf(c.env);
-    return { isSuspended: panicMode, botProblems: accountProblems[accountOf(c.var.config)] ?? [] };
+    const botProblems = c.var.config.hosts.flatMap((host) =>
+      (accountProblems[accountOf(host)] ?? []).map((problem) => ({ hostName: hostNameOf(host), problem })),
+    );
+    return { isSuspended: panicMode, botProblems };
   } catch (error) {
     c.var.logger.warn('the guard does not answer', { error });
     return { isSuspended: undefined, botProblems: [] };

@@ -6,6 +6,7 @@
  */
 import type { Context } from 'hono';
 import type { AccountAdmittance } from '../../durable/host-account.ts';
+import { hostNameOf } from '../../config/hosts.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { clientOf } from './client.ts';
@@ -15,10 +16,10 @@ const UNKNOWN: AccountAdmittance = { pauseMs: 0, waitMs: 0, taken: null };
 
 /** Never rejects. @param creates whether it may create something at the host. */
 export async function askForShare(c: Context<AppEnv>, creates: boolean): Promise<AccountAdmittance> {
-  const { config } = c.var;
+  const { config, host } = c.var;
   try {
     const client = (await clientOf(c)).hash('share');
-    return await hostAccountOf(c.env, config).admit(client, creates, config.limits.creations);
+    return await hostAccountOf(c.env, host).admit(client, creates, config.limits.creations);
   } catch (error) {
     c.var.logger.warn('the share of a client could not be checked', { error });
     return UNKNOWN;
@@ -28,16 +29,15 @@ export async function askForShare(c: Context<AppEnv>, creates: boolean): Promise
 /** Nothing was created. If this fails, it counts for an hour all the same. Never rejects. */
 export async function giveShareBack(c: Context<AppEnv>, { taken }: AccountAdmittance): Promise<void> {
   if (taken === null) return;
-  await hostAccountOf(c.env, c.var.config)
+  await hostAccountOf(c.env, c.var.host)
     .giveBack(taken)
     .catch((error: unknown) => c.var.logger.warn('a share could not be given back', { error }));
 }
 
 /** Why a write has to wait, and how long. */
 export function shareExplanation(c: Context<AppEnv>, waitMs: number): string {
-  const hostName = new URL(c.var.config.hostingUrl).host;
   return (
-    `${hostName} lets the bot account do only so much, and little of that is left: ` +
+    `${hostNameOf(c.var.host)} lets the bot account do only so much, and little of that is left: ` +
     `networks that have had less come first; try again in ${retryAfter(waitMs)} s`
   );
 }

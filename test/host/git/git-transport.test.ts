@@ -1,7 +1,7 @@
 /** In whose name upstream is listed, and what refusals say. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
-import { GitHub } from '../../../src/host/github/github.ts';
+import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isKnownPublic } from '../../../src/host/git/visibility.ts';
 import { ACCOUNT } from '../support/back-off.ts';
@@ -121,7 +121,7 @@ describe('a look-up', () => {
         size: 1,
       }),
     );
-    const github = new GitHub({ apiUrl: API, token: 'secret', http, ...ACCOUNT, clock });
+    const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, clock });
     const isKnown = (name: string) => isKnownPublic(API, { owner: 'Octo', name }, clock.now());
     expect(isKnown('old')).toBe(false);
     await github.repository({ owner: 'octo', name: 'old' });

@@ -1,6 +1,6 @@
 /** A pull request as the host's REST interface answers with it. */
-import { expectAddress, expectNumber, expectRepository, expectText } from './answer.ts';
-import type { PullRequest } from '../github/github.ts';
+import { expectAddress, expectNumber, expectRepository, expectText } from '../rest/answer.ts';
+import type { PullRequest } from '../code-host.ts';
 
 /** A pull request in a list, or by itself. */
 interface AnsweredPull {
