@@ -1,13 +1,16 @@
 /**
- * What is wrong with the bot's token, read from answers that are made anyway: GitHub names a classic token's scopes in
- * `X-OAuth-Scopes`, and its end in `GitHub-Authentication-Token-Expiration`. Other hosts name neither, and nothing is said.
+ * What is wrong with the bot's account or token, read from answers that are made anyway: GitHub names a classic token's
+ * scopes in `X-OAuth-Scopes`, and its end in `GitHub-Authentication-Token-Expiration`. Other hosts name neither, and
+ * nothing is said. A host that refuses the account says so in words.
  */
 import type { Clock } from '../../clock.ts';
 import { count } from '../../metrics/tally.ts';
 import type { HostAnswer } from './rate-limit.ts';
 
 export type TokenProblem =
-  /** The host does not know it: expired, revoked, or never right. */
+  /** The host has suspended the account. */
+  | 'suspended'
+  /** The host does not know the token: expired, revoked, or never right. */
   | 'rejected'
   /** Within a week. */
   | 'expires-soon'
@@ -20,7 +23,12 @@ export type TokenProblem =
   /** Without it nobody hears what became of a pull request. */
   | 'no-notifications';
 
-type Answered = Pick<HostAnswer, 'status' | 'header'>;
+type Answered = Pick<HostAnswer, 'status' | 'header'> & Partial<Pick<HostAnswer, 'text'>>;
+
+/** GitHub's words, by both interfaces; its sentence about the owner of a repository begins with "This". */
+const SUSPENDED_TEXT = /\byour account (?:is|was|has been) suspended/i;
+/** They are over with the first call that succeeds. */
+const ENDS_WITH_SUCCESS: ReadonlySet<TokenProblem> = new Set(['suspended', 'rejected']);
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -34,12 +42,13 @@ const SCOPES = {
 /** Null: the answer says nothing of the token. @param now milliseconds since 1970. */
 export function tokenProblems(
   token: string,
-  { status, header }: Answered,
+  { status, header, text = '' }: Answered,
   now: number,
 ): readonly TokenProblem[] | null {
   // A service without a token has been told so already.
   if (token === '') return null;
   if (status === 401) return ['rejected'];
+  if (status === 403 && SUSPENDED_TEXT.test(text)) return ['suspended'];
   const scopes = header('x-oauth-scopes');
   const endsAt = expiryOf(header('github-authentication-token-expiration'));
   const isFineGrained = token.startsWith('github_pat_');
@@ -67,15 +76,21 @@ export interface TokenWatchSettings {
   readonly account: string;
   readonly token: string;
   readonly clock: Clock;
-  /** Tells the operator. Must not throw. */
+  /** Tells the operator; none: nothing is wrong any more. Must not throw. */
   readonly tell: (problems: readonly TokenProblem[]) => void;
 }
 
+interface Told {
+  readonly problems: readonly TokenProblem[];
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
 /** What this isolate has told last, by account. */
-const told = new Map<string, { readonly text: string; readonly at: number }>();
+const told = new Map<string, Told>();
 const MAX_ACCOUNTS = 100;
 
-/** Tells what is wrong, once a day and whenever it is something else. */
+/** Tells what is wrong, or that nothing is, once a day and whenever it changes. */
 export class TokenWatch {
   readonly #settings: TokenWatchSettings;
 
@@ -87,15 +102,21 @@ export class TokenWatch {
   observe(answer: Answered): void {
     const { account, token, clock, tell } = this.#settings;
     const now = clock.now();
-    const problems = tokenProblems(token, answer, now);
+    const last = told.get(account) ?? null;
+    const problems = tokenProblems(token, answer, now) ?? rest(last, answer);
     if (problems === null) return;
-    const text = problems.join(' ');
-    const last = told.get(account) ?? { text: '', at: Number.NEGATIVE_INFINITY };
-    if (text === last.text && (text === '' || now - last.at < DAY_MS)) return;
+    const isSame = last !== null && last.problems.join(' ') === problems.join(' ');
+    if (isSame && Math.abs(now - last.at) < DAY_MS) return;
     if (told.size >= MAX_ACCOUNTS) told.clear();
-    told.set(account, { text, at: now });
-    if (problems.length === 0) return;
+    told.set(account, { problems, at: now });
     for (const problem of problems) count('gitveil_token_problems_total', { problem });
     tell(problems);
   }
+}
+
+/** What is still wrong after an answer that says nothing of the token; null: that is not known. */
+function rest(last: Told | null, { status }: Answered): readonly TokenProblem[] | null {
+  if (last === null || status >= 400) return null;
+  const left = last.problems.filter((problem) => !ENDS_WITH_SUCCESS.has(problem));
+  return left.length < last.problems.length ? left : null;
 }

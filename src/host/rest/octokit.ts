@@ -8,6 +8,7 @@ import { countedFetch } from '../../metrics/counted-fetch.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/whole-response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
+import type { CallMeter } from '../account/call-meter.ts';
 import { HostError } from '../host-error.ts';
 import { answerOf, askedPauseMs, RateLimitError } from '../account/rate-limit.ts';
 import { isRequestFailure, refusalText } from './request-failure.ts';
@@ -34,11 +35,12 @@ export interface RestAccess {
   readonly http: Http;
   readonly backOff: BackOff;
   readonly tokenWatch: Pick<TokenWatch, 'observe'>;
+  readonly callMeter: Pick<CallMeter, 'observe'>;
 }
 
 /** @param timeoutMs until the whole answer has come, where the call does not say. */
 export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
-  const { apiUrl, token, http, backOff, tokenWatch } = access;
+  const { apiUrl, token, http, backOff, tokenWatch, callMeter } = access;
   const restFetch = countedFetch('rest', http);
   const { origin } = new URL(apiUrl);
   const octokit = new Octokit({
@@ -62,13 +64,14 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
   });
   octokit.hook.error('request', (error) => {
     if (isRequestFailure(error)) {
-      backOff.observe(answerOf(error));
-      tokenWatch.observe(answerOf(error));
+      const answer = answerOf(error);
+      for (const observer of [backOff, tokenWatch, callMeter]) observer.observe(answer);
     }
     throw error;
   });
   octokit.hook.after('request', ({ status, headers: answered, data }) => {
-    tokenWatch.observe({ status, header: (name) => answered[name]?.toString() ?? null });
+    const answer = { status, header: (name: string) => answered[name]?.toString() ?? null };
+    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
     // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
     // without any answer.
     const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';

@@ -89,7 +89,7 @@ function comment(operationId: string, summary: string): Description {
         'hash bloqueado por reportes',
       ),
       429: error(
-        'The pseudonym must wait, or the client has posted too much. Retry-After says how long.',
+        'The pseudonym must wait, the client has posted too much, or little is left to the bot account. Retry-After says how long.',
         'cooldown activo por reportes',
       ),
       ...BODY_FAULTS,
@@ -118,7 +118,9 @@ function issue(): Description {
         'failed to create issue: 404 Not Found',
       ),
       403: error('The repository does not accept anonymous issues.'),
-      429: error('The client has posted too much. Retry-After says how long.'),
+      429: error(
+        'The client has posted too much, or little is left to the bot account. Retry-After says how long to wait.',
+      ),
       ...BODY_FAULTS,
       ...HOST_FAULTS,
       ...FAULT,

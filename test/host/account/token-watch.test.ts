@@ -1,6 +1,7 @@
 /** What answers tell about the bot's token, and how often the operator hears of it. */
 import { describe, expect, it } from 'vitest';
 import { type TokenProblem, tokenProblems, TokenWatch } from '../../../src/host/account/token-watch.ts';
+import { SUSPENDED_TEXT } from '../../../sandbox/known-answers.ts';
 import { PatientClock } from '../support/scripted-host.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
@@ -50,25 +51,61 @@ describe('a token', () => {
   });
 });
 
+describe('an account', () => {
+  it.each(['Sorry. Your account was suspended.', SUSPENDED_TEXT, 'ERROR: Your account is suspended.'])(
+    'that the host calls suspended is recognised: %s',
+    (text) => {
+      const said = { ...answer({ 'X-OAuth-Scopes': ALL }, 403), text };
+      expect(tokenProblems('ghp_x', said, NOW)).toEqual(['suspended']);
+      expect(tokenProblems('ghp_x', { ...said, status: 200 }, NOW)).toEqual([]);
+    },
+  );
+
+  it('is not taken for suspended because somebody else’s is', () => {
+    const text = 'Repository access blocked. This account was suspended.';
+    expect(tokenProblems('ghp_x', { ...answer({}, 403), text }, NOW)).toBeNull();
+  });
+});
+
+let accounts = 0;
+
+/** What is told of an account that nobody has looked at yet. */
+function watching() {
+  const clock = new PatientClock();
+  const told: (readonly TokenProblem[])[] = [];
+  const watch = new TokenWatch({
+    account: `account-${(accounts += 1)}`,
+    token: 'ghp_x',
+    clock,
+    tell: (news) => void told.push(news),
+  });
+  return { clock, told, watch };
+}
+
 describe('the operator', () => {
-  it('hears of a problem once a day, and of another one at once', () => {
-    const clock = new PatientClock();
-    const told: (readonly TokenProblem[])[] = [];
-    const watch = new TokenWatch({
-      account: 'a',
-      token: 'ghp_x',
-      clock,
-      tell: (news) => void told.push(news),
-    });
+  it('hears of a problem once a day, of another one at once, and when nothing is wrong any more', () => {
+    const { clock, told, watch } = watching();
     const lacking = answer({ 'X-OAuth-Scopes': 'repo' });
     watch.observe(answer({ 'X-OAuth-Scopes': ALL }));
     watch.observe(lacking);
     watch.observe(answer({}));
     watch.observe(lacking);
-    expect(told).toEqual([['no-workflow']]);
+    expect(told).toEqual([[], ['no-workflow']]);
     watch.observe(answer({}, 401));
     clock.at += DAY_MS;
     watch.observe(answer({}, 401));
-    expect(told.slice(1)).toEqual([['rejected'], ['rejected']]);
+    expect(told.slice(2)).toEqual([['rejected'], ['rejected']]);
+    watch.observe(answer({ 'X-OAuth-Scopes': ALL }));
+    expect(told.slice(4)).toEqual([[]]);
+  });
+
+  it('hears that a host that says nothing of tokens has taken the account back', () => {
+    const { told, watch } = watching();
+    watch.observe(answer({}));
+    watch.observe(answer({}, 401));
+    watch.observe(answer({}, 404));
+    watch.observe(answer({}));
+    watch.observe(answer({}));
+    expect(told).toEqual([['rejected'], []]);
   });
 });
