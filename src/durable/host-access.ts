@@ -6,7 +6,7 @@ import { type HostConfig, hostNameOf } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
-import type { HostAccess } from '../host/open.ts';
+import { accountRules, type HostAccess } from '../host/open.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { createLogger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
@@ -33,6 +33,7 @@ export function openBackOff({ GUARD }: Pick<Env, 'GUARD'>, host: HostConfig): Ac
       pauseHost: (account, pauseMs) => guard().pauseHost(account, pauseMs),
     },
     clock: systemClock,
+    limitText: accountRules(host.kind).limitText,
     later: waitUntil,
   });
 }
@@ -62,6 +63,7 @@ function openTokenWatch({ GUARD }: Pick<Env, 'GUARD'>, config: LogConfig, host: 
     account,
     token: host.token ?? '',
     clock: systemClock,
+    rules: accountRules(host.kind),
     tell: (problems) => {
       const logger = createLogger(config.logFormat, writeLine);
       for (const problem of problems) {

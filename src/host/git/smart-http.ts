@@ -155,7 +155,9 @@ export class SmartHttp {
         const said = `${hostText(text) || 'no reason'} (${status})`;
         return new HostError('refused', `${this.hostName} refuses the bot account: ${said}`, status, said);
       }
-    } else if (pauseAskedBy({ status, header: (name) => headers.get(name), text }, Date.now()) !== null) {
+    } else if (
+      pauseAskedBy({ status, header: (name) => headers.get(name), text }, Date.now(), null) !== null
+    ) {
       const message = `${this.hostName} limits what this service may read. Try again later.`;
       return new HostError('rate-limited', message, status);
     }

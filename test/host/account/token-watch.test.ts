@@ -1,18 +1,22 @@
 /** What answers tell about the bot's token, and how often the operator hears of it. */
 import { describe, expect, it } from 'vitest';
-import { type TokenProblem, tokenProblems, TokenWatch } from '../../../src/host/account/token-watch.ts';
+import type { TokenProblem } from '../../../src/host/account/account-rules.ts';
+import { TokenWatch } from '../../../src/host/account/token-watch.ts';
+import { FORGEJO_RULES } from '../../../src/host/forgejo/account-rules.ts';
+import { GITHUB_RULES } from '../../../src/host/github/account-rules.ts';
 import { PatientClock } from '../support/scripted-host.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const ALL = 'public_repo, workflow, notifications';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const answer = (headers: Record<string, string>, status = 200) => ({
+const answer = (headers: Record<string, string>, status = 200, text = '') => ({
   status,
   header: (name: string) => new Headers(headers).get(name),
+  text,
 });
 const problems = (headers: Record<string, string>, status = 200, token = 'ghp_x') =>
-  tokenProblems(token, answer(headers, status), NOW);
+  GITHUB_RULES.tokenProblems(token, answer(headers, status), NOW);
 
 describe('a token', () => {
   it.each([
@@ -58,6 +62,7 @@ describe('the operator', () => {
       account: 'a',
       token: 'ghp_x',
       clock,
+      rules: GITHUB_RULES,
       tell: (news) => void told.push(news),
     });
     const lacking = answer({ 'X-OAuth-Scopes': 'repo' });
