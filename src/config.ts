@@ -101,6 +101,7 @@ const PLAIN = [
   'IDENTITY_CHECK',
   'LIMIT_BADGES',
   'LIMIT_COMMENTS',
+  'LIMIT_CREATIONS',
   'LIMIT_DISCOVERIES',
   'LIMIT_LOOKUPS',
   'LIMIT_PUSHES',
@@ -139,8 +140,9 @@ type AnyVariable = VariableName | HostTokenVariable;
 
 /** The names of all variables of the service that an environment sets. */
 export function variablesIn(env: Readonly<Record<string, unknown>>): string[] {
-  const isOurs = (name: string) => VARIABLES.some((known) => known === name) || isHostTokenVariable(name);
-  return Object.keys(env).filter(isOurs);
+  return Object.keys(env).filter(
+    (name) => VARIABLES.some((known) => known === name) || isHostTokenVariable(name),
+  );
 }
 
 /** Reads one environment and remembers what is wrong with it. */
@@ -261,10 +263,10 @@ function strayTokens(
   env: Readonly<Record<string, unknown>>,
   hosts: Config['hosts'],
 ): readonly ConfigWarning[] {
-  const wanted = hosts.map(({ key }) => tokenVariable(key));
+  const wanted = new Set<string>(hosts.map(({ key }) => tokenVariable(key)));
   return Object.keys(env)
     .filter(isHostTokenVariable)
-    .filter((name) => !wanted.includes(name))
+    .filter((name) => !wanted.has(name))
     .map((variable) => ({ variable, message: `${variable} is set, but HOSTS names no host with that key` }));
 }
 

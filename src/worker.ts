@@ -137,6 +137,7 @@ async function scheduled({ scheduledTime }: ScheduledController, env: Env): Prom
 }
 
 export { Guard } from './durable/guard.ts';
+export { HostAccount } from './durable/host-account.ts';
 export { Identity } from './durable/identity.ts';
 export { NotificationFeed } from './durable/notification-feed.ts';
 export { PendingPush } from './durable/pending-push.ts';

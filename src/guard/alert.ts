@@ -80,14 +80,15 @@ export function actionsOf(alert: Alert): readonly Action[] {
 }
 
 /** Completes "The token of the bot account". */
-const TOKEN_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>, string>> = {
   rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
   'expires-soon': 'expires within a week',
   'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
   'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
   'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
   'no-notifications': 'lacks the scope notifications, without which nobody hears of comments and merges',
-  'no-write:repository': 'lacks the scope write:repository, without which there are no forks and pull requests',
+  'no-write:repository':
+    'lacks the scope write:repository, without which there are no forks and pull requests',
   'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
   'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
   'no-read:notification':
@@ -118,11 +119,8 @@ function wordsOf(alert: Alert, address: string | null): Words {
           `${MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
         priority: HIGH,
       };
-    case 'token': {
-      const problems = alert.problems.map((problem) => TOKEN_PROBLEMS[problem]);
-      const text = `The token of the bot account ${problems.join('; it ')}. Set another HOSTING_TOKEN.`;
-      return { title: 'Something is wrong with the token', text, priority: HIGH };
-    }
+    case 'token':
+      return tokenWords(alert.problems);
     case 'moderation':
       return moderationWords(alert);
     case 'appeal':
@@ -133,6 +131,20 @@ function wordsOf(alert: Alert, address: string | null): Words {
         priority: USUAL,
       };
   }
+}
+
+function tokenWords(problems: readonly TokenProblem[]): Words {
+  if (problems.includes('suspended')) {
+    const text =
+      'The code host has suspended the bot account: nothing can be pushed or posted. ' +
+      'Sign in to the host as the bot, and ask its support for the reason.';
+    return { title: 'The bot account is suspended', text, priority: URGENT };
+  }
+  const words = problems
+    .filter((problem) => problem !== 'suspended')
+    .map((problem) => TOKEN_PROBLEMS[problem]);
+  const text = `The token of the bot account ${words.join('; it ')}. Set another HOSTING_TOKEN.`;
+  return { title: 'Something is wrong with the token', text, priority: HIGH };
 }
 
 function moderationWords({

@@ -119,7 +119,11 @@ export class Push {
 
   /** Releases what the push holds. @param isAnswered the client has received the result. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
-    await Promise.all([this.#claims.end(isAnswered && !this.#isUnfinished), this.#branch?.settle()]);
+    await Promise.all([
+      this.#claims.end(isAnswered && !this.#isUnfinished),
+      this.#branch?.settle(),
+      this.#run.host.admission.leave(),
+    ]);
   }
 
   /** Replaces `conclude` and `end` if the body was over its limit, which the HTTP status says. Never rejects. */

@@ -138,7 +138,7 @@ describe('a push that died and is not repeated', () => {
   };
 
   const REPOSITORY = {
-    'GET /user': { login: 'bot' },
+    'GET /user': { id: 1, login: 'bot' },
     'GET /repos/octo/hello': {
       id: 1,
       name: 'hello',

@@ -31,7 +31,7 @@ function opened(script: Script): World & { http: ScriptedHost } {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
   const access = { apiUrl: API, token: 'secret', http, ...ACCOUNT, clock };
-  const smart = new SmartHttp('https://host.test', { token: 'secret', backOff: ACCOUNT.backOff }, http);
+  const smart = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT }, http);
   return {
     http,
     github: new GitHubRepositories(access),

@@ -2,6 +2,8 @@
 import type { HostAnswer } from './rate-limit.ts';
 
 export type TokenProblem =
+  /** The host has suspended the account. */
+  | 'suspended'
   /** The host does not know it: expired, revoked, or never right. */
   | 'rejected'
   /** Within a week. */
@@ -26,6 +28,8 @@ export type TokenProblem =
 export interface AccountRules {
   /** Tells a rate limit from another 403 without headers; null: nothing does. */
   readonly limitText: RegExp | null;
+  /** False: an answer shows only the problem that its call was refused for. */
+  readonly showsAllProblems: boolean;
   /**
    * What an answer tells about the token that went with the request; null: nothing.
    * @param now milliseconds since 1970.

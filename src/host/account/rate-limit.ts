@@ -6,6 +6,7 @@
  * What only the text of a 403 tells depends on the kind of host. All limits are for the account: going on elsewhere can
  * cost it.
  */
+import type { CallsLeft } from '../../guard/account-budget.ts';
 import { HostError } from '../host-error.ts';
 import { type RequestFailure, refusalText } from '../rest/request-failure.ts';
 
@@ -40,8 +41,7 @@ export function pauseAskedBy(
   limitText: RegExp | null,
 ): number | null {
   if (status !== 403 && status !== 429) return null;
-  const date = Date.parse(header('date') ?? '');
-  const hostNow = Number.isNaN(date) ? now : date;
+  const hostNow = hostTime(header, now);
   const retryAfterMs = delayMs(header('retry-after'), hostNow);
   if (retryAfterMs !== null) return bounded(retryAfterMs);
   const resetsAt = Number(header('x-ratelimit-reset') ?? Number.NaN) * SECOND_MS;
@@ -49,6 +49,19 @@ export function pauseAskedBy(
     return Number.isFinite(resetsAt) ? bounded(resetsAt - hostNow) : MINUTE_MS;
   }
   return status === 429 || limitText?.test(text) === true ? MINUTE_MS : null;
+}
+
+/**
+ * What an answer tells of the calls that are left to the account; null: nothing. Of several budgets it is the usual one:
+ * searches, for instance, have their own. @param now milliseconds since 1970.
+ */
+export function callsLeftSaidBy({ header }: Pick<HostAnswer, 'header'>, now: number): CallsLeft | null {
+  const limit = wholeNumber(header('x-ratelimit-limit'));
+  const left = wholeNumber(header('x-ratelimit-remaining'));
+  const resetsAt = wholeNumber(header('x-ratelimit-reset'));
+  const isUsual = (header('x-ratelimit-resource') ?? 'core') === 'core';
+  if (limit === null || left === null || resetsAt === null || !isUsual) return null;
+  return { limit, left, resetsInMs: resetsAt * SECOND_MS - hostTime(header, now) };
 }
 
 /** The same of whatever a call failed with. */
@@ -65,6 +78,16 @@ export function answerOf(failure: RequestFailure): HostAnswer {
     header: (name) => response?.headers[name]?.toString() ?? null,
     text: typeof response?.data === 'string' ? response.data : refusalText(failure),
   };
+}
+
+/** By the host's clock, in milliseconds since 1970; by ours if the host does not say. */
+function hostTime(header: HostAnswer['header'], now: number): number {
+  const date = Date.parse(header('date') ?? '');
+  return Number.isNaN(date) ? now : date;
+}
+
+function wholeNumber(text: string | null): number | null {
+  return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : null;
 }
 
 /** Seconds, or a date (RFC 9110, 10.2.3). */

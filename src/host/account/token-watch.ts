@@ -1,11 +1,13 @@
-/** Tells the operator what is wrong with the bot's token, as read from answers that are made anyway. */
+/** What is wrong with the bot's account or token, read from answers that are made anyway. */
 import type { Clock } from '../../clock.ts';
 import { count } from '../../metrics/tally.ts';
 import type { AccountRules, TokenProblem } from './account-rules.ts';
 import type { HostAnswer } from './rate-limit.ts';
 
+/** They are over with the first call that succeeds. */
+const ENDS_WITH_SUCCESS: ReadonlySet<TokenProblem> = new Set(['suspended', 'rejected']);
+
 const DAY_MS = 24 * 60 * 60 * 1000;
-const MAX_ACCOUNTS = 100;
 
 export interface TokenWatchSettings {
   /** Names the account; no secret. */
@@ -13,35 +15,21 @@ export interface TokenWatchSettings {
   readonly token: string;
   readonly clock: Clock;
   readonly rules: AccountRules;
-  /** Tells the operator. Must not throw. */
+  /** Tells the operator; none: nothing is wrong any more. Must not throw. */
   readonly tell: (problems: readonly TokenProblem[]) => void;
 }
 
-/** What was told of a token, and when. */
-export interface ToldProblems {
+interface Told {
   readonly problems: readonly TokenProblem[];
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/**
- * What is remembered once these problems are told; null if all of them were told within a day. An answer may show only
- * some of a token's problems, so those that another one has shown stay.
- */
-export function toldNow(
-  last: ToldProblems | undefined,
-  problems: readonly TokenProblem[],
-  now: number,
-): ToldProblems | null {
-  const recent = last !== undefined && now - last.at < DAY_MS ? last.problems : [];
-  if (problems.every((problem) => recent.includes(problem))) return null;
-  return { problems: [...new Set([...recent, ...problems])], at: now };
-}
+/** What this isolate has told last, by account. */
+const told = new Map<string, Told>();
+const MAX_ACCOUNTS = 100;
 
-/** By account; what this isolate has told last. */
-const told = new Map<string, ToldProblems>();
-
-/** Tells what is wrong, once a day and whenever it is something else. */
+/** Tells what is wrong, or that nothing is, once a day and whenever it changes. */
 export class TokenWatch {
   readonly #settings: TokenWatchSettings;
 
@@ -53,15 +41,29 @@ export class TokenWatch {
   observe(answer: HostAnswer): void {
     const { account, token, clock, rules, tell } = this.#settings;
     const now = clock.now();
-    const problems = rules.tokenProblems(token, answer, now);
+    const last = told.get(account) ?? null;
+    const shown = rules.tokenProblems(token, answer, now);
+    const isPart = shown !== null && !rules.showsAllProblems;
+    const problems = isPart ? merged(last, shown, now) : (shown ?? rest(last, answer));
     if (problems === null) return;
-    // The host says that all is well.
-    if (problems.length === 0) told.delete(account);
-    const toldProblems = toldNow(told.get(account), problems, now);
-    if (toldProblems === null) return;
+    const isSame = last !== null && last.problems.join(' ') === problems.join(' ');
+    if (isSame && Math.abs(now - last.at) < DAY_MS) return;
     if (told.size >= MAX_ACCOUNTS) told.clear();
-    told.set(account, toldProblems);
+    told.set(account, { problems, at: now });
     for (const problem of problems) count('gitveil_token_problems_total', { problem });
     tell(problems);
   }
+}
+
+/** With those that another answer has shown within a day. */
+function merged(last: Told | null, shown: readonly TokenProblem[], now: number): readonly TokenProblem[] {
+  const recent = last !== null && Math.abs(now - last.at) < DAY_MS ? last.problems : [];
+  return [...new Set([...recent, ...shown])];
+}
+
+/** What is still wrong after an answer that says nothing of the token; null: that is not known. */
+function rest(last: Told | null, { status }: HostAnswer): readonly TokenProblem[] | null {
+  if (last === null || status >= 400) return null;
+  const left = last.problems.filter((problem) => !ENDS_WITH_SUCCESS.has(problem));
+  return left.length < last.problems.length ? left : null;
 }

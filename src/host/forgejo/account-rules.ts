@@ -15,13 +15,17 @@ const PROBLEMS: Readonly<Record<string, TokenProblem>> = {
 /** Gitea writes `required=[write:issue], token scope=…`, Forgejo `: [write:issue]`. The first scope is the required one. */
 const MISSING_SCOPE = /required scope\(s\)[^a-z]*(?:required=)?[^a-z]*(?:read|write):(\w+)/;
 
+const SUSPENDED_TEXT = /prohibited from signing in|account is not activated/i;
+
 export const FORGEJO_RULES: AccountRules = {
   limitText: null,
+  showsAllProblems: false,
 
   tokenProblems(token, { status, text }) {
     if (token === '') return null;
     if (status === 401) return ['rejected'];
     if (status !== 403) return null;
+    if (SUSPENDED_TEXT.test(text)) return ['suspended'];
     const problem = PROBLEMS[MISSING_SCOPE.exec(text)?.[1] ?? ''];
     return problem === undefined ? null : [problem];
   },

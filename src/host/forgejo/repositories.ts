@@ -49,9 +49,9 @@ export class ForgejoRepositories implements RepositoryHost {
   #account: Account | null = null;
 
   constructor(access: RestAccess & { clock: Clock }) {
-    const { apiUrl, http, token, backOff, clock } = access;
+    const { apiUrl, http, clock } = access;
     this.#calls = openCalls(access);
-    const smartHttp = new SmartHttp(apiUrl.slice(0, -API_PATH.length), { token, backOff }, http);
+    const smartHttp = new SmartHttp(apiUrl.slice(0, -API_PATH.length), access, http);
     this.#tools = { calls: this.#calls, transport: new GitTransport(smartHttp, clock, null) };
   }
 

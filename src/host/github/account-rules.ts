@@ -5,6 +5,8 @@
  */
 import type { AccountRules, TokenProblem } from '../account/account-rules.ts';
 
+/** By both interfaces; its sentence about the owner of a repository begins with "This". */
+const SUSPENDED_TEXT = /\byour account (?:is|was|has been) suspended/i;
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 /** `repo` includes what public repositories need, and the notifications. */
 const SCOPES = {
@@ -17,10 +19,13 @@ export const GITHUB_RULES: AccountRules = {
   /** The secondary limits' texts, old and new; "API rate limit exceeded" is the primary one's. */
   limitText: /rate limit|abuse detection|temporarily blocked from content creation|submitted too quickly/i,
 
-  tokenProblems(token, { status, header }, now) {
+  showsAllProblems: true,
+
+  tokenProblems(token, { status, header, text }, now) {
     // A service without a token has been told so already.
     if (token === '') return null;
     if (status === 401) return ['rejected'];
+    if (status === 403 && SUSPENDED_TEXT.test(text)) return ['suspended'];
     const scopes = header('x-oauth-scopes');
     const endsAt = expiryOf(header('github-authentication-token-expiration'));
     const isFineGrained = token.startsWith('github_pat_');

@@ -8,6 +8,7 @@ import { countedFetch } from '../../metrics/counted-fetch.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/whole-response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
+import type { CallMeter } from '../account/call-meter.ts';
 import { HostError } from '../host-error.ts';
 import { answerOf, askedPauseMs, RateLimitError } from '../account/rate-limit.ts';
 import { isRequestFailure, refusalText } from './request-failure.ts';
@@ -36,11 +37,12 @@ export interface RestAccess {
   readonly http: Http;
   readonly backOff: BackOff;
   readonly tokenWatch: Pick<TokenWatch, 'observe'>;
+  readonly callMeter: Pick<CallMeter, 'observe'>;
 }
 
 /** @param timeoutMs until the whole answer has come, where the call does not say. */
 export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
-  const { apiUrl, token, http, backOff, tokenWatch } = access;
+  const { apiUrl, token, http, backOff, tokenWatch, callMeter } = access;
   const restFetch = countedFetch('rest', http);
   const { origin, host } = new URL(apiUrl);
   const octokit = new Octokit({
@@ -65,12 +67,13 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
   octokit.hook.error('request', (error) => {
     if (!isRequestFailure(error)) throw error;
     const answer = answerOf(error);
-    tokenWatch.observe(answer);
+    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
     const pauseMs = backOff.observe(answer);
     throw pauseMs === null ? error : new RateLimitError(host, pauseMs, error);
   });
   octokit.hook.after('request', ({ status, headers: answered, data }) => {
-    tokenWatch.observe({ status, header: (name) => answered[name]?.toString() ?? null, text: '' });
+    const answer = { status, header: (name: string) => answered[name]?.toString() ?? null, text: '' };
+    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
     // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
     // without any answer.
     const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';

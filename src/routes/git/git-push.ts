@@ -16,6 +16,7 @@ import type { RepositoryName } from '../../host/repository-name.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush } from '../../push/upstream/discovery.ts';
 import { newPrHash } from '../../push/command/pr-hash.ts';
+import { parsePushOptions } from '../../push/command/push-options.ts';
 import type { PushSettings } from '../../push/preparation.ts';
 import { Push } from '../../push/push.ts';
 import { lookUpAhead } from '../../push/upstream/upstream-repository.ts';
@@ -110,16 +111,21 @@ async function storyOf(
   if (request.kind === 'faulty') return new TurnedAway(toRefusal(request.fault, clientOf(c)), request);
   const host = pushHost(c);
   // Before any other work. The address's limit is checked later, when it is known that the push opens a pull request.
-  const refusal = await host.admission.enter();
+  const withdrawal = withdrawalOf(request);
+  const refusal = await host.admission.enter(withdrawal === null && !isPreview(request));
   if (refusal !== null) {
     const refNames = request.commandList.map(({ refName }) => refName);
     return new TurnedAway(refusal, { ...request, refNames });
   }
-  const withdrawal = withdrawalOf(request);
   const settings = pushSettings(c);
   return withdrawal === null
     ? new Push(host, settings, target, request, c.var.logger)
     : new Withdrawal(host, settings, target, withdrawal, c.var.logger);
+}
+
+function isPreview({ pushOptions }: PushRequest): boolean {
+  const parsed = parsePushOptions(pushOptions);
+  return parsed.kind === 'valid' && parsed.options.preview;
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */

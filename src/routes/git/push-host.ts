@@ -1,7 +1,7 @@
 /** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../../clock.ts';
-import { openBackOff, openHostAccess } from '../../durable/host-access.ts';
+import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
 import { tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { RepositoryHost } from '../../host/code-host.ts';
@@ -38,7 +38,11 @@ function pushTransport(c: Context<AppEnv>, repositories: RepositoryHost): GitTra
   if (token === null) {
     return new GitTransport(new SmartHttp(url, null, c.var.http), systemClock, null);
   }
-  const account = { token, backOff: openBackOff(c.env, c.var.host) };
+  const account = {
+    token,
+    backOff: openBackOff(c.env, c.var.host),
+    tokenWatch: openTokenWatch(c.env, c.var.config, c.var.host),
+  };
   const http = new SmartHttp(url, account, c.var.http);
   return new GitTransport(http, systemClock, {
     isKnownPublic: (repository) => isKnownPublic(apiUrl, repository, systemClock.now()),

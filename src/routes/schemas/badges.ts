@@ -5,15 +5,18 @@ import { MAIN_HOST } from '../../config/hosts.ts';
 const NAME = z.string().meta({
   description: '1 to 100 letters, digits, `-`, `_` or `.`, without `..`.',
 });
-const HOST = z.string().default(MAIN_HOST).meta({
-  description: 'The key of the code host.',
+const HOST = z.string().meta({
+  description: 'The key of the code host: `gh`, or one that the operator has added.',
+  examples: [MAIN_HOST],
 });
 
+/** A repository of the first host. */
+export const shortRepositoryParams = z.object({ owner: NAME, repo: NAME });
 /** Which hosts there are, and what names they have, only the configuration tells. */
 export const repositoryParams = z.object({ host: HOST, owner: NAME, repo: NAME });
 
 export const anonymousFriendlyQuery = z.object({
-  host: HOST,
+  host: HOST.default(MAIN_HOST),
   repo: z.string().optional().meta({ description: '`owner/repo`: the repository whose policy file counts.' }),
 });
 

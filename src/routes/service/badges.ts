@@ -14,7 +14,7 @@ import {
   pullRequestCountBadge,
   shortCommit,
 } from '../../badges/badge.ts';
-import { hostWithKey } from '../../config/hosts.ts';
+import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { openPolicies } from '../../policy/policies.ts';
@@ -60,17 +60,18 @@ badges.get('/badges/:badge', (c) =>
   c.json({ error: 'unknown badge: there are anonymous-friendly.svg and deployed.svg' }, 404),
 );
 
-badges.get('/badge/:owner/:repo', pullRequestCount);
-badges.get('/badge/:host/:owner/:repo', pullRequestCount);
+badges.get('/badge/:owner/:repo', (c) => countBadge(c));
+badges.get('/badge/:host/:owner/:repo', (c) => countBadge(c));
 
-async function pullRequestCount(c: Context<AppEnv>): Promise<Response> {
+async function countBadge(c: Context<AppEnv>): Promise<Response> {
   const { config, logger, http } = c.var;
-  const params = repositoryParams.safeParse(c.req.param());
+  const params = repositoryParams.safeParse({ host: MAIN_HOST, ...c.req.param() });
   if (!params.success) return invalidName(c);
   const { owner, repo } = params.data;
   const host = hostWithKey(config, params.data.host);
-  if (host === undefined || parseName(host.kind, owner, repo) === null) return invalidName(c);
-  const repository = { host: host.key, owner, repo };
+  const name = host === undefined ? null : parseName(host.kind, owner, repo);
+  if (host === undefined || name === null) return invalidName(c);
+  const repository = { host: host.key, owner: name.owner, repo: name.name };
   const count = await openStatistics(c.env, config, logger, http).pullRequestCount(repository);
   return image(c, pullRequestCountBadge(count), count === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 }

@@ -21,7 +21,7 @@ import { onRepository, REPOSITORY_PATH } from '../request/repository.ts';
 import { publicOrigin } from '../request/public-origin.ts';
 import { type CommentAnswer, commentRequest } from '../schemas/comments.ts';
 import { isBlank, payloadProblem } from '../schemas/text.ts';
-import { refuseWriting } from './refuse-writing.ts';
+import { beginPosting } from './posting.ts';
 import { refuseWithoutBot, retryAfter, writeRefusal } from '../request/write-refusal.ts';
 
 export const comments = new Hono<AppEnv>();
@@ -46,8 +46,8 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
   const problem = isTooLong ? null : footerProblem(parsed.data.body);
   if (problem !== null) return c.json({ error: problem }, 400);
 
-  const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'comments'));
-  if (refusal !== null) return refusal;
+  const posting = refuseWithoutBot(c) ?? (await beginPosting(c, target, 'comments'));
+  if (posting instanceof Response) return posting;
 
   const userToken = parsed.data.user_token || newUserToken();
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
@@ -60,7 +60,11 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
     body: parsed.data.body,
     origin: publicOrigin(c.req.raw, c.var.config),
   });
-  if (outcome.kind !== 'posted') return refused(c, outcome);
+  if (outcome.kind !== 'posted') {
+    // Without an answer of the host it may be there.
+    if (outcome.kind !== 'failed' || outcome.failure.kind !== 'unreachable') posting.cancel();
+    return refused(c, outcome);
+  }
   const { url, karma } = outcome;
   return c.json<CommentAnswer>({ comment_url: url, hash, karma, user_token: userToken });
 }

@@ -21,7 +21,7 @@ import { onRepository, REPOSITORY_PATH } from '../request/repository.ts';
 import { serviceAddress } from '../request/public-origin.ts';
 import { type IssueAnswer, issueRequest } from '../schemas/issues.ts';
 import { isBlank, payloadProblem } from '../schemas/text.ts';
-import { refuseWriting } from './refuse-writing.ts';
+import { beginPosting } from './posting.ts';
 import { refuseWithoutBot, writeRefusal } from '../request/write-refusal.ts';
 
 export const issues = new Hono<AppEnv>();
@@ -45,13 +45,17 @@ async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<
   const problem = footerProblem(body);
   if (problem !== null) return c.json({ error: problem }, 400);
 
-  const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'issues'));
-  if (refusal !== null) return refusal;
+  const posting = refuseWithoutBot(c) ?? (await beginPosting(c, target, 'issues'));
+  if (posting instanceof Response) return posting;
 
   // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const created = await create(c, target, { title, body: text, labels: labels ?? [] });
-  if ('kind' in created) return writeRefusal(c, 'issue', created);
+  if ('kind' in created) {
+    // Without an answer of the host it may be there.
+    if (created.kind !== 'unreachable') posting.cancel();
+    return writeRefusal(c, 'issue', created);
+  }
   const { url, number } = created;
   const userToken = newUserToken();
   return c.json<IssueAnswer>({

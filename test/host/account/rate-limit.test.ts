@@ -75,7 +75,7 @@ function world({ refusals = 1, board: given = {} }: { refusals?: number; board?:
   let left = refusals;
   const board: PauseBoard = {
     hostPause: async () => ((asked += 1), onBoard),
-    pauseHost: async (_, ms) => void raised.push(ms),
+    pauseHost: async (ms) => void raised.push(ms),
     ...given,
   };
   const account = `bot-${(accounts += 1)}`;
@@ -91,7 +91,7 @@ function world({ refusals = 1, board: given = {} }: { refusals?: number; board?:
     left-- > 0 ? json(403, { message: SECONDARY }) : json(200, { id: 1, login: 'bot' }),
   );
   const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
-  const git = new SmartHttp('https://host.test', { token: 'secret', backOff }, http);
+  const git = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT, backOff }, http);
   return {
     clock,
     backOff,

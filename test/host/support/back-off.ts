@@ -8,4 +8,6 @@ export const NO_BACK_OFF: BackOff = {
   observe: (answer) => pauseAskedBy(answer, Date.now(), GITHUB_RULES.limitText),
 };
 
-export const ACCOUNT = { backOff: NO_BACK_OFF, tokenWatch: { observe: () => {} } };
+const NOBODY = { observe: () => {} };
+
+export const ACCOUNT = { backOff: NO_BACK_OFF, tokenWatch: NOBODY, callMeter: NOBODY };
