@@ -23,7 +23,7 @@ import {
 } from '../guard/account-budget.ts';
 import { HourlyCounts } from '../guard/hourly-counts.ts';
 import type { Limit } from '../guard/sliding-window.ts';
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/account-rules.ts';
 import { Creations } from './host-account/creations.ts';
 import { Pause } from './host-account/pause.ts';
 import { Problems } from './host-account/problems.ts';
