@@ -4,8 +4,11 @@
  * `Env` stops at src/worker.ts, the handlers in src/routes and the Durable Objects; all other code gets what it needs
  * as arguments.
  */
-import type { Config, VariableName } from './config.ts';
+import type { HostConfig } from './config/hosts.ts';
+import type { VariableName } from './config/environment-reader.ts';
+import type { Config } from './config.ts';
 import type { Guard } from './durable/guard.ts';
+import type { HostAccount } from './durable/host-account.ts';
 import type { Identity } from './durable/identity.ts';
 import type { NotificationFeed } from './durable/notification-feed.ts';
 import type { PendingPush } from './durable/pending-push.ts';
@@ -24,6 +27,7 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly IDENTITIES: DurableObjectNamespace<Identity>;
   readonly RATE_WINDOWS: DurableObjectNamespace<RateWindow>;
   readonly GUARD: DurableObjectNamespace<Guard>;
+  readonly HOST_ACCOUNTS: DurableObjectNamespace<HostAccount>;
   readonly SERVICE_SECRET: DurableObjectNamespace<ServiceSecret>;
   readonly TALLY: DurableObjectNamespace<Tally>;
   readonly HISTORY: KVNamespace;
@@ -38,6 +42,8 @@ export interface AppEnv {
   Bindings: Env;
   Variables: {
     config: Config;
+    /** The code host of the path; only in handlers of `onRepository`. */
+    host: HostConfig;
     logger: Logger;
     /** Sends every request to others that this request causes. */
     http: HttpClient;

@@ -8,17 +8,20 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
+import { hostWithKey, MAIN_HOST } from '../config/hosts.ts';
 import { type Config, parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
-import { GitHubThreads } from '../host/github/threads.ts';
+import type { ThreadHost } from '../host/code-host.ts';
+import { openThreads } from '../host/open.ts';
 import { shownKarma } from '../identity/footer.ts';
 import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from '../identity/moderation.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
-import { listReported, unlistReported } from '../stats/reported-pseudonyms.ts';
-import { openRestAccess } from './host-access.ts';
+import { listPseudonym, unlistPseudonym } from '../stats/listed-pseudonyms.ts';
+import { openHostAccess } from './host-access.ts';
 import { doChores } from './identity/chores.ts';
 import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './identity/moderate.ts';
+import { feedName } from './notification-feed.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './identity/post-comment.ts';
 import type { Thread } from './identity/sql-comments.ts';
@@ -34,6 +37,9 @@ const LONGEST_WAIT_MS = 30_000;
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 /** How long to leave a list alone that does not answer. */
 const LISTING_PAUSE_MS = 60_000;
+
+/** Under which the key of the code host is stored. */
+const HOST_KEY = 'host';
 
 /** The address of a comment says whether it is on an issue or on a pull request. */
 const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
@@ -51,11 +57,11 @@ export class Identity extends DurableObject<Env> {
   #opened: Records | null = null;
   /** When the alarm goes off, if that is known here. */
   #alarmAt: number | null = null;
-  #host: GitHubThreads | null = null;
+  #host: ThreadHost | null = null;
   #http: HttpClient | null = null;
   /** The attempt in progress. All other attempts ended without an answer. */
   #currentAttempt: number | null = null;
-  /** Whether the look-up of reported pseudonyms finds this one, as far as that is known here. */
+  /** Whether the list of pseudonyms has this one, as far as that is known here. */
   #isListed = false;
 
   standing(): Standing {
@@ -109,20 +115,22 @@ export class Identity extends DurableObject<Env> {
     if (this.#posts.length >= MAX_QUEUE) return { kind: 'busy' };
     const outcome = await this.#posts.run(async (): Promise<CommentOutcome> => {
       if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
-      const { hash, moderation } = this.#records();
-      // Reports may be older than the list.
-      if (standingOf(moderation.read(), askedAt).reports > 0 || moderation.read().isBlocked)
-        await this.#list(hash);
+      if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
+      const host = this.#openHost();
+      if (host === null) throw new Error('the code host of a comment is not configured');
+      // While the comment is being posted, so that a report of it counts from the first moment on.
+      const listing = this.#list(this.#records().hash);
       const surroundings = {
         records: this.#records(),
-        host: this.#openHost(),
+        host,
         clock: systemClock,
         wakeBy: (at: number | null) => this.#wakeBy(at),
         attempting: (id: number | null) => {
           this.#currentAttempt = id;
         },
       };
-      return postComment(surroundings, request);
+      const [outcome] = await Promise.all([postComment(surroundings, request), listing]);
+      return outcome;
     });
     if (outcome.kind === 'posted') {
       const { owner, repo: name, number } = request;
@@ -136,13 +144,15 @@ export class Identity extends DurableObject<Env> {
     const now = systemClock.now();
     this.#alarmAt = null;
     if (!hasRecords(this.ctx.storage.sql)) return;
-    if (parseConfig({ ...this.env }).kind === 'invalid') {
+    const isConfigured = parseConfig({ ...this.env }).kind === 'valid';
+    const host = isConfigured ? this.#openHost() : null;
+    if (host === null) {
       return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
     }
     const records = this.#records();
     const { hash, moderation, comments, karma, history } = records;
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
-    const supplies = { records, host: this.#openHost(), clock: systemClock };
+    const supplies = { records, host, clock: systemClock };
     const found: { thread: Thread; url: string }[] = [];
     await doChores(supplies, lost, (attempt, { id, text, url }) => {
       const chore = comments.settle(attempt, id, now);
@@ -153,9 +163,7 @@ export class Identity extends DurableObject<Env> {
     });
     for (const { thread, url } of found) await this.#announce(thread, url);
     await karma.deliver(now);
-    const facts = moderation.read();
-    const hasReports = facts.reports.length > 0 || facts.isBlocked;
-    const isListed = !hasReports || (await this.#list(hash));
+    const isListed = isNobody(records) || (await this.#list(hash));
     moderation.prune(now);
     history.prune(now);
     await tellNews(records, this.#guard(), now);
@@ -171,7 +179,7 @@ export class Identity extends DurableObject<Env> {
   /** Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count all the same. */
   async #list(hash: string): Promise<boolean> {
     if (this.#isListed) return true;
-    this.#isListed = await listReported(this.env.DB, hash).then(
+    this.#isListed = await listPseudonym(this.env.DB, hash).then(
       () => true,
       () => false,
     );
@@ -180,11 +188,11 @@ export class Identity extends DurableObject<Env> {
 
   /** Deletes everything, if nothing comes in while the list is told. */
   async #vanish(hash: string): Promise<void> {
-    const isUnlisted = await unlistReported(this.env.DB, hash).then(
+    this.#isListed = false;
+    const isUnlisted = await unlistPseudonym(this.env.DB, hash).then(
       () => true,
       () => false,
     );
-    this.#isListed = false;
     const isIdle = this.#posts.length === 0 && isNobody(this.#records());
     if (isUnlisted && isIdle) {
       this.#opened = null;
@@ -200,7 +208,9 @@ export class Identity extends DurableObject<Env> {
    */
   async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
     if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
-    const feed = this.env.NOTIFICATION_FEED.get(this.env.NOTIFICATION_FEED.idFromName('feed'));
+    const feed = this.env.NOTIFICATION_FEED.get(
+      this.env.NOTIFICATION_FEED.idFromName(feedName(this.#hostKey)),
+    );
     await feed.noteComment(repository, number).catch(() => {});
   }
 
@@ -243,10 +253,17 @@ export class Identity extends DurableObject<Env> {
     return result.config;
   }
 
-  #openHost(): GitHubThreads {
-    if (this.#host !== null) return this.#host;
-    const access = openRestAccess(this.env, this.#config(), this.#client());
-    return (this.#host = new GitHubThreads({ ...access, clock: systemClock }));
+  /** Null: the code host is not configured any more. */
+  #openHost(): ThreadHost | null {
+    const config = this.#config();
+    const host = hostWithKey(config, this.#hostKey);
+    if (host === undefined) return null;
+    return (this.#host ??= openThreads(openHostAccess(this.env, config, host, this.#client())));
+  }
+
+  /** Stored only if it is another than the first, which was once the only one. */
+  get #hostKey(): string {
+    return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
   }
 
   #guard() {

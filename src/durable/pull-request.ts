@@ -10,14 +10,14 @@ import { DurableObject } from 'cloudflare:workers';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { HostEvent } from '../events/host-event.ts';
-import { publicService, publish, pullRequestTopic } from '../notify/ntfy.ts';
+import { NotificationError, publicService, publish, pullRequestTopic } from '../notify/ntfy.ts';
 import { logRefusal } from '../notify/refusals.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { recordHash } from '../stats/recorded-hashes.ts';
 import { Lease } from './lease.ts';
 import { History, type HistoryEvent, isEnd, type PullRequestState } from './pull-request/history.ts';
-import { Outbox, type OutboxEntry, type OutboxEvent } from './pull-request/outbox.ts';
+import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './pull-request/outbox.ts';
 import { type DatedCommits, type PullRequestRecord, RecordStore } from './pull-request/record.ts';
 
 /** The result of a push. */
@@ -178,9 +178,9 @@ export class PullRequest extends DurableObject<Env> {
   async view(): Promise<PullRequestView | null> {
     const record = this.#record.read();
     if (record === null) return null;
-    const { pr_hash: prHash, owner, repo, number, url } = record;
+    const { pr_hash: prHash, host, owner, repo, number, url } = record;
     const { state } = this.#history.standing(number);
-    return { prHash, owner, repo, number, url, state, events: this.#history.events() };
+    return { prHash, host, owner, repo, number, url, state, events: this.#history.events() };
   }
 
   override async alarm(): Promise<void> {
@@ -194,19 +194,19 @@ export class PullRequest extends DurableObject<Env> {
     }
   }
 
-  /** False if it has to be tried again. */
-  async #deliver(entry: OutboxEntry): Promise<boolean> {
+  /** Whatever goes wrong, the entry stays in the outbox and is tried again. */
+  async #deliver(entry: OutboxEntry): Promise<Delivery> {
     const record = this.#record.read();
     const result = parseConfig({ ...this.env });
-    if (record === null || result.kind === 'invalid') return false;
+    if (record === null || result.kind === 'invalid') return { kind: 'failed', askedMs: 0, all: true };
     const { config } = result;
     const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
-    const { owner, repo, pr_hash: prHash } = record;
+    const { host, owner, repo, pr_hash: prHash } = record;
     try {
       if (entry.kind === 'ledger') {
         const createdAt = new Date(entry.at).toISOString();
         const ledger = openLedger(this.env, config, http);
-        await ledger.recordPullRequest({ owner, repo, prUrl: entry.url, createdAt });
+        await ledger.recordPullRequest({ host, owner, repo, prUrl: entry.url, createdAt });
       } else if (entry.kind === 'page') {
         await recordHash(this.env.DB, prHash);
       } else {
@@ -217,11 +217,12 @@ export class PullRequest extends DurableObject<Env> {
           click: entry.url,
         });
       }
-      return true;
+      return { kind: 'done' };
     } catch (error) {
       logRefusal(config.notifyBaseUrl, config, error);
-      // Whatever went wrong, the entry stays in the outbox and is tried again.
-      return false;
+      const refusal = error instanceof NotificationError ? error : null;
+      const askedMs = refusal?.retryAfterMs ?? 0;
+      return { kind: 'failed', askedMs, all: refusal?.concernsTopic === true };
     }
   }
 }

@@ -5,7 +5,7 @@
  * condition (`If-Modified-Since`) saves the host work, but its dates have whole seconds and are only as good as that
  * feed, so it is used only where it cannot hide a change, and not for long.
  */
-import type { Feed } from '../host/github/activity.ts';
+import type { Feed } from '../host/code-host.ts';
 
 export interface FeedCursor {
   /** Earliest time of the next read, by the clock of the cron trigger. */

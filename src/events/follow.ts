@@ -9,7 +9,7 @@
  * own come first, and no hour costs more requests than call-budget.ts allows.
  */
 import type { Clock } from '../clock.ts';
-import type { FeedThread, GitHubActivity } from '../host/github/activity.ts';
+import type { ActivityHost, FeedThread } from '../host/code-host.ts';
 import { askedPauseMs } from '../host/account/rate-limit.ts';
 import {
   type FeedCursor,
@@ -57,7 +57,7 @@ export class CallsUsedUp extends Error {}
 
 export interface FollowSettings {
   /** Its calls may be refused with `CallsUsedUp`. */
-  readonly host: Pick<GitHubActivity, 'feed' | 'pullRequest' | 'remarks'>;
+  readonly host: Pick<ActivityHost, 'feed' | 'pullRequest' | 'remarks'>;
   readonly memory: FeedMemory;
   readonly clock: Clock;
   /** The number of the bot's account. */
@@ -78,7 +78,7 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
       if (thread.isKnown || memory.takeLook(clock.now())) await examine(settings, thread);
     }
   } catch (error) {
-    const pauseMs = askedPauseMs(error, clock.now());
+    const pauseMs = askedPauseMs(error);
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
     throw error;
   }

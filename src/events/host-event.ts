@@ -4,7 +4,7 @@
  * Pure. The same state always gives the same event keys, so whoever remembers the keys can publish each event once. A
  * pull request that is reopened and closed again has been closed twice.
  */
-import type { PullRequestState, Remark } from '../host/github/activity.ts';
+import type { PullRequestState, Remark } from '../host/code-host.ts';
 import { hasFooter } from '../identity/footer.ts';
 import { prHashOf } from '../push/command/push-options.ts';
 

@@ -2,7 +2,7 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/account-rules.ts';
 import type { Notification, NotificationAction } from '../notify/ntfy.ts';
 import { type Action, pardonOf } from './action-token.ts';
 import type { BurstFigures } from './burst-detector.ts';
@@ -80,13 +80,19 @@ export function actionsOf(alert: Alert): readonly Action[] {
 }
 
 /** Completes "The token of the bot account". */
-const TOKEN_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>, string>> = {
   rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
   'expires-soon': 'expires within a week',
   'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
   'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
   'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
   'no-notifications': 'lacks the scope notifications, without which nobody hears of comments and merges',
+  'no-write:repository':
+    'lacks the scope write:repository, without which there are no forks and pull requests',
+  'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
+  'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
+  'no-read:notification':
+    'lacks the scope read:notification, without which nobody hears of comments and merges',
 };
 
 interface Words {
@@ -113,11 +119,8 @@ function wordsOf(alert: Alert, address: string | null): Words {
           `${MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
         priority: HIGH,
       };
-    case 'token': {
-      const problems = alert.problems.map((problem) => TOKEN_PROBLEMS[problem]);
-      const text = `The token of the bot account ${problems.join('; it ')}. Set another HOSTING_TOKEN.`;
-      return { title: 'Something is wrong with the token', text, priority: HIGH };
-    }
+    case 'token':
+      return tokenWords(alert.problems);
     case 'moderation':
       return moderationWords(alert);
     case 'appeal':
@@ -128,6 +131,20 @@ function wordsOf(alert: Alert, address: string | null): Words {
         priority: USUAL,
       };
   }
+}
+
+function tokenWords(problems: readonly TokenProblem[]): Words {
+  if (problems.includes('suspended')) {
+    const text =
+      'The code host has suspended the bot account: nothing can be pushed or posted. ' +
+      'Sign in to the host as the bot, and ask its support for the reason.';
+    return { title: 'The bot account is suspended', text, priority: URGENT };
+  }
+  const words = problems
+    .filter((problem) => problem !== 'suspended')
+    .map((problem) => TOKEN_PROBLEMS[problem]);
+  const text = `The token of the bot account ${words.join('; it ')}. Set another HOSTING_TOKEN.`;
+  return { title: 'Something is wrong with the token', text, priority: HIGH };
 }
 
 function moderationWords({

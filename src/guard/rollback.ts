@@ -3,7 +3,7 @@
  *
  * Pure but for what it is given to act with.
  */
-import type { ClosedPullRequest } from '../host/github/github.ts';
+import type { ClosedPullRequest } from '../host/code-host.ts';
 import { HostError } from '../host/host-error.ts';
 import type { TrackedPullRequest } from './tracked-pull-request.ts';
 

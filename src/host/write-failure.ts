@@ -11,6 +11,9 @@ export type WriteFailure =
   /** No answer, or a broken one: it is unknown whether it was done. */
   | { readonly kind: 'unreachable' };
 
+/** The statuses for something that does not exist, no longer exists, or may not be shown. */
+const GONE: ReadonlySet<number | undefined> = new Set([404, 410, 451]);
+
 /** HTTP/2 carries no phrases, so they are the standard's (RFC 9110, section 15). */
 const PHRASES: Readonly<Record<number, string>> = {
   301: 'Moved Permanently',
@@ -22,13 +25,21 @@ const PHRASES: Readonly<Record<number, string>> = {
   404: 'Not Found',
   409: 'Conflict',
   410: 'Gone',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
   422: 'Unprocessable Entity',
+  423: 'Locked',
   451: 'Unavailable For Legal Reasons',
 };
 
-export function writeFailure(error: HostError, now: number): WriteFailure {
-  if (error.code === 'rate-limited') return { kind: 'rate-limited', pauseMs: askedPauseMs(error, now) };
+export function writeFailure(error: HostError): WriteFailure {
+  if (error.code === 'rate-limited') return { kind: 'rate-limited', pauseMs: askedPauseMs(error) };
   const status = failureStatus(error.cause);
   if (error.code === 'unreachable' || status === undefined) return { kind: 'unreachable' };
   return { kind: 'refused', status: `${status} ${PHRASES[status] ?? ''}`.trim(), said: error.said };
+}
+
+/** Whether the host failed because the comment, the thread or the repository does not exist (any more). */
+export function isGone(error: unknown): boolean {
+  return error instanceof HostError && GONE.has(failureStatus(error.cause));
 }

@@ -1,7 +1,9 @@
 /** The front page: what this is, how to use it, and how it is doing. */
 import { html } from 'hono/html';
+import type { TokenProblem } from '../host/account/account-rules.ts';
+import { type HostConfig, hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
-import { COMMAND_SCRIPT, commandList, commandText } from './commands.ts';
+import { commandList, commandScript, commandText } from './commands.ts';
 import { type Html, type Links, type Page, privacyUrl } from './layout.ts';
 import { promises } from './promises.ts';
 
@@ -9,16 +11,25 @@ const TITLE = 'Contribute without an account';
 const WHAT =
   'Push a branch to this Git remote, and a bot opens the pull request for you. It does not show your name, your e-mail address or your dates.';
 
+/** Something is wrong with the bot's account. */
+export interface BotProblem {
+  readonly hostName: string;
+  readonly problem: TokenProblem;
+}
+
 export interface FrontPage {
   /** What was typed. */
   readonly text: string;
-  /** `owner/repo`, or a placeholder. */
+  /** The code hosts that one can contribute to. */
+  readonly hosts: readonly HostConfig[];
+  /** `gh/owner/repo`, or a placeholder. */
   readonly path: string;
   readonly isInvalid: boolean;
   /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
   /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;
+  readonly botProblems: readonly BotProblem[];
   readonly total: number | undefined;
   /** Null: only holders of the service's key may see them. */
   readonly recent: readonly RecordedPullRequest[] | null | undefined;
@@ -30,11 +41,11 @@ export function frontPage(page: FrontPage): Page {
   return {
     title: `gitveil: ${TITLE.toLowerCase()}`,
     description: WHAT,
-    script: COMMAND_SCRIPT,
+    script: commandScript(page.hosts),
     content: html`<main>
       <h1>${TITLE}</h1>
       <p class="lead">${WHAT}</p>
-      ${status(page)}
+      ${status(page)} ${page.botProblems.map(botProblem)}
       <section class="card" aria-label="Commands">
         ${repositoryForm(page)} ${commandList(page.remoteBase, page.path)}
         <p class="soft small after-commands">
@@ -46,7 +57,8 @@ export function frontPage(page: FrontPage): Page {
   };
 }
 
-function repositoryForm({ text, isInvalid }: FrontPage): Html {
+function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
+  const names = hosts.map(hostNameOf);
   const described = isInvalid ? html`aria-invalid="true" aria-describedby="repo-error"` : '';
   return html`<form method="get" action="/">
     <label for="repo">Which repository?</label>
@@ -65,14 +77,47 @@ function repositoryForm({ text, isInvalid }: FrontPage): Html {
       />
       <button type="submit">Show commands</button>
     </div>
+    ${names.length === 1 ? '' : html`<p class="soft small">Or paste its address at ${inWords(names)}.</p>`}
     ${
       isInvalid
         ? html`<p class="error" id="repo-error">
-            Write it as owner/repo, with letters, digits, “-”, “_” and “.” only.
+            Write it as owner/repo, with letters, digits, “-”, “_” and “.” only, or paste its address at
+            ${inWords(names)}.
           </p>`
         : ''
     }
   </form>`;
+}
+
+/** What a visitor has of it, behind the name of the host. The operator gets more in the alert. */
+const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+  suspended: 'has suspended the bot’s account: pushes, comments and issues fail until that ends',
+  rejected: 'refuses the bot’s token: pushes, comments and issues fail until there is a new one',
+  'expires-soon': 'lets the bot’s token expire within a week',
+  'fine-grained': 'takes no pull requests with a token of the bot’s kind',
+  'no-public_repo': 'has not allowed the bot’s token to write: pushes, comments and issues fail',
+  'no-workflow': 'has not allowed the bot’s token to update workflows: some pushes fail',
+  'no-notifications': 'has not allowed the bot’s token to hear of comments and merges',
+  'no-write:repository': 'has not allowed the bot’s token to write to repositories: pushes fail',
+  'no-write:issue': 'has not allowed the bot’s token to write: comments and issues fail',
+  'no-read:user': 'has not allowed the bot’s token to read its own name: pushes fail',
+  'no-read:notification': 'has not allowed the bot’s token to hear of comments and merges',
+};
+
+function botProblem({ hostName, problem }: BotProblem): Html {
+  return html`<p class="status">
+    <span class="bad"
+      ><span class="dot" aria-hidden="true"></span>${hostName} ${BOT_PROBLEMS[problem]}. The operator has been
+      told.</span
+    >
+  </p>`;
+}
+
+/** `a, b or c` */
+function inWords(names: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'disjunction', style: 'long' })
+    .format(names)
+    .replace(/, or /, ' or ');
 }
 
 function status({ isSuspended, total }: FrontPage): Html {

@@ -1,21 +1,28 @@
 /** The address of a remote, opened in a browser. */
 import { html } from 'hono/html';
+import type { HostConfig } from '../config/hosts.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
-import { COMMAND_SCRIPT, commandList } from './commands.ts';
+import { commandList, commandScript } from './commands.ts';
 import { type Links, type Page, maintainersUrl } from './layout.ts';
 import { promises } from './promises.ts';
 
-/** @param remoteBase with a slash at its end. */
+export interface RemotePlace {
+  /** Base of all remotes, with a slash at its end. */
+  readonly remoteBase: string;
+  /** Of this one: `gh/owner/repo`. */
+  readonly path: string;
+}
+
 export function remotePage(
   repository: RepositoryName,
-  remoteBase: string,
-  links: Pick<Links, 'sourceRepo'>,
+  { remoteBase, path }: RemotePlace,
+  { hosts, ...links }: Pick<Links, 'sourceRepo'> & { readonly hosts: readonly HostConfig[] },
 ): Page {
   const name = fullName(repository);
   return {
     title: `Contribute to ${name} without an account · gitveil`,
     description: `A Git remote for anonymous contributions to ${name}.`,
-    script: COMMAND_SCRIPT,
+    script: commandScript(hosts),
     // Any name has such a page, so search engines would find no end of them.
     isIndexed: false,
     content: html`<main>
@@ -25,7 +32,7 @@ export function remotePage(
         your name, your e-mail address or your dates.
       </p>
       <section class="card" aria-label="Commands">
-        ${commandList(remoteBase, name)}
+        ${commandList(remoteBase, path)}
         <p class="soft small after-commands">
           The push prints the address of the pull request and its hash. To update the pull request, push again
           with <code>-o pr-hash=&lt;hash&gt;</code>.

@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { PendingPush } from '../durable/pending-push.ts';
 import type { PullRequest } from '../durable/pull-request.ts';
-import type { GitHub } from '../host/github/github.ts';
+import type { RepositoryHost } from '../host/code-host.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import type { MemoryHold } from '../memory-budget.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
@@ -20,7 +20,9 @@ export interface HistoryHost {
 }
 
 export interface PushHost extends HistoryHost {
-  readonly github: GitHub;
+  /** Its part of the service's paths and records. */
+  readonly hostKey: string;
+  readonly repositories: RepositoryHost;
   readonly admission: Admission;
   /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */
   connectAhead(step: 'push' | 'pull-request'): Promise<void>;
@@ -32,6 +34,8 @@ export interface PushHost extends HistoryHost {
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
   pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'end'>;
+  /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
+  mayBeRecorded(prHash: string): Promise<boolean>;
   /** The object of a pull request. */
   pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell'>;
 }

@@ -9,7 +9,7 @@ import type { ByteReader } from '../git/byte-reader.ts';
 import type { PushRequest } from '../git/push-request.ts';
 import { utf8 } from '../git/bytes.ts';
 import type { RecordedPush } from '../durable/pull-request.ts';
-import type { PullRequest } from '../host/github/github.ts';
+import type { PullRequest } from '../host/code-host.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
@@ -123,7 +123,11 @@ export class Push {
   /** Releases what the push holds. @param isAnswered the client has received the result. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     this.#giveMemoryBack();
-    await Promise.all([this.#claims.end(isAnswered && !this.#isUnfinished), this.#branch?.settle()]);
+    await Promise.all([
+      this.#claims.end(isAnswered && !this.#isUnfinished),
+      this.#branch?.settle(),
+      this.#run.host.admission.leave(),
+    ]);
   }
 
   /** Replaces `conclude` and `end` if the body was over its limit, which the HTTP status says. Never rejects. */
@@ -259,8 +263,8 @@ export class Push {
     const { owner, name: repo } = upstream.repository;
     const { prHash } = continuation;
     const lease = claimed.update?.lease ?? null;
-    const record = { prHash, owner, repo, number, url };
     const { host, reply, logger } = this.#run;
+    const record = { prHash, host: host.hostKey, owner, repo, number, url };
     const recording = host.pullRequest(prHash).record(record, { ...push, lease }, host.clock.now());
     try {
       await Promise.all([recording, this.#place?.opened(record)]);

@@ -8,7 +8,7 @@ import type { ByteReader } from '../git/byte-reader.ts';
 import { closedEvent } from '../events/host-event.ts';
 import type { GitClient } from '../git/git-client.ts';
 import type { PushRequest } from '../git/push-request.ts';
-import type { ClosedPullRequest, PullRequest } from '../host/github/github.ts';
+import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
@@ -110,16 +110,18 @@ export class Withdrawal {
     const { prHash, options, refName } = this.#request;
     const { host, reply, steps } = this.#run;
     await reply.progress(...options.warnings);
-    const [repository, botLogin, { isRecorded }] = await Promise.all([
+    const key = this.#needsKey ? (options.prKey ?? '') : null;
+    const [repository, botLogin, listed] = await Promise.all([
       publicRepository(this.#run, this.#target),
       steps.run('lookup', () => host.botLogin()),
-      this.#claims.claimPullRequest(prHash, this.#needsKey ? (options.prKey ?? '') : null),
+      this.#claims.claimListed(prHash, key),
     ]);
     const pullRequest = await findPullRequest(this.#run, repository, botLogin, prHash);
     if (pullRequest === null) throw unknown(repository);
+    const { isRecorded } = listed ?? (await this.#claims.claimPullRequest(prHash, key));
     if (this.#needsKey && !isRecorded) throw wrongKey();
     const closed = await steps.run('withdrawal', () =>
-      host.github.closePullRequest(repository, pullRequest.number),
+      host.repositories.closePullRequest(repository, pullRequest.number),
     );
     await Promise.all([
       steps.run('withdrawal', () => this.#removeBranch(pullRequest, workBranch(prHash))),
@@ -131,7 +133,7 @@ export class Withdrawal {
   async #removeBranch({ fork }: PullRequest, branch: string): Promise<void> {
     if (fork === null) return;
     const { host } = this.#run;
-    await host.github.deleteBranch(fork, branch).catch(async (error: unknown) => {
+    await host.repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
       if (!(error instanceof HostError) || error.code === 'unreachable') throw error;
       // An earlier attempt may have removed it.
       const { refs } = await host.transport.listRefs(fork, [`refs/heads/${branch}`], 'bot');
@@ -142,12 +144,12 @@ export class Withdrawal {
   /**
    * The same event and key as the notifications feed would give if someone else had closed it, so it is published once.
    */
-  async #tell({ number, url }: PullRequest, { closedAt, isMerged }: ClosedPullRequest): Promise<void> {
-    if (isMerged || closedAt === null) return;
+  async #tell({ number, url }: PullRequest, closed: ClosedPullRequest): Promise<void> {
+    if (closed.kind === 'merged' || closed.at === null) return;
     const { host, logger } = this.#run;
     await host
       .pullRequest(this.#request.prHash)
-      .tell([closedEvent(number, closedAt, url, 'withdrawn')], host.clock.now())
+      .tell([closedEvent(number, closed.at, url, 'withdrawn')], host.clock.now())
       .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
   }
 }
@@ -158,11 +160,11 @@ function unknown(repository: RepositoryName): Refusal {
   ]);
 }
 
-function farewell({ url }: PullRequest, { isMerged }: ClosedPullRequest, refName: string): string[] {
+function farewell({ url }: PullRequest, { kind }: ClosedPullRequest, refName: string): string[] {
   const branch = refName.replace(/^refs\/(?:heads|for)\//, '');
   return [
     '',
-    isMerged
+    kind === 'merged'
       ? 'Your pull request was already merged. Its branch is removed.'
       : 'Your pull request is withdrawn.',
     `  PR URL:   ${url}`,

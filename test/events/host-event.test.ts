@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { eventsOf, ownPrHash } from '../../src/events/host-event.ts';
 import { commentText } from '../../src/identity/footer.ts';
-import type { PullRequestState } from '../../src/host/github/activity.ts';
+import type { PullRequestState } from '../../src/host/code-host.ts';
 
 const BOT = 1;
 const MONA = 2;

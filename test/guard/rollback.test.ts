@@ -5,6 +5,7 @@ import { HostError } from '../../src/host/host-error.ts';
 
 const tracked: TrackedPullRequest[] = Array.from({ length: 20 }, (_, index) => ({
   prHash: `${index}`.padStart(12, '0'),
+  host: 'gh',
   owner: 'octo',
   repo: 'hello',
   number: index,
@@ -26,7 +27,7 @@ function worldOf(
       await Promise.resolve();
       const error = close(number);
       if (error !== null) throw error;
-      return { closedAt: '2026-01-01T00:00:00Z', isMerged: false };
+      return { kind: 'closed', at: '2026-01-01T00:00:00Z' };
     },
     async tell({ number }) {
       if (number === 13) throw new Error('out of reach');

@@ -4,7 +4,7 @@
  * works when the host is itself again.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { GitHub } from '../../src/host/github/github.ts';
+import { GitHubRepositories } from '../../src/host/github/repositories.ts';
 import { GitHubActivity } from '../../src/host/github/activity.ts';
 import { GitHubThreads } from '../../src/host/github/threads.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
@@ -18,10 +18,11 @@ const NAME = { owner: 'octo', name: 'hello' };
 const REPOSITORY = { ...NAME, id: 7, networkId: 7, isPrivate: false, isArchived: false, sizeKb: 1 };
 const FORK = { owner: 'bot', name: 'hello' };
 const OID = 'a'.repeat(40);
-const HEAD = 'bot:anon-1';
+const LABEL = 'bot:anon-1';
+const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };
 
 interface World {
-  readonly github: GitHub;
+  readonly github: GitHubRepositories;
   readonly threads: GitHubThreads;
   readonly activity: GitHubActivity;
   readonly git: GitTransport;
@@ -31,10 +32,10 @@ function opened(script: Script): World & { http: ScriptedHost } {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
   const access = { apiUrl: API, token: 'secret', http, ...ACCOUNT, clock };
-  const smart = new SmartHttp('https://host.test', { token: 'secret', backOff: ACCOUNT.backOff }, http);
+  const smart = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT }, http);
   return {
     http,
-    github: new GitHub(access),
+    github: new GitHubRepositories(access),
     threads: new GitHubThreads(access),
     activity: new GitHubActivity(access, () => {}),
     git: new GitTransport(smart, clock, new MemoryBudget().open(clock), null),
@@ -46,7 +47,7 @@ const pull = {
   html_url: 'https://host.test/octo/hello/pull/3',
   state: 'open',
   base: { ref: 'main' },
-  head: { label: HEAD, ref: 'anon-1', user: { login: 'bot' }, repo: null },
+  head: { label: LABEL, ref: 'anon-1', user: { login: 'bot' }, repo: null },
 };
 const comment = { id: 3, html_url: 'https://host.test/octo/hello/issues/1#3', body: 'x', user: { id: 1 } };
 const found = { id: 7, name: 'hello', owner: { login: 'octo' }, private: false, archived: false, size: 1 };
@@ -87,12 +88,16 @@ const request = { head: HEAD, base: 'main', title: 't', body: 'b' };
 
 /** By name. `creates`: the path of what must not come into being twice. */
 const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; creates?: RegExp }>> = {
-  botLogin: { run: ({ github }) => github.botLogin() },
+  account: { run: ({ github }) => github.account() },
   repository: { run: ({ github }) => github.repository(NAME) },
   file: { run: ({ github }) => github.file(NAME, '.gitveil.yml') },
   fork: { run: ({ github }) => github.fork(REPOSITORY) },
-  syncBranch: { run: ({ github }) => github.syncBranch(FORK, 'main', OID) },
-  addBranch: { run: ({ github }) => github.addBranch(FORK, 'main', OID, OID) },
+  syncBranch: {
+    run: ({ github }) => github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }),
+  },
+  addBranch: {
+    run: ({ github }) => github.addBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }, OID),
+  },
   deleteBranch: { run: ({ github }) => github.deleteBranch(FORK, 'anon-1') },
   findPullRequest: { run: ({ github }) => github.findPullRequest(NAME, HEAD) },
   openPullRequest: { run: ({ github }) => github.openPullRequest(NAME, request), creates: /\/pulls$/ },

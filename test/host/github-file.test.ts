@@ -1,12 +1,12 @@
 /** A file of a repository, as GitHub's "Get repository content" answers for it. */
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/clock.ts';
-import { GitHub } from '../../src/host/github/github.ts';
+import { GitHubRepositories } from '../../src/host/github/repositories.ts';
 import { ACCOUNT } from './support/back-off.ts';
 
 let answered = Response.error();
 const http = { fetch: async () => answered };
-const github = new GitHub({
+const github = new GitHubRepositories({
   apiUrl: 'https://api.host.test',
   token: 'secret',
   http,
@@ -23,7 +23,7 @@ describe('a file on the host', () => {
   it('is its bytes', async () => {
     answer(200, { type: 'file', encoding: 'base64', content: 'YWNjZXB0\nOiBmYWxzZQ==\n' });
     const file = await github.file(repository, '.gitveil.yml');
-    expect(file?.content && new TextDecoder().decode(file.content)).toBe('accept: false');
+    expect(file.kind === 'file' && new TextDecoder().decode(file.content)).toBe('accept: false');
   });
 
   it.each([
@@ -31,14 +31,14 @@ describe('a file on the host', () => {
     ['a submodule', { type: 'submodule', submodule_git_url: 'https://host.test/x.git' }],
     ['a link that leads out of the repository', { type: 'symlink', target: '../../etc/passwd' }],
     ['more than 1 MB', { type: 'file', encoding: 'none', content: '', size: 2_000_000 }],
-  ])('that is %s has no content', async (_, body) => {
+  ])('that is %s cannot be read', async (_, body) => {
     answer(200, body);
-    expect(await github.file(repository, '.gitveil.yml')).toEqual({ content: null });
+    expect(await github.file(repository, '.gitveil.yml')).toEqual({ kind: 'unreadable' });
   });
 
-  it('that is not there is null', async () => {
+  it('that is not there is missing', async () => {
     answer(404, { message: 'Not Found' });
-    expect(await github.file(repository, '.gitveil.yml')).toBeNull();
+    expect(await github.file(repository, '.gitveil.yml')).toEqual({ kind: 'missing' });
   });
 
   it('that the host does not show is an error', async () => {

@@ -1,6 +1,7 @@
 /** Writes to a host that redirects them, answers something else than was asked for, or loses its answer. */
 import { describe, expect, it } from 'vitest';
-import { GitHub, type NewPullRequest } from '../../src/host/github/github.ts';
+import type { NewPullRequest } from '../../src/host/code-host.ts';
+import { GitHubRepositories } from '../../src/host/github/repositories.ts';
 import { GitHubThreads } from '../../src/host/github/threads.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
@@ -15,7 +16,7 @@ function opened(script: Script) {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
   const access = { apiUrl: API, token: 'secret', http, ...ACCOUNT, clock };
-  return { http, clock, github: new GitHub(access), threads: new GitHubThreads(access) };
+  return { http, clock, github: new GitHubRepositories(access), threads: new GitHubThreads(access) };
 }
 
 const repositoryAnswer = (name: string, isPrivate = false) => ({
@@ -142,13 +143,15 @@ describe('a branch of the fork', () => {
       if (path.endsWith('/merge-upstream')) return json(200, { merge_type: 'none' });
       return json(200, refAnswer(method === 'GET' ? OTHER : TIP));
     });
-    await github.syncBranch(FORK, 'main', TIP);
+    await github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP });
     expect(http.writes.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
   });
 
   it('that is not where it was to be set is an error', async () => {
     const { github } = opened(() => json(200, refAnswer(OTHER)));
-    await expect(github.syncBranch(FORK, 'main', TIP)).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(
+      github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP }),
+    ).rejects.toMatchObject({ code: 'unreachable' });
   });
 
   it.each([
@@ -161,18 +164,19 @@ describe('a branch of the fork', () => {
       if (path.endsWith('/merge-upstream')) return json(200, {});
       return json(422, { message: 'Reference already exists' });
     });
-    await github.addBranch(FORK, 'main', TIP, OTHER);
+    await github.addBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP }, OTHER);
     expect(http.writes.map(({ method }) => method)).toEqual(writes);
   });
 });
 
 describe('a pull request', () => {
-  const HEAD = 'bot:anon-1';
+  const LABEL = 'bot:anon-1';
+  const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };
   const request: NewPullRequest = { head: HEAD, base: 'main', title: 't', body: 'b' };
   const exists = () =>
     json(422, {
       message: 'Validation Failed',
-      errors: [{ message: `A pull request already exists for ${HEAD}.` }],
+      errors: [{ message: `A pull request already exists for ${LABEL}.` }],
     });
 
   it('is found among others that a host shows though they were not asked for', async () => {

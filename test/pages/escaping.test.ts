@@ -12,22 +12,32 @@ const plain = 'harmless';
 /** Pages that say `text` wherever they can be made to say something. */
 const PAGES: readonly ((text: string) => Page)[] = [
   (text) => problemPage(text, text),
-  (text) => remotePage({ owner: text, name: text }, text, { sourceRepo: text }),
+  (text) =>
+    remotePage(
+      { owner: text, name: text },
+      { remoteBase: text, path: text },
+      { sourceRepo: text, hosts: [] },
+    ),
   (text) =>
     frontPage({
       text,
+      hosts: [],
       path: text,
       isInvalid: true,
       remoteBase: text,
       isSuspended: false,
+      botProblems: [],
       total: 1,
-      recent: [{ id: 1, owner: text, repo: text, prUrl: `https://host.test/${text}`, createdAt: text }],
+      recent: [
+        { id: 1, host: 'gh', owner: text, repo: text, prUrl: `https://host.test/${text}`, createdAt: text },
+      ],
       now: 0,
     }),
   (text) =>
     pullRequestPage({
       pullRequest: {
         prHash: text,
+        host: 'gh',
         owner: text,
         repo: text,
         number: 1,

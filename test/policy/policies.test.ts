@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { utf8 } from '../../src/git/bytes.ts';
+import type { FileAnswer } from '../../src/host/code-host.ts';
 import { HostError } from '../../src/host/host-error.ts';
 import { Policies, type PolicyHost } from '../../src/policy/policies.ts';
 import { OPEN_POLICY } from '../../src/policy/policy.ts';
@@ -32,9 +33,9 @@ class FakeHost implements PolicyHost {
     return { ...name, id: 1, networkId: 1, isPrivate: this.isPrivate, isArchived: false, sizeKb: 1 };
   }
 
-  async file() {
+  async file(): Promise<FileAnswer> {
     if (this.failure !== null) throw this.failure;
-    return this.text === null ? null : { content: utf8(this.text) };
+    return this.text === null ? { kind: 'missing' } : { kind: 'file', content: utf8(this.text) };
   }
 }
 
@@ -42,14 +43,18 @@ const pending: Promise<unknown>[] = [];
 
 /** An isolate, in the same data centre as the others or in another one. */
 function isolate(host: PolicyHost, cache: Pick<Cache, 'match' | 'put'> = caches.default): Policies {
-  return new Policies(host, {
-    cache,
-    cacheBase: 'https://gitveil.test/.last-known',
-    kv: LAST_KNOWN,
-    memory: new Map(),
-    later: (work) => void pending.push(work),
-    onFailure: () => {},
-  });
+  return new Policies(
+    host,
+    { key: 'gh' },
+    {
+      cache,
+      cacheBase: 'https://gitveil.test/.last-known',
+      kv: LAST_KNOWN,
+      memory: new Map(),
+      later: (work) => void pending.push(work),
+      onFailure: () => {},
+    },
+  );
 }
 
 const elsewhere = { match: async () => undefined, put: async () => {} };

@@ -3,9 +3,9 @@
  * comments that may or may not exist. One run does what is due. What fails is tried again later. Never rejects.
  */
 import type { Clock } from '../../clock.ts';
-import { type CommentWithText, type GitHubThreads, isGone } from '../../host/github/threads.ts';
+import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
 import { HostError } from '../../host/host-error.ts';
-import { writeFailure } from '../../host/write-failure.ts';
+import { isGone, writeFailure } from '../../host/write-failure.ts';
 import { shownKarma, withKarma } from '../../identity/footer.ts';
 import { backOffMs } from '../back-off.ts';
 import type { Records } from './records.ts';
@@ -24,7 +24,7 @@ const CLOCK_SKEW_MS = 5 * 60 * 1000;
 
 export interface ChoreSupplies {
   readonly records: Records;
-  readonly host: GitHubThreads;
+  readonly host: ThreadHost;
   readonly clock: Clock;
 }
 
@@ -67,7 +67,7 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
     else onFound(attempt, found);
     return true;
   } catch (error) {
-    const failure = failureOf(error, clock);
+    const failure = failureOf(error);
     const now = clock.now();
     // If the thread is gone, its comments are gone, too.
     if (isGone(error) || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
@@ -94,7 +94,7 @@ async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): P
     comments.done(chore, karmaBefore);
     return true;
   } catch (error) {
-    const failure = failureOf(error, clock);
+    const failure = failureOf(error);
     const now = clock.now();
     comments.postpone(chore, now + backOffMs(failures));
     if (failure.kind === 'refused') {
@@ -108,6 +108,6 @@ async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): P
   }
 }
 
-function failureOf(error: unknown, clock: Clock) {
-  return error instanceof HostError ? writeFailure(error, clock.now()) : ({ kind: 'unreachable' } as const);
+function failureOf(error: unknown) {
+  return error instanceof HostError ? writeFailure(error) : ({ kind: 'unreachable' } as const);
 }

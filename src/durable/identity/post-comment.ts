@@ -1,6 +1,6 @@
 /** Posts one comment: whether it may be posted, with which karma, and with what result. */
 import type { Clock } from '../../clock.ts';
-import type { GitHubThreads, PostedComment } from '../../host/github/threads.ts';
+import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
 import { HostError } from '../../host/host-error.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../identity/footer.ts';
@@ -13,6 +13,8 @@ import type { Attempt } from './sql-comments.ts';
 const FORGETTING_DELAY_MS = 60_000;
 
 export interface CommentRequest {
+  /** The key of the code host. */
+  readonly host: string;
   readonly owner: string;
   readonly repo: string;
   readonly number: number;
@@ -34,7 +36,7 @@ export type CommentOutcome =
 
 export interface Surroundings {
   readonly records: Records;
-  readonly host: GitHubThreads;
+  readonly host: ThreadHost;
   readonly clock: Clock;
   /** Makes the alarm go off at this time or earlier; null: no alarm needed. */
   wakeBy(at: number | null): Promise<void>;
@@ -95,7 +97,7 @@ export async function postComment(
  * Asks the host once. If its answer is lost, this searches the thread. If that does not help, the attempt stays open.
  */
 async function makeComment(
-  { records, host, clock }: Surroundings,
+  { records, host }: Surroundings,
   attempt: Attempt,
   text: string,
 ): Promise<PostedComment | WriteFailure> {
@@ -103,7 +105,7 @@ async function makeComment(
     return await host.createComment(attempt.repository, attempt.number, text);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
-    const failure = writeFailure(error, clock.now());
+    const failure = writeFailure(error);
     if (failure.kind !== 'unreachable') {
       records.comments.forget(attempt);
       return failure;

@@ -10,9 +10,9 @@
  * comments, which then need no record of their own. After a crash, the thread is searched for it, too, and nothing is
  * found.
  */
-import type { CommentWithText } from '../../host/github/threads.ts';
+import type { CommentWithText } from '../../host/code-host.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
-import { hasColumn } from './tables.ts';
+import { hasColumn } from '../tables.ts';
 
 /** `reset`: show karma 0. `delete`: delete the comment. `restore`: show the karma that was reset. */
 export type ChoreKind = 'reset' | 'delete' | 'restore';

@@ -2,7 +2,7 @@
 import { type SpentCalls, afterOneMore } from '../../events/call-budget.ts';
 import { type FeedCursor, SETTLED_MS } from '../../events/feed-cursor.ts';
 import type { FeedMemory, NotedThread } from '../../events/follow.ts';
-import type { FeedThread } from '../../host/github/activity.ts';
+import type { FeedThread } from '../../host/code-host.ts';
 
 /**
  * Threads that could not be examined for this long are given up. Examined threads are forgotten after the same time.

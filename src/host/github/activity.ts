@@ -6,10 +6,20 @@
  * feed is asked for both read and unread ones. Nothing is retried: the caller comes back in a minute.
  */
 import type { Octokit } from '@octokit/rest';
-import { expectAddress, expectList, expectNumber } from '../rest/answer.ts';
+import type {
+  Account,
+  ActivityCall,
+  ActivityHost,
+  Feed,
+  FeedThread,
+  PullRequestState,
+  Remark,
+} from '../code-host.ts';
+import { expectAddress, expectList, expectLogin, expectNumber } from '../rest/answer.ts';
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { isRequestFailure } from '../rest/request-failure.ts';
+import { unlessGone } from '../rest/unless-gone.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The most that GitHub gives at once. */
@@ -18,51 +28,7 @@ const REMARKS_PER_PAGE = 100;
 /** How often the feed may be read when its answer does not say so. */
 const USUAL_POLL_INTERVAL_S = 60;
 
-/** A pull request that someone touched. */
-export interface FeedThread {
-  readonly id: string;
-  /** The host says that the bot itself opened it. It may say something else of such a one, too. */
-  readonly isByBot: boolean;
-  readonly repository: RepositoryName;
-  readonly number: number;
-  /** Milliseconds since 1970, in whole seconds. */
-  readonly updatedAt: number;
-}
-
-export interface Feed {
-  /** Null: nothing has changed since the given time. */
-  readonly threads: readonly FeedThread[] | null;
-  /** Sent back unchanged in the next request. */
-  readonly lastModified: string | null;
-  readonly pollIntervalMs: number;
-}
-
-/** A comment, or a review with all its remarks. */
-export interface Remark {
-  /** Names it among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
-  readonly key: string;
-  /** The number of the account: its name may change. */
-  readonly authorId: number | null;
-  readonly url: string;
-  /** ISO 8601. */
-  readonly at: string;
-  readonly text: string;
-}
-
-export interface PullRequestState {
-  readonly number: number;
-  readonly url: string;
-  readonly authorId: number | null;
-  /** The branch to be merged. */
-  readonly branch: string;
-  readonly mergedAt: string | null;
-  readonly closedAt: string | null;
-}
-
-/** What a call to the host is made for. */
-export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'reviews';
-
-export class GitHubActivity {
+export class GitHubActivity implements ActivityHost {
   readonly #octokit: Octokit;
 
   /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
@@ -71,14 +37,11 @@ export class GitHubActivity {
     this.#octokit.hook.before('request', ({ url }) => beforeCall(callOf(url)));
   }
 
-  async botId(): Promise<number> {
-    return (await this.#octokit.rest.users.getAuthenticated()).data.id;
+  async account(): Promise<Account> {
+    const { data } = await this.#octokit.rest.users.getAuthenticated();
+    return { id: expectNumber(data.id), login: expectLogin(data.login) };
   }
 
-  /**
-   * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.
-   * @param wantsMore is handed each page, the newest first, and says whether to go on to the next one.
-   */
   async feed(
     since: number,
     ifModifiedSince: string | null,
@@ -112,7 +75,6 @@ export class GitHubActivity {
     }
   }
 
-  /** The state of a pull request; null if the host no longer shows it. */
   async pullRequest({ owner, name: repo }: RepositoryName, number: number): Promise<PullRequestState | null> {
     return unlessGone(async () => {
       const { data: pull } = await this.#octokit.rest.pulls.get({ owner, repo, pull_number: number });
@@ -127,7 +89,6 @@ export class GitHubActivity {
     });
   }
 
-  /** What was said on a pull request since a moment; null if the host no longer shows it. */
   async remarks(
     { owner, name: repo }: RepositoryName,
     number: number,
@@ -183,15 +144,6 @@ const CALLS: Readonly<Record<string, ActivityCall>> = {
 function callOf(url: string): ActivityCall {
   const lastWord = /(\w+)(?:\?.*)?$/.exec(url)?.[1] ?? '';
   return CALLS[lastWord] ?? 'pull_request';
-}
-
-async function unlessGone<T>(call: () => Promise<T>): Promise<T | null> {
-  try {
-    return await call();
-  } catch (error) {
-    if (isRequestFailure(error) && [404, 410, 451].includes(error.status)) return null;
-    throw error;
-  }
 }
 
 function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {

@@ -6,48 +6,31 @@
  */
 import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../../clock.ts';
+import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
 import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
 import { HostError } from '../host-error.ts';
-import { openOctokit, type RestAccess, type RetriedCalls, retriedCalls } from '../rest/octokit.ts';
+import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
+import { onceUnlessRefused } from '../rest/once.ts';
+import { lookUp } from './look-up.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { failureStatus } from '../rest/request-failure.ts';
+import { isGone } from '../write-failure.ts';
 
 const TIMEOUT_MS = 10_000;
 const COMMENTS_PER_PAGE = 100;
-/** The statuses for something that does not exist, no longer exists, or may not be shown. */
-const GONE: ReadonlySet<number | undefined> = new Set([404, 410, 451]);
 
-export interface PostedComment {
-  readonly id: number;
-  readonly url: string;
-}
-
-export interface CommentWithText extends PostedComment {
-  readonly text: string;
-}
-
-export interface NewIssue {
-  readonly title: string;
-  readonly body: string;
-  readonly labels: readonly string[];
-}
-
-export interface PostedIssue {
-  readonly number: number;
-  readonly url: string;
-}
-
-export class GitHubThreads {
+export class GitHubThreads implements ThreadHost {
+  readonly #calls: RestCalls;
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
 
-  constructor(options: RestAccess & { clock: Clock }) {
-    this.#octokit = openOctokit(options);
-    this.#retried = retriedCalls(options);
+  constructor(access: RestAccess & { clock: Clock }) {
+    this.#calls = openCalls(access);
+    this.#octokit = this.#calls.octokit;
+    this.#retried = this.#calls.retried;
   }
 
-  /** @throws HostError; `unreachable` leaves it open whether the comment exists. */
   async createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment> {
     return this.#once(repository, async ({ owner, name: repo }) => {
       const answer = await this.#octokit.rest.issues.createComment({
@@ -65,7 +48,6 @@ export class GitHubThreads {
   /**
    * Most hosts drop the labels of an account that may not set them. Of one that refuses the issue for them, it is asked for
    * once more, without.
-   * @throws HostError; `unreachable` leaves it open whether the issue exists.
    */
   async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
     try {
@@ -86,7 +68,6 @@ export class GitHubThreads {
     });
   }
 
-  /** The bot's comments on a thread that were created or changed since a given time. */
   async ownComments(
     { owner, name: repo }: RepositoryName,
     number: number,
@@ -120,9 +101,6 @@ export class GitHubThreads {
     );
   }
 
-  /**
-   * Replaces the comment's text by `change(text)`; null leaves it unchanged. A comment that is gone is not an error.
-   */
   async editComment(
     repository: RepositoryName,
     id: number,
@@ -141,7 +119,6 @@ export class GitHubThreads {
     });
   }
 
-  /** A comment that is gone is no error. */
   async deleteComment(repository: RepositoryName, id: number): Promise<void> {
     await this.#unlessGone(repository, async ({ owner, name: repo }) => {
       const place = { owner, repo, comment_id: id };
@@ -160,30 +137,13 @@ export class GitHubThreads {
     }
   }
 
-  /** Tried again only when the host said that it did nothing. */
   #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return this.#renamed(repository, (current) =>
-      this.#retried(async () => {
-        try {
-          return await create(current);
-        } catch (error) {
-          if (error instanceof HostError) throw error;
-          const status = failureStatus(error);
-          if (status !== undefined && status < 500) throw error;
-          throw new HostError('unreachable', 'The code host did not answer as expected.', error);
-        }
-      }),
-    );
+    return this.#renamed(repository, (current) => onceUnlessRefused(this.#calls, () => create(current)));
   }
 
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return underCurrentName({ octokit: this.#octokit, retried: this.#retried }, repository, write);
+    return underCurrentName((name) => lookUp(this.#calls, name), repository, write);
   }
-}
-
-/** Whether the host failed because the comment, the thread or the repository does not exist (any more). */
-export function isGone(error: unknown): boolean {
-  return error instanceof HostError && GONE.has(failureStatus(error.cause));
 }
 
 function limited(): { signal: AbortSignal } {

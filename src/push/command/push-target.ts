@@ -5,7 +5,7 @@
 import type { PushTarget } from '../../git/ref-name.ts';
 import type { Ref } from '../../git/ref-advertisement.ts';
 import { hostText } from '../../host/host-error.ts';
-import { headOf, type PullRequest, type Repository } from '../../host/github/github.ts';
+import type { PullRequest, Repository } from '../../host/code-host.ts';
 import { fullName, type RepositoryName } from '../../host/repository-name.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
 import { OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
@@ -167,6 +167,6 @@ export function findPullRequest(
   botLogin: string,
   prHash: string,
 ): Promise<PullRequest | null> {
-  const head = headOf({ owner: botLogin, name: repository.name }, workBranch(prHash));
-  return steps.run('lookup', () => host.github.findPullRequest(repository, head));
+  const head = { fork: { owner: botLogin, name: repository.name }, branch: workBranch(prHash) };
+  return steps.run('lookup', () => host.repositories.findPullRequest(repository, head));
 }

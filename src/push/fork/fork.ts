@@ -8,7 +8,7 @@
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import type { Ref } from '../../git/ref-advertisement.ts';
 import { HostError } from '../../host/host-error.ts';
-import type { Repository } from '../../host/github/github.ts';
+import type { Repository } from '../../host/code-host.ts';
 import { repositoryKey, type RepositoryName } from '../../host/repository-name.ts';
 import type { PushHost } from '../push-host.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -70,7 +70,7 @@ export async function ensureFork(
     return { repository, fork: known.fork, workBranchTip: ZERO_OID, tips: known.tips };
   }
   const deadline = host.clock.now() + FORK_WAIT_MS;
-  let fork = known?.fork ?? (await host.github.fork(repository));
+  let fork = known?.fork ?? (await host.repositories.fork(repository));
   for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
     const tips = await listForkTips(host, fork, [
       ...upstream.map(({ name }) => name),
@@ -82,7 +82,7 @@ export async function ensureFork(
       return { repository, fork, workBranchTip: tips.get(`refs/heads/${workBranch}`) ?? ZERO_OID, tips };
     }
     // The remembered fork is gone.
-    if (knownForks.delete(key)) fork = await host.github.fork(repository);
+    if (knownForks.delete(key)) fork = await host.repositories.fork(repository);
     if (host.clock.now() + pollMs > deadline) {
       throw new HostError('unreachable', 'The fork was made, but its objects did not arrive in time.');
     }
@@ -120,9 +120,9 @@ export async function syncFork(
 ): Promise<void> {
   for (const { name, oid } of upstream) {
     if (tips.get(name) === oid) continue;
-    const branch = name.slice('refs/heads/'.length);
-    if (tips.has(name)) await host.github.syncBranch(fork, branch, oid);
-    else await host.github.addBranch(fork, branch, oid, tips.get('HEAD') as Oid);
+    const branch = { repository, name: name.slice('refs/heads/'.length), tip: oid };
+    if (tips.has(name)) await host.repositories.syncBranch(fork, branch);
+    else await host.repositories.addBranch(fork, branch, tips.get('HEAD') as Oid);
     knownForks.get(repositoryKey(host.transport.hostName, repository))?.tips.set(name, oid);
   }
 }

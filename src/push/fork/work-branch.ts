@@ -5,7 +5,7 @@
 import type { Oid } from '../../git/oid.ts';
 import type { Ref } from '../../git/ref-advertisement.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
-import type { Repository } from '../../host/github/github.ts';
+import type { Repository } from '../../host/code-host.ts';
 import { HostError, hostText } from '../../host/host-error.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { ensureFork, forgetFork, isForkGone, type ReadyFork, syncFork } from './fork.ts';
@@ -122,7 +122,7 @@ export class WorkBranch {
 
   /** Takes it away. A failure is only logged: the branch helps nobody, and harms nobody. */
   async drop(onFailure: (error: unknown) => void): Promise<void> {
-    await this.#run.host.github.deleteBranch(this.fork, this.#facts.branch).catch(onFailure);
+    await this.#run.host.repositories.deleteBranch(this.fork, this.#facts.branch).catch(onFailure);
   }
 
   /** Until nothing goes on beside the push any more. Never rejects. */

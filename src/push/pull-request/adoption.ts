@@ -2,7 +2,7 @@
  * Cleans up after a push that died and was not repeated: finds the pull request that it opened, so that it can be
  * recorded like any other, or deletes a branch without one.
  */
-import { type GitHub, headOf, type PullRequest } from '../../host/github/github.ts';
+import type { PullRequest, RepositoryHost } from '../../host/code-host.ts';
 import { HostError } from '../../host/host-error.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { workBranch } from '../command/push-options.ts';
@@ -15,17 +15,17 @@ export interface Orphan {
 
 /** Null if the push opened none. @throws HostError if the host does not answer. */
 export async function findOrphan(
-  github: Pick<GitHub, 'repository' | 'botLogin' | 'findPullRequest' | 'deleteBranch'>,
+  host: Pick<RepositoryHost, 'repository' | 'account' | 'findPullRequest' | 'deleteBranch'>,
   target: RepositoryName,
   prHash: string,
 ): Promise<Orphan | null> {
   try {
-    const [repository, botLogin] = await Promise.all([github.repository(target), github.botLogin()]);
+    const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
     const branch = workBranch(prHash);
-    const fork = { owner: botLogin, name: repository.name };
-    const pullRequest = await github.findPullRequest(repository, headOf(fork, branch));
+    const fork = { owner: login, name: repository.name };
+    const pullRequest = await host.findPullRequest(repository, { fork, branch });
     if (pullRequest !== null) return { repository, pullRequest };
-    await github.deleteBranch(fork, branch);
+    await host.deleteBranch(fork, branch);
     return null;
   } catch (error) {
     // The repository or branch is gone, or the fork has another name; its branch does no harm.

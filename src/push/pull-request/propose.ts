@@ -4,7 +4,7 @@
  */
 import type { Commit } from '../../git/commit.ts';
 import type { Ref } from '../../git/ref-advertisement.ts';
-import { headOf, type PullRequest } from '../../host/github/github.ts';
+import type { PullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host/host-error.ts';
 import { proposedText, withFooter } from './proposal.ts';
 import { type PushOptions, workBranch } from '../command/push-options.ts';
@@ -56,8 +56,8 @@ function open(
   { upstream, base, branch, continuation, options, tipCommit, footer }: Proposal,
 ): Promise<PullRequest> {
   return steps.run('pull-request', () =>
-    host.github.openPullRequest(upstream.repository, {
-      head: headOf(branch.fork, workBranch(continuation.prHash)),
+    host.repositories.openPullRequest(upstream.repository, {
+      head: { fork: branch.fork, branch: workBranch(continuation.prHash) },
       base: branchName(base.ref),
       ...proposedText(options, tipCommit, footer),
     }),
@@ -89,7 +89,7 @@ async function edit(
   if (Object.keys(changes).length === 0) return pullRequest;
   try {
     await steps.run('edit', () =>
-      host.github.editPullRequest(upstream.repository, pullRequest.number, changes),
+      host.repositories.editPullRequest(upstream.repository, pullRequest.number, changes),
     );
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;

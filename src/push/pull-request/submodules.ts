@@ -24,16 +24,16 @@ const remembered = new Recent<boolean>(LIFE_MS, MAX_REPOSITORIES);
 
 /** Whether a repository has submodules; false if the host does not say. Never rejects. */
 export async function hasSubmodules(
-  { github, transport, clock }: Pick<PushHost, 'github' | 'transport' | 'clock'>,
+  { repositories, transport, clock }: Pick<PushHost, 'repositories' | 'transport' | 'clock'>,
   repository: RepositoryName,
 ): Promise<boolean> {
   const key = repositoryKey(transport.hostName, repository);
   const known = remembered.get(key, clock);
   if (known !== null) return known;
   try {
-    const file = await Promise.race([github.file(repository, '.gitmodules'), clock.sleep(PATIENCE_MS)]);
+    const file = await Promise.race([repositories.file(repository, '.gitmodules'), clock.sleep(PATIENCE_MS)]);
     if (file === undefined) return false;
-    const has = file !== null;
+    const has = file.kind !== 'missing';
     remembered.set(key, has, clock);
     return has;
   } catch {
@@ -48,7 +48,7 @@ export async function submoduleWarning(
   number: number,
 ): Promise<readonly string[]> {
   try {
-    const asked = host.github.changedSubmodules(repository, number);
+    const asked = host.repositories.changedSubmodules(repository, number);
     const changed = await Promise.race([asked, host.clock.sleep(PATIENCE_MS)]);
     if (changed === undefined) return NOT_CHECKED;
     return warningOf(changed.map(({ path, oid }) => `${hostText(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));

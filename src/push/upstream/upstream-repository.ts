@@ -1,5 +1,5 @@
 /** Upstream's repository, looked up once for a discovery and the push that follows it. */
-import type { Repository } from '../../host/github/github.ts';
+import type { Repository } from '../../host/code-host.ts';
 import { repositoryKey, type RepositoryName } from '../../host/repository-name.ts';
 import { isForkKnown } from '../fork/fork.ts';
 import type { PushHost } from '../push-host.ts';
@@ -19,7 +19,7 @@ export async function lookUpAhead(host: PushHost, target: RepositoryName): Promi
   try {
     remembered.set(
       repositoryKey(host.transport.hostName, target),
-      await host.github.repository(target),
+      await host.repositories.repository(target),
       host.clock,
     );
   } catch {
@@ -31,6 +31,6 @@ export async function lookUpAhead(host: PushHost, target: RepositoryName): Promi
 export async function lookedUpRepository(host: PushHost, target: RepositoryName): Promise<Repository> {
   return (
     remembered.get(repositoryKey(host.transport.hostName, target), host.clock) ??
-    (await host.github.repository(target))
+    (await host.repositories.repository(target))
   );
 }

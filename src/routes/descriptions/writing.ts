@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { FENCE_IS_OPEN } from '../../identity/footer-room.ts';
 import { INVALID_NAME } from '../../host/repository-name.ts';
 import { APPEAL_ERRORS } from '../moderation/appeals.ts';
+import { REPOSITORY_PATH } from '../request/repository.ts';
 import { commentAnswer, commentRequest } from '../schemas/comments.ts';
 import { issueAnswer, issueRequest } from '../schemas/issues.ts';
 import {
@@ -50,14 +51,14 @@ const HOST_FAULTS = {
 
 export function describeWriting(app: Hono): void {
   app.post(
-    '/v1/gh/:owner/:repo/issues/:number/comments/anonymous',
+    `${REPOSITORY_PATH}/issues/:number/comments/anonymous`,
     describeRoute(comment('commentOnIssue', 'Comment on an issue')),
   );
   app.post(
-    '/v1/gh/:owner/:repo/pulls/:number/comments/anonymous',
+    `${REPOSITORY_PATH}/pulls/:number/comments/anonymous`,
     describeRoute(comment('commentOnPullRequest', 'Comment on a pull request')),
   );
-  app.post('/v1/gh/:owner/:repo/issues/anonymous', describeRoute(issue()));
+  app.post(`${REPOSITORY_PATH}/issues/anonymous`, describeRoute(issue()));
   app.get('/v1/moderation/report', describeRoute(standing()));
   app.post('/v1/moderation/report', describeRoute(report()));
   app.post('/v1/moderation/appeal', describeRoute(appeal()));
@@ -88,7 +89,7 @@ function comment(operationId: string, summary: string): Description {
         'hash bloqueado por reportes',
       ),
       429: error(
-        'The pseudonym must wait, or the client has posted too much. Retry-After says how long.',
+        'The pseudonym must wait, the client has posted too much, or little is left to the bot account. Retry-After says how long.',
         'cooldown activo por reportes',
       ),
       ...BODY_FAULTS,
@@ -117,7 +118,9 @@ function issue(): Description {
         'failed to create issue: 404 Not Found',
       ),
       403: error('The repository does not accept anonymous issues.'),
-      429: error('The client has posted too much. Retry-After says how long.'),
+      429: error(
+        'The client has posted too much, or little is left to the bot account. Retry-After says how long to wait.',
+      ),
       ...BODY_FAULTS,
       ...HOST_FAULTS,
       ...FAULT,
@@ -158,8 +161,13 @@ function report(): Description {
       200: answer('The report was received.', as(HTML), asJson(reportAnswer)),
       400: answer('The hash is not valid.', as(HTML), asError('invalid hash')),
       403: answer('A page of another site sent this.', as(HTML), asError()),
+      404: answer('Nobody has written under this pseudonym.', as(HTML), asError()),
       408: answer('The body did not arrive completely.', as(HTML), asError()),
-      429: answer('The address has sent too many reports.', as(HTML), asError()),
+      429: answer(
+        'The address has sent too many reports, or reported too many unknown hashes.',
+        as(HTML),
+        asError(),
+      ),
       500: answer('The service has a fault.', as(HTML), asError()),
     },
   };

@@ -6,15 +6,17 @@
  * that no Git client sends.
  */
 import type { Context } from 'hono';
+import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { ByteReader, type ChunkSource } from '../../git/byte-reader.ts';
 import { type GitClient, gitClientOf } from '../../git/git-client.ts';
 import { type FaultyRequest, type PushRequest, readPushRequest } from '../../git/push-request.ts';
 import { HostError, MovedError } from '../../host/host-error.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush } from '../../push/upstream/discovery.ts';
 import { newPrHash } from '../../push/command/pr-hash.ts';
+import { parsePushOptions } from '../../push/command/push-options.ts';
 import type { PushSettings } from '../../push/preparation.ts';
 import { Push } from '../../push/push.ts';
 import { lookUpAhead } from '../../push/upstream/upstream-repository.ts';
@@ -119,16 +121,21 @@ async function storyOf(
   if (request.kind === 'faulty') return new TurnedAway(toRefusal(request.fault, clientOf(c)), request);
   const host = pushHost(c);
   // Before any other work. The address's limit is checked later, when it is known that the push opens a pull request.
-  const refusal = await host.admission.enter();
+  const withdrawal = withdrawalOf(request);
+  const refusal = await host.admission.enter(withdrawal === null && !isPreview(request));
   if (refusal !== null) {
     const refNames = request.commandList.map(({ refName }) => refName);
     return new TurnedAway(refusal, { ...request, refNames });
   }
-  const withdrawal = withdrawalOf(request);
   const settings = pushSettings(c);
   return withdrawal === null
     ? new Push(host, settings, target, request, c.var.logger)
     : new Withdrawal(host, settings, target, withdrawal, c.var.logger);
+}
+
+function isPreview({ pushOptions }: PushRequest): boolean {
+  const parsed = parsePushOptions(pushOptions);
+  return parsed.kind === 'valid' && parsed.options.preview;
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */
@@ -177,7 +184,7 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
       serviceAddress(c.req.raw, c.var.config),
       maintainersUrl(c.var.config),
     ),
-    remoteUrl: (repository) => `${origin}/v1/gh/${fullName(repository)}`,
+    remoteUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     newPrHash,
     newPrKey: () => randomHex(PR_KEY_BYTES),

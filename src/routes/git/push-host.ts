@@ -1,9 +1,11 @@
 /** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
 import { systemClock } from '../../clock.ts';
-import { openBackOff, openRestAccess } from '../../durable/host-access.ts';
+import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
+import { tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { GitHub } from '../../host/github/github.ts';
+import type { RepositoryHost } from '../../host/code-host.ts';
+import { openRepositories } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host/host-error.ts';
 import { SmartHttp } from '../../host/git/smart-http.ts';
@@ -14,6 +16,7 @@ import { HistoryCache } from '../../push/upstream/history-cache.ts';
 import { isolateMemory, type MemoryHold } from '../../memory-budget.ts';
 import { HistoryLister } from '../../push/upstream/history-lister.ts';
 import type { HistoryHost, PushHost } from '../../push/push-host.ts';
+import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { pushAdmission } from './push-admission.ts';
 
 /** The account behind a token does not change, so each isolate asks for it once. */
@@ -22,7 +25,7 @@ const botLogins = new Map<string, string>();
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
   const memory = isolateMemory.open(systemClock);
-  const http = new SmartHttp(c.var.config.hostingUrl, null, c.var.http);
+  const http = new SmartHttp(c.var.host.url, null, c.var.http);
   return historyHostOf(c, memory, new GitTransport(http, systemClock, memory, null));
 }
 
@@ -31,45 +34,50 @@ function historyHostOf(c: Context<AppEnv>, memory: MemoryHold, transport: GitTra
   return { memory, transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
 }
 
-function pushTransport(c: Context<AppEnv>, memory: MemoryHold, github: GitHub): GitTransport {
-  const { hostingUrl, hostingApiUrl, hostingToken } = c.var.config;
-  if (hostingToken === null) {
-    return new GitTransport(new SmartHttp(hostingUrl, null, c.var.http), systemClock, memory, null);
+function pushTransport(c: Context<AppEnv>, memory: MemoryHold, repositories: RepositoryHost): GitTransport {
+  const { url, apiUrl, token } = c.var.host;
+  if (token === null) {
+    return new GitTransport(new SmartHttp(url, null, c.var.http), systemClock, memory, null);
   }
-  const account = { token: hostingToken, backOff: openBackOff(c.env, c.var.config) };
-  const http = new SmartHttp(hostingUrl, account, c.var.http);
+  const account = {
+    token,
+    backOff: openBackOff(c.env, c.var.host),
+    tokenWatch: openTokenWatch(c.env, c.var.config, c.var.host),
+  };
+  const http = new SmartHttp(url, account, c.var.http);
   return new GitTransport(http, systemClock, memory, {
-    isKnownPublic: (repository) => isKnownPublic(hostingApiUrl, repository, systemClock.now()),
-    isPublic: async (repository) => !(await github.repository(repository)).isPrivate,
+    isKnownPublic: (repository) => isKnownPublic(apiUrl, repository, systemClock.now()),
+    isPublic: async (repository) => !(await repositories.repository(repository)).isPrivate,
   });
 }
 
 export function pushHost(c: Context<AppEnv>): PushHost {
-  const { http } = c.var;
-  const { hostingUrl, hostingApiUrl, hostingToken, identitySecret } = c.var.config;
+  const { config, host, http } = c.var;
   const memory = isolateMemory.open(systemClock);
-  const github = new GitHub({ ...openRestAccess(c.env, c.var.config, http), clock: systemClock });
+  const repositories = openRepositories(openHostAccess(c.env, config, host, http));
   return {
-    ...historyHostOf(c, memory, pushTransport(c, memory, github)),
-    github,
+    hostKey: host.key,
+    ...historyHostOf(c, memory, pushTransport(c, memory, repositories)),
+    repositories,
     admission: pushAdmission(c),
     connectAhead: (step) =>
-      step === 'push' ? http.openAhead(hostingUrl, { isForStream: true }) : http.openAhead(hostingApiUrl),
+      step === 'push' ? http.openAhead(host.url, { isForStream: true }) : http.openAhead(host.apiUrl),
     async botLogin() {
-      if (hostingToken === null) {
+      if (host.token === null) {
         throw new HostError(
           'refused',
-          'This service has no bot account yet: its operator must set HOSTING_TOKEN.',
+          `This service has no bot account yet: its operator must set ${tokenVariable(host.key)}.`,
         );
       }
-      const key = `${hostingApiUrl} ${hostingToken}`;
-      const login = botLogins.get(key) ?? (await github.botLogin());
+      const key = `${host.apiUrl} ${host.token}`;
+      const login = botLogins.get(key) ?? (await repositories.account()).login;
       botLogins.set(key, login);
       return login;
     },
-    policy: (repository) => openPolicies(c.env, c.var.config, c.var.logger, http).of(repository),
-    secret: () => serviceSecret(c.env, identitySecret),
+    policy: (repository) => openPolicies(c.env, config, host, c.var.logger, http).of(repository),
+    secret: () => serviceSecret(c.env, config.identitySecret),
     pendingPush: (hash) => c.env.PENDING_PUSHES.get(c.env.PENDING_PUSHES.idFromName(hash)),
+    mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
     pullRequest: (prHash) => c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(prHash)),
   };
 }

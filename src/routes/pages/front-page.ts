@@ -4,16 +4,16 @@
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../../clock.ts';
+import { accountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { fullName } from '../../host/repository-name.ts';
-import { parseRepositoryText } from '../../pages/commands.ts';
-import { frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
+import { hostNameOf } from '../../config/hosts.ts';
+import { parseRepositoryText, PLACEHOLDER } from '../../pages/commands.ts';
+import { type FrontPage, frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
-const PLACEHOLDER = '<owner>/<repo>';
 /** The numbers on the page are just as old. */
 const KEPT_SECONDS = 5;
 
@@ -22,12 +22,13 @@ export const frontPage = new Hono<AppEnv>();
 frontPage.get('/', async (c) => {
   const { config, logger, http } = c.var;
   const text = c.req.query('repo') ?? '';
-  const repository = parseRepositoryText(text);
+  const path = parseRepositoryText(text, config.hosts);
   const origin = publicOrigin(c.req.raw, config);
   const page = {
     text,
-    path: repository === null ? PLACEHOLDER : fullName(repository),
-    remoteBase: `${origin}/v1/gh/`,
+    hosts: config.hosts,
+    path: path ?? PLACEHOLDER,
+    remoteBase: `${origin}/v1/`,
   };
   const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
@@ -35,18 +36,18 @@ frontPage.get('/', async (c) => {
   }
   // Does not show what requires the service's key.
   const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger, http) : null;
-  const [isSuspended, totals, recent] = await Promise.all([
-    isPanicMode(c),
+  const [standing, totals, recent] = await Promise.all([
+    standingOf(c),
     statistics?.totals(),
     statistics === null ? null : statistics.recentPullRequests(),
   ]);
-  const isInvalid = text.trim() !== '' && repository === null;
+  const isInvalid = text.trim() !== '' && path === null;
   return answerPage(
     c,
     renderFrontPage({
       ...page,
       isInvalid,
-      isSuspended,
+      ...standing,
       total: totals?.pullRequests,
       recent,
       now: systemClock.now(),
@@ -56,12 +57,16 @@ frontPage.get('/', async (c) => {
   );
 });
 
-/** Undefined if it is not known. */
-async function isPanicMode(c: Context<AppEnv>): Promise<boolean | undefined> {
+/** Whether pushes are accepted, and what is wrong with the bot's account. */
+async function standingOf(c: Context<AppEnv>): Promise<Pick<FrontPage, 'isSuspended' | 'botProblems'>> {
   try {
-    return (await suspensionOf(c.env)).panicMode;
+    const { panicMode, accountProblems } = await suspensionOf(c.env);
+    const botProblems = c.var.config.hosts.flatMap((host) =>
+      (accountProblems[accountOf(host)] ?? []).map((problem) => ({ hostName: hostNameOf(host), problem })),
+    );
+    return { isSuspended: panicMode, botProblems };
   } catch (error) {
     c.var.logger.warn('the guard does not answer', { error });
-    return undefined;
+    return { isSuspended: undefined, botProblems: [] };
   }
 }

@@ -7,8 +7,9 @@
  */
 import { type Context, Hono } from 'hono';
 import type { CommentOutcome, CommentRequest } from '../../durable/identity.ts';
+import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
 import { MAX_TEXT_CHARACTERS, characters } from '../../identity/footer.ts';
 import { footerProblem } from '../../identity/footer-room.ts';
 import { identityHash } from '../../identity/keyed-hash.ts';
@@ -16,17 +17,17 @@ import { serviceSecret } from '../../identity/service-secret.ts';
 import { newUserToken } from '../../identity/user-token.ts';
 import { identityOf } from '../request/identity.ts';
 import { readJsonObject } from '../request/json-body.ts';
-import { onRepository } from '../request/json-repository.ts';
+import { onRepository, REPOSITORY_PATH } from '../request/repository.ts';
 import { publicOrigin } from '../request/public-origin.ts';
 import { type CommentAnswer, commentRequest } from '../schemas/comments.ts';
 import { isBlank, payloadProblem } from '../schemas/text.ts';
-import { refuseWriting } from './refuse-writing.ts';
+import { beginPosting } from './posting.ts';
 import { refuseWithoutBot, retryAfter, writeRefusal } from '../request/write-refusal.ts';
 
 export const comments = new Hono<AppEnv>();
 
 for (const thread of ['issues', 'pulls']) {
-  comments.post(`/v1/gh/:owner/:repo/${thread}/:number/comments/anonymous`, onRepository(comment));
+  comments.post(`${REPOSITORY_PATH}/${thread}/:number/comments/anonymous`, onRepository(comment));
 }
 
 async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -45,20 +46,25 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
   const problem = isTooLong ? null : footerProblem(parsed.data.body);
   if (problem !== null) return c.json({ error: problem }, 400);
 
-  const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'comments'));
-  if (refusal !== null) return refusal;
+  const posting = refuseWithoutBot(c) ?? (await beginPosting(c, target, 'comments'));
+  if (posting instanceof Response) return posting;
 
   const userToken = parsed.data.user_token || newUserToken();
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-  const hash = identityHash(secret, `${fullName(target)}#${number}`, userToken);
+  const hash = identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken);
   const outcome = await post(c, hash, {
+    host: c.var.host.key,
     owner: target.owner,
     repo: target.name,
     number,
     body: parsed.data.body,
     origin: publicOrigin(c.req.raw, c.var.config),
   });
-  if (outcome.kind !== 'posted') return refused(c, outcome);
+  if (outcome.kind !== 'posted') {
+    // Without an answer of the host it may be there.
+    if (outcome.kind !== 'failed' || outcome.failure.kind !== 'unreachable') posting.cancel();
+    return refused(c, outcome);
+  }
   const { url, karma } = outcome;
   return c.json<CommentAnswer>({ comment_url: url, hash, karma, user_token: userToken });
 }

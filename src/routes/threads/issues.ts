@@ -3,12 +3,13 @@
  * the answer identifies its author there.
  */
 import { type Context, Hono } from 'hono';
-import { systemClock } from '../../clock.ts';
-import { openRestAccess } from '../../durable/host-access.ts';
+import { openHostAccess } from '../../durable/host-access.ts';
+import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { GitHubThreads, type NewIssue } from '../../host/github/threads.ts';
+import type { NewIssue } from '../../host/code-host.ts';
+import { openThreads } from '../../host/open.ts';
 import { HostError } from '../../host/host-error.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import { footerProblem } from '../../identity/footer-room.ts';
 import { MAX_TEXT_CHARACTERS, characters, issueText } from '../../identity/footer.ts';
@@ -16,16 +17,16 @@ import { identityHash } from '../../identity/keyed-hash.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { newUserToken } from '../../identity/user-token.ts';
 import { readJsonObject } from '../request/json-body.ts';
-import { onRepository } from '../request/json-repository.ts';
+import { onRepository, REPOSITORY_PATH } from '../request/repository.ts';
 import { serviceAddress } from '../request/public-origin.ts';
 import { type IssueAnswer, issueRequest } from '../schemas/issues.ts';
 import { isBlank, payloadProblem } from '../schemas/text.ts';
-import { refuseWriting } from './refuse-writing.ts';
+import { beginPosting } from './posting.ts';
 import { refuseWithoutBot, writeRefusal } from '../request/write-refusal.ts';
 
 export const issues = new Hono<AppEnv>();
 
-issues.post('/v1/gh/:owner/:repo/issues/anonymous', onRepository(createIssue));
+issues.post(`${REPOSITORY_PATH}/issues/anonymous`, onRepository(createIssue));
 
 async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const payload = await readJsonObject(c);
@@ -44,19 +45,23 @@ async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<
   const problem = footerProblem(body);
   if (problem !== null) return c.json({ error: problem }, 400);
 
-  const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'issues'));
-  if (refusal !== null) return refusal;
+  const posting = refuseWithoutBot(c) ?? (await beginPosting(c, target, 'issues'));
+  if (posting instanceof Response) return posting;
 
   // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const created = await create(c, target, { title, body: text, labels: labels ?? [] });
-  if ('kind' in created) return writeRefusal(c, 'issue', created);
+  if ('kind' in created) {
+    // Without an answer of the host it may be there.
+    if (created.kind !== 'unreachable') posting.cancel();
+    return writeRefusal(c, 'issue', created);
+  }
   const { url, number } = created;
   const userToken = newUserToken();
   return c.json<IssueAnswer>({
     issue_url: url,
     number,
-    hash: identityHash(secret, `${fullName(target)}#${number}`, userToken),
+    hash: identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken),
     karma: 0,
     user_token: userToken,
     issue_reply_token: userToken,
@@ -68,12 +73,12 @@ async function create(
   target: RepositoryName,
   issue: NewIssue,
 ): Promise<{ url: string; number: number } | WriteFailure> {
-  const { config, http } = c.var;
-  const host = new GitHubThreads({ ...openRestAccess(c.env, config, http), clock: systemClock });
+  const { config, host, http } = c.var;
+  const threads = openThreads(openHostAccess(c.env, config, host, http));
   try {
-    return await host.createIssue(target, issue);
+    return await threads.createIssue(target, issue);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
-    return writeFailure(error, systemClock.now());
+    return writeFailure(error);
   }
 }

@@ -1,7 +1,8 @@
 /** How long an answer asks to be left alone, and that all calls of the account do. */
 import { describe, expect, it } from 'vitest';
 import { AccountBackOff, type PauseBoard } from '../../../src/host/account/account-back-off.ts';
-import { GitHub } from '../../../src/host/github/github.ts';
+import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
+import { GITHUB_RULES } from '../../../src/host/github/account-rules.ts';
 import { pauseAskedBy } from '../../../src/host/account/rate-limit.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { ACCOUNT } from '../support/back-off.ts';
@@ -18,7 +19,7 @@ const SECONDARY = 'You have exceeded a secondary rate limit. Please wait a few m
 
 function pause(status: number, headers: Record<string, string> = {}, text = ''): number | null {
   const all = new Headers(headers);
-  return pauseAskedBy({ status, header: (name) => all.get(name), text }, NOW);
+  return pauseAskedBy({ status, header: (name) => all.get(name), text }, NOW, GITHUB_RULES.limitText);
 }
 
 describe('an answer', () => {
@@ -74,16 +75,23 @@ function world({ refusals = 1, board: given = {} }: { refusals?: number; board?:
   let left = refusals;
   const board: PauseBoard = {
     hostPause: async () => ((asked += 1), onBoard),
-    pauseHost: async (_, ms) => void raised.push(ms),
+    pauseHost: async (ms) => void raised.push(ms),
     ...given,
   };
   const account = `bot-${(accounts += 1)}`;
-  const backOff = new AccountBackOff({ account, hostName: 'host.test', board, clock, later: () => {} });
+  const backOff = new AccountBackOff({
+    account,
+    hostName: 'host.test',
+    board,
+    clock,
+    limitText: GITHUB_RULES.limitText,
+    later: () => {},
+  });
   const http = new ScriptedHost(() =>
-    left-- > 0 ? json(403, { message: SECONDARY }) : json(200, { login: 'bot' }),
+    left-- > 0 ? json(403, { message: SECONDARY }) : json(200, { id: 1, login: 'bot' }),
   );
-  const github = new GitHub({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
-  const git = new SmartHttp('https://host.test', { token: 'secret', backOff }, http);
+  const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
+  const git = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT, backOff }, http);
   return {
     clock,
     backOff,
@@ -105,7 +113,7 @@ const slowDown = { code: 'rate-limited', publicMessage: expect.stringContaining(
 describe('an account that is to slow down', () => {
   it('makes no call before the time is over, by neither interface, and makes calls then', async () => {
     const { clock, http, github, git, raised } = world();
-    await expect(github.botLogin()).rejects.toMatchObject(slowDown);
+    await expect(github.account()).rejects.toMatchObject(slowDown);
     expect([http.asked.length, raised]).toEqual([1, [MINUTE_MS]]);
     clock.at += 59 * SECOND_MS;
     const repository = { owner: 'o', name: 'r' };
@@ -117,7 +125,7 @@ describe('an account that is to slow down', () => {
     expect(http.asked).toHaveLength(2);
     clock.at += SECOND_MS;
     await push();
-    expect(await github.botLogin()).toBe('bot');
+    expect(await github.account()).toMatchObject({ login: 'bot' });
   });
 
   it('is known to the calls of this isolate at once, and to others when they ask', async () => {
@@ -144,7 +152,7 @@ describe('an account that is to slow down', () => {
   it('is not forgotten because the board has not heard of it, or is out of reach', async () => {
     const board = { hostPause: () => Promise.reject(new Error('down')), pauseHost: async () => {} };
     const { backOff, github, clock } = world({ board });
-    await expect(github.botLogin()).rejects.toMatchObject(slowDown);
+    await expect(github.account()).rejects.toMatchObject(slowDown);
     backOff.learn(0);
     await expect(backOff.heed()).rejects.toMatchObject(slowDown);
     clock.at += MINUTE_MS;
@@ -153,13 +161,20 @@ describe('an account that is to slow down', () => {
 
   it('for some seconds is waited for', async () => {
     const clock = new PatientClock();
-    const answers = [json(429, {}, { 'Retry-After': '3' }), json(200, { login: 'bot' })];
+    const answers = [json(429, {}, { 'Retry-After': '3' }), json(200, { id: 1, login: 'bot' })];
     const http = new ScriptedHost(() => answers.shift() as Response);
     const board = { hostPause: async () => 0, pauseHost: async () => {} };
     const account = `bot-${(accounts += 1)}`;
-    const backOff = new AccountBackOff({ account, hostName: 'host.test', board, clock, later: () => {} });
-    const github = new GitHub({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
-    expect(await github.botLogin()).toBe('bot');
+    const backOff = new AccountBackOff({
+      account,
+      hostName: 'host.test',
+      board,
+      clock,
+      limitText: GITHUB_RULES.limitText,
+      later: () => {},
+    });
+    const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
+    expect(await github.account()).toMatchObject({ login: 'bot' });
     expect(clock.slept).toEqual([3 * SECOND_MS]);
   });
 });

@@ -1,11 +1,11 @@
 /** In whose name upstream is listed, and what refusals say. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
-import { GitHub } from '../../../src/host/github/github.ts';
+import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isKnownPublic } from '../../../src/host/git/visibility.ts';
 import { MemoryBudget } from '../../../src/memory-budget.ts';
-import { ACCOUNT, NO_BACK_OFF } from '../support/back-off.ts';
+import { ACCOUNT } from '../support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -24,7 +24,7 @@ beforeEach(() => {
 function opened(script: Script) {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
-  const account = { token: 'secret', backOff: NO_BACK_OFF };
+  const account = { token: 'secret', ...ACCOUNT };
   const visibility = {
     isKnownPublic: () => known,
     isPublic: async () => ((lookUps += 1), isPublic),
@@ -127,7 +127,7 @@ describe('a look-up', () => {
         size: 1,
       }),
     );
-    const github = new GitHub({ apiUrl: API, token: 'secret', http, ...ACCOUNT, clock });
+    const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, clock });
     const isKnown = (name: string) => isKnownPublic(API, { owner: 'Octo', name }, clock.now());
     expect(isKnown('old')).toBe(false);
     await github.repository({ owner: 'octo', name: 'old' });

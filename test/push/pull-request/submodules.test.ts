@@ -10,7 +10,7 @@ const silence = () => new Promise<never>(() => {});
 const host = {
   clock: { now: () => 0, sleep: async () => {} },
   transport: { hostName: 'silent.test' },
-  github: { file: silence, changedSubmodules: silence },
+  repositories: { file: silence, changedSubmodules: silence },
 } as unknown as PushRun['host'];
 
 it('is given up when the host does not answer in time', async () => {

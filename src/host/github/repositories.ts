@@ -1,5 +1,5 @@
 /**
- * The parts of GitHub's REST API that the service needs: the bot's account, forks and their branches, pull requests.
+ * Repositories, forks and pull requests by GitHub's REST API.
  *
  * Reads, and writes with the same result when repeated (fork, sync, delete), are retried. Opening a pull request is
  * retried only after checking whether it has been opened.
@@ -8,147 +8,81 @@ import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../../clock.ts';
 import type { Oid } from '../../git/oid.ts';
 import {
-  expectFlag,
   expectList,
   expectLogin,
   expectNumber,
   expectRepository,
-  expectSize,
   expectStatus,
   expectText,
 } from '../rest/answer.ts';
-import { isFrom, toPullRequest } from '../rest/answered-pull.ts';
+import { isFrom, isHeadUnknown, toPullRequest } from './answered-pull.ts';
+import type {
+  Account,
+  ClosedPullRequest,
+  FileAnswer,
+  Head,
+  NewPullRequest,
+  PullRequest,
+  PullRequestChanges,
+  Repository,
+  RepositoryHost,
+  Submodule,
+  UpstreamBranch,
+} from '../code-host.ts';
 import { addBranch, syncBranch } from './fork-branches.ts';
 import { HostError } from '../host-error.ts';
-import {
-  openOctokit,
-  type RestAccess,
-  type RestCalls,
-  type RetriedCalls,
-  retriedCalls,
-} from '../rest/octokit.ts';
+import { lookUp } from './look-up.ts';
+import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
 import { Opening } from '../rest/opening.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { rememberVisibility } from '../git/visibility.ts';
 
 /** The most that GitHub gives at once. */
 const PULLS_PER_PAGE = 100;
 
-export interface Repository extends RepositoryName {
-  readonly id: number;
-  /** Id of the repository that it is a fork of in the end; its own if it is no fork. */
-  readonly networkId: number;
-  readonly isPrivate: boolean;
-  readonly isArchived: boolean;
-  readonly sizeKb: number;
-}
-
-export interface PullRequest {
-  readonly number: number;
-  readonly url: string;
-  readonly isOpen: boolean;
-  /** The branch to merge into. */
-  readonly base: string;
-  /** The repository of its branch; null if that is gone. */
-  readonly fork: RepositoryName | null;
-}
-
-export interface NewPullRequest {
-  /** `owner:branch` of the fork. */
-  readonly head: string;
-  readonly base: string;
-  readonly title: string;
-  readonly body: string;
-}
-
-export interface ClosedPullRequest {
-  /** As the host writes it. */
-  readonly closedAt: string | null;
-  /** True if it was already merged, so there was nothing to close. */
-  readonly isMerged: boolean;
-}
-
-export interface HostFile {
-  /** Null: a folder or a submodule, or more than 1 MB. */
-  readonly content: Uint8Array | null;
-}
-
-/** A submodule, and the commit of its own repository that it stands for. */
-export interface Submodule {
-  readonly path: string;
-  readonly oid: Oid;
-}
-
 /** The most that GitHub gives at once. */
 const FILES_PER_PAGE = 100;
 
-export class GitHub {
+export class GitHubRepositories implements RepositoryHost {
   readonly #calls: RestCalls;
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
-  readonly #clock: Clock;
-  readonly #apiUrl: string;
 
-  constructor(options: RestAccess & { clock: Clock }) {
-    this.#octokit = openOctokit(options);
-    this.#clock = options.clock;
-    this.#apiUrl = options.apiUrl;
-    this.#retried = retriedCalls(options);
-    this.#calls = { octokit: this.#octokit, retried: this.#retried };
+  constructor(access: RestAccess & { clock: Clock }) {
+    this.#calls = openCalls(access);
+    this.#octokit = this.#calls.octokit;
+    this.#retried = this.#calls.retried;
   }
 
-  /** The bot account's name. */
-  async botLogin(): Promise<string> {
-    return this.#retried(async () =>
-      expectLogin((await this.#octokit.rest.users.getAuthenticated()).data.login),
-    );
-  }
-
-  /** The repository under its current name; the host follows renames. */
-  async repository({ owner, name }: RepositoryName): Promise<Repository> {
+  async account(): Promise<Account> {
     return this.#retried(async () => {
-      const { data } = await this.#octokit.rest.repos.get({ owner, repo: name });
-      const id = expectNumber(data.id);
-      const current = expectRepository(data);
-      const isPrivate = expectFlag(data.private);
-      const now = this.#clock.now();
-      rememberVisibility(this.#apiUrl, { owner, name }, isPrivate, now);
-      rememberVisibility(this.#apiUrl, current, isPrivate, now);
-      return {
-        ...current,
-        id,
-        networkId: data.source?.id ?? id,
-        isPrivate,
-        isArchived: expectFlag(data.archived),
-        sizeKb: expectSize(data.size),
-      };
+      const { data } = await this.#octokit.rest.users.getAuthenticated();
+      return { id: expectNumber(data.id), login: expectLogin(data.login) };
     });
   }
 
-  /**
-   * A file at the tip of the default branch; null if there is no such path, or no such repository. Asked for as JSON and
-   * not as raw bytes: of more than 1 MB the host then sends nothing.
-   */
-  async file({ owner, name: repo }: RepositoryName, path: string): Promise<HostFile | null> {
+  async repository(name: RepositoryName): Promise<Repository> {
+    return lookUp(this.#calls, name);
+  }
+
+  /** Asked for as JSON and not as raw bytes: of more than 1 MB the host then sends nothing. */
+  async file({ owner, name: repo }: RepositoryName, path: string): Promise<FileAnswer> {
     try {
       return await this.#retried(async () => {
         const { data } = await this.#octokit.rest.repos.getContent({ owner, repo, path });
-        if (Array.isArray(data)) return { content: null };
+        if (Array.isArray(data)) return { kind: 'unreadable' };
         expectText(data.type);
         const isWhole = data.type === 'file' && data.encoding === 'base64';
-        return { content: isWhole ? Buffer.from(data.content, 'base64') : null };
+        return isWhole
+          ? { kind: 'file', content: Buffer.from(data.content, 'base64') }
+          : { kind: 'unreadable' };
       });
     } catch (error) {
-      if (error instanceof HostError && error.code === 'missing') return null;
+      if (error instanceof HostError && error.code === 'missing') return { kind: 'missing' };
       throw error;
     }
   }
 
-  /**
-   * The bot's fork: the one that exists, or a new one whose objects appear later. It may have another name. An account
-   * has one fork in a network, which may be a fork of another of its repositories.
-   */
   async fork(repository: Repository): Promise<RepositoryName> {
     return this.#renamed(repository, ({ owner, name: repo }) =>
       this.#retried(async () => {
@@ -165,14 +99,12 @@ export class GitHub {
     );
   }
 
-  /** Brings a branch of the fork to where upstream has it. */
-  async syncBranch(fork: RepositoryName, branch: string, upstreamTip: Oid): Promise<void> {
-    return syncBranch(this.#calls, fork, branch, upstreamTip);
+  async syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void> {
+    return syncBranch(this.#calls, fork, branch);
   }
 
-  /** Gives the fork a branch of upstream's that it lacks. @param ground a commit that the fork has. */
-  async addBranch(fork: RepositoryName, branch: string, upstreamTip: Oid, ground: Oid): Promise<void> {
-    return addBranch(this.#calls, fork, branch, upstreamTip, ground);
+  async addBranch(fork: RepositoryName, branch: UpstreamBranch, ground: Oid): Promise<void> {
+    return addBranch(this.#calls, fork, branch, ground);
   }
 
   async deleteBranch({ owner, name: repo }: RepositoryName, branch: string): Promise<void> {
@@ -182,14 +114,11 @@ export class GitHub {
     });
   }
 
-  /**
-   * The pull request from `head` (`owner:branch`): the open one, else the newest; null if there never was one. The host
-   * may know nothing yet of one that was opened a moment ago.
-   */
-  async findPullRequest({ owner, name: repo }: RepositoryName, head: string): Promise<PullRequest | null> {
+  async findPullRequest({ owner, name: repo }: RepositoryName, head: Head): Promise<PullRequest | null> {
+    const label = labelOf(head);
     return this.#retried(async () => {
       const query = {
-        head,
+        head: label,
         state: 'all',
         sort: 'created',
         direction: 'desc',
@@ -197,7 +126,7 @@ export class GitHub {
       } as const;
       const answer = await this.#octokit.rest.pulls.list({ owner, repo, ...query });
       const all = expectList(answer.data);
-      const found = all.filter((pull) => isFrom(head, pull.head));
+      const found = all.filter((pull) => isFrom(label, pull.head));
       // A host that does not know the filter sends others; the one that is looked for may be on a later page.
       if (found.length === 0 && all.length === PULLS_PER_PAGE) {
         throw new TypeError('the host does not filter pull requests');
@@ -207,19 +136,17 @@ export class GitHub {
     });
   }
 
-  /**
-   * Opens a pull request once: if a failure leaves it unknown whether it was created, this asks the host before it
-   * retries.
-   */
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
+    const label = labelOf(request.head);
     return this.#renamed(repository, async ({ owner, name: repo }) => {
       const opening = new Opening({
-        clock: this.#clock,
+        clock: this.#calls.clock,
         find: () => this.findPullRequest({ owner, name: repo }, request.head),
+        isHeadUnknown,
         create: async () => {
-          const answer = await this.#octokit.rest.pulls.create({ owner, repo, ...request });
+          const answer = await this.#octokit.rest.pulls.create({ owner, repo, ...request, head: label });
           expectStatus(answer, 201);
-          if (!isFrom(request.head, answer.data.head)) throw new TypeError('another pull request was opened');
+          if (!isFrom(label, answer.data.head)) throw new TypeError('another pull request was opened');
           return toPullRequest(answer.data);
         },
       });
@@ -229,7 +156,6 @@ export class GitHub {
     });
   }
 
-  /** The submodules whose commits an open pull request changes, among its first files. */
   async changedSubmodules(
     { owner, name: repo }: RepositoryName,
     number: number,
@@ -244,7 +170,6 @@ export class GitHub {
     });
   }
 
-  /** Closes a pull request; one that is closed already stays as it is. */
   async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
     return this.#renamed(repository, ({ owner, name: repo }) =>
       this.#retried(async () => {
@@ -252,16 +177,15 @@ export class GitHub {
         const { data } = await this.#octokit.rest.pulls.update(change);
         const isClosed = expectNumber(data.number) === number && data.state === 'closed';
         if (!isClosed) throw new TypeError('the pull request is not closed');
-        return { closedAt: data.closed_at, isMerged: data.merged };
+        return data.merged ? { kind: 'merged' } : { kind: 'closed', at: data.closed_at };
       }),
     );
   }
 
-  /** Changes the text or the base of an open pull request. */
   async editPullRequest(
     repository: RepositoryName,
     number: number,
-    changes: Partial<Pick<NewPullRequest, 'title' | 'body' | 'base'>>,
+    changes: PullRequestChanges,
   ): Promise<void> {
     await this.#renamed(repository, ({ owner, name: repo }) =>
       this.#retried(async () => {
@@ -277,10 +201,11 @@ export class GitHub {
   }
 
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return underCurrentName(this.#calls, repository, write);
+    return underCurrentName((name) => this.repository(name), repository, write);
   }
 }
 
-export function headOf(fork: RepositoryName, branch: string): string {
+/** As GitHub names a branch of another repository of the network. */
+function labelOf({ fork, branch }: Head): string {
   return `${fork.owner}:${branch}`;
 }

@@ -1,0 +1,242 @@
+/**
+ * A code host in the service's own words. Everything outside this folder speaks to a host through these interfaces and
+ * through `GitTransport`; which kind of host it is, only `open.ts` knows.
+ *
+ * All methods reject with HostError; its code says what the caller may conclude:
+ * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood, and has done nothing.
+ * - `unreachable`: nobody knows. What is marked as **repeatable** may be asked for again: the result is the same. What is
+ *   marked as **once** may have been done, and must be looked for before anybody tries again; the method does that where
+ *   it says so.
+ *
+ * A write to a repository that was renamed goes to its new name, if that is public.
+ */
+import type { Oid } from '../git/oid.ts';
+import type { RepositoryName } from './repository-name.ts';
+
+/** The bot, as the host knows it. */
+export interface Account {
+  /** Stays the same when the account is renamed. */
+  readonly id: number;
+  readonly login: string;
+}
+
+export interface Repository extends RepositoryName {
+  readonly id: number;
+  /** Id of the repository that it shares a network of forks with; its own if there is none. */
+  readonly networkId: number;
+  readonly isPrivate: boolean;
+  readonly isArchived: boolean;
+  readonly sizeKb: number;
+}
+
+export type FileAnswer =
+  | { readonly kind: 'file'; readonly content: Uint8Array }
+  /** A folder or a submodule, or more than 1 MB. */
+  | { readonly kind: 'unreadable' }
+  /** No such path, or no such repository. */
+  | { readonly kind: 'missing' };
+
+/** A branch of the bot's fork that is to be merged. */
+export interface Head {
+  readonly fork: RepositoryName;
+  readonly branch: string;
+}
+
+/** A branch upstream, and the commit that it points to. */
+export interface UpstreamBranch {
+  readonly repository: RepositoryName;
+  readonly name: string;
+  readonly tip: Oid;
+}
+
+export interface PullRequest {
+  readonly number: number;
+  readonly url: string;
+  readonly isOpen: boolean;
+  /** The branch to merge into. */
+  readonly base: string;
+  /** The repository of its branch; null if that is gone. */
+  readonly fork: RepositoryName | null;
+}
+
+export interface PullRequestChanges {
+  readonly title?: string;
+  readonly body?: string;
+  readonly base?: string;
+}
+
+export interface NewPullRequest extends Required<PullRequestChanges> {
+  readonly head: Head;
+}
+
+export type ClosedPullRequest =
+  /** @property at as the host writes it; null if it does not say. */
+  | { readonly kind: 'closed'; readonly at: string | null }
+  /** It was merged already, so there was nothing to close. */
+  | { readonly kind: 'merged' };
+
+/** A submodule, and the commit of its own repository that it stands for. */
+export interface Submodule {
+  readonly path: string;
+  readonly oid: Oid;
+}
+
+/** Repositories, the bot's forks of them, and its pull requests. */
+export interface RepositoryHost {
+  /** Repeatable. */
+  account(): Promise<Account>;
+
+  /** The repository under its current name; renames are followed. Repeatable. */
+  repository(name: RepositoryName): Promise<Repository>;
+
+  /** A file at the tip of the default branch. Repeatable. */
+  file(repository: RepositoryName, path: string): Promise<FileAnswer>;
+
+  /**
+   * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
+   * forks share their objects, an account has one fork in a network, which may be a fork of another of its repositories.
+   * Repeatable.
+   */
+  fork(repository: Repository): Promise<RepositoryName>;
+
+  /** Brings a branch of the fork to where upstream has it, be it by force. Repeatable. */
+  syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void>;
+
+  /**
+   * Gives the fork a branch of upstream's that it lacks; one that exists by then is as good. Repeatable.
+   * @param ground a commit that the fork has.
+   */
+  addBranch(fork: RepositoryName, branch: UpstreamBranch, ground: Oid): Promise<void>;
+
+  /** Repeatable; `missing` or `refused` if there is no such branch. */
+  deleteBranch(fork: RepositoryName, branch: string): Promise<void>;
+
+  /**
+   * The pull request of a branch: the open one, else the newest; null if there never was one. The host may know nothing
+   * yet of one that was opened a moment ago. Repeatable.
+   */
+  findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null>;
+
+  /** Once: where an answer is lost, this looks for the pull request before it asks for it again. */
+  openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest>;
+
+  /** Repeatable. */
+  editPullRequest(repository: RepositoryName, number: number, changes: PullRequestChanges): Promise<void>;
+
+  /** One that is closed already stays as it is. Repeatable. */
+  closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest>;
+
+  /** The submodules whose commits an open pull request changes, among its first files. Repeatable. */
+  changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]>;
+}
+
+export interface PostedComment {
+  readonly id: number;
+  readonly url: string;
+}
+
+export interface CommentWithText extends PostedComment {
+  readonly text: string;
+}
+
+export interface NewIssue {
+  readonly title: string;
+  readonly body: string;
+  /** By name. A host drops those that it does not know, or that the bot may not set. */
+  readonly labels: readonly string[];
+}
+
+export interface PostedIssue {
+  readonly number: number;
+  readonly url: string;
+}
+
+/** What the bot writes: comments on issues and pull requests, and issues. */
+export interface ThreadHost {
+  /** Once, and never tried again: a second comment would be worse than an error. */
+  createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment>;
+
+  /** Once, and never tried again. */
+  createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue>;
+
+  /**
+   * The bot's comments on a thread that were created or changed since a moment. Repeatable.
+   * @param since milliseconds since 1970.
+   */
+  ownComments(repository: RepositoryName, number: number, since: number): Promise<readonly CommentWithText[]>;
+
+  /** Replaces a comment's text by `change(text)`; null leaves it. A comment that is gone is no error. Repeatable. */
+  editComment(repository: RepositoryName, id: number, change: (text: string) => string | null): Promise<void>;
+
+  /** A comment that is gone is no error. Repeatable. */
+  deleteComment(repository: RepositoryName, id: number): Promise<void>;
+}
+
+/** A pull request that someone touched. */
+export interface FeedThread {
+  readonly id: string;
+  /** The host says that the bot itself opened it. It may say something else of such a one, too. */
+  readonly isByBot: boolean;
+  readonly repository: RepositoryName;
+  readonly number: number;
+  /** Milliseconds since 1970, in whole seconds. */
+  readonly updatedAt: number;
+}
+
+export interface Feed {
+  /** Null: nothing has changed since the given time. */
+  readonly threads: readonly FeedThread[] | null;
+  /** Sent back unchanged in the next request; null if the host knows no such thing. */
+  readonly lastModified: string | null;
+  readonly pollIntervalMs: number;
+}
+
+/** A comment, or a review with all its remarks. */
+export interface Remark {
+  /** Names it among all remarks of its pull request: `comment:<id>` or `review:<id>`. */
+  readonly key: string;
+  /** The number of the account: its name may change. */
+  readonly authorId: number | null;
+  readonly url: string;
+  /** ISO 8601. */
+  readonly at: string;
+  readonly text: string;
+}
+
+export interface PullRequestState {
+  readonly number: number;
+  readonly url: string;
+  readonly authorId: number | null;
+  /** The branch to be merged. */
+  readonly branch: string;
+  readonly mergedAt: string | null;
+  readonly closedAt: string | null;
+}
+
+/** What a call to the host is made for. */
+export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'reviews';
+
+/**
+ * What others do to the bot's pull requests. Nothing is written, and nothing is marked as read, because the operator may
+ * use the account in a browser. Nothing is tried again: the caller comes back in a minute.
+ */
+export interface ActivityHost {
+  account(): Promise<Account>;
+
+  /**
+   * The pull requests that were touched since a moment, unless nothing has changed since `ifModifiedSince`.
+   * @param since milliseconds since 1970.
+   * @param wantsMore is handed each page, the newest first, and says whether to go on to the next one.
+   */
+  feed(
+    since: number,
+    ifModifiedSince: string | null,
+    wantsMore: (page: readonly FeedThread[]) => boolean,
+  ): Promise<Feed>;
+
+  /** Null if the host no longer shows it. */
+  pullRequest(repository: RepositoryName, number: number): Promise<PullRequestState | null>;
+
+  /** What was said on a pull request since a moment; null if the host no longer shows it. */
+  remarks(repository: RepositoryName, number: number, since: number): Promise<readonly Remark[] | null>;
+}
