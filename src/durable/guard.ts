@@ -17,7 +17,7 @@ import { ClientAttempts } from '../guard/client-attempts.ts';
 import { MODERATION_ALERT_LIMITS } from '../guard/limits.ts';
 import type { PanicScope } from '../guard/panic-scope.ts';
 import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../guard/sliding-window.ts';
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/account-rules.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
 import { CallMeter } from '../host/account/call-meter.ts';
-import type { HostAccess } from '../host/open.ts';
+import { accountRules, type HostAccess } from '../host/open.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { createLogger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
@@ -42,6 +42,7 @@ export function openBackOff(env: AccountEnv, host: HostConfig): AccountBackOff {
       pauseHost: (pauseMs) => hostAccountOf(env, host).pauseHost(pauseMs),
     },
     clock: systemClock,
+    limitText: accountRules(host.kind).limitText,
     later: waitUntil,
   });
 }
@@ -66,6 +67,7 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
     account: accountOf(host),
     token: host.token ?? '',
     clock: systemClock,
+    rules: accountRules(host.kind),
     tell: (problems) => {
       const logger = createLogger(config.logFormat, writeLine);
       for (const problem of problems) {

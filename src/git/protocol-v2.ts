@@ -96,6 +96,17 @@ function isRef(line: Uint8Array): boolean {
   return REF_LINE_START.test(String.fromCharCode(...line.subarray(0, OID_HEX_LENGTH + 1)));
 }
 
+/** Everything that `wants` reach and `haves` do not, in a pack that needs no object from elsewhere. */
+export function encodePackFetch(wants: readonly Oid[], haves: readonly Oid[]): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    ...wants.map((oid) => `want ${oid}`),
+    ...haves.map((oid) => `have ${oid}`),
+    'done',
+  ]);
+}
+
 /** Commits without their trees: the history itself, a few hundred bytes a commit. */
 export interface HistoryRequest {
   readonly wants: readonly Oid[];

@@ -2,7 +2,7 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/account-rules.ts';
 import type { Notification, NotificationAction } from '../notify/ntfy.ts';
 import { type Action, pardonOf } from './action-token.ts';
 import type { BurstFigures } from './burst-detector.ts';
@@ -87,6 +87,12 @@ const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>, string
   'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
   'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
   'no-notifications': 'lacks the scope notifications, without which nobody hears of comments and merges',
+  'no-write:repository':
+    'lacks the scope write:repository, without which there are no forks and pull requests',
+  'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
+  'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
+  'no-read:notification':
+    'lacks the scope read:notification, without which nobody hears of comments and merges',
 };
 
 interface Words {

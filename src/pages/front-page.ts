@@ -1,6 +1,6 @@
 /** The front page: what this is, how to use it, and how it is doing. */
 import { html } from 'hono/html';
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/account-rules.ts';
 import { type HostConfig, hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
@@ -98,6 +98,10 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   'no-public_repo': 'has not allowed the bot’s token to write: pushes, comments and issues fail',
   'no-workflow': 'has not allowed the bot’s token to update workflows: some pushes fail',
   'no-notifications': 'has not allowed the bot’s token to hear of comments and merges',
+  'no-write:repository': 'has not allowed the bot’s token to write to repositories: pushes fail',
+  'no-write:issue': 'has not allowed the bot’s token to write: comments and issues fail',
+  'no-read:user': 'has not allowed the bot’s token to read its own name: pushes fail',
+  'no-read:notification': 'has not allowed the bot’s token to hear of comments and merges',
 };
 
 function botProblem({ hostName, problem }: BotProblem): Html {

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { tokenHash } from '../../src/guard/action-token.ts';
 import type { TrackedPullRequest } from '../../src/guard/tracked-pull-request.ts';
-import type { TokenProblem } from '../../src/host/account/token-watch.ts';
+import type { TokenProblem } from '../../src/host/account/account-rules.ts';
 import type { Notification } from '../../src/notify/ntfy.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 

@@ -45,6 +45,14 @@ const databasesOf = (className: string) => [...databases()].filter((path) => pat
 
 const filesThatHold = (text: string) => allFiles().filter((path) => readFileSync(path).includes(text));
 
+/** As if no pull request had been recorded since there is the list. */
+function emptyList(): void {
+  const path = [...databases()].find((file) => /\/d1\/.*\.sqlite$/.test(file) && !/metadata/.test(file));
+  const database = new DatabaseSync(path ?? '');
+  database.exec('PRAGMA busy_timeout = 5000; DELETE FROM recorded_hashes');
+  database.close();
+}
+
 describe('made-up hashes', () => {
   it('that are looked up or reported leave no file and no row', async () => {
     await lookUp(hashOf(0), 0);
@@ -84,22 +92,14 @@ it('a pull request that is older than the list of hashes is updated, listed by t
   const { banner } = await expectAccepted(bed, contribution, await clone.push());
   const page = async () => (await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`)).status;
   await expect.poll(page).toBe(200);
-  const forget = () => {
-    const [path = ''] = [...databases()].filter(
-      (file) => /\/d1\/.*\.sqlite$/.test(file) && !/metadata/.test(file),
-    );
-    const database = new DatabaseSync(path);
-    database.exec('PRAGMA busy_timeout = 5000; DELETE FROM recorded_hashes');
-    database.close();
-  };
-  forget();
+  emptyList();
   expect(await page()).toBe(404);
 
   await clone.commit();
   const option = `pr-hash=${banner.prHash}`;
   const updated = await expectAccepted(bed, contribution, await clone.push('-o', option, 'origin', 'HEAD'));
   expect(updated.banner.prHash).toBe(banner.prHash);
-  forget();
+  emptyList();
   const withdrawn = await clone.push('-o', option, 'origin', ':main');
   expect(withdrawn.code, withdrawn.stderr).toBe(0);
   expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });

@@ -91,8 +91,12 @@ const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; 
   repository: { run: ({ github }) => github.repository(NAME) },
   file: { run: ({ github }) => github.file(NAME, '.gitveil.yml') },
   fork: { run: ({ github }) => github.fork(REPOSITORY) },
-  syncBranch: { run: ({ github }) => github.syncBranch(FORK, 'main', OID) },
-  addBranch: { run: ({ github }) => github.addBranch(FORK, 'main', OID, OID) },
+  syncBranch: {
+    run: ({ github }) => github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }),
+  },
+  addBranch: {
+    run: ({ github }) => github.addBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }, OID),
+  },
   deleteBranch: { run: ({ github }) => github.deleteBranch(FORK, 'anon-1') },
   findPullRequest: { run: ({ github }) => github.findPullRequest(NAME, HEAD) },
   openPullRequest: { run: ({ github }) => github.openPullRequest(NAME, request), creates: /\/pulls$/ },

@@ -2,7 +2,7 @@
  * What is wrong with the bot's accounts, as the operator was last told: several may find it out at once, and once a day is
  * enough.
  */
-import type { TokenProblem } from '../../host/account/token-watch.ts';
+import type { TokenProblem } from '../../host/account/account-rules.ts';
 
 export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;
 

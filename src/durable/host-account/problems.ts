@@ -1,5 +1,5 @@
 /** What is wrong with the account or its token, as it was found out last. */
-import type { TokenProblem } from '../../host/account/token-watch.ts';
+import type { TokenProblem } from '../../host/account/account-rules.ts';
 
 interface Found {
   readonly problems: readonly TokenProblem[];

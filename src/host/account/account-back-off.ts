@@ -22,6 +22,8 @@ export interface BackOffSettings {
   readonly hostName: string;
   readonly board: PauseBoard;
   readonly clock: Clock;
+  /** What this kind of host writes into a 403 that is a limit; null: nothing. */
+  readonly limitText: RegExp | null;
   /** Work that nobody waits for. */
   readonly later: (work: Promise<unknown>) => void;
 }
@@ -77,8 +79,8 @@ export class AccountBackOff {
 
   /** To be shown each answer to a call of the account that was refused. Null: it asks for no pause. */
   observe(answer: HostAnswer): number | null {
-    const { board, clock, later } = this.#settings;
-    const pauseMs = pauseAskedBy(answer, clock.now());
+    const { board, clock, later, limitText } = this.#settings;
+    const pauseMs = pauseAskedBy(answer, clock.now(), limitText);
     if (pauseMs === null) return null;
     this.#know({ pausedUntil: clock.now() + pauseMs });
     count('gitveil_host_pauses_total', { status: String(answer.status) });

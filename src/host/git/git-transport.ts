@@ -15,6 +15,7 @@ import { ProtocolError } from '../../git/protocol-error.ts';
 import {
   encodeHistoryFetch,
   encodeLsRefs,
+  encodePackFetch,
   type HistoryRequest,
   readFetchSections,
   readLsRefs,
@@ -36,6 +37,9 @@ const MAX_REPORT_BYTES = 1024 * 1024;
 
 /** What a host says instead of a listing without commits, if it says anything. */
 const NONE_SELECTED = /no commits selected/;
+
+/** Of a pack that is handed on; as much as the largest repository that the service takes by default. */
+const MAX_COPIED_BYTES = 500 * 1024 * 1024;
 
 /** Commits of one listing, inflated, with what each costs besides: some 60,000. */
 const MAX_LISTED_BYTES = 48 * 1024 * 1024;
@@ -117,6 +121,23 @@ export class GitTransport {
   }
 
   /**
+   * The pack of a public repository's commit, less what `haves` reach, piece by piece as the host makes it. The answer
+   * ends when the last piece has been taken, or `return` is called.
+   * @throws HostError as `listRefs`; so do the pieces.
+   */
+  async fetchPack(
+    repository: RepositoryName,
+    want: Oid,
+    haves: readonly Oid[],
+  ): Promise<AsyncGenerator<Uint8Array>> {
+    const body = encodePackFetch([want], haves);
+    const response = await this.#read(repository, 'upstream', (caller) =>
+      this.#http.post(repository, 'git-upload-pack', caller, body),
+    );
+    return this.#packPieces(response);
+  }
+
+  /**
    * Pushes to one of the bot's forks.
    * @param body commands and pack, as receive-pack expects them.
    * @throws HostError; after `unreachable` it is unknown whether the push took place.
@@ -125,6 +146,22 @@ export class GitTransport {
     const response = await this.#http.post(fork, 'git-receive-pack', 'bot', body);
     // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
     return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
+  }
+
+  async *#packPieces(response: Response): AsyncGenerator<Uint8Array> {
+    const limits = { maxBytes: MAX_COPIED_BYTES, timeoutMs: HOST_TIMEOUT_MS, pace: 'any' } as const;
+    const reader = new ByteReader(chunksOf(response.body, limits));
+    let isWhole = false;
+    try {
+      const sections = await readFetchSections(reader);
+      if (sections.kind === 'refused') throw new ErrorPacket(sections.message);
+      for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) yield data;
+      isWhole = true;
+    } catch (error) {
+      throw this.#http.unreachable(error);
+    } finally {
+      if (!isWhole) await reader.cancel();
+    }
   }
 
   async #readHistory(response: Response, maxBytes: number): Promise<HistoryAnswer> {

@@ -159,7 +159,7 @@ export class SmartHttp {
         const said = `${hostText(text) || 'no reason'} (${status})`;
         return new HostError('refused', `${this.hostName} refuses the bot account: ${said}`, status, said);
       }
-    } else if (pauseAskedBy(answer, Date.now()) !== null) {
+    } else if (pauseAskedBy(answer, Date.now(), null) !== null) {
       const message = `${this.hostName} limits what this service may read. Try again later.`;
       return new HostError('rate-limited', message, status);
     }

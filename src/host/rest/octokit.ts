@@ -26,6 +26,8 @@ export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
 export interface RestCalls {
   readonly octokit: Octokit;
   readonly retried: RetriedCalls;
+  readonly clock: Clock;
+  readonly apiUrl: string;
 }
 
 /** A host's REST interface, as somebody is to speak to it: with a token, over these connections. */
@@ -42,7 +44,7 @@ export interface RestAccess {
 export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
   const { apiUrl, token, http, backOff, tokenWatch, callMeter } = access;
   const restFetch = countedFetch('rest', http);
-  const { origin } = new URL(apiUrl);
+  const { origin, host } = new URL(apiUrl);
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
@@ -63,14 +65,14 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
     await backOff.heed();
   });
   octokit.hook.error('request', (error) => {
-    if (isRequestFailure(error)) {
-      const answer = answerOf(error);
-      for (const observer of [backOff, tokenWatch, callMeter]) observer.observe(answer);
-    }
-    throw error;
+    if (!isRequestFailure(error)) throw error;
+    const answer = answerOf(error);
+    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
+    const pauseMs = backOff.observe(answer);
+    throw pauseMs === null ? error : new RateLimitError(host, pauseMs, error);
   });
   octokit.hook.after('request', ({ status, headers: answered, data }) => {
-    const answer = { status, header: (name: string) => answered[name]?.toString() ?? null };
+    const answer = { status, header: (name: string) => answered[name]?.toString() ?? null, text: '' };
     for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
     // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
     // without any answer.
@@ -83,31 +85,34 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
   return octokit;
 }
 
-export function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }): RetriedCalls {
+export function openCalls(access: RestAccess & { readonly clock: Clock }): RestCalls {
+  const { apiUrl, clock } = access;
+  return { octokit: openOctokit(access), retried: retriedCalls({ apiUrl, clock }), apiUrl, clock };
+}
+
+function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }): RetriedCalls {
   const hostName = new URL(apiUrl).host;
   return async (call) => {
     try {
-      return await withRetries(clock, call, (error) => advise(error, clock.now()));
+      return await withRetries(clock, call, advise);
     } catch (error) {
-      throw toHostError(error, hostName, clock.now());
+      throw toHostError(error, hostName);
     }
   };
 }
 
-function advise(error: unknown, now: number): RetryAdvice {
-  const waitMs = askedPauseMs(error, now);
+function advise(error: unknown): RetryAdvice {
+  const waitMs = askedPauseMs(error);
   if (waitMs !== null) return { kind: 'again', waitMs };
   const mayPass = isRequestFailure(error) && error.status >= 500;
   return mayPass ? { kind: 'again', waitMs: null } : { kind: 'final' };
 }
 
-function toHostError(error: unknown, hostName: string, now: number): HostError {
+function toHostError(error: unknown, hostName: string): HostError {
   if (error instanceof HostError) return error;
   if (!isRequestFailure(error) || error.status >= 500) {
     return new HostError('unreachable', `${hostName} did not answer as expected. Try again later.`, error);
   }
-  const pauseMs = askedPauseMs(error, now);
-  if (pauseMs !== null) return new RateLimitError(hostName, pauseMs, error);
   if (error.status < 400) {
     return new HostError('moved', `${hostName} redirects to another address. Try again later.`, error);
   }
@@ -123,6 +128,8 @@ function toHostError(error: unknown, hostName: string, now: number): HostError {
       `${text} (401)`,
     );
   }
-  const said = error.status === 403 ? `${text} (403)` : null;
+  // 413: the account has used up its quota.
+  const concernsOperator = error.status === 403 || error.status === 413;
+  const said = concernsOperator ? `${text} (${error.status})` : null;
   return new HostError('refused', `${hostName} says: ${text}`, error, said);
 }

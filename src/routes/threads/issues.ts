@@ -3,7 +3,6 @@
  * the answer identifies its author there.
  */
 import { type Context, Hono } from 'hono';
-import { systemClock } from '../../clock.ts';
 import { openHostAccess } from '../../durable/host-access.ts';
 import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
@@ -86,6 +85,6 @@ async function create(
     return await threads.createIssue(target, issue);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
-    return writeFailure(error, systemClock.now());
+    return writeFailure(error);
   }
 }
