@@ -129,8 +129,8 @@ export class Identity extends DurableObject<Env> {
           this.#currentAttempt = id;
         },
       };
-      const [outcome] = await Promise.all([postComment(surroundings, request), listing]);
-      return outcome;
+      const [posted] = await Promise.all([postComment(surroundings, request), listing]);
+      return posted;
     });
     if (outcome.kind === 'posted') {
       const { owner, repo: name, number } = request;
