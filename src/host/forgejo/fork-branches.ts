@@ -10,7 +10,6 @@ import type { UpstreamBranch } from '../code-host.ts';
 import { copyBranch } from '../git/branch-copy.ts';
 import type { GitTransport } from '../git/git-transport.ts';
 import { HostError } from '../host-error.ts';
-import type { MemoryHold } from '../../memory-budget.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus, isRequestFailure } from '../rest/request-failure.ts';
@@ -34,22 +33,16 @@ const MAX_SERVERS = 100;
 export interface ForkBranchTools {
   readonly calls: RestCalls;
   readonly transport: GitTransport;
-  /** What the transport holds. */
-  readonly memory: MemoryHold;
 }
 
 /** @throws HostError */
 export async function syncBranch(
-  { calls, transport, memory }: ForkBranchTools,
+  { calls, transport }: ForkBranchTools,
   fork: RepositoryName,
   branch: UpstreamBranch,
 ): Promise<void> {
-  try {
-    const isThere = (await bringForward(calls, fork, branch.name)) && (await hasTip(transport, fork, branch));
-    if (!isThere) await copyBranch(transport, fork, branch);
-  } finally {
-    memory.end();
-  }
+  const isThere = (await bringForward(calls, fork, branch.name)) && (await hasTip(transport, fork, branch));
+  if (!isThere) await copyBranch(transport, fork, branch);
 }
 
 /** @param ground a commit that the fork has. @throws HostError */

@@ -6,7 +6,6 @@
  * byte, and has nothing to do with a client's request.
  */
 import { concatBytes } from '../../git/bytes.ts';
-import type { CommitTable } from '../../git/commit-table.ts';
 import { selectHaves } from '../../git/haves.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
 import { encodePktLine, FLUSH_PKT } from '../../git/pkt-line.ts';
@@ -14,6 +13,7 @@ import type { UpstreamBranch } from '../code-host.ts';
 import { HostError, hostText } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { HistoryRequest } from '../../git/protocol-v2.ts';
+import type { CommitTable } from '../../git/commit-table.ts';
 import type { GitTransport } from './git-transport.ts';
 
 const BRANCHES = 'refs/heads/';
@@ -57,10 +57,10 @@ async function recentCommits(
   fork: RepositoryName,
   tip: Oid,
 ): Promise<readonly Oid[]> {
-  const tips = await listed(transport, fork, { wants: [tip], tipsOnly: true });
-  if (tips === null || tips.size === 0) return [];
-  const commits = await listed(transport, fork, { wants: [tip], since: tips.newestAt - LISTED_S });
-  return selectHaves(commits?.newestFirst() ?? []);
+  const newest = await listed(transport, fork, { wants: [tip], tipsOnly: true });
+  if (newest === null || newest.size === 0) return [];
+  const commits = await listed(transport, fork, { wants: [tip], since: newest.newestAt - LISTED_S });
+  return commits === null ? [] : selectHaves(commits.newestFirst());
 }
 
 async function listed(
