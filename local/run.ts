@@ -43,12 +43,13 @@ async function startSandbox({ port, stateDir }: Config): Promise<Sandbox> {
   return sandbox;
 }
 
-async function startService({ host, port }: Config, env: Record<string, string>): Promise<Service> {
+async function startService(config: Config, env: Record<string, string>): Promise<Service> {
+  const { host, port } = config;
   const service = await runService(prepared, { env, host, port }).catch((error: unknown) => {
     const isTaken = error instanceof WorkerdFailure && error.isAddressTaken;
     throw isTaken ? new Error(whyNotListening(host, port, 'EADDRINUSE'), { cause: error }) : error;
   });
-  const endRuns = everyMinute(() => service.runScheduled());
+  const endRuns = everyMinute(() => service.runScheduled(), { startsNow: !isHostEmbedded(config) });
   running.unshift(() => {
     endRuns();
     return service.dispose();

@@ -5,7 +5,8 @@
  * as arguments.
  */
 import type { HostConfig } from './config/hosts.ts';
-import type { Config, VariableName } from './config.ts';
+import type { VariableName } from './config/environment-reader.ts';
+import type { Config } from './config.ts';
 import type { Guard } from './durable/guard.ts';
 import type { HostAccount } from './durable/host-account.ts';
 import type { Identity } from './durable/identity.ts';

@@ -10,6 +10,8 @@
  * next answer tells of them.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { hostWithKey } from '../config/hosts.ts';
+import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import {
   type AccountUse,
@@ -24,9 +26,15 @@ import {
 import { HourlyCounts } from '../guard/hourly-counts.ts';
 import type { Limit } from '../guard/sliding-window.ts';
 import type { TokenProblem } from '../host/account/account-rules.ts';
+import type { HostProblem } from '../host/host-check.ts';
+import { checkHost } from '../host/open.ts';
+import { createLogger } from '../log.ts';
+import { HttpClient } from '../outgoing/http-client.ts';
+import { openHostAccess } from './host-access.ts';
 import { Creations } from './host-account/creations.ts';
 import { Pause } from './host-account/pause.ts';
 import { Problems } from './host-account/problems.ts';
+import { Usability } from './host-account/usability.ts';
 
 export interface AccountAdmittance {
   /** How long the host is to be left alone; 0: it is not. */
@@ -44,12 +52,15 @@ export interface AccountFigures {
   /** By limit. */
   readonly creationsLeft: readonly number[];
   readonly problems: readonly TokenProblem[];
+  /** What is wrong with the code host; null: nothing, as far as it is known. */
+  readonly hostProblem: HostProblem | null;
 }
 
 export class HostAccount extends DurableObject<Env> {
   readonly #pause: Pause;
   readonly #creations: Creations;
   readonly #problems: Problems;
+  readonly #usability = new Usability();
   readonly #shares = new HourlyCounts();
   #calls: KnownCalls | null = null;
   /** Writes since the host said how many calls are left. */
@@ -110,7 +121,12 @@ export class HostAccount extends DurableObject<Env> {
     const use = this.#use(limits, now);
     const left = callsLeft(use, now);
     const calls = this.#calls === null || left === null ? null : { limit: this.#calls.limit, left };
-    return { calls, creationsLeft: creationsLeft(use, now), problems: this.#problems.current(now) };
+    return {
+      calls,
+      creationsLeft: creationsLeft(use, now),
+      problems: this.#problems.current(now),
+      hostProblem: this.#usability.problem?.kind ?? null,
+    };
   }
 
   /**
@@ -128,6 +144,27 @@ export class HostAccount extends DurableObject<Env> {
     );
     this.#telling = telling.catch(() => {});
     return telling;
+  }
+
+  /**
+   * Sees whether the account's code host can be used, at most once in some minutes. What is wrong is logged, and `figures`
+   * tells it. Never rejects.
+   */
+  async check(hostKey: string): Promise<void> {
+    const now = Date.now();
+    const result = parseConfig({ ...this.env });
+    const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
+    if (result.kind === 'invalid' || host === undefined) return;
+    // A host that wants to be left alone is left alone.
+    if (this.#pause.left(now) > 0 || !this.#usability.isDue(now)) return;
+    const { logFormat, outgoingFetchHosts } = result.config;
+    const access = openHostAccess(this.env, result.config, host, new HttpClient(outgoingFetchHosts));
+    const isNews = await this.#usability.ask(() => checkHost(access), now);
+    const { problem } = this.#usability;
+    if (!isNews) return;
+    const logger = createLogger(logFormat, (line) => console.log(line));
+    if (problem === null) logger.info('a code host can be used again');
+    else logger.warn('a code host cannot be used', { outcome: problem.kind, hostSays: problem.sentence });
   }
 
   /** Forgets what was created more than an hour ago, and for whom. */

@@ -32,6 +32,8 @@ export interface CheckedAnswer {
   readonly json: unknown;
 }
 
+/** That of every call of a REST interface here, so that a check looks like them. */
+const REST_TYPE = 'application/vnd.github.v3+json';
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 1024 * 1024;
 
@@ -42,7 +44,7 @@ export async function ask(
   token: string | null,
   method: 'GET' | 'POST' = 'GET',
 ): Promise<CheckedAnswer | null> {
-  const headers: Record<string, string> = { 'User-Agent': 'gitveil', Accept: 'application/json' };
+  const headers: Record<string, string> = { 'User-Agent': 'gitveil', Accept: REST_TYPE };
   if (token !== null) headers['Authorization'] = `token ${token}`;
   if (method === 'POST') headers['Content-Type'] = 'application/json';
   try {

@@ -109,6 +109,10 @@ export const GAUGES = {
     help: 'Comments, issues and pull requests that the bot account may still create, by limit (LIMIT_CREATIONS).',
     labels: ['host', 'limit'],
   },
+  gitveil_host_problem: {
+    help: '1 while a code host cannot be used, by what is wrong with it; the log has a sentence.',
+    labels: ['host', 'problem'],
+  },
   gitveil_bot_account_problem: {
     help: '1 while something is wrong with the bot account or its token, by what it is.',
     labels: ['host', 'problem'],

@@ -31,6 +31,8 @@ export interface PushHost extends HistoryHost {
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
   pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'end'>;
+  /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
+  mayBeRecorded(prHash: string): Promise<boolean>;
   /** The object of a pull request. */
   pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell'>;
 }

@@ -1,7 +1,10 @@
 /** Pseudonyms while the host wants to be left alone by the account: comments and chores alike. Time only goes forward. */
-import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import type { HostConfig } from '../../src/config/hosts.ts';
+import { hostAccountOf } from '../../src/durable/host-access.ts';
 import type { Env } from '../../src/env.ts';
 import { FakeThreads } from './support/fake-threads.ts';
 import { Pseudonym, holdClock, pass } from './support/pseudonym.ts';
@@ -16,13 +19,10 @@ const refuse = (headers: Record<string, string>) => () =>
 
 /** Nobody waits until all others can know of a pause. */
 async function passWhenTold(ms: number): Promise<void> {
-  const guard = bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
-  const until = () =>
-    runInDurableObject(
-      guard,
-      (_, { storage }) => storage.kv.get<{ until: number }>('host-pause')?.until ?? 0,
-    );
-  await expect.poll(until).toBeGreaterThan(Date.now());
+  const config = parseConfig({ ...bindings });
+  if (config.kind === 'invalid') throw new Error('bad configuration');
+  const account = hostAccountOf(bindings, config.config.hosts[0] as HostConfig);
+  await expect.poll(() => account.hostPause()).toBeGreaterThan(0);
   pass(ms);
 }
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { VARIABLES } from '../../src/config.ts';
+import { VARIABLES } from '../../src/config/environment-reader.ts';
 
 it('documents every variable', async () => {
   const readme = await readFile(join(import.meta.dirname, '../../README.md'), 'utf8');

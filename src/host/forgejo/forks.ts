@@ -93,9 +93,9 @@ function checked(data: AnsweredRepository, repository: Repository, login: string
   throw new HostError('refused', 'The code host answered with a repository that is not its fork.');
 }
 
-async function unlessMissing<T>(call: () => Promise<T>): Promise<T | null> {
+async function unlessMissing<T>(ask: () => Promise<T>): Promise<T | null> {
   try {
-    return await call();
+    return await ask();
   } catch (error) {
     if (error instanceof HostError && error.code === 'missing') return null;
     throw error;

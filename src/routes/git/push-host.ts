@@ -15,6 +15,7 @@ import { openPolicies } from '../../policy/policies.ts';
 import { HistoryCache } from '../../push/upstream/history-cache.ts';
 import { HistoryLister } from '../../push/upstream/history-lister.ts';
 import type { HistoryHost, PushHost } from '../../push/push-host.ts';
+import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { pushAdmission } from './push-admission.ts';
 
 /** The account behind a token does not change, so each isolate asks for it once. */
@@ -75,6 +76,7 @@ export function pushHost(c: Context<AppEnv>): PushHost {
     policy: (repository) => openPolicies(c.env, config, host, c.var.logger, http).of(repository),
     secret: () => serviceSecret(c.env, config.identitySecret),
     pendingPush: (hash) => c.env.PENDING_PUSHES.get(c.env.PENDING_PUSHES.idFromName(hash)),
+    mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
     pullRequest: (prHash) => c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(prHash)),
   };
 }

@@ -8,12 +8,10 @@ import { limitText } from '../../guard/limits.ts';
 import type { Limit } from '../../guard/sliding-window.ts';
 import type { GaugeValue } from '../../metrics/exposition.ts';
 
-/** None of a host without an account, or whose object does not answer. */
+/** None of a host whose object does not answer. */
 export async function accountGauges(c: Context<AppEnv>): Promise<readonly GaugeValue[]> {
   const { hosts, limits } = c.var.config;
-  const known = hosts
-    .filter(({ token }) => token !== null)
-    .map((host) => gaugesOf(c, host, limits.creations));
+  const known = hosts.map((host) => gaugesOf(c, host, limits.creations));
   return (await Promise.all(known)).flat();
 }
 
@@ -33,7 +31,7 @@ async function gaugesOf(
 function toGauges(
   host: string,
   limits: readonly Limit[],
-  { calls, creationsLeft, problems }: AccountFigures,
+  { calls, creationsLeft, problems, hostProblem }: AccountFigures,
 ): readonly GaugeValue[] {
   const gauges: GaugeValue[] = [];
   if (calls !== null) {
@@ -45,6 +43,9 @@ function toGauges(
   for (const [index, limit] of limits.entries()) {
     const labels = { host, limit: limitText([limit]) };
     gauges.push({ name: 'gitveil_host_creations_left', labels, value: creationsLeft[index] ?? 0 });
+  }
+  if (hostProblem !== null) {
+    gauges.push({ name: 'gitveil_host_problem', labels: { host, problem: hostProblem }, value: 1 });
   }
   for (const problem of problems) {
     gauges.push({ name: 'gitveil_bot_account_problem', labels: { host, problem }, value: 1 });
