@@ -1,7 +1,5 @@
 /** A real Gitea for the contract's cases, and for whoever acts beside the bot. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { initBareRepository } from '../../../sandbox/bare-repository.ts';
 import type { HostAccess } from '../../../src/host/open.ts';
 import { gitIn } from '../../e2e/support/objects.ts';
@@ -57,7 +55,7 @@ export class People {
   async createRepository({ owner = 'mona', ...facts }: Wanted = {}): Promise<ContractRepository> {
     const upstream = await this.createUpstream(owner, facts);
     await upstream.grow({ count: 3 });
-    await this.#settled(`/repos/${owner}/${upstream.name}`);
+    await this.settled(upstream.fullName);
     let repo = upstream.name;
     const place = () => `/repos/${owner}/${repo}`;
     return {
@@ -66,7 +64,7 @@ export class People {
       comment: (number, body) => this.call('POST', `${place()}/issues/${number}/comments`, { body }),
       review: (number, body) =>
         this.call('POST', `${place()}/pulls/${number}/reviews`, { body, event: 'COMMENT' }),
-      merge: (number) => this.#merge(`${place()}/pulls/${number}`),
+      merge: (number) => this.merge(`${owner}/${repo}`, number),
       rename: async (name) => {
         await this.call('PATCH', place(), { name });
         repo = name;
@@ -75,17 +73,21 @@ export class People {
     };
   }
 
-  /** An empty repository. */
-  async createUpstream(owner: Owner, wanted: object = {}): Promise<PushedUpstream> {
+  /** An empty repository. @param urlOf where a person finds it; default: on the server itself. */
+  async createUpstream(
+    owner: Owner,
+    wanted: object = {},
+    urlOf = (name: string) => `${this.#gitea.url}/${owner}/${name}.git`,
+  ): Promise<PushedUpstream> {
     const facts = { name: unique('hello'), default_branch: 'main', ...wanted };
     await this.call('POST', `/admin/users/${owner}/repos`, facts);
-    return new PushedUpstream(this.#gitea, owner, facts.name);
+    return new PushedUpstream(this.#gitea, owner, facts.name, urlOf(facts.name));
   }
 
   /** The first push is taken note of in the background; until then the repository counts as empty. */
-  async #settled(path: string): Promise<void> {
+  async settled(fullName: string): Promise<void> {
     for (let attempt = 0; attempt < 200; attempt++) {
-      const { empty } = await this.call<{ empty: boolean }>('GET', path);
+      const { empty } = await this.call<{ empty: boolean }>('GET', `/repos/${fullName}`);
       if (!empty) return;
       await new Promise((done) => setTimeout(done, 25));
     }
@@ -93,10 +95,10 @@ export class People {
   }
 
   /** Whether it can be merged is found out in the background. */
-  async #merge(path: string): Promise<void> {
+  async merge(fullName: string, number: number): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.call('POST', `${path}/merge`, { Do: 'merge' });
+        return await this.call('POST', `/repos/${fullName}/pulls/${number}/merge`, { Do: 'merge' });
       } catch (error) {
         if (attempt === 50) throw error;
         await new Promise((done) => setTimeout(done, 100));
@@ -110,8 +112,8 @@ export class PushedUpstream extends Upstream {
   readonly #gitea: GiteaAddress;
   #name: string;
 
-  constructor(gitea: GiteaAddress, owner: string, name: string, url = `${gitea.url}/${owner}/${name}.git`) {
-    const path = join(mkdtempSync(join(tmpdir(), 'gitveil-upstream-')), `${name}.git`);
+  constructor(gitea: GiteaAddress, owner: string, name: string, url: string) {
+    const path = join(dirname(gitea.config), 'upstream', owner, `${name}.git`);
     initBareRepository(path, 'main');
     super({ owner, name, defaultBranch: 'main', path, url });
     this.#gitea = gitea;
