@@ -29,7 +29,7 @@ async function start(): Promise<void> {
   if (result.kind === 'invalid') throw new Error('the environment is not the one that was checked');
   const { config } = result;
   const sandbox = isHostEmbedded(config) ? await startSandbox(config) : null;
-  const service = await startService(config, { ...env, ...(sandbox && hostVariables(sandbox)) });
+  const service = await startService(config, { ...env, ...(sandbox && hostVariables(sandbox, env)) });
   const text = sandbox
     ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
     : welcome(service.url, config.hosts, config.stateDir);

@@ -3,7 +3,6 @@ import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { parseConfig } from '../../src/config.ts';
-import type { HostConfig } from '../../src/config/hosts.ts';
 import { hostAccountOf } from '../../src/durable/host-access.ts';
 import type { Env } from '../../src/env.ts';
 import { FakeThreads } from './support/fake-threads.ts';
@@ -19,9 +18,9 @@ const refuse = (headers: Record<string, string>) => () =>
 
 /** Nobody waits until all others can know of a pause. */
 async function passWhenTold(ms: number): Promise<void> {
-  const config = parseConfig({ ...bindings });
-  if (config.kind === 'invalid') throw new Error('bad configuration');
-  const account = hostAccountOf(bindings, config.config.hosts[0] as HostConfig);
+  const result = parseConfig({ ...bindings });
+  if (result.kind === 'invalid') throw new Error('the configuration is invalid');
+  const account = hostAccountOf(bindings, result.config.hosts[0]);
   await expect.poll(() => account.hostPause()).toBeGreaterThan(0);
   pass(ms);
 }

@@ -16,6 +16,7 @@ import { MAX_TEXT_CHARACTERS, characters, issueText } from '../../identity/foote
 import { identityHash } from '../../identity/keyed-hash.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { newUserToken } from '../../identity/user-token.ts';
+import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { readJsonObject } from '../request/json-body.ts';
 import { onRepository, REPOSITORY_PATH } from '../request/repository.ts';
 import { serviceAddress } from '../request/public-origin.ts';
@@ -58,10 +59,15 @@ async function createIssue(c: Context<AppEnv>, target: RepositoryName): Promise<
   }
   const { url, number } = created;
   const userToken = newUserToken();
+  const hash = identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken);
+  // The issue is there in any case. Its author enters the list with their first comment otherwise.
+  await listPseudonym(c.env.DB, hash).catch((error: unknown) =>
+    c.var.logger.warn('the list of pseudonyms does not answer', { error }),
+  );
   return c.json<IssueAnswer>({
     issue_url: url,
     number,
-    hash: identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken),
+    hash,
     karma: 0,
     user_token: userToken,
     issue_reply_token: userToken,

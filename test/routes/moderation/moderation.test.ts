@@ -74,17 +74,17 @@ describe('a report that stalls', () => {
   });
 });
 
+const unknownReport = () => ({
+  method: 'POST',
+  body: new URLSearchParams({ hash: UNKNOWN_HASH }),
+  headers: { Accept: JSON_TYPE },
+});
+
 describe('a report of a hash that nobody has', () => {
   const NOBODY = { idFromName: () => expect.unreachable(), get: () => expect.unreachable() };
-  const asForm = () => ({
-    method: 'POST',
-    body: new URLSearchParams({ hash: UNKNOWN_HASH }),
-    headers: { Accept: JSON_TYPE },
-  });
-
   it('is refused, and wakes neither a pseudonym nor the window of its sender', async () => {
     const objects = { IDENTITIES: NOBODY, RATE_WINDOWS: NOBODY } as unknown as Partial<Env>;
-    const response = await request(asForm(), objects);
+    const response = await request(unknownReport(), objects);
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({
       error:
@@ -94,7 +94,7 @@ describe('a report of a hash that nobody has', () => {
 
   it('is refused with 429 when there are too many', async () => {
     const address = newAddress();
-    const send = () => request({ ...asForm(), address }, { LIMIT_LOOKUPS: '2/1m' });
+    const send = () => request({ ...unknownReport(), address }, { LIMIT_LOOKUPS: '2/1m' });
     const answers = [await send(), await send(), await send(), await send()];
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 429, 429]);
     expect(Number(answers[3]?.headers.get('Retry-After'))).toBeGreaterThan(50);
@@ -107,7 +107,7 @@ describe('a report of a hash that nobody has', () => {
     const away = { prepare: () => ({ bind: () => ({ first: () => Promise.reject(new Error('away')) }) }) };
     const DB = away as unknown as Env['DB'];
     vi.spyOn(console, 'log').mockImplementation(() => {});
-    expect((await request(asForm(), { DB })).status).toBe(200);
+    expect((await request(unknownReport(), { DB })).status).toBe(200);
   });
 });
 
