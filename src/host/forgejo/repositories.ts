@@ -106,7 +106,7 @@ export class ForgejoRepositories implements RepositoryHost {
   }
 
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
-    return deleteBranch(this.#tools, fork, branch);
+    return this.#withGit((tools) => deleteBranch(tools, fork, branch));
   }
 
   async findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null> {

@@ -9,6 +9,7 @@ import type {
 } from '../../../src/host/code-host.ts';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
+import { isolateMemory } from '../../../src/memory-budget.ts';
 import { openActivity, openRepositories, openThreads } from '../../../src/host/open.ts';
 import type { RepositoryName } from '../../../src/host/repository-name.ts';
 import { gitIn } from '../../e2e/support/objects.ts';
@@ -44,6 +45,7 @@ export class World {
     this.transport = new GitTransport(
       new SmartHttp(host.url, host.access, host.access.http),
       host.access.clock,
+      isolateMemory.open(host.access.clock),
       null,
     );
   }
