@@ -4,6 +4,7 @@ import type { AppEnv } from '../../env.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { refuseByPolicy } from './policy.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
+import type { Refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
 
 /** Null if nothing speaks against it. */
@@ -11,7 +12,7 @@ export async function refuseWriting(
   c: Context<AppEnv>,
   target: RepositoryName,
   what: 'comments' | 'issues',
-): Promise<Response | null> {
+): Promise<Refused | null> {
   const suspended = await refuseSuspendedWriting(c);
   if (suspended !== null) return suspended;
   const [tooMany, byPolicy] = await Promise.all([
