@@ -208,7 +208,7 @@ export class PullRequest extends DurableObject<Env> {
         const ledger = openLedger(this.env, config, http);
         await ledger.recordPullRequest({ owner, repo, prUrl: entry.url, createdAt });
       } else if (entry.kind === 'page') {
-        await recordHash(this.env.DB, prHash);
+        await recordHash(this.env.DB, prHash, `${owner}/${repo}`, entry.at);
       } else {
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),

@@ -37,6 +37,11 @@ const STATES: Readonly<
   },
 };
 
+/** How a state is shown: one word, and its colour. */
+export function stateWord(state: PullRequestState): { readonly tone: string; readonly word: string } {
+  return STATES[state];
+}
+
 const EVENTS: Readonly<Record<HistoryKind, string>> = {
   opened: 'Opened',
   updated: 'Updated with new commits',

@@ -68,10 +68,20 @@ code, .mono { font-family: var(--mono); font-size: 0.92em; }
 }
 label { display: block; font-weight: 600; margin-bottom: 0.375rem; }
 .field { display: flex; flex-wrap: wrap; gap: 0.625rem; }
-input[type="text"] {
+input[type="text"], input[type="password"], textarea {
   flex: 1 1 14rem; min-width: 0; padding: 0.625rem 0.75rem; font: inherit; font-family: var(--mono);
   color: inherit; background: var(--ground); border: 1px solid var(--field-line); border-radius: 8px;
 }
+textarea { display: block; width: 100%; line-height: 1.45; resize: vertical; }
+textarea:not(.mono) { font-family: inherit; }
+textarea.mono { overflow-x: auto; tab-size: 4; }
+.row { margin: 0 0 1rem; }
+.row input { display: block; width: 100%; }
+input[readonly] { border-style: dashed; }
+.hint { margin: -0.25rem 0 0.375rem; }
+.buttons { display: flex; flex-wrap: wrap; gap: 0.625rem; }
+.crumbs { margin: 0.75rem 0 0; }
+.crumbs + h1 { margin-top: 0.25rem; }
 input[aria-invalid="true"] { border-color: var(--red); }
 .error { color: var(--red); margin: 0.5rem 0 0; }
 button {
@@ -79,6 +89,7 @@ button {
   color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent);
 }
 button:hover { filter: brightness(1.08); }
+button.second { color: var(--accent); background: transparent; }
 button.quiet {
   flex: none; padding: 0.25rem 0.75rem; font-size: 0.875rem; color: var(--accent); background: transparent;
 }
@@ -128,5 +139,6 @@ pre {
   margin: 0; padding: 0.625rem 0.75rem; overflow-x: auto; background: var(--ground);
   border: 1px solid var(--line); border-radius: 8px;
 }
+pre.text { white-space: pre-wrap; overflow-wrap: anywhere; }
 @media print { button, nav { display: none; } }
 `;

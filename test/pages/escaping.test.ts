@@ -12,11 +12,22 @@ const plain = 'harmless';
 /** Pages that say `text` wherever they can be made to say something. */
 const PAGES: readonly ((text: string) => Page)[] = [
   (text) => problemPage(text, text),
-  (text) => remotePage({ owner: text, name: text }, text, { sourceRepo: text }),
+  (text) =>
+    remotePage(
+      {
+        repository: { owner: text, name: text },
+        remoteBase: text,
+        forms: { issue: text, reply: text, change: text },
+        policy: null,
+        pullRequests: [{ number: 1, url: `https://host.test/${text}`, state: 'open' }],
+      },
+      { sourceRepo: text },
+    ),
   (text) =>
     frontPage({
       text,
       path: text,
+      isNamed: false,
       isInvalid: true,
       remoteBase: text,
       isSuspended: false,

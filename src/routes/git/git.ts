@@ -12,12 +12,13 @@ import {
   parseRepositoryName,
   type RepositoryName,
 } from '../../host/repository-name.ts';
-import { remotePage } from '../../pages/remote-page.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { refuseLfs } from './git-lfs.ts';
 import { discoverPush, receivePack } from './git-push.ts';
-import { answerPage, preferredType } from '../pages/page.ts';
+import { preferredType } from '../pages/page.ts';
+import { showRemote } from '../pages/remote-page.ts';
 import { publicOrigin } from '../request/public-origin.ts';
+import { remotePath } from '../request/remote-path.ts';
 
 type GitHandler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
 
@@ -52,11 +53,10 @@ git.all('/info/lfs/:path{.+}', refuseLfs);
 git.get(
   '/',
   onRepository((c, target) => {
-    const remoteBase = `${publicOrigin(c.req.raw, c.var.config)}/v1/gh/`;
     if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html') {
-      return answerPage(c, remotePage(target, remoteBase, c.var.config));
+      return showRemote(c, target);
     }
-    const remote = `${remoteBase}${fullName(target)}`;
+    const remote = `${publicOrigin(c.req.raw, c.var.config)}${remotePath(target)}`;
     return c.text(
       [
         `This is a Git remote for anonymous contributions to ${fullName(target)}.`,
@@ -68,6 +68,8 @@ git.get(
         '  git switch -c my-change',
         '  git commit -a',
         '  git push origin my-change',
+        '',
+        'Opened in a browser, this address has forms for issues, replies and changes.',
         '',
       ].join('\n'),
     );

@@ -11,6 +11,7 @@ import { frontPage as renderFrontPage, frontText } from '../../pages/front-page.
 import { openStatistics } from '../../stats/statistics.ts';
 import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from '../request/public-origin.ts';
+import { REMOTES_PATH } from '../request/remote-path.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
 const PLACEHOLDER = '<owner>/<repo>';
@@ -27,7 +28,8 @@ frontPage.get('/', async (c) => {
   const page = {
     text,
     path: repository === null ? PLACEHOLDER : fullName(repository),
-    remoteBase: `${origin}/v1/gh/`,
+    isNamed: repository !== null,
+    remoteBase: `${origin}${REMOTES_PATH}`,
   };
   const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {

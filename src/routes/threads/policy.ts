@@ -19,10 +19,7 @@ export async function refuseByPolicy(
 ): Promise<Refused | null> {
   const policy = await openPolicies(c.env, c.var.config, c.var.logger, c.var.http).of(target);
   if (policy === undefined) {
-    return refused(
-      503,
-      `the policy of ${fullName(target)} cannot be read at the moment; try again later`,
-    );
+    return refused(503, `the policy of ${fullName(target)} cannot be read at the moment; try again later`);
   }
   // The host's words for a repository that the bot cannot see (contract, section 7). A repository that only the bot can
   // see gets the same answer.

@@ -23,8 +23,7 @@ export interface ThreadName {
 }
 
 type CheckedComment =
-  | { readonly kind: 'comment'; readonly body: string; readonly userToken: string }
-  | Refused;
+  { readonly kind: 'comment'; readonly body: string; readonly userToken: string } | Refused;
 
 /**
  * What can be said of a comment without asking anyone.

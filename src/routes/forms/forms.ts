@@ -1,0 +1,26 @@
+/**
+ * Contributions from a browser: forms below the path of a remote. They work without script and cookies, also in Tor
+ * Browser's safest mode. The paths lie beside those of the JSON endpoints, whose answers pages of other sites may read.
+ */
+import { Hono } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import { problemPage } from '../../pages/report-page.ts';
+import { answerPage } from '../pages/page.ts';
+import { REMOTE_ROUTE } from '../request/remote-path.ts';
+import { NOT_KEPT, onRepositoryPage } from './form-request.ts';
+import { sendIssueForm, showIssueForm } from './issue-form.ts';
+import { ISSUE_FORM, REPLY_FORM } from './paths.ts';
+import { sendReplyForm, showReplyForm } from './reply-form.ts';
+
+export const forms = new Hono<AppEnv>().basePath(REMOTE_ROUTE);
+
+forms.get(ISSUE_FORM, onRepositoryPage(showIssueForm));
+forms.post(ISSUE_FORM, onRepositoryPage(sendIssueForm));
+forms.get(REPLY_FORM, onRepositoryPage(showReplyForm));
+forms.post(REPLY_FORM, onRepositoryPage(sendReplyForm));
+
+forms.onError((error, c) => {
+  c.var.logger.error('a form failed', { error });
+  const explanation = 'It was logged. Go back, and try again later.';
+  return answerPage(c, problemPage('The service has a fault', explanation), 500, NOT_KEPT);
+});
