@@ -8,7 +8,9 @@ create table public.pull_requests (
   owner text not null check (owner ~ '^[A-Za-z0-9._-]{1,100}$'),
   repo text not null check (repo ~ '^[A-Za-z0-9._-]{1,100}$'),
   pr_url text not null unique check (pr_url ~ '^https?://[^[:space:]]+$' and length(pr_url) <= 500),
-  created_at timestamptz not null
+  created_at timestamptz not null,
+  -- The key of the code host: `gh`, or one of HOSTS.
+  host text not null default 'gh' check (host ~ '^[a-z][a-z0-9]{0,15}$')
 );
 create index newest_pull_requests on public.pull_requests (created_at desc, id desc);
 
@@ -20,7 +22,8 @@ create table public.totals (
 );
 insert into public.totals default values;
 
--- Names in lower case: the code host compares them without regard to case.
+-- Names in lower case: code hosts compare them without regard to case. Owners of a host other than `gh` are counted as
+-- `<host>/<owner>`.
 create table public.repository_totals (
   owner text not null,
   repo text not null,
@@ -34,7 +37,9 @@ begin
   update public.totals set
     pull_requests = pull_requests + 1,
     last_created_at = greatest(last_created_at, new.created_at);
-  insert into public.repository_totals as known values (lower(new.owner), lower(new.repo), 1)
+  insert into public.repository_totals as known values (
+    lower(case new.host when 'gh' then new.owner else new.host || '/' || new.owner end), lower(new.repo), 1
+  )
     on conflict (owner, repo) do update set pull_requests = known.pull_requests + 1;
   return null;
 end $$;
@@ -51,9 +56,12 @@ create table public.karma (
 -- statement each.
 
 -- Otherwise an entry with a time in the future would stay the newest until then.
-create function public.record_pull_request(owner text, repo text, pr_url text, created_at timestamptz) returns void
+create function public.record_pull_request(
+  owner text, repo text, pr_url text, created_at timestamptz, host text default 'gh'
+) returns void
 language sql security definer set search_path = '' as $$
-  insert into public.pull_requests (owner, repo, pr_url, created_at) values ($1, $2, $3, least($4, now()))
+  insert into public.pull_requests (owner, repo, pr_url, created_at, host)
+  values ($1, $2, $3, least($4, now()), $5)
   on conflict do nothing;
 $$;
 
@@ -71,7 +79,7 @@ $$;
 -- Supabase grants everything on new tables and functions to the roles of its keys. Take all of that away first.
 revoke all on public.pull_requests, public.totals, public.repository_totals, public.karma from anon, authenticated;
 revoke all on function public.count_pull_request() from public, anon, authenticated;
-revoke all on function public.record_pull_request(text, text, text, timestamptz) from public, anon, authenticated;
+revoke all on function public.record_pull_request(text, text, text, timestamptz, text) from public, anon, authenticated;
 revoke all on function public.karma_of(text) from public, anon, authenticated;
 revoke all on function public.set_karma(text, integer) from public, anon, authenticated;
 
@@ -85,7 +93,7 @@ create policy published on public.pull_requests for select to anon using (true);
 create policy published on public.totals for select to anon using (true);
 create policy published on public.repository_totals for select to anon using (true);
 grant select on public.pull_requests, public.totals, public.repository_totals to anon, service_role;
-grant execute on function public.record_pull_request(text, text, text, timestamptz) to anon, service_role;
+grant execute on function public.record_pull_request(text, text, text, timestamptz, text) to anon, service_role;
 grant execute on function public.karma_of(text) to anon, service_role;
 grant execute on function public.set_karma(text, integer) to anon, service_role;
 

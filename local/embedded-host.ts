@@ -1,10 +1,16 @@
 /** The embedded code host, which `npm start` uses if there is no bot account. */
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
+import type { Config } from '../src/config.ts';
 import { claimPort } from './ports.ts';
 import { SEED, seedRepository } from './seed.ts';
 
 /** The variables that make the service use it. */
 export const HOST_VARIABLES = ['HOSTING_URL', 'HOSTING_API_URL', 'HOSTING_TOKEN', 'NOTIFY_BASE_URL'] as const;
+
+/** Whether no bot account is configured at any code host. */
+export function isHostEmbedded({ hosts }: Pick<Config, 'hosts'>): boolean {
+  return hosts.every(({ token }) => token === null);
+}
 
 /** Starts it beside the service, with one small repository. @param dir where it keeps its state */
 export async function startEmbeddedHost(servicePort: number, dir: string): Promise<Sandbox> {

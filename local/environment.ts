@@ -1,5 +1,5 @@
 /** What the programs of `npm start` share with the terminal: variables, messages, signals. */
-import { VARIABLES } from '../src/config.ts';
+import { variablesIn } from '../src/config.ts';
 
 /** The signals by which a person or the system asks a program to end. */
 export const END_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -10,7 +10,7 @@ export function isEndSignal(signal: NodeJS.Signals | null): boolean {
 
 /** The service's variables as the environment sets them; an empty one counts as absent. */
 export function variables(): Record<string, string> {
-  const entries = VARIABLES.map((name) => [name, process.env[name] ?? ''] as const);
+  const entries = variablesIn(process.env).map((name) => [name, process.env[name] ?? ''] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 

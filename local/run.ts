@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Config, parseConfig } from '../src/config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { hostVariables, startEmbeddedHost } from './embedded-host.ts';
+import { hostVariables, isHostEmbedded, startEmbeddedHost } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, isEndSignal, say, variables } from './environment.ts';
 import { everyMinute } from './every-minute.ts';
 import { whyNotListening } from './ports.ts';
@@ -28,11 +28,11 @@ async function start(): Promise<void> {
   const result = parseConfig(env);
   if (result.kind === 'invalid') throw new Error('the environment is not the one that was checked');
   const { config } = result;
-  const sandbox = config.hostingToken === null ? await startSandbox(config) : null;
+  const sandbox = isHostEmbedded(config) ? await startSandbox(config) : null;
   const service = await startService(config, { ...env, ...(sandbox && hostVariables(sandbox)) });
   const text = sandbox
     ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
-    : welcome(service.url, config.hostingUrl, config.stateDir);
+    : welcome(service.url, config.hosts, config.stateDir);
   // Standard output is for the log: a program that reads JSON lines there must not find other text.
   (config.logFormat === 'json' ? process.stderr : process.stdout).write(text);
 }

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { type Config, isLoopback, parseConfig } from '../src/config.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from '../src/identity/client-address.ts';
 import { buildWorker } from './build.ts';
-import { HOST_VARIABLES } from './embedded-host.ts';
+import { HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
 import { bundleFile } from './esbuild.ts';
 import { tryPort, whyNotListening } from './ports.ts';
@@ -35,16 +35,15 @@ async function start(): Promise<void> {
   if (result.kind === 'invalid') return fail(result.problems);
   const { config, warnings } = result;
   for (const { message } of warnings) say(`warning: ${message}`);
-  if (config.hostingToken !== null && env['CLIENT_IP_HEADER'] === undefined && isLoopback(config.host)) {
+  if (!isHostEmbedded(config) && env['CLIENT_IP_HEADER'] === undefined && isLoopback(config.host)) {
     say(`warning: ${UNKNOWN_CLIENTS}`);
   }
-  const isHostEmbedded = config.hostingToken === null;
   await checkPort(config);
-  checkStateDir(config, isHostEmbedded ? ['service', 'sandbox'] : ['service']);
+  checkStateDir(config, isHostEmbedded(config) ? ['service', 'sandbox'] : ['service']);
 
   const prepared = await prepareService({
     build: await buildWorker(ending.signal),
-    variables: [...Object.keys(env), ...(isHostEmbedded ? HOST_VARIABLES : [])],
+    variables: [...Object.keys(env), ...(isHostEmbedded(config) ? HOST_VARIABLES : [])],
     stateDir: join(config.stateDir, 'service'),
   });
   try {

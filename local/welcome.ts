@@ -1,4 +1,5 @@
 /** What `npm start` prints once the service answers: its address, and commands to paste. */
+import type { HostConfig } from '../src/config/hosts.ts';
 import { SEED } from './seed.ts';
 
 /** The text for a service whose code host is the embedded one. */
@@ -26,17 +27,18 @@ State is kept in ${stateDir}. Press Ctrl-C to stop.
 `;
 }
 
-/** The text for a service in front of a real code host. */
-export function welcome(serviceUrl: string, hostUrl: string, stateDir: string): string {
+/** The text for a service in front of real code hosts. */
+export function welcome(serviceUrl: string, hosts: readonly HostConfig[], stateDir: string): string {
+  const lines = hosts.map(({ key, url }) => `code host  ${url}  (${serviceUrl}/v1/${key}/<owner>/<repo>)`);
   return `
 gitveil is running.
 
   service    ${serviceUrl}
-  code host  ${hostUrl}
+  ${lines.join('\n  ')}
 
 In a clone of <owner>/<repo>:
 
-  git push ${serviceUrl}/v1/gh/<owner>/<repo> my-branch
+  git push ${serviceUrl}/v1/${hosts[0]?.key ?? ''}/<owner>/<repo> my-branch
 
 State is kept in ${stateDir}. Press Ctrl-C to stop.
 `;

@@ -6,6 +6,14 @@
  * Pure: it is given the environment, so the Worker and `npm start` judge a value alike.
  */
 import {
+  furtherHosts,
+  type HostConfig,
+  type HostTokenVariable,
+  isHostTokenVariable,
+  MAIN_HOST,
+  tokenVariable,
+} from './config/hosts.ts';
+import {
   type ValueKind,
   commitEmail,
   duration,
@@ -22,10 +30,8 @@ import type { Limit } from './guard/sliding-window.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from './identity/client-address.ts';
 
 export interface Config {
-  readonly hostingUrl: string;
-  readonly hostingApiUrl: string;
-  /** The bot account's access token. */
-  readonly hostingToken: string | null;
+  /** At least one: the first is that of the contract's paths. */
+  readonly hosts: readonly [HostConfig, ...HostConfig[]];
   readonly host: string;
   readonly port: number;
   readonly stateDir: string;
@@ -74,7 +80,7 @@ export interface ConfigProblem {
 /** The service runs, but perhaps not as the operator expects. */
 export interface ConfigWarning {
   /** The one to set. */
-  readonly variable: VariableName;
+  readonly variable: AnyVariable;
   readonly message: string;
 }
 
@@ -89,6 +95,7 @@ const PLAIN = [
   'COMMIT_HASH',
   'DB_URL',
   'HOST',
+  'HOSTS',
   'HOSTING_API_URL',
   'HOSTING_URL',
   'IDENTITY_CHECK',
@@ -127,6 +134,14 @@ const SECRETS = [
 /** Everything that the environment may set. Its other entries (bindings, the shell's own) are not looked at. */
 export const VARIABLES = [...PLAIN, ...SECRETS];
 export type VariableName = (typeof VARIABLES)[number];
+/** Each further host brings a variable of its own. */
+type AnyVariable = VariableName | HostTokenVariable;
+
+/** The names of all variables of the service that an environment sets. */
+export function variablesIn(env: Readonly<Record<string, unknown>>): string[] {
+  const isOurs = (name: string) => VARIABLES.some((known) => known === name) || isHostTokenVariable(name);
+  return Object.keys(env).filter(isOurs);
+}
 
 /** Reads one environment and remembers what is wrong with it. */
 class EnvironmentReader {
@@ -138,7 +153,7 @@ class EnvironmentReader {
   }
 
   /** The variable's value; `fallback` when it is absent, and also when it is bad, which is then a problem. */
-  read<T, F>(name: VariableName, kind: ValueKind<T>, fallback: F): T | F {
+  read<T, F>(name: AnyVariable, kind: ValueKind<T>, fallback: F): T | F {
     const text = this.#env[name];
     if (typeof text !== 'string' || text === '') return fallback;
     const value = kind.parse(text);
@@ -146,10 +161,9 @@ class EnvironmentReader {
     return value ?? fallback;
   }
 
-  #report(variable: VariableName, text: string, allowed: string): void {
-    const subject = SECRETS.some((name) => name === variable)
-      ? variable
-      : `${variable} is ${quoted(text)}: it`;
+  #report(variable: AnyVariable, text: string, allowed: string): void {
+    const isSecret = SECRETS.some((name) => name === variable) || isHostTokenVariable(variable);
+    const subject = isSecret ? variable : `${variable} is ${quoted(text)}: it`;
     const rule = `must be ${allowed}`;
     this.problems.push({ variable, rule, message: `${subject} ${rule}` });
   }
@@ -178,9 +192,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
   const dbKey = reader.read('DB_KEY', headerSecret, null);
   const notifyBaseUrl = reader.read('NOTIFY_BASE_URL', webAddress, 'https://ntfy.sh');
   const config: Config = {
-    hostingUrl: reader.read('HOSTING_URL', webAddress, 'https://github.com'),
-    hostingApiUrl: reader.read('HOSTING_API_URL', webAddress, 'https://api.github.com'),
-    hostingToken: reader.read('HOSTING_TOKEN', headerSecret, null),
+    hosts: readHosts(reader),
     host,
     port,
     stateDir: reader.read('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),
@@ -223,10 +235,37 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     config: Object.freeze(config),
     warnings: [
       ...((dbUrl === null) === (dbKey === null) ? [] : [halfDatabase(dbUrl === null)]),
+      ...strayTokens(env, config.hosts),
       ...(notifyAdminTopic === null || serviceUrl !== null ? [] : [deadButtons(config.serviceUrl)]),
       ...(clientIpHeader !== null || isLoopback(host) ? [] : [evadedLimits(host, config.clientIpHeader)]),
     ],
   };
+}
+
+function readHosts(reader: EnvironmentReader): Config['hosts'] {
+  const main = {
+    key: MAIN_HOST,
+    kind: 'github',
+    url: reader.read('HOSTING_URL', webAddress, 'https://github.com'),
+    apiUrl: reader.read('HOSTING_API_URL', webAddress, 'https://api.github.com'),
+  } as const;
+  const withToken = (host: Omit<HostConfig, 'token'>): HostConfig => {
+    const token = reader.read(tokenVariable(host.key), headerSecret, null);
+    return Object.freeze({ ...host, token });
+  };
+  return Object.freeze([withToken(main), ...reader.read('HOSTS', furtherHosts, []).map(withToken)] as const);
+}
+
+/** A key that was mistyped would leave its host without a bot. */
+function strayTokens(
+  env: Readonly<Record<string, unknown>>,
+  hosts: Config['hosts'],
+): readonly ConfigWarning[] {
+  const wanted = hosts.map(({ key }) => tokenVariable(key));
+  return Object.keys(env)
+    .filter(isHostTokenVariable)
+    .filter((name) => !wanted.includes(name))
+    .map((variable) => ({ variable, message: `${variable} is set, but HOSTS names no host with that key` }));
 }
 
 function readLimits(reader: EnvironmentReader): OpenLimits {

@@ -4,6 +4,7 @@
  * `Env` stops at src/worker.ts, the handlers in src/routes and the Durable Objects; all other code gets what it needs
  * as arguments.
  */
+import type { HostConfig } from './config/hosts.ts';
 import type { Config, VariableName } from './config.ts';
 import type { Guard } from './durable/guard.ts';
 import type { Identity } from './durable/identity.ts';
@@ -38,6 +39,8 @@ export interface AppEnv {
   Bindings: Env;
   Variables: {
     config: Config;
+    /** The code host of the path; only in handlers of `onRepository`. */
+    host: HostConfig;
     logger: Logger;
     /** Sends every request to others that this request causes. */
     http: HttpClient;

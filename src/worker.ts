@@ -12,6 +12,7 @@ import { crossOrigin } from './middleware/cross-origin.ts';
 import { measure } from './middleware/measure.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { serviceKey } from './middleware/service-key.ts';
+import { feedName } from './durable/notification-feed.ts';
 import { HttpClient } from './outgoing/http-client.ts';
 import { admin } from './routes/moderation/admin.ts';
 import { appeals } from './routes/moderation/appeals.ts';
@@ -129,8 +130,12 @@ async function scheduled({ scheduledTime }: ScheduledController, env: Env): Prom
   const result = configOf(env);
   if (result.kind === 'invalid') return;
   await warnOfTwoSecrets(env, result.config);
-  if (result.config.hostingToken === null) return;
-  await env.NOTIFICATION_FEED.get(env.NOTIFICATION_FEED.idFromName('feed')).run(scheduledTime);
+  const withBot = result.config.hosts.filter(({ token }) => token !== null);
+  await Promise.all(
+    withBot.map(({ key }) =>
+      env.NOTIFICATION_FEED.get(env.NOTIFICATION_FEED.idFromName(feedName(key))).run(key, scheduledTime),
+    ),
+  );
 }
 
 export { Guard } from './durable/guard.ts';

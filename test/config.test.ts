@@ -16,9 +16,15 @@ function messagesOf(env: Record<string, unknown>): string[] {
 describe('parseConfig', () => {
   it('has a default for everything', () => {
     const defaults: Config = {
-      hostingUrl: 'https://github.com',
-      hostingApiUrl: 'https://api.github.com',
-      hostingToken: null,
+      hosts: [
+        {
+          key: 'gh',
+          kind: 'github',
+          url: 'https://github.com',
+          apiUrl: 'https://api.github.com',
+          token: null,
+        },
+      ],
       host: '127.0.0.1',
       port: 8080,
       stateDir: '.state',
@@ -148,6 +154,57 @@ describe('parseConfig', () => {
   });
 });
 
+describe('further hosts', () => {
+  const HOSTS = 'cb=forgejo:https://codeberg.org, my=gitea:http://git.example.org:3000/';
+
+  it('come after the first, each with its own token', () => {
+    const { hosts } = configOf({ HOSTS, HOSTING_TOKEN: 'first', HOSTING_TOKEN_MY: 'third' });
+    expect(hosts.map(({ key, kind, token }) => [key, kind, token])).toEqual([
+      ['gh', 'github', 'first'],
+      ['cb', 'forgejo', null],
+      ['my', 'gitea', 'third'],
+    ]);
+    expect(hosts[2]).toMatchObject({
+      url: 'http://git.example.org:3000',
+      apiUrl: 'http://git.example.org:3000/api/v1',
+    });
+  });
+
+  it.each([
+    ['a reserved key', 'gh=forgejo:https://codeberg.org'],
+    ['a key that is a path of the service', 'pr=forgejo:https://codeberg.org'],
+    ['the same key twice', 'cb=forgejo:https://a.example,cb=gitea:https://b.example'],
+    ['the same address twice', 'a=forgejo:https://a.example,b=gitea:https://a.example/'],
+    ['a key with capitals', 'CB=forgejo:https://codeberg.org'],
+    ['a kind that is unknown', 'gl=gitlab:https://gitlab.com'],
+    ['a path', 'cb=forgejo:https://example.org/git'],
+    ['a user and a password', 'cb=forgejo:https://u:hunter2@codeberg.org'],
+    ['no address', 'cb=forgejo:'],
+    ['an empty part', 'cb=forgejo:https://codeberg.org,'],
+  ])('with %s are refused by name', (_, text) => {
+    const [message = '', ...more] = messagesOf({ HOSTS: text });
+    expect(more).toEqual([]);
+    expect(message).toMatch(/^HOSTS is ".*": it must be up to 20 hosts/);
+    expect(message).not.toContain('hunter2');
+  });
+
+  it('say so when a token has no host', () => {
+    const result = parseConfig({ HOSTS, HOSTING_TOKEN_CD: 'x' });
+    expect(result.kind === 'valid' && result.warnings).toEqual([
+      {
+        variable: 'HOSTING_TOKEN_CD',
+        message: 'HOSTING_TOKEN_CD is set, but HOSTS names no host with that key',
+      },
+    ]);
+  });
+
+  it('never repeat a token', () => {
+    expect(messagesOf({ HOSTS, HOSTING_TOKEN_CB: 'hunter2\n' })).toEqual([
+      'HOSTING_TOKEN_CB must be printable ASCII without spaces or line breaks',
+    ]);
+  });
+});
+
 describe('addresses', () => {
   it.each([
     ['https://host.example.org/', 'https://host.example.org'],
@@ -155,8 +212,7 @@ describe('addresses', () => {
     ['https://example.org/git//', 'https://example.org/git'],
   ])('keeps %s without trailing slashes', (text, address) => {
     expect(configOf({ HOSTING_URL: text, HOSTING_API_URL: text, SERVICE_URL: text })).toMatchObject({
-      hostingUrl: address,
-      hostingApiUrl: address,
+      hosts: [{ url: address, apiUrl: address }],
       serviceUrl: address,
     });
   });

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
+import { type HostConfig, hostNameOf } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
@@ -10,23 +11,23 @@ import { TokenWatch } from '../host/account/token-watch.ts';
 import { createLogger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
 
-type HostConfig = Pick<Config, 'hostingUrl' | 'hostingApiUrl' | 'hostingToken' | 'logFormat'>;
+type LogConfig = Pick<Config, 'logFormat'>;
 
 const writeLine = (line: string): void => console.log(line);
 
 /** Names an account without telling its token. Another token may be another account's, and begins anew. */
-export function accountOf({ hostingApiUrl, hostingToken }: HostConfig): string {
+export function accountOf({ apiUrl, token }: HostConfig): string {
   return createHash('sha256')
-    .update(`${hostingApiUrl} ${hostingToken ?? ''}`)
+    .update(`${apiUrl} ${token ?? ''}`)
     .digest('hex')
     .slice(0, 16);
 }
 
-export function openBackOff({ GUARD }: Pick<Env, 'GUARD'>, config: HostConfig): AccountBackOff {
+export function openBackOff({ GUARD }: Pick<Env, 'GUARD'>, host: HostConfig): AccountBackOff {
   const guard = () => GUARD.get(GUARD.idFromName('guard'));
   return new AccountBackOff({
-    account: accountOf(config),
-    hostName: new URL(config.hostingUrl).host,
+    account: accountOf(host),
+    hostName: hostNameOf(host),
     board: {
       hostPause: (account) => guard().hostPause(account),
       pauseHost: (account, pauseMs) => guard().pauseHost(account, pauseMs),
@@ -36,25 +37,30 @@ export function openBackOff({ GUARD }: Pick<Env, 'GUARD'>, config: HostConfig): 
   });
 }
 
-export function openHostAccess(env: Pick<Env, 'GUARD'>, config: HostConfig, http: Http): HostAccess {
-  const { hostingApiUrl, hostingToken } = config;
-  const token = hostingToken ?? '';
+export function openHostAccess(
+  env: Pick<Env, 'GUARD'>,
+  config: LogConfig,
+  host: HostConfig,
+  http: Http,
+): HostAccess {
+  const { kind, apiUrl } = host;
+  const token = host.token ?? '';
   return {
-    kind: 'github',
+    kind,
     clock: systemClock,
-    apiUrl: hostingApiUrl,
+    apiUrl,
     token,
     http,
-    backOff: openBackOff(env, config),
-    tokenWatch: openTokenWatch(env, config, token),
+    backOff: openBackOff(env, host),
+    tokenWatch: openTokenWatch(env, config, host),
   };
 }
 
-function openTokenWatch({ GUARD }: Pick<Env, 'GUARD'>, config: HostConfig, token: string): TokenWatch {
-  const account = accountOf(config);
+function openTokenWatch({ GUARD }: Pick<Env, 'GUARD'>, config: LogConfig, host: HostConfig): TokenWatch {
+  const account = accountOf(host);
   return new TokenWatch({
     account,
-    token,
+    token: host.token ?? '',
     clock: systemClock,
     tell: (problems) => {
       const logger = createLogger(config.logFormat, writeLine);

@@ -8,6 +8,7 @@
  */
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
+import { hostWithKey, MAIN_HOST } from '../config/hosts.ts';
 import { type Config, parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { ThreadHost } from '../host/code-host.ts';
@@ -20,6 +21,7 @@ import { listReported, unlistReported } from '../stats/reported-pseudonyms.ts';
 import { openHostAccess } from './host-access.ts';
 import { doChores } from './identity/chores.ts';
 import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './identity/moderate.ts';
+import { feedName } from './notification-feed.ts';
 import { OneAtATime } from './identity/one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './identity/post-comment.ts';
 import type { Thread } from './identity/sql-comments.ts';
@@ -35,6 +37,9 @@ const LONGEST_WAIT_MS = 30_000;
 const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
 /** How long to leave a list alone that does not answer. */
 const LISTING_PAUSE_MS = 60_000;
+
+/** Under which the key of the code host is stored. */
+const HOST_KEY = 'host';
 
 /** The address of a comment says whether it is on an issue or on a pull request. */
 const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
@@ -110,13 +115,16 @@ export class Identity extends DurableObject<Env> {
     if (this.#posts.length >= MAX_QUEUE) return { kind: 'busy' };
     const outcome = await this.#posts.run(async (): Promise<CommentOutcome> => {
       if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
+      if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
+      const host = this.#openHost();
+      if (host === null) throw new Error('the code host of a comment is not configured');
       const { hash, moderation } = this.#records();
       // Reports may be older than the list.
       if (standingOf(moderation.read(), askedAt).reports > 0 || moderation.read().isBlocked)
         await this.#list(hash);
       const surroundings = {
         records: this.#records(),
-        host: this.#openHost(),
+        host,
         clock: systemClock,
         wakeBy: (at: number | null) => this.#wakeBy(at),
         attempting: (id: number | null) => {
@@ -137,13 +145,15 @@ export class Identity extends DurableObject<Env> {
     const now = systemClock.now();
     this.#alarmAt = null;
     if (!hasRecords(this.ctx.storage.sql)) return;
-    if (parseConfig({ ...this.env }).kind === 'invalid') {
+    const isConfigured = parseConfig({ ...this.env }).kind === 'valid';
+    const host = isConfigured ? this.#openHost() : null;
+    if (host === null) {
       return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
     }
     const records = this.#records();
     const { hash, moderation, comments, karma, history } = records;
     const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
-    const supplies = { records, host: this.#openHost(), clock: systemClock };
+    const supplies = { records, host, clock: systemClock };
     const found: { thread: Thread; url: string }[] = [];
     await doChores(supplies, lost, (attempt, { id, text, url }) => {
       const chore = comments.settle(attempt, id, now);
@@ -201,7 +211,9 @@ export class Identity extends DurableObject<Env> {
    */
   async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
     if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
-    const feed = this.env.NOTIFICATION_FEED.get(this.env.NOTIFICATION_FEED.idFromName('feed'));
+    const feed = this.env.NOTIFICATION_FEED.get(
+      this.env.NOTIFICATION_FEED.idFromName(feedName(this.#hostKey)),
+    );
     await feed.noteComment(repository, number).catch(() => {});
   }
 
@@ -244,9 +256,17 @@ export class Identity extends DurableObject<Env> {
     return result.config;
   }
 
-  #openHost(): ThreadHost {
-    if (this.#host !== null) return this.#host;
-    return (this.#host = openThreads(openHostAccess(this.env, this.#config(), this.#client())));
+  /** Null: the code host is not configured any more. */
+  #openHost(): ThreadHost | null {
+    const config = this.#config();
+    const host = hostWithKey(config, this.#hostKey);
+    if (host === undefined) return null;
+    return (this.#host ??= openThreads(openHostAccess(this.env, config, host, this.#client())));
+  }
+
+  /** Stored only if it is another than the first, which was once the only one. */
+  get #hostKey(): string {
+    return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
   }
 
   #guard() {

@@ -1,9 +1,10 @@
 /**
- * The bot account's notifications feed, read every minute: one object, so that all runs share one memory and two
+ * The notifications feed of the bot account at one code host, read every minute: one object, so that all runs share one memory and two
  * never overlap. What it finds goes to the pull requests' own objects, which tell each event once.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
+import { hostWithKey, MAIN_HOST } from '../config/hosts.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import { CallsUsedUp, followPullRequests } from '../events/follow.ts';
@@ -30,24 +31,26 @@ export class NotificationFeed extends DurableObject<Env> {
 
   /**
    * Passes the events on the host to the pull requests' objects. A failure is logged, and the next run retries.
-   * @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
+   * @param hostKey the code host's. @param cronTime the scheduled time of the cron trigger, in milliseconds since 1970.
    */
-  async run(cronTime: number): Promise<void> {
+  async run(hostKey: string, cronTime: number): Promise<void> {
     const result = parseConfig({ ...this.env });
-    if (result.kind === 'invalid' || result.config.hostingToken === null || this.#isRunning) return;
+    if (result.kind === 'invalid' || this.#isRunning) return;
+    const host = hostWithKey(result.config, hostKey);
+    if (host === undefined || host.token === null) return;
     const { logFormat, outgoingFetchHosts } = result.config;
     const http = new HttpClient(outgoingFetchHosts);
-    const access = openHostAccess(this.env, result.config, http);
-    const host = openActivity(access, (call) => this.#takeCall(call));
+    const access = openHostAccess(this.env, result.config, host, http);
+    const activity = openActivity(access, (call) => this.#takeCall(call));
     const logger = createLogger(logFormat, (line) => console.log(line));
     this.#isRunning = true;
     try {
       await followPullRequests(
         {
-          host,
+          host: activity,
           memory: this.#memory,
           clock: systemClock,
-          botId: async () => (this.#botId ??= (await host.account()).id),
+          botId: async () => (this.#botId ??= (await activity.account()).id),
           tell: ({ prHash, number, events }, askedAt) =>
             this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash)).tell(
               events,
@@ -89,4 +92,9 @@ export class NotificationFeed extends DurableObject<Env> {
     if (!this.#memory.takeCall(systemClock.now())) throw new CallsUsedUp();
     count('gitveil_feed_requests_total', { call });
   }
+}
+
+/** The object of a host's feed. The first host's had this name before there were others. */
+export function feedName(hostKey: string): string {
+  return hostKey === MAIN_HOST ? 'feed' : `feed ${hostKey}`;
 }

@@ -7,6 +7,7 @@
  * cleaned up, and a pull request that it opened is recorded.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { hostWithKey, MAIN_HOST } from '../config/hosts.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import { openRepositories } from '../host/open.ts';
@@ -32,6 +33,8 @@ export interface PushIntent {
 }
 
 interface StoredIntent extends PushIntent {
+  /** The key of the code host; absent: the only one that there was. */
+  readonly host?: string;
   readonly target: RepositoryName;
   /** Milliseconds since 1970. */
   readonly until: number;
@@ -50,8 +53,11 @@ export type BegunPush =
 export class PendingPush extends DurableObject<Env> {
   readonly #lease = new Lease();
 
-  /** @param proposed what the push decides unless it is a retry. @param at milliseconds since 1970. */
-  async begin(target: RepositoryName, proposed: PushIntent, at: number): Promise<BegunPush> {
+  /**
+   * @param host the key of the code host. @param proposed what the push decides unless it is a retry.
+   * @param at milliseconds since 1970.
+   */
+  async begin(host: string, target: RepositoryName, proposed: PushIntent, at: number): Promise<BegunPush> {
     const lease = this.#lease.take(at);
     if (lease === null) return { kind: 'busy' };
     const earlier = this.#stored();
@@ -59,7 +65,7 @@ export class PendingPush extends DurableObject<Env> {
       const { prHash, committedAt } = earlier;
       return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: true };
     }
-    const stored: StoredIntent = { ...proposed, target, until: at + LIFE_MS };
+    const stored: StoredIntent = { ...proposed, host, target, until: at + LIFE_MS };
     this.ctx.storage.kv.put('intent', stored);
     await this.ctx.storage.setAlarm(stored.until);
     return { kind: 'begun', lease, intent: proposed, isRepeated: false };
@@ -88,18 +94,23 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /** False if it has to be tried again. */
-  async #isClearedUp({ target, prHash }: StoredIntent, now: number): Promise<boolean> {
+  async #isClearedUp(
+    { host: hostKey = MAIN_HOST, target, prHash }: StoredIntent,
+    now: number,
+  ): Promise<boolean> {
     const result = parseConfig({ ...this.env });
-    if (result.kind === 'invalid' || result.config.hostingToken === null) return false;
+    if (result.kind === 'invalid') return false;
+    const host = hostWithKey(result.config, hostKey);
+    if (host === undefined || host.token === null) return false;
     const http = new HttpClient(result.config.outgoingFetchHosts);
-    const host = openRepositories(openHostAccess(this.env, result.config, http));
+    const repositories = openRepositories(openHostAccess(this.env, result.config, host, http));
     try {
-      const orphan = await findOrphan(host, target, prHash);
+      const orphan = await findOrphan(repositories, target, prHash);
       if (orphan === null) return true;
       const { owner, name: repo } = orphan.repository;
       const { number, url } = orphan.pullRequest;
       const object = this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash));
-      await object.adopt({ prHash, owner, repo, number, url }, now);
+      await object.adopt({ prHash, host: hostKey, owner, repo, number, url }, now);
       return true;
     } catch {
       // The host or the object cannot be reached.

@@ -7,6 +7,7 @@
  * publishes nothing again.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { recordName } from '../config/hosts.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { HostEvent } from '../events/host-event.ts';
@@ -178,9 +179,9 @@ export class PullRequest extends DurableObject<Env> {
   async view(): Promise<PullRequestView | null> {
     const record = this.#record.read();
     if (record === null) return null;
-    const { pr_hash: prHash, owner, repo, number, url } = record;
+    const { pr_hash: prHash, host, owner, repo, number, url } = record;
     const { state } = this.#history.standing(number);
-    return { prHash, owner, repo, number, url, state, events: this.#history.events() };
+    return { prHash, host, owner, repo, number, url, state, events: this.#history.events() };
   }
 
   override async alarm(): Promise<void> {
@@ -201,14 +202,14 @@ export class PullRequest extends DurableObject<Env> {
     if (record === null || result.kind === 'invalid') return false;
     const { config } = result;
     const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
-    const { owner, repo, pr_hash: prHash } = record;
+    const { host, owner, repo, pr_hash: prHash } = record;
     try {
       if (entry.kind === 'ledger') {
         const createdAt = new Date(entry.at).toISOString();
         const ledger = openLedger(this.env, config, http);
-        await ledger.recordPullRequest({ owner, repo, prUrl: entry.url, createdAt });
+        await ledger.recordPullRequest({ host, owner, repo, prUrl: entry.url, createdAt });
       } else if (entry.kind === 'page') {
-        await recordHash(this.env.DB, prHash, `${owner}/${repo}`, entry.at);
+        await recordHash(this.env.DB, prHash, recordName({ key: host }, { owner, name: repo }), entry.at);
       } else {
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),

@@ -1,6 +1,8 @@
 /** What a rollback needs to know about a pull request. */
 export interface TrackedPullRequest {
   readonly prHash: string;
+  /** The key of the code host. */
+  readonly host: string;
   readonly owner: string;
   readonly repo: string;
   readonly number: number;

@@ -1,13 +1,11 @@
-/** Opens a host of a given kind. The only place that knows which kinds there are. */
+/** Opens a host of a given kind: the only place that knows what stands behind each. */
 import type { Clock } from '../clock.ts';
 import type { ActivityCall, ActivityHost, RepositoryHost, ThreadHost } from './code-host.ts';
 import { GitHubActivity } from './github/activity.ts';
 import { GitHubRepositories } from './github/repositories.ts';
 import { GitHubThreads } from './github/threads.ts';
+import type { HostKind } from './kinds.ts';
 import type { RestAccess } from './rest/octokit.ts';
-
-export const HOST_KINDS = ['github'] as const;
-export type HostKind = (typeof HOST_KINDS)[number];
 
 /** A host, as the bot's account is to speak to it. */
 export interface HostAccess extends RestAccess {

@@ -8,6 +8,7 @@
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { AppEnv } from '../env.ts';
+import { REPOSITORY_PATH } from '../routes/request/repository.ts';
 
 const SHARED_PATHS = [
   '/health',
@@ -15,8 +16,8 @@ const SHARED_PATHS = [
   '/openapi.json',
   '/api/*',
   '/admin/*',
-  '/v1/gh/:owner/:repo/issues/*',
-  '/v1/gh/:owner/:repo/pulls/*',
+  `${REPOSITORY_PATH}/issues/*`,
+  `${REPOSITORY_PATH}/pulls/*`,
 ];
 
 const preflight = cors({

@@ -2,20 +2,19 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { AppEnv } from '../env.ts';
+import { REPOSITORY_PATH } from '../routes/request/repository.ts';
 import { isolate } from '../metrics/isolate.ts';
 import { count, observe } from '../metrics/tally.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'OPTIONS']);
 
-const THREAD_PATH = '/v1/gh/:owner/:repo';
-
 type ActCounter = 'gitveil_comments_total' | 'gitveil_issues_total' | 'gitveil_reports_total';
 
 /** What people do besides pushing, by route. */
 const ACTS: Readonly<Record<string, ActCounter>> = {
-  [`${THREAD_PATH}/issues/:number/comments/anonymous`]: 'gitveil_comments_total',
-  [`${THREAD_PATH}/pulls/:number/comments/anonymous`]: 'gitveil_comments_total',
-  [`${THREAD_PATH}/issues/anonymous`]: 'gitveil_issues_total',
+  [`${REPOSITORY_PATH}/issues/:number/comments/anonymous`]: 'gitveil_comments_total',
+  [`${REPOSITORY_PATH}/pulls/:number/comments/anonymous`]: 'gitveil_comments_total',
+  [`${REPOSITORY_PATH}/issues/anonymous`]: 'gitveil_issues_total',
   '/v1/moderation/report': 'gitveil_reports_total',
 };
 

@@ -4,18 +4,33 @@
  * Without the script, the browser reloads the page for a new name, and people select the commands by hand.
  */
 import { html } from 'hono/html';
-import { parseRepositoryName, type RepositoryName } from '../host/repository-name.ts';
+import { type HostConfig, hostNameOf, MAIN_HOST, repositoryPath } from '../config/hosts.ts';
+import { parseName } from '../host/kinds.ts';
 import type { Html } from './layout.ts';
 
-/** `owner/repo`, or the address of the repository's page, as people paste it. */
-const REPOSITORY_TEXT =
-  /^\s*(?:https?:\/\/[^/\s]+\/)?([A-Za-z0-9._-]{1,100})\/([A-Za-z0-9._-]{1,100})\/?\s*$/;
+/** `owner/repo`, on another host than the first `<host>/owner/repo`. */
+const TYPED = /^\s*(?:([a-z0-9]+)\/)?([\w.-]+)\/([\w.-]+)\/?\s*$/;
+/** Any page of a repository, as people paste its address. */
+const PASTED = /^\s*https?:\/\/([^/\s]+)\/([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
 
-/** The repository that someone has typed; null if it is none. */
-export function parseRepositoryText(text: string): RepositoryName | null {
-  const [, owner = '', name = ''] = REPOSITORY_TEXT.exec(text) ?? [];
-  return parseRepositoryName(owner, name);
+/**
+ * The repository that someone has typed, as the service's paths name it: `gh/owner/repo`. Null if it is none, or on a
+ * host that the service does not know.
+ */
+export function parseRepositoryText(text: string, hosts: readonly HostConfig[]): string | null {
+  const [, address = '', ...pasted] = PASTED.exec(text) ?? [];
+  const [, key = MAIN_HOST, ...typed] = TYPED.exec(text) ?? [];
+  const host =
+    address === ''
+      ? hosts.find((one) => one.key === key)
+      : hosts.find((one) => hostNameOf(one) === address.toLowerCase());
+  const [owner = '', name = ''] = address === '' ? typed : pasted;
+  const repository = host === undefined ? null : parseName(host.kind, owner, name);
+  return host === undefined || repository === null ? null : repositoryPath(host, repository);
 }
+
+/** Where no repository is named yet. */
+export const PLACEHOLDER = `${MAIN_HOST}/<owner>/<repo>`;
 
 /** The text before and after the remote's address. `what` is the title above it, and part of the button's label. */
 const COMMANDS = {
@@ -23,7 +38,7 @@ const COMMANDS = {
   push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:my-change' },
 } as const;
 
-/** @param base of all remotes, with a slash at its end. @param path `owner/repo` or a placeholder. */
+/** @param base of all remotes, with a slash at its end. @param path `gh/owner/repo` or a placeholder. */
 export function commandList(base: string, path: string): Html {
   const remote = html`<span data-remote="${base}">${base}${path}</span>`;
   const commands = Object.values(COMMANDS).map(
@@ -47,13 +62,20 @@ export function commandText(base: string, path: string): string[] {
   return Object.values(COMMANDS).map(({ before, after }) => `${before}${base}${path}${after}`);
 }
 
-export const COMMAND_SCRIPT = `
+/** The same as `parseRepositoryText`, while somebody types. */
+export function commandScript(hosts: readonly HostConfig[]): string {
+  return `
+const hosts = ${JSON.stringify(Object.fromEntries(hosts.map((host) => [hostNameOf(host), host.key])))};
+const keys = new Set(Object.values(hosts));
 const field = document.getElementById('repo');
-const pattern = ${String(REPOSITORY_TEXT)};
 field?.addEventListener('input', () => {
-  const [, owner = '<owner>', name = '<repo>'] = pattern.exec(field.value) ?? [];
+  const [, address, ...pasted] = ${String(PASTED)}.exec(field.value) ?? [];
+  const [, typedKey = '${MAIN_HOST}', ...typed] = ${String(TYPED)}.exec(field.value) ?? [];
+  const key = address === undefined ? typedKey : hosts[address.toLowerCase()];
+  const [owner, name] = keys.has(key) ? (address === undefined ? typed : pasted) : [];
+  const path = name === undefined ? '${PLACEHOLDER}' : key + '/' + owner + '/' + name.replace(/\\.git$/, '');
   for (const remote of document.querySelectorAll('[data-remote]')) {
-    remote.textContent = remote.dataset.remote + owner + '/' + name.replace(/\\.git$/, '');
+    remote.textContent = remote.dataset.remote + path;
   }
 });
 for (const button of document.querySelectorAll('[data-copy]')) {
@@ -71,3 +93,4 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   });
 }
 `;
+}

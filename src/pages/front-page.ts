@@ -1,7 +1,8 @@
 /** The front page: what this is, how to use it, and how it is doing. */
 import { html } from 'hono/html';
+import { type HostConfig, hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
-import { COMMAND_SCRIPT, commandList, commandText } from './commands.ts';
+import { commandList, commandScript, commandText } from './commands.ts';
 import { type Html, type Links, type Page, privacyUrl } from './layout.ts';
 import { promises } from './promises.ts';
 
@@ -12,7 +13,9 @@ const WHAT =
 export interface FrontPage {
   /** What was typed. */
   readonly text: string;
-  /** `owner/repo`, or a placeholder. */
+  /** The code hosts that one can contribute to. */
+  readonly hosts: readonly HostConfig[];
+  /** `gh/owner/repo`, or a placeholder. */
   readonly path: string;
   /** Whether `path` is a repository. */
   readonly isNamed: boolean;
@@ -32,7 +35,7 @@ export function frontPage(page: FrontPage): Page {
   return {
     title: `gitveil: ${TITLE.toLowerCase()}`,
     description: WHAT,
-    script: COMMAND_SCRIPT,
+    script: commandScript(page.hosts),
     content: html`<main>
       <h1>${TITLE}</h1>
       <p class="lead">${WHAT}</p>
@@ -53,11 +56,13 @@ function elsewhere({ path, isNamed, remoteBase }: FrontPage): Html {
       Programs use the <a href="/docs">API</a>.`;
   }
   return html`No clone?
-    <a href="${new URL(remoteBase).pathname}${path}">Contribute to ${path} in the browser</a>: change a file,
-    open an issue, or reply. Programs use the <a href="/docs">API</a>.`;
+    <a href="${new URL(remoteBase).pathname}${path}"
+      >Contribute to ${path.slice(path.indexOf('/') + 1)} in the browser</a
+    >: change a file, open an issue, or reply. Programs use the <a href="/docs">API</a>.`;
 }
 
-function repositoryForm({ text, isInvalid }: FrontPage): Html {
+function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
+  const names = hosts.map(hostNameOf);
   const described = isInvalid ? html`aria-invalid="true" aria-describedby="repo-error"` : '';
   return html`<form method="get" action="/">
     <label for="repo">Which repository?</label>
@@ -76,14 +81,23 @@ function repositoryForm({ text, isInvalid }: FrontPage): Html {
       />
       <button type="submit">Show commands</button>
     </div>
+    ${names.length === 1 ? '' : html`<p class="soft small">Or paste its address at ${inWords(names)}.</p>`}
     ${
       isInvalid
         ? html`<p class="error" id="repo-error">
-            Write it as owner/repo, with letters, digits, “-”, “_” and “.” only.
+            Write it as owner/repo, with letters, digits, “-”, “_” and “.” only, or paste its address at
+            ${inWords(names)}.
           </p>`
         : ''
     }
   </form>`;
+}
+
+/** `a, b or c` */
+function inWords(names: readonly string[]): string {
+  return new Intl.ListFormat('en', { type: 'disjunction', style: 'long' })
+    .format(names)
+    .replace(/, or /, ' or ');
 }
 
 function status({ isSuspended, total }: FrontPage): Html {

@@ -136,9 +136,9 @@ function history(pullRequest: PullRequestView): Html {
 
 /** What to type for an update and a withdrawal. */
 function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { what: string; line: string }[] {
-  const { owner, repo, prHash } = pullRequest;
+  const { host, owner, repo, prHash } = pullRequest;
   const key = needsKey ? ' -o pr-key=<key>' : '';
-  const push = `git push -o pr-hash=${prHash}${key} ${shellWord(`${origin}/v1/gh/${owner}/${repo}`)}`;
+  const push = `git push -o pr-hash=${prHash}${key} ${shellWord(`${origin}/v1/${host}/${owner}/${repo}`)}`;
   const update = { what: 'Update it: commit, then push', line: `${push} HEAD:my-change` };
   const withdraw = { what: 'Withdraw it (main, or another branch that upstream has)', line: `${push} :main` };
   return pullRequest.state === 'open' ? [update, withdraw] : [update];

@@ -1,10 +1,11 @@
 /** The address of a remote, opened in a browser: what the repository accepts, and every way to contribute to it. */
 import { html } from 'hono/html';
+import type { HostConfig } from '../config/hosts.ts';
 import type { PullRequestState } from '../durable/pull-request/history.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import { type Contribution, policyRefusal } from '../policy/policy.ts';
-import { COMMAND_SCRIPT, commandList } from './commands.ts';
+import { commandList, commandScript } from './commands.ts';
 import { threadField } from './forms/thread-pages.ts';
 import { type Html, type Links, type Page, maintainersUrl } from './layout.ts';
 import { promises } from './promises.ts';
@@ -18,8 +19,10 @@ export interface ListedPullRequest {
 
 export interface RemotePage {
   readonly repository: RepositoryName;
-  /** Of all remotes, with a slash at its end. */
+  /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
+  /** Of this one: `gh/owner/repo`. */
+  readonly path: string;
   /** Where the forms are. */
   readonly forms: { readonly issue: string; readonly reply: string; readonly change: string };
   readonly policy: KnownPolicy;
@@ -27,13 +30,16 @@ export interface RemotePage {
   readonly pullRequests: readonly ListedPullRequest[] | null;
 }
 
-export function remotePage(page: RemotePage, links: Pick<Links, 'sourceRepo'>): Page {
-  const { repository, remoteBase } = page;
+export function remotePage(
+  page: RemotePage,
+  { hosts, ...links }: Pick<Links, 'sourceRepo'> & { readonly hosts: readonly HostConfig[] },
+): Page {
+  const { repository, remoteBase, path } = page;
   const name = fullName(repository);
   return {
     title: `Contribute to ${name} without an account · gitveil`,
     description: `A Git remote for anonymous contributions to ${name}.`,
-    script: COMMAND_SCRIPT,
+    script: commandScript(hosts),
     // Any name has such a page, so search engines would find no end of them.
     isIndexed: false,
     content: html`<main>
@@ -45,7 +51,7 @@ export function remotePage(page: RemotePage, links: Pick<Links, 'sourceRepo'>): 
       ${acceptance(page)} ${ways(page)}
       <section class="card" aria-labelledby="git">
         <h2 id="git">With Git</h2>
-        ${commandList(remoteBase, name)}
+        ${commandList(remoteBase, path)}
         <p class="soft small after-commands">
           The push prints the address of the pull request and its hash. To update the pull request, push again
           with <code>-o pr-hash=&lt;hash&gt;</code>.

@@ -6,13 +6,14 @@
  * does not exist. Cost if nothing is cached: two simultaneous requests to the host.
  */
 import { waitUntil } from 'cloudflare:workers';
+import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import { openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import type { RepositoryHost } from '../host/code-host.ts';
 import { openRepositories } from '../host/open.ts';
 import { HostError } from '../host/host-error.ts';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import type { RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
@@ -25,23 +26,28 @@ const PATIENCE_MS = 20_000;
 /** The requests to the host. */
 export type PolicyHost = Pick<RepositoryHost, 'repository' | 'file'>;
 
+/** Names the host in what is remembered. */
+type Place = Pick<HostConfig, 'key'>;
+
 /** Null: there is no public repository of that name. Undefined: the host does not answer, and never has. */
 export type KnownPolicy = Policy | null | undefined;
 
 export class Policies {
   readonly #host: PolicyHost;
+  readonly #place: Place;
   readonly #lastKnown: LastKnown;
   readonly #memory: LastKnownPlaces['memory'];
 
-  constructor(host: PolicyHost, places: LastKnownPlaces) {
+  constructor(host: PolicyHost, place: Place, places: LastKnownPlaces) {
     this.#host = host;
+    this.#place = place;
     this.#lastKnown = new LastKnown(places);
     this.#memory = places.memory;
   }
 
   /** @param mayAsk whether the host may be asked if necessary. If not, it counts as not answering. Never rejects. */
   async of(repository: RepositoryName, mayAsk = async () => true): Promise<KnownPolicy> {
-    const name = `policy/${fullName(repository).toLowerCase()}`;
+    const name = `policy/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
       name,
       freshMs: POLICY_FRESH_MS,
@@ -79,11 +85,12 @@ const memory: LastKnownPlaces['memory'] = new Map();
 export function openPolicies(
   env: Pick<Env, 'LAST_KNOWN' | 'GUARD'>,
   config: Config,
+  host: HostConfig,
   logger: Logger,
   http: Http,
 ): Policies {
-  const host = openRepositories(openHostAccess(env, config, http));
-  return new Policies(host, {
+  const repositories = openRepositories(openHostAccess(env, config, host, http));
+  return new Policies(repositories, host, {
     cache: caches.default,
     cacheBase: `${config.serviceUrl}/.last-known`,
     kv: env.LAST_KNOWN,

@@ -17,6 +17,8 @@ export interface HistoryHost {
 }
 
 export interface PushHost extends HistoryHost {
+  /** Its part of the service's paths and records. */
+  readonly hostKey: string;
   readonly repositories: RepositoryHost;
   readonly admission: Admission;
   /** Opens the connection for a later step, so that the step does not wait for the handshake. Never rejects. */

@@ -248,8 +248,8 @@ export class Push {
     const { owner, name: repo } = upstream.repository;
     const { prHash } = continuation;
     const lease = claimed.update?.lease ?? null;
-    const record = { prHash, owner, repo, number, url };
     const { host, reply, logger } = this.#run;
+    const record = { prHash, host: host.hostKey, owner, repo, number, url };
     const recording = host.pullRequest(prHash).record(record, { ...push, lease }, host.clock.now());
     try {
       await Promise.all([recording, this.#place?.opened(record)]);

@@ -1,5 +1,12 @@
 /** The ledger in D1. Schema: migrations/. */
-import type { Ledger, PullRequestEntry, RecordedPullRequest, Totals } from './ledger.ts';
+import {
+  countedOwner,
+  type Ledger,
+  type LedgerRepository,
+  type PullRequestEntry,
+  type RecordedPullRequest,
+  type Totals,
+} from './ledger.ts';
 
 export class D1Ledger implements Ledger {
   readonly #db: D1Database;
@@ -11,9 +18,10 @@ export class D1Ledger implements Ledger {
   async recordPullRequest(entry: PullRequestEntry): Promise<void> {
     await this.#db
       .prepare(
-        'INSERT INTO pull_requests (owner, repo, pr_url, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+        `INSERT INTO pull_requests (host, owner, repo, pr_url, created_at) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT DO NOTHING`,
       )
-      .bind(entry.owner, entry.repo, entry.prUrl, entry.createdAt)
+      .bind(entry.host, entry.owner, entry.repo, entry.prUrl, entry.createdAt)
       .run();
   }
 
@@ -27,7 +35,7 @@ export class D1Ledger implements Ledger {
   async recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]> {
     const { results } = await this.#db
       .prepare(
-        `SELECT id, owner, repo, pr_url AS prUrl, created_at AS createdAt FROM pull_requests
+        `SELECT id, host, owner, repo, pr_url AS prUrl, created_at AS createdAt FROM pull_requests
          ORDER BY created_at DESC, id DESC LIMIT ?`,
       )
       .bind(limit)
@@ -35,10 +43,10 @@ export class D1Ledger implements Ledger {
     return results;
   }
 
-  async pullRequestCount(owner: string, repo: string): Promise<number> {
+  async pullRequestCount(repository: LedgerRepository): Promise<number> {
     const count = await this.#db
       .prepare('SELECT pull_requests FROM repository_totals WHERE owner = ? AND repo = ?')
-      .bind(owner, repo)
+      .bind(countedOwner(repository), repository.repo)
       .first<number>('pull_requests');
     return count ?? 0;
   }

@@ -9,7 +9,15 @@ import { PostgrestClient } from '@supabase/postgrest-js';
 import * as z from 'zod';
 import type { Http } from '../outgoing/http-client.ts';
 import { wholeResponse } from '../outgoing/whole-response.ts';
-import type { Ledger, PullRequestEntry, RecordedPullRequest, Totals } from './ledger.ts';
+import {
+  countedOwner,
+  type Ledger,
+  type LedgerRepository,
+  type PullRequestEntry,
+  type RecordedPullRequest,
+  type Totals,
+} from './ledger.ts';
+import { MAIN_HOST } from '../config/hosts.ts';
 
 /** Time limit for the whole answer. */
 const TIMEOUT_MS = 5_000;
@@ -22,7 +30,14 @@ const timestamp = z.iso.datetime({ offset: true }).transform((text) => new Date(
 const totalsRow = z.object({ pull_requests: z.int(), last_created_at: timestamp.nullable() });
 const countRow = z.object({ pull_requests: z.int() });
 const pullRequestRow = z
-  .object({ id: z.int(), owner: z.string(), repo: z.string(), pr_url: z.string(), created_at: timestamp })
+  .object({
+    id: z.int(),
+    host: z.string().default(MAIN_HOST),
+    owner: z.string(),
+    repo: z.string(),
+    pr_url: z.string(),
+    created_at: timestamp,
+  })
   .transform(({ pr_url: prUrl, created_at: createdAt, ...row }) => ({ ...row, prUrl, createdAt }));
 
 export class HostedLedger implements Ledger {
@@ -42,8 +57,8 @@ export class HostedLedger implements Ledger {
     });
   }
 
-  async recordPullRequest({ owner, repo, prUrl, createdAt }: PullRequestEntry): Promise<void> {
-    const entry = { owner, repo, pr_url: prUrl, created_at: createdAt };
+  async recordPullRequest({ host, owner, repo, prUrl, createdAt }: PullRequestEntry): Promise<void> {
+    const entry = { owner, repo, pr_url: prUrl, created_at: createdAt, ...(host !== MAIN_HOST && { host }) };
     await this.#db.rpc('record_pull_request', entry).throwOnError();
   }
 
@@ -60,7 +75,8 @@ export class HostedLedger implements Ledger {
   async recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]> {
     const { data } = await this.#db
       .from('pull_requests')
-      .select('id,owner,repo,pr_url,created_at')
+      // A database that was set up before there were several hosts has no column for them.
+      .select('*')
       .order('created_at', { ascending: false })
       .order('id', { ascending: false })
       .limit(limit)
@@ -68,12 +84,12 @@ export class HostedLedger implements Ledger {
     return z.array(pullRequestRow).parse(data);
   }
 
-  async pullRequestCount(owner: string, repo: string): Promise<number> {
+  async pullRequestCount(repository: LedgerRepository): Promise<number> {
     const { data } = await this.#db
       .from('repository_totals')
       .select('pull_requests')
-      .eq('owner', owner.toLowerCase())
-      .eq('repo', repo.toLowerCase())
+      .eq('owner', countedOwner(repository).toLowerCase())
+      .eq('repo', repository.repo.toLowerCase())
       .limit(1)
       .throwOnError();
     return z.array(countRow).parse(data)[0]?.pull_requests ?? 0;

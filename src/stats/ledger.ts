@@ -8,9 +8,16 @@
  * Every method rejects with the database's error. Writes come from outboxes that deliver at least once: a pull
  * request's URL makes the second delivery do nothing, and karma is set, not added to.
  */
-export interface PullRequestEntry {
+import { MAIN_HOST } from '../config/hosts.ts';
+
+/** A repository, with the key of its code host. */
+export interface LedgerRepository {
+  readonly host: string;
   readonly owner: string;
   readonly repo: string;
+}
+
+export interface PullRequestEntry extends LedgerRepository {
   readonly prUrl: string;
   /** ISO 8601. */
   readonly createdAt: string;
@@ -32,8 +39,13 @@ export interface Ledger {
   /** Newest first. */
   recentPullRequests(limit: number): Promise<readonly RecordedPullRequest[]>;
   /** How many there are for one repository; its name is compared without regard to case, as the host does. */
-  pullRequestCount(owner: string, repo: string): Promise<number>;
+  pullRequestCount(repository: LedgerRepository): Promise<number>;
   /** Null if nothing is recorded for this identity hash. */
   karma(hash: string): Promise<number | null>;
   setKarma(hash: string, karma: number): Promise<void>;
+}
+
+/** The owner under which the repositories of a host are counted: the schemas' triggers say the same. */
+export function countedOwner({ host, owner }: LedgerRepository): string {
+  return host === MAIN_HOST ? owner : `${host}/${owner}`;
 }

@@ -5,7 +5,13 @@ import type { Env } from '../env.ts';
 import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
 import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
-import type { Ledger, RecordedPullRequest, Totals } from './ledger.ts';
+import {
+  countedOwner,
+  type Ledger,
+  type LedgerRepository,
+  type RecordedPullRequest,
+  type Totals,
+} from './ledger.ts';
 import { openLedger } from './open-ledger.ts';
 
 /** Contract, section 8. */
@@ -45,12 +51,12 @@ export class Statistics {
   }
 
   /** Of one repository. */
-  pullRequestCount(owner: string, repo: string): Promise<number | undefined> {
+  pullRequestCount(repository: LedgerRepository): Promise<number | undefined> {
     return this.#lastKnown.read({
-      name: `count/${owner.toLowerCase()}/${repo.toLowerCase()}`,
+      name: `count/${countedOwner(repository)}/${repository.repo}`.toLowerCase(),
       freshMs: COUNT_FRESH_MS,
       nothing: 0,
-      ask: () => this.#ledger().pullRequestCount(owner, repo),
+      ask: () => this.#ledger().pullRequestCount(repository),
     });
   }
 }

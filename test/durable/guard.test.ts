@@ -105,7 +105,15 @@ async function push(times: number, address = 'a'): Promise<void> {
 
 function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
   const url = urlOf(number);
-  return { prHash: `${number}`.padStart(12, '0'), owner: 'octo', repo: 'hello', number, url, pushedAt };
+  return {
+    prHash: `${number}`.padStart(12, '0'),
+    host: 'gh',
+    owner: 'octo',
+    repo: 'hello',
+    number,
+    url,
+    pushedAt,
+  };
 }
 
 const urlOf = (number: number) => `https://host.test/octo/hello/pull/${number}`;

@@ -28,7 +28,7 @@ function newPush() {
   const id = bindings.PENDING_PUSHES.idFromName(`push ${++count}`);
   // A stub does not outlive the object's death.
   const object = () => bindings.PENDING_PUSHES.get(id);
-  return { object, begin: (intent: PushIntent, at = NOW) => object().begin(TARGET, intent, at) };
+  return { object, begin: (intent: PushIntent, at = NOW) => object().begin('gh', TARGET, intent, at) };
 }
 
 const intent = (prHash: string): PushIntent => ({ prHash, committedAt: count });
@@ -138,7 +138,7 @@ describe('a push that died and is not repeated', () => {
   };
 
   const REPOSITORY = {
-    'GET /user': { login: 'bot' },
+    'GET /user': { id: 1, login: 'bot' },
     'GET /repos/octo/hello': {
       id: 1,
       name: 'hello',

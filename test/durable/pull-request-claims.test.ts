@@ -28,6 +28,7 @@ function newPullRequest() {
   const prHash = `c1a1${(++count).toString(16).padStart(8, '0')}`;
   const record = {
     prHash,
+    host: 'gh',
     owner: 'octo',
     repo: 'hello',
     number: count,

@@ -39,7 +39,7 @@ function newPullRequest(number = 7) {
       closedEvent(of, closedAt, urlOf(of), kind),
     record: (tip: string, at = NOW, as = number) =>
       object().record(
-        { prHash, owner: 'octo', repo: 'hello', number: as, url: urlOf(as) },
+        { prHash, host: 'gh', owner: 'octo', repo: 'hello', number: as, url: urlOf(as) },
         { tip, dates, key: 'k'.repeat(32), lease: null },
         at,
       ),
@@ -81,6 +81,7 @@ describe('the view of a pull request', () => {
     const view = await object().view();
     expect(view).toEqual({
       prHash: view?.prHash,
+      host: 'gh',
       owner: 'octo',
       repo: 'hello',
       number: 7,

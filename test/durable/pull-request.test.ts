@@ -30,6 +30,7 @@ function newPullRequest(): PullRequestRecord {
   const prHash = (++lastHash).toString(16).padStart(12, '0');
   return {
     prHash,
+    host: 'gh',
     owner: 'octo',
     repo: 'hello',
     number: lastHash,

@@ -55,6 +55,8 @@ describe('what the service tells of itself', () => {
     await api.expect(400, 'GET /', '/?repo=what', { headers: { Accept: 'text/html' } });
     await api.expect(200, 'GET /badge/{owner}/{repo}', '/badge/octo/hello');
     await api.expect(400, 'GET /badge/{owner}/{repo}', '/badge/octo/a..b');
+    await api.expect(200, 'GET /badge/{host}/{owner}/{repo}', '/badge/gh/octo/hello');
+    await api.expect(400, 'GET /badge/{host}/{owner}/{repo}', '/badge/cb/octo/hello');
     await api.expect(200, 'GET /badges/deployed.svg', '/badges/deployed.svg?commit=c0ffee');
     const friendly = '/badges/anonymous-friendly.svg';
     await api.expect(200, `GET ${friendly}`, `${friendly}?repo=octo%2Fhello`);
@@ -91,7 +93,7 @@ it('the page of a pull request is as described', async () => {
 });
 
 describe('comments and issues', () => {
-  const issues = 'POST /v1/gh/{owner}/{repo}/issues/anonymous';
+  const issues = 'POST /v1/{host}/{owner}/{repo}/issues/anonymous';
   const path = '/v1/gh/octo/hello/issues/anonymous';
   const TEXTS = { title: 'Title', body: 'Words' };
 
@@ -101,7 +103,7 @@ describe('comments and issues', () => {
     await api.expect(400, issues, path, json(person, { title: 'Title' }));
     await api.expect(413, issues, path, json(person, LARGE));
     for (const thread of ['issues', 'pulls']) {
-      const comments = `POST /v1/gh/{owner}/{repo}/${thread}/{number}/comments/anonymous`;
+      const comments = `POST /v1/{host}/{owner}/{repo}/${thread}/{number}/comments/anonymous`;
       const own = `/v1/gh/octo/hello/${thread}/1/comments/anonymous`;
       await api.expect(200, comments, own, json(person, { body: 'Thanks!', user_token: null }));
       await api.expect(400, comments, own, json(person, '{'));
@@ -117,12 +119,12 @@ describe('comments and issues', () => {
     const operations: [string, string, RegExp][] = [
       [issues, 'issues/anonymous', /\/issues$/],
       [
-        'POST /v1/gh/{owner}/{repo}/issues/{number}/comments/anonymous',
+        'POST /v1/{host}/{owner}/{repo}/issues/{number}/comments/anonymous',
         'issues/1/comments/anonymous',
         /comments$/,
       ],
       [
-        'POST /v1/gh/{owner}/{repo}/pulls/{number}/comments/anonymous',
+        'POST /v1/{host}/{owner}/{repo}/pulls/{number}/comments/anonymous',
         'pulls/1/comments/anonymous',
         /comments$/,
       ],
@@ -149,7 +151,7 @@ describe('comments and issues', () => {
     for (let count = 1; count <= 6; count++) {
       await api.expect(200, `POST ${reports}`, reports, json(bed.person(), { hash }));
       for (const thread of count === 3 || count === 6 ? ['issues', 'pulls'] : []) {
-        const comments = `POST /v1/gh/{owner}/{repo}/${thread}/{number}/comments/anonymous`;
+        const comments = `POST /v1/{host}/{owner}/{repo}/${thread}/{number}/comments/anonymous`;
         const own = `/v1/gh/octo/hello/${thread}/${number}/comments/anonymous`;
         await api.expect(count === 3 ? 429 : 403, comments, own, say);
       }
@@ -229,7 +231,7 @@ async function announce(operation: string, end: string, type: string, bytes: num
 }
 
 describe('the Git remote', () => {
-  const remote = '/v1/gh/{owner}/{repo}';
+  const remote = '/v1/{host}/{owner}/{repo}';
   const path = '/v1/gh/octo/hello';
 
   it('is discovered as described', async () => {

@@ -5,6 +5,7 @@ import { HostError } from '../../src/host/host-error.ts';
 
 const tracked: TrackedPullRequest[] = Array.from({ length: 20 }, (_, index) => ({
   prHash: `${index}`.padStart(12, '0'),
+  host: 'gh',
   owner: 'octo',
   repo: 'hello',
   number: index,

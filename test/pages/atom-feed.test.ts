@@ -6,6 +6,7 @@ import { atomFeed, xmlText } from '../../src/pages/atom-feed.ts';
 const ORIGIN = 'https://gitveil.test';
 const VIEW: PullRequestView = {
   prHash: '0123456789ab',
+  host: 'gh',
   owner: 'octo',
   repo: 'hello',
   number: 7,

@@ -17,28 +17,33 @@ const PAGES: readonly ((text: string) => Page)[] = [
       {
         repository: { owner: text, name: text },
         remoteBase: text,
+        path: text,
         forms: { issue: text, reply: text, change: text },
         policy: null,
         pullRequests: [{ number: 1, url: `https://host.test/${text}`, state: 'open' }],
       },
-      { sourceRepo: text },
+      { sourceRepo: text, hosts: [] },
     ),
   (text) =>
     frontPage({
       text,
+      hosts: [],
       path: text,
       isNamed: false,
       isInvalid: true,
       remoteBase: text,
       isSuspended: false,
       total: 1,
-      recent: [{ id: 1, owner: text, repo: text, prUrl: `https://host.test/${text}`, createdAt: text }],
+      recent: [
+        { id: 1, host: 'gh', owner: text, repo: text, prUrl: `https://host.test/${text}`, createdAt: text },
+      ],
       now: 0,
     }),
   (text) =>
     pullRequestPage({
       pullRequest: {
         prHash: text,
+        host: 'gh',
         owner: text,
         repo: text,
         number: 1,

@@ -5,6 +5,7 @@ import { pullRequestPage, pullRequestText } from '../../src/pages/pull-request-p
 
 const HOSTILE: PullRequestView = {
   prHash: '0123456789ab',
+  host: 'gh',
   owner: 'octo',
   repo: '$(reboot)\u001b[2J\u202Eolleh',
   number: 7,

@@ -43,14 +43,18 @@ const pending: Promise<unknown>[] = [];
 
 /** An isolate, in the same data centre as the others or in another one. */
 function isolate(host: PolicyHost, cache: Pick<Cache, 'match' | 'put'> = caches.default): Policies {
-  return new Policies(host, {
-    cache,
-    cacheBase: 'https://gitveil.test/.last-known',
-    kv: LAST_KNOWN,
-    memory: new Map(),
-    later: (work) => void pending.push(work),
-    onFailure: () => {},
-  });
+  return new Policies(
+    host,
+    { key: 'gh' },
+    {
+      cache,
+      cacheBase: 'https://gitveil.test/.last-known',
+      kv: LAST_KNOWN,
+      memory: new Map(),
+      later: (work) => void pending.push(work),
+      onFailure: () => {},
+    },
+  );
 }
 
 const elsewhere = { match: async () => undefined, put: async () => {} };

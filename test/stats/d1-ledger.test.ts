@@ -59,7 +59,7 @@ describe(`with ${MANY} pull requests`, () => {
     const ledger = new D1Ledger(noting(bindings.DB, statements));
     expect(await ledger.totals()).toMatchObject({ pullRequests: MANY });
     expect(await ledger.recentPullRequests(10)).toHaveLength(10);
-    expect(await ledger.pullRequestCount('octo', 'repo7')).toBe(MANY / 1000);
+    expect(await ledger.pullRequestCount({ host: 'gh', owner: 'octo', repo: 'repo7' })).toBe(MANY / 1000);
     await ledger.karma('0123abcd');
     await ledger.recordPullRequest(pullRequestEntry(1, '2026-11-01T10:00:00.000Z'));
     await ledger.setKarma('0123abcd', 1);

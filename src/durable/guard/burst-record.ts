@@ -4,6 +4,7 @@
  * A pull request belongs to a burst if the time from the beginning of its push to its opening overlaps the burst. A
  * burst begins a minute before the detector fires, with the pushes that made it fire.
  */
+import { MAIN_HOST } from '../../config/hosts.ts';
 import { BURST_WINDOW_MS } from '../../guard/burst-detector.ts';
 import type { TrackedPullRequest } from '../../guard/tracked-pull-request.ts';
 
@@ -12,6 +13,7 @@ export const TRACKED_MS = 2 * 60 * 60 * 1000;
 interface PullRequestRow extends Record<string, SqlStorageValue> {
   url: string;
   pr_hash: string;
+  host: string;
   owner: string;
   repo: string;
   number: number;
@@ -20,7 +22,11 @@ interface PullRequestRow extends Record<string, SqlStorageValue> {
 }
 
 /** Columns that the table did not have at first. */
-const NEW_COLUMNS = { client: 'INTEGER', is_settled: 'INTEGER NOT NULL DEFAULT 0' } as const;
+const NEW_COLUMNS = {
+  client: 'INTEGER',
+  is_settled: 'INTEGER NOT NULL DEFAULT 0',
+  host: `TEXT NOT NULL DEFAULT '${MAIN_HOST}'`,
+} as const;
 
 export class BurstRecord {
   readonly #sql: SqlStorage;
@@ -52,15 +58,16 @@ export class BurstRecord {
    * @param client as a keyed hash, which is not kept.
    */
   opened(
-    { url, prHash, owner, repo, number, pushedAt }: TrackedPullRequest,
+    { url, prHash, host, owner, repo, number, pushedAt }: TrackedPullRequest,
     client: string,
     now: number,
   ): void {
     this.#sql.exec(
-      `INSERT OR IGNORE INTO pull_requests (url, pr_hash, owner, repo, number, pushed_at, opened_at, client)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR IGNORE INTO pull_requests (url, pr_hash, host, owner, repo, number, pushed_at, opened_at, client)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       url,
       prHash,
+      host,
       owner,
       repo,
       number,
@@ -95,9 +102,10 @@ export class BurstRecord {
       now - TRACKED_MS,
       Number(spareSingle),
     );
-    return rows.toArray().map(({ url, pr_hash, owner, repo, number, pushed_at }) => ({
+    return rows.toArray().map(({ url, pr_hash, host, owner, repo, number, pushed_at }) => ({
       url,
       prHash: pr_hash,
+      host,
       owner,
       repo,
       number,

@@ -1,5 +1,6 @@
 /** How a rollback closes a pull request at the host, and tells its subscriber. */
 import { systemClock } from '../../clock.ts';
+import { hostWithKey } from '../../config/hosts.ts';
 import { parseConfig } from '../../config.ts';
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
@@ -8,7 +9,7 @@ import { openRepositories } from '../../host/open.ts';
 import { openHostAccess } from '../host-access.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 
-const fail = (): Promise<never> => Promise.reject(new Error('the configuration is invalid'));
+const fail = (): Promise<never> => Promise.reject(new Error('the configuration does not name this host'));
 
 /** With an invalid configuration nothing can be closed: every attempt fails. */
 export function closingWorld(env: Env): RollbackWorld {
@@ -16,9 +17,13 @@ export function closingWorld(env: Env): RollbackWorld {
   if (result.kind === 'invalid') return { close: fail, tell: fail };
   const { config } = result;
   const http = new HttpClient(config.outgoingFetchHosts);
-  const host = openRepositories(openHostAccess(env, config, http));
   return {
-    close: ({ owner, repo, number }) => host.closePullRequest({ owner, name: repo }, number),
+    async close({ host: key, owner, repo, number }) {
+      const host = hostWithKey(config, key);
+      if (host === undefined) return fail();
+      const repositories = openRepositories(openHostAccess(env, config, host, http));
+      return repositories.closePullRequest({ owner, name: repo }, number);
+    },
     async tell({ prHash, number, url }, closed) {
       // The notifications feed reports merges, but never what the bot itself closes.
       if (closed.kind === 'merged' || closed.at === null) return;

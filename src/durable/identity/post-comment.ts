@@ -13,6 +13,8 @@ import type { Attempt } from './sql-comments.ts';
 const FORGETTING_DELAY_MS = 60_000;
 
 export interface CommentRequest {
+  /** The key of the code host. */
+  readonly host: string;
   readonly owner: string;
   readonly repo: string;
   readonly number: number;

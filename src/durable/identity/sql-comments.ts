@@ -12,7 +12,7 @@
  */
 import type { CommentWithText } from '../../host/code-host.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
-import { hasColumn } from './tables.ts';
+import { hasColumn } from '../tables.ts';
 
 /** `reset`: show karma 0. `delete`: delete the comment. `restore`: show the karma that was reset. */
 export type ChoreKind = 'reset' | 'delete' | 'restore';

@@ -4,7 +4,7 @@
  * Cost: a report writes one row, and its end deletes that row; what it leads to writes one more.
  */
 import { type ModerationFacts, NO_FACTS, type Report, pruned } from '../../identity/moderation.ts';
-import { hasTable, hasColumn } from './tables.ts';
+import { hasTable, hasColumn } from '../tables.ts';
 
 interface ReportRow extends Record<string, SqlStorageValue> {
   reporter: string;

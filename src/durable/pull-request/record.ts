@@ -4,6 +4,8 @@
  * Nothing is written for a pr_hash that no push has recorded, because anyone can ask for any pr_hash.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { MAIN_HOST } from '../../config/hosts.ts';
+import { hasColumn, hasTable } from '../tables.ts';
 
 /** How long the dates of rewritten commits are kept after the last push. */
 const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
@@ -14,6 +16,8 @@ export const MAX_DATED_COMMITS = 30_000;
 
 export interface PullRequestRecord {
   readonly prHash: string;
+  /** The key of the code host. */
+  readonly host: string;
   readonly owner: string;
   readonly repo: string;
   readonly number: number;
@@ -30,6 +34,7 @@ export interface DatedCommits {
 
 interface RecordRow extends Record<string, SqlStorageValue> {
   pr_hash: string;
+  host: string;
   owner: string;
   repo: string;
   number: number;
@@ -38,11 +43,14 @@ interface RecordRow extends Record<string, SqlStorageValue> {
   key_hash: ArrayBuffer | null;
 }
 
+/** Records from before there were several hosts have none. */
+const HOST_COLUMN = `host TEXT NOT NULL DEFAULT '${MAIN_HOST}'`;
+
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS pull_request (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     pr_hash TEXT NOT NULL, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL, url TEXT NOT NULL,
-    tip TEXT NOT NULL, key_hash BLOB
+    tip TEXT NOT NULL, key_hash BLOB, ${HOST_COLUMN}
   )`,
   `CREATE TABLE IF NOT EXISTS dates (
     id INTEGER PRIMARY KEY AUTOINCREMENT, committed_at INTEGER NOT NULL, commits BLOB NOT NULL, until INTEGER NOT NULL
@@ -55,7 +63,9 @@ export class RecordStore {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#exists = sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'pull_request'").toArray().length > 0;
+    this.#exists = hasTable(sql, 'pull_request');
+    if (this.#exists && !hasColumn(sql, 'pull_request', 'host'))
+      sql.exec(`ALTER TABLE pull_request ADD COLUMN ${HOST_COLUMN}`);
   }
 
   /** Null if no push has recorded it. */
@@ -65,14 +75,20 @@ export class RecordStore {
   }
 
   /** @param key of a pull request that has none yet; null leaves it as it is. */
-  write({ prHash, owner, repo, number, url }: PullRequestRecord, tip: string, key: string | null): void {
+  write(
+    { prHash, host, owner, repo, number, url }: PullRequestRecord,
+    tip: string,
+    key: string | null,
+  ): void {
     if (!this.#exists) for (const statement of SCHEMA) this.#sql.exec(statement);
     this.#exists = true;
     this.#sql.exec(
-      `INSERT INTO pull_request VALUES (1, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO pull_request (only, pr_hash, host, owner, repo, number, url, tip, key_hash)
+       VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (only) DO UPDATE SET owner = excluded.owner, repo = excluded.repo, number = excluded.number,
          url = excluded.url, tip = excluded.tip, key_hash = coalesce(excluded.key_hash, key_hash)`,
       prHash,
+      host,
       owner,
       repo,
       number,

@@ -4,9 +4,10 @@
  *
  * Both are locked in parallel with the look-ups at the host, and released after the answer was sent.
  */
+import { recordName } from '../../config/hosts.ts';
 import type { DatedCommits } from '../../durable/pull-request/record.ts';
 import type { PushIntent } from '../../durable/pending-push.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
 import { keyedHash } from '../../identity/keyed-hash.ts';
 import type { PushHost } from '../push-host.ts';
 import type { PushOptions } from '../command/push-options.ts';
@@ -86,7 +87,7 @@ export class Claims {
   async #begin(subject: PushSubject, proposed: PushIntent) {
     const beginning = this.#hashOf(subject).then(async (hash) => {
       const object = this.#host.pendingPush(hash);
-      const begun = await object.begin(subject.target, proposed, this.#host.clock.now());
+      const begun = await object.begin(this.#host.hostKey, subject.target, proposed, this.#host.clock.now());
       const end = async (isAnswered: boolean) => {
         if (begun.kind === 'begun') await object.end(begun.lease, isAnswered);
       };
@@ -105,7 +106,8 @@ export class Claims {
 
   async #hashOf({ target, tip, refName, options }: PushSubject): Promise<string> {
     // A ref name contains no space.
-    const parts = [fullName(target).toLowerCase(), tip, refName, options.base ?? '', options.prHash ?? ''];
+    const place = recordName({ key: this.#host.hostKey }, target).toLowerCase();
+    const parts = [place, tip, refName, options.base ?? '', options.prHash ?? ''];
     return keyedHash(await this.#host.secret(), 'push', parts.join(' '));
   }
 }

@@ -1,10 +1,10 @@
 /** Describes the Git remote (contract, 4.5 to 4.7). */
 import type { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
+import { REPOSITORY_PATH } from '../request/repository.ts';
 import { discoveryQuery } from '../schemas/git.ts';
 import { answer, as, asError, error, FAULT, HTML, parameters, PUBLIC, repository, TEXT } from './parts.ts';
 
-const REMOTE = '/v1/gh/:owner/:repo';
 const COMMON = { tags: ['Git'], security: PUBLIC };
 const INVALID_NAME = 'The name of the repository is not valid.';
 const MISSING = 'The repository does not exist, or is not public.';
@@ -23,7 +23,7 @@ const gitBody = (type: string) => ({
 
 export function describeGit(app: Hono): void {
   app.get(
-    REMOTE,
+    REPOSITORY_PATH,
     describeRoute({
       ...COMMON,
       operationId: 'explainRemote',
@@ -38,7 +38,7 @@ export function describeGit(app: Hono): void {
     }),
   );
   app.get(
-    `${REMOTE}/info/refs`,
+    `${REPOSITORY_PATH}/info/refs`,
     describeRoute({
       ...COMMON,
       operationId: 'discoverRefs',
@@ -61,7 +61,7 @@ export function describeGit(app: Hono): void {
     }),
   );
   app.post(
-    `${REMOTE}/git-receive-pack`,
+    `${REPOSITORY_PATH}/git-receive-pack`,
     describeRoute({
       ...COMMON,
       operationId: 'push',
@@ -80,7 +80,7 @@ export function describeGit(app: Hono): void {
     }),
   );
   app.post(
-    `${REMOTE}/git-upload-pack`,
+    `${REPOSITORY_PATH}/git-upload-pack`,
     describeRoute({
       ...COMMON,
       operationId: 'fetch',

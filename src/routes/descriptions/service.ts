@@ -1,7 +1,7 @@
 /** Describes health, metrics, statistics (contract, 4.8 to 4.13), badges and pages. */
 import type { Hono } from 'hono';
 import { describeRoute } from 'hono-openapi';
-import { anonymousFriendlyQuery, deployedQuery } from '../schemas/badges.ts';
+import { anonymousFriendlyQuery, deployedQuery, shortRepositoryParams } from '../schemas/badges.ts';
 import { healthAnswer } from '../schemas/health.ts';
 import { metricsAnswer } from '../schemas/metrics.ts';
 import { prStatusAnswer, prStatusParams, pullRequestPageParams } from '../schemas/pr-status.ts';
@@ -19,6 +19,7 @@ import {
   PUBLIC,
   repository,
   TEXT,
+  type Description,
 } from './parts.ts';
 
 const UNAVAILABLE = error(
@@ -107,16 +108,16 @@ export function describeBadges(app: Hono): void {
   const COMMON = { tags: ['Badges'], security: PUBLIC };
   const INVALID = error('The name of the repository is not valid.', 'Invalid owner or repo');
   const BADGE = answer('The badge.', as('image/svg+xml'));
-  app.get(
-    '/badge/:owner/:repo',
-    describeRoute({
-      ...COMMON,
-      operationId: 'pullRequestCountBadge',
-      summary: 'How many anonymous pull requests a repository has received',
-      parameters: repository(),
-      responses: { 200: BADGE, 400: INVALID, ...FAULT },
-    }),
-  );
+  const count = (operationId: string, params: Description['parameters']): Description => ({
+    ...COMMON,
+    operationId,
+    summary: 'How many anonymous pull requests a repository has received',
+    parameters: params ?? [],
+    responses: { 200: BADGE, 400: INVALID, ...FAULT },
+  });
+  const short = parameters('path', shortRepositoryParams);
+  app.get('/badge/:owner/:repo', describeRoute(count('pullRequestCountBadge', short)));
+  app.get('/badge/:host/:owner/:repo', describeRoute(count('pullRequestCountBadgeOfHost', repository())));
   app.get(
     '/badges/anonymous-friendly.svg',
     describeRoute({

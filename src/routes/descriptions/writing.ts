@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { FENCE_IS_OPEN } from '../../identity/footer-room.ts';
 import { INVALID_NAME } from '../../host/repository-name.ts';
 import { APPEAL_ERRORS } from '../moderation/appeals.ts';
+import { REPOSITORY_PATH } from '../request/repository.ts';
 import { commentAnswer, commentRequest } from '../schemas/comments.ts';
 import { issueAnswer, issueRequest } from '../schemas/issues.ts';
 import {
@@ -50,14 +51,14 @@ const HOST_FAULTS = {
 
 export function describeWriting(app: Hono): void {
   app.post(
-    '/v1/gh/:owner/:repo/issues/:number/comments/anonymous',
+    `${REPOSITORY_PATH}/issues/:number/comments/anonymous`,
     describeRoute(comment('commentOnIssue', 'Comment on an issue')),
   );
   app.post(
-    '/v1/gh/:owner/:repo/pulls/:number/comments/anonymous',
+    `${REPOSITORY_PATH}/pulls/:number/comments/anonymous`,
     describeRoute(comment('commentOnPullRequest', 'Comment on a pull request')),
   );
-  app.post('/v1/gh/:owner/:repo/issues/anonymous', describeRoute(issue()));
+  app.post(`${REPOSITORY_PATH}/issues/anonymous`, describeRoute(issue()));
   app.get('/v1/moderation/report', describeRoute(standing()));
   app.post('/v1/moderation/report', describeRoute(report()));
   app.post('/v1/moderation/appeal', describeRoute(appeal()));

@@ -10,13 +10,14 @@ import type { AppEnv } from '../../env.ts';
 import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
 import { type FormToken, newFormToken, readFormToken } from '../../forms/form-token.ts';
 import { ByteReader } from '../../git/byte-reader.ts';
-import { INVALID_NAME, parseRepositoryName, type RepositoryName } from '../../host/repository-name.ts';
+import { INVALID_NAME, type RepositoryName } from '../../host/repository-name.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { problemPage } from '../../pages/report-page.ts';
 import { BodyError, chunksOf, drain } from '../../streams.ts';
 import { answerPage } from '../pages/page.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { sentence } from '../request/rate-limit.ts';
+import { withTarget } from '../request/repository.ts';
 
 /** A page that has a token, or what someone has typed, is kept by nobody. */
 export const NOT_KEPT = { 'Cache-Control': 'no-store' };
@@ -35,14 +36,10 @@ const FORGED =
   'This service did not make this form, or made it for another page. Check it, and send it again.';
 
 /** Calls the handler only with a valid name. */
-export const onRepositoryPage =
-  (handle: (c: Context<AppEnv>, target: RepositoryName) => Answer) =>
-  (c: Context<AppEnv>): Answer => {
-    const target = parseRepositoryName(c.req.param('owner') ?? '', c.req.param('repo') ?? '');
-    return target === null
-      ? answerPage(c, problemPage('No such repository', sentence(INVALID_NAME)), 400, NOT_KEPT)
-      : handle(c, target);
-  };
+export const onRepositoryPage = (handle: (c: Context<AppEnv>, target: RepositoryName) => Answer) =>
+  withTarget(handle, (c) =>
+    answerPage(c, problemPage('No such repository', sentence(INVALID_NAME)), 400, NOT_KEPT),
+  );
 
 /** @param path that the form is sent to. */
 export async function formToken(c: Context<AppEnv>, path: string): Promise<string> {

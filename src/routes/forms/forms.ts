@@ -6,13 +6,13 @@ import { Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { problemPage } from '../../pages/report-page.ts';
 import { answerPage } from '../pages/page.ts';
-import { REMOTE_ROUTE } from '../request/remote-path.ts';
+import { REPOSITORY_PATH } from '../request/repository.ts';
 import { NOT_KEPT, onRepositoryPage } from './form-request.ts';
 import { sendIssueForm, showIssueForm } from './issue-form.ts';
 import { ISSUE_FORM, REPLY_FORM } from './paths.ts';
 import { sendReplyForm, showReplyForm } from './reply-form.ts';
 
-export const forms = new Hono<AppEnv>().basePath(REMOTE_ROUTE);
+export const forms = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 
 forms.get(ISSUE_FORM, onRepositoryPage(showIssueForm));
 forms.post(ISSUE_FORM, onRepositoryPage(sendIssueForm));

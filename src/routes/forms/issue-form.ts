@@ -20,7 +20,7 @@ export async function showIssueForm(c: Context<AppEnv>, target: RepositoryName):
 }
 
 export async function sendIssueForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const action = remotePath(target) + ISSUE_FORM;
+  const action = remotePath(c.var.host, target) + ISSUE_FORM;
   const sent = await readForm(c, action, MAX_TEXT_FORM_BYTES);
   if (sent instanceof Response) return sent;
   const { fields, token } = sent;
@@ -42,7 +42,7 @@ export async function sendIssueForm(c: Context<AppEnv>, target: RepositoryName):
   }
   const outcome = await createIssue(c, target, payload);
   if (outcome.kind === 'refused') return again(outcome);
-  const reply = remotePath(target) + REPLY_FORM;
+  const reply = remotePath(c.var.host, target) + REPLY_FORM;
   const next = { ...form, action: reply, token: await formToken(c, reply) };
   const { issue_url: url, number, hash, user_token: userToken } = outcome.answer;
   return answerPage(c, donePage('Your issue is open', next, { url, number, hash, userToken }), 200, NOT_KEPT);
@@ -56,10 +56,10 @@ async function formOf(
   problem: string | null,
   token?: string,
 ): Promise<IssueForm> {
-  const action = remotePath(target) + ISSUE_FORM;
+  const action = remotePath(c.var.host, target) + ISSUE_FORM;
   return {
     repository: fullName(target),
-    home: remotePath(target),
+    home: remotePath(c.var.host, target),
     action,
     token: token ?? (await formToken(c, action)),
     problem,

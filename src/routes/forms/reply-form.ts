@@ -32,7 +32,7 @@ const IN_ENGLISH: Readonly<Record<string, string>> = {
 
 export async function showReplyForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const typed = c.req.query('to') ?? '';
-  const named = parseThreadText(typed, target, c.var.config.hostingUrl);
+  const named = parseThreadText(typed, target, c.var.host.url);
   if (named.kind === 'thread') {
     const form = await formOf(c, target, named.number, new Map(), null);
     return answerPage(c, replyFormPage(form), 200, NOT_KEPT);
@@ -40,20 +40,20 @@ export async function showReplyForm(c: Context<AppEnv>, target: RepositoryName):
   const isNothing = typed === '';
   const frame = {
     repository: fullName(target),
-    home: remotePath(target),
-    action: remotePath(target) + REPLY_FORM,
+    home: remotePath(c.var.host, target),
+    action: remotePath(c.var.host, target) + REPLY_FORM,
     problem: isNothing ? null : named.problem,
   };
   return answerPage(c, replyToPage(frame, typed), isNothing ? 200 : 400, NOT_KEPT);
 }
 
 export async function sendReplyForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const sent = await readForm(c, remotePath(target) + REPLY_FORM, MAX_TEXT_FORM_BYTES);
+  const sent = await readForm(c, remotePath(c.var.host, target) + REPLY_FORM, MAX_TEXT_FORM_BYTES);
   if (sent instanceof Response) return sent;
   const { fields, token } = sent;
-  const named = parseThreadText(fields.get('number') ?? '', target, c.var.config.hostingUrl);
+  const named = parseThreadText(fields.get('number') ?? '', target, c.var.host.url);
   // The form itself has written the number.
-  if (named.kind === 'invalid') return c.redirect(remotePath(target) + REPLY_FORM, 303);
+  if (named.kind === 'invalid') return c.redirect(remotePath(c.var.host, target) + REPLY_FORM, 303);
   const { number } = named;
   const form = await formOf(c, target, number, fields, sent.problem, token?.text);
   const step = fields.get('step');
@@ -108,15 +108,15 @@ async function formOf(
   problem: string | null,
   token?: string,
 ): Promise<ReplyForm> {
-  const action = remotePath(target) + REPLY_FORM;
+  const action = remotePath(c.var.host, target) + REPLY_FORM;
   return {
     repository: fullName(target),
-    home: remotePath(target),
+    home: remotePath(c.var.host, target),
     action,
     token: token ?? (await formToken(c, action)),
     problem,
     number,
-    threadUrl: `${c.var.config.hostingUrl}/${fullName(target)}/issues/${number}`,
+    threadUrl: `${c.var.host.url}/${fullName(target)}/issues/${number}`,
     body: withPlainLineEnds(fields.get('body') ?? ''),
     userToken: (fields.get('user_token') ?? '').trim(),
   };

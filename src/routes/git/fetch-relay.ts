@@ -114,7 +114,7 @@ async function relay(
   request: Parameters<SmartHttp['fetch']>[2],
 ): Promise<Response | null> {
   try {
-    return await new SmartHttp(c.var.config.hostingUrl, null, c.var.http).fetch(target, path, request);
+    return await new SmartHttp(c.var.host.url, null, c.var.http).fetch(target, path, request);
   } catch (error) {
     c.var.logger.warn('a fetch could not be relayed', { error });
     return null;

@@ -6,6 +6,7 @@
  * moved, and when the host asks for a password because it shows the repository to nobody.
  */
 import type { Context } from 'hono';
+import { hostNameOf } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { knownIds } from '../../fetch/known-ids.ts';
 import { ByteReader, type ChunkSource } from '../../git/byte-reader.ts';
@@ -106,7 +107,7 @@ function passOn(
 }
 
 function unreachable(c: Context<AppEnv>): Response {
-  return c.json({ error: `failed to reach ${new URL(c.var.config.hostingUrl).host}` }, 502);
+  return c.json({ error: `failed to reach ${hostNameOf(c.var.host)}` }, 502);
 }
 
 function bodyTooLarge(c: Context<AppEnv>, body: ChunkSource): Response {

@@ -1,5 +1,6 @@
 /** What both Git services share on the HTTP side (gitprotocol-http, "General Request Processing"). */
 import type { Context } from 'hono';
+import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { ByteReader, type ChunkSource } from '../../git/byte-reader.ts';
 import { utf8 } from '../../git/bytes.ts';
@@ -17,7 +18,7 @@ export const NO_CACHE = {
 
 /** A client that follows this redirect uses the new name for the requests after it, too. */
 export function redirectToMoved(c: Context<AppEnv>, movedTo: RepositoryName, service: string): Response {
-  return c.redirect(`/v1/gh/${fullName(movedTo)}/info/refs?service=${service}`, 301);
+  return c.redirect(`/v1/${repositoryPath(c.var.host, movedTo)}/info/refs?service=${service}`, 301);
 }
 
 /** Never 401, even if the host says so: Git would ask for a password, and there is none. */

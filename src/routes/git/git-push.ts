@@ -6,12 +6,13 @@
  * that no Git client sends.
  */
 import type { Context } from 'hono';
+import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { ByteReader, type ChunkSource } from '../../git/byte-reader.ts';
 import { type GitClient, gitClientOf } from '../../git/git-client.ts';
 import { type FaultyRequest, type PushRequest, readPushRequest } from '../../git/push-request.ts';
 import { HostError, MovedError } from '../../host/host-error.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush } from '../../push/upstream/discovery.ts';
 import { newPrHash } from '../../push/command/pr-hash.ts';
@@ -166,7 +167,7 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
       serviceAddress(c.req.raw, c.var.config),
       maintainersUrl(c.var.config),
     ),
-    remoteUrl: (repository) => `${origin}/v1/gh/${fullName(repository)}`,
+    remoteUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     newPrHash,
     newPrKey: () => randomHex(PR_KEY_BYTES),

@@ -1,38 +1,26 @@
 /**
- * The Git remote: `/v1/gh/<owner>/<repo>`, with or without `.git` (contract, 4.5 to 4.7).
+ * The Git remote: `/v1/<host>/<owner>/<repo>`, with or without `.git` (contract, 4.5 to 4.7).
  *
  * These endpoints are always anonymous and never ask for a key or a password. Errors that the contract does not give
  * as JSON are plain text: Git shows the body of such an answer behind `remote:`.
  */
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
+import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import {
-  fullName,
-  INVALID_NAME,
-  parseRepositoryName,
-  type RepositoryName,
-} from '../../host/repository-name.ts';
+import { fullName } from '../../host/repository-name.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { refuseLfs } from './git-lfs.ts';
 import { discoverPush, receivePack } from './git-push.ts';
 import { preferredType } from '../pages/page.ts';
 import { showRemote } from '../pages/remote-page.ts';
 import { publicOrigin } from '../request/public-origin.ts';
-import { remotePath } from '../request/remote-path.ts';
+import { onGitRepository, REPOSITORY_PATH } from '../request/repository.ts';
 
-type GitHandler = (c: Context<AppEnv>, target: RepositoryName) => Response | Promise<Response>;
-
-/** Calls the handler only with a valid name. */
-const onRepository = (handle: GitHandler) => async (c: Context<AppEnv>) => {
-  const target = parseRepositoryName(c.req.param('owner') ?? '', c.req.param('repo') ?? '');
-  return target === null ? c.text(`${INVALID_NAME}\n`, 400) : handle(c, target);
-};
-
-export const git = new Hono<AppEnv>().basePath('/v1/gh/:owner/:repo');
+export const git = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 
 git.get(
   '/info/refs',
-  onRepository((c, target) => {
+  onGitRepository((c, target) => {
     const service = c.req.query('service');
     if (service === 'git-receive-pack') return discoverPush(c, target);
     if (service === 'git-upload-pack') return discoverFetch(c, target);
@@ -43,8 +31,8 @@ git.get(
   }),
 );
 
-git.post('/git-receive-pack', onRepository(receivePack));
-git.post('/git-upload-pack', onRepository(uploadPack));
+git.post('/git-receive-pack', onGitRepository(receivePack));
+git.post('/git-upload-pack', onGitRepository(uploadPack));
 
 /** For every method and path that git-lfs uses. */
 git.all('/info/lfs/:path{.+}', refuseLfs);
@@ -52,11 +40,12 @@ git.all('/info/lfs/:path{.+}', refuseLfs);
 /** For a person who opens the remote's address. */
 git.get(
   '/',
-  onRepository((c, target) => {
+  onGitRepository((c, target) => {
+    const { config, host } = c.var;
     if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html') {
       return showRemote(c, target);
     }
-    const remote = `${publicOrigin(c.req.raw, c.var.config)}${remotePath(target)}`;
+    const remote = `${publicOrigin(c.req.raw, config)}/v1/${repositoryPath(host, target)}`;
     return c.text(
       [
         `This is a Git remote for anonymous contributions to ${fullName(target)}.`,

@@ -1,5 +1,6 @@
 /** Connects the admission of one push with the guard and with the limit of its address. */
 import type { Context } from 'hono';
+import { hostNameOf } from '../../config/hosts.ts';
 import { accountOf, openBackOff } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
@@ -28,19 +29,19 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     async enter() {
       try {
         const address = (await client()).hash('burst');
-        const { config } = c.var;
+        const { config, host } = c.var;
         const { panicMode, at, waitMs, hostPauseMs } = await guardOf(c.env).admit(
           address,
-          accountOf(config),
+          accountOf(host),
           config.limits.pushes,
         );
         pushedAt = at;
-        const backOff = openBackOff(c.env, config);
+        const backOff = openBackOff(c.env, host);
         backOff.learn(hostPauseMs);
         if (panicMode) return suspended();
         if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
         const leftMs = backOff.leftMs();
-        return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c), leftMs) : null;
+        return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(host), leftMs) : null;
       } catch (error) {
         return outOfReach(c, error);
       }
@@ -86,10 +87,6 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       .rateLimitExceeded({ network, hash: offender.hash('alert') }, attempts)
       .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
   }
-}
-
-function hostNameOf(c: Context<AppEnv>): string {
-  return new URL(c.var.config.hostingUrl).host;
 }
 
 /** What is kept with an address, if only as hashes, must not tell which pull requests came from it. */

@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import { systemClock } from '../../clock.ts';
 import { openBackOff, openHostAccess } from '../../durable/host-access.ts';
+import { tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { RepositoryHost } from '../../host/code-host.ts';
 import { openRepositories } from '../../host/open.ts';
@@ -23,7 +24,7 @@ const botLogins = new Map<string, string>();
 export function historyHost(c: Context<AppEnv>): HistoryHost {
   return historyHostOf(
     c,
-    new GitTransport(new SmartHttp(c.var.config.hostingUrl, null, c.var.http), systemClock, null),
+    new GitTransport(new SmartHttp(c.var.host.url, null, c.var.http), systemClock, null),
   );
 }
 
@@ -33,42 +34,42 @@ function historyHostOf(c: Context<AppEnv>, transport: GitTransport): HistoryHost
 }
 
 function pushTransport(c: Context<AppEnv>, repositories: RepositoryHost): GitTransport {
-  const { hostingUrl, hostingApiUrl, hostingToken } = c.var.config;
-  if (hostingToken === null) {
-    return new GitTransport(new SmartHttp(hostingUrl, null, c.var.http), systemClock, null);
+  const { url, apiUrl, token } = c.var.host;
+  if (token === null) {
+    return new GitTransport(new SmartHttp(url, null, c.var.http), systemClock, null);
   }
-  const account = { token: hostingToken, backOff: openBackOff(c.env, c.var.config) };
-  const http = new SmartHttp(hostingUrl, account, c.var.http);
+  const account = { token, backOff: openBackOff(c.env, c.var.host) };
+  const http = new SmartHttp(url, account, c.var.http);
   return new GitTransport(http, systemClock, {
-    isKnownPublic: (repository) => isKnownPublic(hostingApiUrl, repository, systemClock.now()),
+    isKnownPublic: (repository) => isKnownPublic(apiUrl, repository, systemClock.now()),
     isPublic: async (repository) => !(await repositories.repository(repository)).isPrivate,
   });
 }
 
 export function pushHost(c: Context<AppEnv>): PushHost {
-  const { http } = c.var;
-  const { hostingUrl, hostingApiUrl, hostingToken, identitySecret } = c.var.config;
-  const repositories = openRepositories(openHostAccess(c.env, c.var.config, http));
+  const { config, host, http } = c.var;
+  const repositories = openRepositories(openHostAccess(c.env, config, host, http));
   return {
+    hostKey: host.key,
     ...historyHostOf(c, pushTransport(c, repositories)),
     repositories,
     admission: pushAdmission(c),
     connectAhead: (step) =>
-      step === 'push' ? http.openAhead(hostingUrl, { isForStream: true }) : http.openAhead(hostingApiUrl),
+      step === 'push' ? http.openAhead(host.url, { isForStream: true }) : http.openAhead(host.apiUrl),
     async botLogin() {
-      if (hostingToken === null) {
+      if (host.token === null) {
         throw new HostError(
           'refused',
-          'This service has no bot account yet: its operator must set HOSTING_TOKEN.',
+          `This service has no bot account yet: its operator must set ${tokenVariable(host.key)}.`,
         );
       }
-      const key = `${hostingApiUrl} ${hostingToken}`;
+      const key = `${host.apiUrl} ${host.token}`;
       const login = botLogins.get(key) ?? (await repositories.account()).login;
       botLogins.set(key, login);
       return login;
     },
-    policy: (repository) => openPolicies(c.env, c.var.config, c.var.logger, http).of(repository),
-    secret: () => serviceSecret(c.env, identitySecret),
+    policy: (repository) => openPolicies(c.env, config, host, c.var.logger, http).of(repository),
+    secret: () => serviceSecret(c.env, config.identitySecret),
     pendingPush: (hash) => c.env.PENDING_PUSHES.get(c.env.PENDING_PUSHES.idFromName(hash)),
     pullRequest: (prHash) => c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(prHash)),
   };

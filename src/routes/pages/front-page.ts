@@ -5,16 +5,13 @@
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../../clock.ts';
 import type { AppEnv } from '../../env.ts';
-import { fullName } from '../../host/repository-name.ts';
-import { parseRepositoryText } from '../../pages/commands.ts';
+import { parseRepositoryText, PLACEHOLDER } from '../../pages/commands.ts';
 import { frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from '../request/public-origin.ts';
-import { REMOTES_PATH } from '../request/remote-path.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
-const PLACEHOLDER = '<owner>/<repo>';
 /** The numbers on the page are just as old. */
 const KEPT_SECONDS = 5;
 
@@ -23,13 +20,14 @@ export const frontPage = new Hono<AppEnv>();
 frontPage.get('/', async (c) => {
   const { config, logger, http } = c.var;
   const text = c.req.query('repo') ?? '';
-  const repository = parseRepositoryText(text);
+  const path = parseRepositoryText(text, config.hosts);
   const origin = publicOrigin(c.req.raw, config);
   const page = {
     text,
-    path: repository === null ? PLACEHOLDER : fullName(repository),
-    isNamed: repository !== null,
-    remoteBase: `${origin}${REMOTES_PATH}`,
+    hosts: config.hosts,
+    path: path ?? PLACEHOLDER,
+    isNamed: path !== null,
+    remoteBase: `${origin}/v1/`,
   };
   const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
@@ -42,7 +40,7 @@ frontPage.get('/', async (c) => {
     statistics?.totals(),
     statistics === null ? null : statistics.recentPullRequests(),
   ]);
-  const isInvalid = text.trim() !== '' && repository === null;
+  const isInvalid = text.trim() !== '' && path === null;
   return answerPage(
     c,
     renderFrontPage({

@@ -1,13 +1,8 @@
 /** The service's own path of a repository, which its remote and its forms share. */
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
-
-/** Of all remotes, with a slash at its end. */
-export const REMOTES_PATH = '/v1/gh/';
-
-/** The pattern of its routes. */
-export const REMOTE_ROUTE = '/v1/gh/:owner/:repo';
+import { repositoryPath, type HostConfig } from '../../config/hosts.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
 
 /** `/v1/gh/octo/hello` */
-export function remotePath(repository: RepositoryName): string {
-  return `${REMOTES_PATH}${fullName(repository)}`;
+export function remotePath(host: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
+  return `/v1/${repositoryPath(host, repository)}`;
 }

@@ -1,5 +1,6 @@
 /** The refusals if the host refuses a comment or an issue (contract, section 7). */
 import type { Context } from 'hono';
+import { hostNameOf, tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { WriteFailure } from '../../host/write-failure.ts';
 import { type Refused, refused } from './refused.ts';
@@ -8,7 +9,7 @@ import { type Refused, refused } from './refused.ts';
 const USUAL_PAUSE_MS = 60_000;
 
 export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', failure: WriteFailure): Refused {
-  const hostName = new URL(c.var.config.hostingUrl).host;
+  const hostName = hostNameOf(c.var.host);
   switch (failure.kind) {
     case 'refused':
       if (failure.said !== null) {
@@ -27,10 +28,11 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
   }
 }
 
-/** Of a service without HOSTING_TOKEN; null if it has one. */
+/** Of a host without a bot account; null if it has one. */
 export function refuseWithoutBot(c: Context<AppEnv>): Refused | null {
-  if (c.var.config.hostingToken !== null) return null;
-  return refused(503, 'this service has no bot account yet: its operator must set HOSTING_TOKEN');
+  const { key, token } = c.var.host;
+  if (token !== null) return null;
+  return refused(503, `this service has no bot account yet: its operator must set ${tokenVariable(key)}`);
 }
 
 /** Whole seconds, at least one (RFC 9110, 10.2.3). */

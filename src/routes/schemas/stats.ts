@@ -14,6 +14,9 @@ export const statsAnswer = z
 const pullRequest = z
   .object({
     id: z.int().meta({ description: 'Number of the record.' }),
+    host: z
+      .string()
+      .meta({ description: 'The key of the code host: `gh`, or one that the operator has added.' }),
     owner: z.string().meta({ description: "The repository's owner." }),
     repo: z.string().meta({ description: "The repository's name." }),
     pr_url: z.url().meta({ description: 'The pull request on the code host.' }),

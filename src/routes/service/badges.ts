@@ -14,7 +14,9 @@ import {
   pullRequestCountBadge,
   shortCommit,
 } from '../../badges/badge.ts';
+import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
+import { parseName } from '../../host/kinds.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { badgeWindowOf } from '../request/client.ts';
@@ -32,10 +34,17 @@ export const badges = new Hono<AppEnv>();
 badges.get('/badges/anonymous-friendly.svg', async (c) => {
   const query = anonymousFriendlyQuery.safeParse(c.req.query());
   if (!query.success) return invalidName(c);
-  const { repo } = query.data;
+  const { host: key, repo } = query.data;
   if (repo === undefined) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
+  const host = hostWithKey(c.var.config, key);
+  const [owner = '', name = '', ...more] = repo.split('/');
+  const repository = host === undefined || more.length > 0 ? null : parseName(host.kind, owner, name);
+  if (host === undefined || repository === null) return invalidName(c);
   const mayAsk = async () => (await badgeWindowOf(c.env).hit('badges', c.var.config.limits.badges)).allowed;
-  const policy = await openPolicies(c.env, c.var.config, c.var.logger, c.var.http).of(repo, mayAsk);
+  const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(
+    repository,
+    mayAsk,
+  );
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 });
@@ -51,16 +60,21 @@ badges.get('/badges/:badge', (c) =>
   c.json({ error: 'unknown badge: there are anonymous-friendly.svg and deployed.svg' }, 404),
 );
 
-badges.get('/badge/:owner/:repo', async (c) => {
-  const repository = repositoryParams.safeParse(c.req.param());
-  if (!repository.success) return invalidName(c);
-  const { owner, name } = repository.data;
-  const count = await openStatistics(c.env, c.var.config, c.var.logger, c.var.http).pullRequestCount(
-    owner,
-    name,
-  );
+badges.get('/badge/:owner/:repo', pullRequestCount);
+badges.get('/badge/:host/:owner/:repo', pullRequestCount);
+
+async function pullRequestCount(c: Context<AppEnv>): Promise<Response> {
+  const { config, logger, http } = c.var;
+  const params = repositoryParams.safeParse({ host: MAIN_HOST, ...c.req.param() });
+  if (!params.success) return invalidName(c);
+  const { owner, repo } = params.data;
+  const host = hostWithKey(config, params.data.host);
+  const name = host === undefined ? null : parseName(host.kind, owner, repo);
+  if (host === undefined || name === null) return invalidName(c);
+  const repository = { host: host.key, owner: name.owner, repo: name.name };
+  const count = await openStatistics(c.env, config, logger, http).pullRequestCount(repository);
   return image(c, pullRequestCountBadge(count), count === undefined ? NOT_AT_ALL : FIVE_MINUTES);
-});
+}
 
 function image(c: Context<AppEnv>, svg: string, cacheControl: string): Response {
   return c.body(svg, 200, { 'Content-Type': 'image/svg+xml', 'Cache-Control': cacheControl });

@@ -30,8 +30,9 @@ stats.get('/api/recent-prs', async (c) => {
   if (recent === undefined || totals === undefined) return unavailable(c);
   c.header('Cache-Control', cacheControl(c));
   return c.json<RecentPrsAnswer>({
-    prs: recent.map(({ id, owner, repo, prUrl, createdAt }) => ({
+    prs: recent.map(({ id, host, owner, repo, prUrl, createdAt }) => ({
       id,
+      host,
       owner,
       repo,
       pr_url: prUrl,

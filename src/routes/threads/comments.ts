@@ -9,7 +9,7 @@ import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { readJsonObject } from '../request/json-body.ts';
-import { onRepository } from '../request/json-repository.ts';
+import { onRepository, REPOSITORY_PATH } from '../request/repository.ts';
 import { answerRefused } from '../request/refused.ts';
 import { isBlank } from '../schemas/text.ts';
 import { postComment } from './post-comment.ts';
@@ -17,7 +17,7 @@ import { postComment } from './post-comment.ts';
 export const comments = new Hono<AppEnv>();
 
 for (const thread of ['issues', 'pulls']) {
-  comments.post(`/v1/gh/:owner/:repo/${thread}/:number/comments/anonymous`, onRepository(comment));
+  comments.post(`${REPOSITORY_PATH}/${thread}/:number/comments/anonymous`, onRepository(comment));
 }
 
 async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {

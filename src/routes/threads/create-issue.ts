@@ -4,12 +4,13 @@
  */
 import type { Context } from 'hono';
 import { systemClock } from '../../clock.ts';
+import { recordName } from '../../config/hosts.ts';
 import { openHostAccess } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import type { NewIssue } from '../../host/code-host.ts';
 import { HostError } from '../../host/host-error.ts';
 import { openThreads } from '../../host/open.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../identity/footer.ts';
 import { footerProblem } from '../../identity/footer-room.ts';
@@ -67,7 +68,7 @@ export async function createIssue(
     answer: {
       issue_url: url,
       number,
-      hash: identityHash(secret, `${fullName(target)}#${number}`, userToken),
+      hash: identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken),
       karma: 0,
       user_token: userToken,
       issue_reply_token: userToken,
@@ -80,10 +81,10 @@ async function create(
   target: RepositoryName,
   issue: NewIssue,
 ): Promise<{ url: string; number: number } | WriteFailure> {
-  const { config, http } = c.var;
-  const host = openThreads(openHostAccess(c.env, config, http));
+  const { config, host, http } = c.var;
+  const threads = openThreads(openHostAccess(c.env, config, host, http));
   try {
-    return await host.createIssue(target, issue);
+    return await threads.createIssue(target, issue);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     return writeFailure(error, systemClock.now());

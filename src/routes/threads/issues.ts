@@ -3,13 +3,13 @@ import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { readJsonObject } from '../request/json-body.ts';
-import { onRepository } from '../request/json-repository.ts';
+import { onRepository, REPOSITORY_PATH } from '../request/repository.ts';
 import { answerRefused } from '../request/refused.ts';
 import { createIssue } from './create-issue.ts';
 
 export const issues = new Hono<AppEnv>();
 
-issues.post('/v1/gh/:owner/:repo/issues/anonymous', onRepository(issue));
+issues.post(`${REPOSITORY_PATH}/issues/anonymous`, onRepository(issue));
 
 async function issue(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const payload = await readJsonObject(c);

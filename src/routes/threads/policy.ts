@@ -17,7 +17,7 @@ export async function refuseByPolicy(
   target: RepositoryName,
   kind: keyof typeof SINGULAR,
 ): Promise<Refused | null> {
-  const policy = await openPolicies(c.env, c.var.config, c.var.logger, c.var.http).of(target);
+  const policy = await openPolicies(c.env, c.var.config, c.var.host, c.var.logger, c.var.http).of(target);
   if (policy === undefined) {
     return refused(503, `the policy of ${fullName(target)} cannot be read at the moment; try again later`);
   }

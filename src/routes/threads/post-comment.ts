@@ -1,8 +1,9 @@
 /** Posts an anonymous comment, for the JSON endpoint and for the form: the same checks, in the same order. */
 import type { Context } from 'hono';
+import { recordName } from '../../config/hosts.ts';
 import type { CommentOutcome, CommentRequest } from '../../durable/identity.ts';
 import type { AppEnv } from '../../env.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
 import { characters, MAX_TEXT_CHARACTERS } from '../../identity/footer.ts';
 import { footerProblem } from '../../identity/footer-room.ts';
 import { identityHash } from '../../identity/keyed-hash.ts';
@@ -47,7 +48,7 @@ export async function pseudonymOn(
   userToken: string,
 ): Promise<string> {
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-  return identityHash(secret, `${fullName(repository)}#${number}`, userToken);
+  return identityHash(secret, `${recordName(c.var.host, repository)}#${number}`, userToken);
 }
 
 /** @param payload as `checkComment` takes it. */
@@ -65,6 +66,7 @@ export async function postComment(
   const { body, userToken } = comment;
   const hash = await pseudonymOn(c, thread, userToken);
   const outcome = await post(c, hash, {
+    host: c.var.host.key,
     owner: repository.owner,
     repo: repository.name,
     number,

@@ -34,7 +34,15 @@ export class Pseudonym {
   }
 
   say(body = 'Hello', more: Partial<CommentRequest> = {}): Promise<CommentOutcome> {
-    return this.stub.comment({ owner: 'octo', repo: 'hello', number: 1, body, origin: ORIGIN, ...more });
+    return this.stub.comment({
+      host: 'gh',
+      owner: 'octo',
+      repo: 'hello',
+      number: 1,
+      body,
+      origin: ORIGIN,
+      ...more,
+    });
   }
 
   report(reporter: string, site = reporter): Promise<ReportOutcome> {

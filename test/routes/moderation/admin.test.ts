@@ -104,6 +104,7 @@ async function burst(...numbers: number[]): Promise<string[]> {
   for (const [index, number] of numbers.entries()) {
     const record = {
       prHash: prHashOf(number),
+      host: 'gh',
       owner: 'octo',
       repo: 'hello',
       number,

@@ -61,7 +61,7 @@ describe('the front page', () => {
     const ledger = openLedger(bindings, config.config, new HttpClient([]));
     vi.setSystemTime(Date.now() + 60 * 60_000);
     const createdAt = new Date(Date.now() - 3 * 60_000).toISOString();
-    const entry = { owner: 'octo', repo: 'hello', createdAt };
+    const entry = { host: 'gh', owner: 'octo', repo: 'hello', createdAt };
     await ledger.recordPullRequest({ ...entry, prUrl: 'javascript:alert(1)' });
     await ledger.recordPullRequest({ ...entry, prUrl: 'https://host.test/octo/hello/pull/7' });
     const page = await (await get('/')).text();
@@ -112,16 +112,33 @@ describe("a remote's address", () => {
   });
 });
 
+const HOSTS = [
+  {
+    key: 'gh',
+    kind: 'github',
+    url: 'https://github.com',
+    apiUrl: 'https://api.github.com',
+    token: null,
+  },
+  {
+    key: 'cb',
+    kind: 'forgejo',
+    url: 'http://host.test:3000',
+    apiUrl: 'http://host.test:3000/api/v1',
+    token: null,
+  },
+] as const;
+
 describe('a repository as people write it', () => {
   it.each([
-    ['octo/hello', 'octo/hello'],
-    [' octo/hello.git ', 'octo/hello'],
-    ['https://github.com/octo/hello/', 'octo/hello'],
-    ['http://host.test:3000/octo/hello.git', 'octo/hello'],
-  ])('%j is %s', (text, expected) => {
-    const { owner, name } = parseRepositoryText(text) ?? {};
-    expect(`${owner}/${name}`).toBe(expected);
-  });
+    ['octo/hello', 'gh/octo/hello'],
+    [' octo/hello.git ', 'gh/octo/hello'],
+    ['gh/octo/hello', 'gh/octo/hello'],
+    ['cb/octo/hello', 'cb/octo/hello'],
+    ['https://GitHub.com/octo/hello/', 'gh/octo/hello'],
+    ['https://github.com/octo/hello/tree/main?tab=x#top', 'gh/octo/hello'],
+    ['http://host.test:3000/octo/hello.git', 'cb/octo/hello'],
+  ])('%j is %s', (text, expected) => expect(parseRepositoryText(text, HOSTS)).toBe(expected));
 
   it.each([
     '',
@@ -133,5 +150,8 @@ describe('a repository as people write it', () => {
     'octo/he llo',
     'octo/hello/tree/main',
     'octo/.',
-  ])('%j is none', (text) => expect(parseRepositoryText(text)).toBeNull());
+    'xy/octo/hello',
+    'https://gitlab.com/octo/hello',
+    'http://host.test/octo/hello',
+  ])('%j is none', (text) => expect(parseRepositoryText(text, HOSTS)).toBeNull());
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   const dates = { committedAt: 1, commitHashes: new Uint8Array() };
   const at = Date.now() + 3_600_000;
   await object.record(
-    { prHash: HASH, owner: 'octo', repo: 'hello', number: 7, url },
+    { prHash: HASH, host: 'gh', owner: 'octo', repo: 'hello', number: 7, url },
     { tip: 'a', dates, key: 'k'.repeat(32), lease: null },
     at,
   );

@@ -37,6 +37,7 @@ async function read(response: Response): Promise<[text: string | undefined, colo
 
 async function record(number: number, repo: string): Promise<void> {
   await new D1Ledger(bindings.DB).recordPullRequest({
+    host: 'gh',
     owner: 'octo',
     repo,
     prUrl: `https://host.test/octo/${repo}/pull/${number}`,

@@ -74,7 +74,7 @@ describe('as text', () => {
     await ask('/v1/gh/secret-owner/secret-repo');
     const text = await metricsText();
     expect(text).toContain('{method="GET",route="none",status="404"}');
-    expect(text).toContain('route="/v1/gh/:owner/:repo"');
+    expect(text).toContain('route="/v1/:host/:owner/:repo"');
     expect(text).not.toMatch(/somebody|secret-/);
   });
 

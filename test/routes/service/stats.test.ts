@@ -22,6 +22,7 @@ function get(path: string, variables: Partial<Env> = {}): Promise<Response> {
 
 async function record(number: number, createdAt: string): Promise<void> {
   await new D1Ledger(bindings.DB).recordPullRequest({
+    host: 'gh',
     owner: 'octo',
     repo: 'hello',
     prUrl: `https://host.test/octo/hello/pull/${number}`,
@@ -77,6 +78,7 @@ describe('statistics', () => {
     expect(prs).toHaveLength(10);
     expect(prs[0]).toEqual({
       id: 12,
+      host: 'gh',
       owner: 'octo',
       repo: 'hello',
       pr_url: 'https://host.test/octo/hello/pull/12',

@@ -3,7 +3,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Ledger, PullRequestEntry } from '../../../src/stats/ledger.ts';
 
 export function pullRequestEntry(number: number, createdAt: string, repo = 'hello'): PullRequestEntry {
-  return { owner: 'octo', repo, prUrl: `https://host.test/octo/${repo}/pull/${number}`, createdAt };
+  return {
+    host: 'gh',
+    owner: 'octo',
+    repo,
+    prUrl: `https://host.test/octo/${repo}/pull/${number}`,
+    createdAt,
+  };
 }
 
 const DAY_1 = '2026-11-01T10:00:00.000Z';
@@ -21,7 +27,7 @@ export function describeLedger(where: string, openEmpty: () => Promise<Ledger>):
     it('is empty at first', async () => {
       expect(await ledger.totals()).toEqual({ pullRequests: 0, lastCreatedAt: null });
       expect(await ledger.recentPullRequests(10)).toEqual([]);
-      expect(await ledger.pullRequestCount('octo', 'hello')).toBe(0);
+      expect(await ledger.pullRequestCount({ host: 'gh', owner: 'octo', repo: 'hello' })).toBe(0);
       expect(await ledger.karma('0123abcd')).toBeNull();
     });
 
@@ -29,7 +35,7 @@ export function describeLedger(where: string, openEmpty: () => Promise<Ledger>):
       await ledger.recordPullRequest(pullRequestEntry(1, DAY_1));
       await ledger.recordPullRequest(pullRequestEntry(1, DAY_2));
       expect(await ledger.totals()).toEqual({ pullRequests: 1, lastCreatedAt: DAY_1 });
-      expect(await ledger.pullRequestCount('octo', 'hello')).toBe(1);
+      expect(await ledger.pullRequestCount({ host: 'gh', owner: 'octo', repo: 'hello' })).toBe(1);
     });
 
     it('orders by the time of opening, also what is delivered late', async () => {
@@ -48,7 +54,7 @@ export function describeLedger(where: string, openEmpty: () => Promise<Ledger>):
       await ledger.recordPullRequest(pullRequestEntry(1, DAY_1, 'Hello'));
       await ledger.recordPullRequest(pullRequestEntry(2, DAY_1, 'hello'));
       await ledger.recordPullRequest(pullRequestEntry(3, DAY_1, 'other'));
-      expect(await ledger.pullRequestCount('OCTO', 'HELLO')).toBe(2);
+      expect(await ledger.pullRequestCount({ host: 'gh', owner: 'OCTO', repo: 'HELLO' })).toBe(2);
     });
 
     it('sets karma, and does not add to it', async () => {

@@ -1,0 +1,94 @@
+/**
+ * The code hosts that the service contributes to. The first is `gh`, which the contract's paths name; further ones come
+ * from `HOSTS`, each with the secret `HOSTING_TOKEN_<KEY>`.
+ */
+import type { HostKind } from '../host/kinds.ts';
+import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { type ValueKind, webAddress } from './values.ts';
+
+export interface HostConfig {
+  /** Its part of the service's paths: `/v1/<key>/<owner>/<repo>`. */
+  readonly key: string;
+  readonly kind: HostKind;
+  /** Pages and Git. Without a slash at its end, as all addresses here. */
+  readonly url: string;
+  readonly apiUrl: string;
+  /** The bot account's access token; null: nothing can be written. */
+  readonly token: string | null;
+}
+
+/** A host of `HOSTS`: all but its token, which is a secret. */
+export type FurtherHost = Omit<HostConfig, 'token'>;
+
+/** The host of the contract's paths. */
+export const MAIN_HOST = 'gh';
+
+/** Of `/v1/<key>/`: what stands there already. */
+const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'moderation', 'pr']);
+const KEY_PATTERN = /^[a-z][a-z0-9]{0,15}$/;
+const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
+const MAX_HOSTS = 20;
+
+/** `cb=forgejo:https://codeberg.org,my=gitea:https://git.example.org`. */
+export const furtherHosts: ValueKind<readonly FurtherHost[]> = {
+  rule:
+    `up to ${MAX_HOSTS} hosts separated by commas, such as cb=forgejo:https://codeberg.org: for each a key of 1 to 16 ` +
+    `small letters and digits, which no other host has and which is not ${[...RESERVED].join(', ')}; ` +
+    `${FURTHER_KINDS.join(' or ')}; and an address without user name, password, path or query`,
+  parse(text) {
+    const hosts = text.split(',').map((part) => parseHost(part.trim()));
+    const valid = hosts.filter((host) => host !== undefined);
+    const areAllValid = valid.length === hosts.length && valid.length <= MAX_HOSTS;
+    const isEachOnce = [valid.map(({ key }) => key), valid.map(({ url }) => url)].every(
+      (names) => new Set(names).size === valid.length,
+    );
+    return areAllValid && isEachOnce ? Object.freeze(valid) : undefined;
+  },
+};
+
+function parseHost(text: string): FurtherHost | undefined {
+  const [, key = '', kindText = '', address = ''] = /^([^=]*)=([^:]*):(.*)$/.exec(text) ?? [];
+  const kind = FURTHER_KINDS.find((known) => known === kindText);
+  const url = webAddress.parse(address);
+  if (!KEY_PATTERN.test(key) || RESERVED.has(key) || kind === undefined || url === undefined)
+    return undefined;
+  if (new URL(url).pathname !== '/') return undefined;
+  return Object.freeze({ key, kind, url, apiUrl: `${url}/api/v1` });
+}
+
+/** The secret of a further host. */
+export type HostTokenVariable = `HOSTING_TOKEN_${string}`;
+
+export function tokenVariable(key: string): 'HOSTING_TOKEN' | HostTokenVariable {
+  return key === MAIN_HOST ? 'HOSTING_TOKEN' : `HOSTING_TOKEN_${key.toUpperCase()}`;
+}
+
+export function isHostTokenVariable(name: string): name is HostTokenVariable {
+  return name.startsWith('HOSTING_TOKEN_');
+}
+
+/** Undefined: this service has no such host. */
+export function hostWithKey(
+  { hosts }: { readonly hosts: readonly HostConfig[] },
+  key: string,
+): HostConfig | undefined {
+  return hosts.find((host) => host.key === key);
+}
+
+/** As messages name a host: `codeberg.org`. */
+export function hostNameOf({ url }: Pick<HostConfig, 'url'>): string {
+  return new URL(url).host;
+}
+
+/** The part of an address that names a repository here: `gh/octo/hello`. */
+export function repositoryPath({ key }: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
+  return `${key}/${fullName(repository)}`;
+}
+
+/**
+ * Tells repositories of all hosts apart in hashes and records: `octo/hello`, as the contract has it (2.2), and
+ * `cb/octo/hello` on another host.
+ */
+export function recordName({ key }: Pick<HostConfig, 'key'>, repository: RepositoryName): string {
+  return key === MAIN_HOST ? fullName(repository) : repositoryPath({ key }, repository);
+}
