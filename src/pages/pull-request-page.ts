@@ -3,6 +3,7 @@
  * update and withdraw it. It works without a script, and its links lead to the code host and to this service.
  */
 import { html } from 'hono/html';
+import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request.ts';
 import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
 import { shellWord } from '../push/reply/banner.ts';
@@ -144,6 +145,15 @@ function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { wha
   return pullRequest.state === 'open' ? [update, withdraw] : [update];
 }
 
+/** For those who have no clone. */
+function inBrowser({ host, owner, repo, prHash }: PullRequestView): Html {
+  const remote = `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
+  return html`<p>
+    In the browser: <a href="${remote}/change?pr_hash=${prHash}">change a file of it</a> or
+    <a href="${remote}/withdraw?pr_hash=${prHash}">withdraw it</a>.
+  </p>`;
+}
+
 function commands(page: PullRequestPage): Html {
   const items = commandLines(page).map(
     ({ what, line }) =>
@@ -154,7 +164,7 @@ function commands(page: PullRequestPage): Html {
   );
   return html`<section class="card" aria-labelledby="change">
     <h2 id="change">Change it</h2>
-    ${items}
+    ${page.pullRequest.state === 'open' ? inBrowser(page.pullRequest) : ''} ${items}
     ${
       page.pullRequest.state === 'open'
         ? html`<p class="soft small after-commands">

@@ -8,14 +8,14 @@ export const STYLE = `
   color-scheme: light dark;
   --ground: #fcfcfa; --card: #ffffff; --line: #dfe1dc; --field-line: #82887f;
   --ink: #1c211f; --soft: #59615d; --accent: #0b6b62; --on-accent: #ffffff;
-  --amber: #8a5300; --red: #b3261e;
+  --amber: #8a5300; --red: #b3261e; --added: #dff3e4; --removed: #fbe3e1;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #111514; --card: #191e1d; --line: #2e3533; --field-line: #7d8783;
     --ink: #e7ebe8; --soft: #a3ada8; --accent: #5fd0c0; --on-accent: #06201c;
-    --amber: #f0b458; --red: #ff8f86;
+    --amber: #f0b458; --red: #ff8f86; --added: #16352a; --removed: #43211f;
   }
 }
 * { box-sizing: border-box; }
@@ -140,5 +140,15 @@ pre {
   border: 1px solid var(--line); border-radius: 8px;
 }
 pre.text { white-space: pre-wrap; overflow-wrap: anywhere; }
+#problem p { white-space: pre-line; }
+.files li { justify-content: flex-start; }
+.difference { font-family: var(--mono); font-size: 0.875rem; }
+.difference td { border: 0; padding: 0 0.625rem 0 0; }
+.difference td:not(:last-child) { color: var(--soft); text-align: right; width: 1%; white-space: nowrap; }
+.difference code { font-size: inherit; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4; }
+.difference tbody + tbody td { border-top: 1px dashed var(--line); }
+.difference tbody + tbody tr + tr td { border-top: 0; }
+.difference .added { background: var(--added); } .difference .removed { background: var(--removed); }
+.difference .added td, .difference .removed td { color: var(--ink); }
 @media print { button, nav { display: none; } }
 `;

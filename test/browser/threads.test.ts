@@ -1,25 +1,16 @@
 /** Issues and replies from a browser without script: from the front page to the code host, and on with the token. */
-import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
+import { browserOf, heading, press } from './support/forms.ts';
 
 const bed = useTestBed();
 const chromium = useChromium();
 
-const person = (address: string) => ({
-  baseURL: bed.service.url,
-  extraHTTPHeaders: { 'CF-Connecting-IP': address },
-  javaScriptEnabled: false,
-});
-
-const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
-const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
-
 describeInBrowser('a person with a browser', () => {
   it('opens an issue, replies to it under the same pseudonym, and loses nothing by mistakes', async () => {
     const upstream = await bed.createUpstream();
-    const page = await chromium.newPage(person('192.0.2.31'));
+    const page = await chromium.newPage(browserOf(bed));
     await page.goto('/');
     await page.getByLabel('Which repository?').fill(upstream.fullName);
     await press(page, 'Show commands');
@@ -75,7 +66,7 @@ describeInBrowser('a person with a browser', () => {
   it('replies to a pasted address, and is told which addresses do not fit', async () => {
     const upstream = await bed.createUpstream();
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
-    const page = await chromium.newPage(person('192.0.2.32'));
+    const page = await chromium.newPage(browserOf(bed));
     await page.goto(`/v1/gh/${upstream.fullName}`);
     await page.getByLabel('Number or address').fill('https://elsewhere.example/octo/hello/issues/1');
     await press(page, 'Reply');

@@ -1,16 +1,17 @@
 /**
- * The commits and tags of a pack: the only objects that contain an identity, and so the only ones that are kept.
+ * The objects of a pack that are kept: of a push commits and tags, because only they contain an identity; of a few
+ * objects that were asked for, all.
  *
  * They are found again by their offset (ofs-deltas) and by their id (ref-deltas, parents). A delta's type is
  * its base's, so a delta of a kept object is kept too, and is resolved at once: chains need no recursion.
  */
 import { ByteSlabs } from '../byte-slabs.ts';
-import { hashObject, type Oid } from '../oid.ts';
+import { hashObject, type ObjectType, type Oid } from '../oid.ts';
 import { ProtocolError } from '../protocol-error.ts';
 import { KEPT_OBJECT_BYTES } from './limits.ts';
 
 export interface KeptObject {
-  readonly type: 'commit' | 'tag';
+  readonly type: ObjectType;
   readonly oid: Oid;
   readonly content: Uint8Array;
 }

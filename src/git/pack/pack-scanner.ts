@@ -1,7 +1,7 @@
 /**
  * Parses a pack as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
  *
- * Commits and tags are inflated and handed to the listener; all other entries are handed on as views of the
+ * Commits and tags (or all objects, if that is wanted) are inflated and handed to the listener; other entries are handed on as views of the
  * chunks they came in, in runs as long as they can be: a pack that writes its commits first costs one view a
  * chunk from there on. To find where an entry ends its zlib stream is walked, but not inflated. The pack's
  * structure, its sizes and its checksum are verified; the content of passed entries is the host's to check.
@@ -16,10 +16,12 @@ import { applyDelta, MAX_DELTA_HEADER_BYTES, resultSizeOf } from './delta.ts';
 import {
   encodeDistance,
   EntryHeaderReader,
+  OBJ_BLOB,
   OBJ_COMMIT,
   OBJ_OFS_DELTA,
   OBJ_REF_DELTA,
   OBJ_TAG,
+  OBJ_TREE,
 } from './entry-header.ts';
 import { type KeptObject, KeptObjects } from './kept-objects.ts';
 import {
@@ -35,7 +37,7 @@ const PACK_SIGNATURE = 0x5041434b;
 const PACK_VERSION = 2;
 
 export interface PackListener {
-  /** A commit or tag: it is not passed on. */
+  /** A commit or tag, or any object if all are kept: it is not passed on. */
   onKept(object: KeptObject): void;
   /** The next bytes of entries that pass on. A view: it stays valid until its chunk is reused. */
   onPassed(bytes: Uint8Array): void;
@@ -45,6 +47,16 @@ export interface PackListener {
    */
   onRefDelta(base: Oid): void;
 }
+
+/** `history`: commits and tags. */
+export type KeptTypes = 'history' | 'everything';
+
+const TYPE_NAMES: ReadonlyMap<number, KeptObject['type']> = new Map([
+  [OBJ_COMMIT, 'commit'],
+  [OBJ_TREE, 'tree'],
+  [OBJ_BLOB, 'blob'],
+  [OBJ_TAG, 'tag'],
+]);
 
 type Stage = 'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'trailer' | 'end';
 
@@ -63,6 +75,7 @@ function objectTooLarge(): ProtocolError {
 export class PackScanner {
   readonly kept: KeptObjects;
   readonly #listener: PackListener;
+  readonly #keepsEverything: boolean;
   readonly #walker = new ZlibWalker();
   readonly #header = new EntryHeaderReader();
   readonly #shift = new OffsetShift();
@@ -86,9 +99,14 @@ export class PackScanner {
   #keptBase: KeptObject | null = null;
   #keptBytes: Uint8Array = this.#fixed;
 
-  /** @param maxKeptBytes what commits and tags may cost in memory. */
-  constructor(listener: PackListener, maxKeptBytes: number = MAX_KEPT_BYTES) {
+  /** @param maxKeptBytes what the kept objects may cost in memory. */
+  constructor(
+    listener: PackListener,
+    maxKeptBytes: number = MAX_KEPT_BYTES,
+    keptTypes: KeptTypes = 'history',
+  ) {
     this.#listener = listener;
+    this.#keepsEverything = keptTypes === 'everything';
     this.kept = new KeptObjects(maxKeptBytes);
   }
 
@@ -200,8 +218,9 @@ export class PackScanner {
     if (size > MAX_OBJECT_BYTES) {
       throw objectTooLarge();
     }
-    if (type === OBJ_COMMIT || type === OBJ_TAG) {
-      this.#keep(chunk, type === OBJ_COMMIT ? 'commit' : 'tag', null);
+    const name = TYPE_NAMES.get(type);
+    if (name !== undefined && (this.#keepsEverything || name === 'commit' || name === 'tag')) {
+      this.#keep(chunk, name, null);
     } else if (type === OBJ_OFS_DELTA) {
       const { distance } = this.#header;
       const baseOffset = this.#entryOffset - distance;

@@ -10,12 +10,15 @@ import { concatBytes } from '../../git/bytes.ts';
 import { parseCommit } from '../../git/commit.ts';
 import { ErrorPacket } from '../../git/error-packet.ts';
 import type { Oid } from '../../git/oid.ts';
+import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { ProtocolError } from '../../git/protocol-error.ts';
 import {
   encodeHistoryFetch,
+  encodeObjectFetch,
   encodeLsRefs,
   type HistoryRequest,
+  type ObjectRequest,
   readFetchSections,
   readLsRefs,
   type RefList,
@@ -33,6 +36,9 @@ import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
 const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
+
+/** What a pack of a few objects has besides them. */
+const PACK_OVERHEAD_BYTES = 4 * 1024;
 
 /** What a host says instead of a listing without commits, if it says anything. */
 const NONE_SELECTED = /no commits selected/;
@@ -117,6 +123,24 @@ export class GitTransport {
   }
 
   /**
+   * Objects by their ids, of a public repository or one of the bot's forks. One request.
+   * @param maxBytes of the answer, and of the objects when they are inflated. Null: they are larger.
+   * @throws HostError; `unreachable` also if the host does not have one of them.
+   */
+  async readObjects(
+    repository: RepositoryName,
+    request: ObjectRequest,
+    maxBytes: number,
+    owner: Owner,
+  ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
+    return this.#read(repository, owner, async (caller) => {
+      const body = encodeObjectFetch(request);
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
+      return this.#readPackedObjects(response, maxBytes);
+    });
+  }
+
+  /**
    * Pushes to one of the bot's forks.
    * @param body commands and pack, as receive-pack expects them.
    * @throws HostError; after `unreachable` it is unknown whether the push took place.
@@ -125,6 +149,39 @@ export class GitTransport {
     const response = await this.#http.post(fork, 'git-receive-pack', 'bot', body);
     // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
     return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
+  }
+
+  async #readPackedObjects(
+    response: Response,
+    maxBytes: number,
+  ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
+    const objects = new Map<Oid, KeptObject>();
+    const scanner = new PackScanner(
+      {
+        onKept: (object) => objects.set(object.oid, object),
+        onPassed: () => {},
+        onRefDelta: () => {
+          throw new ProtocolError('bad-pack', 'The code host sent a difference without its base.');
+        },
+      },
+      maxBytes + PACK_OVERHEAD_BYTES,
+      'everything',
+    );
+    const limits = { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, timeoutMs: HOST_TIMEOUT_MS };
+    const reader = new ByteReader(chunksOf(response.body, limits));
+    try {
+      const sections = await readFetchSections(reader);
+      if (sections.kind === 'refused') throw new ErrorPacket(sections.message);
+      for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
+      scanner.finish();
+      return objects;
+    } catch (error) {
+      await reader.cancel();
+      if ((error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large') {
+        return null;
+      }
+      throw this.#http.unreachable(error);
+    }
   }
 
   async #readHistory(response: Response, maxBytes: number): Promise<HistoryAnswer> {

@@ -1,6 +1,7 @@
 /** Open an issue, and reply to one: the form, how the text will stand, and what has become of it. */
 import { html } from 'hono/html';
 import type { Html, Page } from '../layout.ts';
+import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
   problemNotice,
@@ -11,17 +12,6 @@ import {
   textArea,
   textField,
 } from './parts.ts';
-
-export interface FormFrame {
-  /** `owner/repo` */
-  readonly repository: string;
-  /** The page of the repository on this service. */
-  readonly home: string;
-  /** Where the form is sent. */
-  readonly action: string;
-  readonly token: string;
-  readonly problem: string | null;
-}
 
 /** What has been posted. */
 export interface Posted {
@@ -51,20 +41,6 @@ const BODY_HINT =
   'Markdown. Everyone will see it. Write nothing that shows who you are, if you do not want that.';
 const TOKEN_HINT =
   'It is the answer to an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
-
-function formPage(title: string, { repository, home }: FormFrame, lead: Html, content: Html): Page {
-  return {
-    title: `${title} · ${repository} · gitveil`,
-    description: `${title} without an account.`,
-    isIndexed: false,
-    content: html`<main class="narrow">
-      <p class="crumbs"><a href="${home}">${repository}</a></p>
-      <h1>${title}</h1>
-      <p class="lead">${lead}</p>
-      ${content}
-    </main>`,
-  };
-}
 
 export function issueFormPage(form: IssueForm): Page {
   const { action, token, problem, title, body } = form;
@@ -209,7 +185,7 @@ export function threadField(action: string, value: string, problem: string | nul
 export function replyToPage(frame: Omit<FormFrame, 'token'>, typed: string): Page {
   return formPage(
     'Reply to an issue',
-    { ...frame, token: '' },
+    frame,
     html`To an issue or a pull request, without an account.`,
     html`<section class="card" aria-label="Which one?">
       ${threadField(frame.action, typed, frame.problem)}

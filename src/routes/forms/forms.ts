@@ -9,7 +9,10 @@ import { answerPage } from '../pages/page.ts';
 import { REPOSITORY_PATH } from '../request/repository.ts';
 import { NOT_KEPT, onRepositoryPage } from './form-request.ts';
 import { sendIssueForm, showIssueForm } from './issue-form.ts';
-import { ISSUE_FORM, REPLY_FORM } from './paths.ts';
+import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM, WITHDRAW_FORM } from './paths.ts';
+import { sendChange } from './change/send-change.ts';
+import { showChange } from './change/show-change.ts';
+import { sendWithdrawal, showWithdrawal } from './change/withdraw-form.ts';
 import { sendReplyForm, showReplyForm } from './reply-form.ts';
 
 export const forms = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
@@ -18,6 +21,11 @@ forms.get(ISSUE_FORM, onRepositoryPage(showIssueForm));
 forms.post(ISSUE_FORM, onRepositoryPage(sendIssueForm));
 forms.get(REPLY_FORM, onRepositoryPage(showReplyForm));
 forms.post(REPLY_FORM, onRepositoryPage(sendReplyForm));
+
+forms.get(CHANGE_FORM, onRepositoryPage(showChange));
+forms.post(CHANGE_FORM, onRepositoryPage(sendChange));
+forms.get(WITHDRAW_FORM, onRepositoryPage(showWithdrawal));
+forms.post(WITHDRAW_FORM, onRepositoryPage(sendWithdrawal));
 
 forms.onError((error, c) => {
   c.var.logger.error('a form failed', { error });

@@ -2,3 +2,4 @@
 export const ISSUE_FORM = '/new-issue';
 export const REPLY_FORM = '/reply';
 export const CHANGE_FORM = '/change';
+export const WITHDRAW_FORM = '/withdraw';
