@@ -141,6 +141,8 @@ pre {
 }
 pre.text { white-space: pre-wrap; overflow-wrap: anywhere; }
 #problem p { white-space: pre-line; }
+nav.card { display: block; }
+main > form:last-child { margin-bottom: 1.25rem; }
 .files li { justify-content: flex-start; }
 .difference { font-family: var(--mono); font-size: 0.875rem; }
 .difference td { border: 0; padding: 0 0.625rem 0 0; }

@@ -69,6 +69,7 @@ describeInBrowser('a person with a browser', () => {
     expect(await text.inputValue()).toContain('install');
     await text.fill(`${await text.inputValue()} for now`);
     await page.getByLabel('Title').fill('Correct a typo, and hedge');
+    await page.getByLabel('Key of the pull request').fill('0'.repeat(32));
     await press(page, 'See what becomes public');
     await page.getByRole('alert').filter({ hasText: 'pr-key is missing or wrong' }).waitFor();
     await page.getByLabel('Key of the pull request').fill(key);

@@ -228,7 +228,8 @@ export function changePreviewPage(form: ChangeForm, { difference, lines, hasMove
         <h2 id="all">What everyone will see besides</h2>
         <pre class="text" tabindex="0">${lines.join('\n').trim()}</pre>
         <p class="soft small after-commands">
-          Also the moment at which you send it. The commit’s id above changes with that moment.
+          Also the moment at which you send it, with which the commit’s id changes. Nobody has told this
+          service your name, so look yourself whether it stands in the text.
         </p>
       </section>
       <form method="post" action="${action}">

@@ -35,7 +35,7 @@ export interface InMemoryPush {
 
 export interface Pushed {
   readonly result: BannerFacts | Refusal;
-  /** Warnings and the like. */
+  /** Warnings and the like, without what the service was doing at the time. */
   readonly lines: readonly string[];
 }
 
@@ -73,7 +73,8 @@ async function pushed(
   const result = push.result ?? new Refusal('internal error', ['Try again later.']);
   const lines = await progressOf(reply);
   if (result instanceof Refusal) return { result, lines };
-  return { result, lines: lines.slice(0, -bannerLines(result).length) };
+  const notes = lines.slice(0, -bannerLines(result).length).filter((line) => !line.endsWith(' ...'));
+  return { result, lines: notes };
 }
 
 export async function withdrawInMemory(
