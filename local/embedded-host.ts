@@ -5,7 +5,17 @@ import { claimPort } from './ports.ts';
 import { SEED, seedRepository } from './seed.ts';
 
 /** The variables that make the service use it. */
-export const HOST_VARIABLES = ['HOSTING_URL', 'HOSTING_API_URL', 'HOSTING_TOKEN', 'NOTIFY_BASE_URL'] as const;
+export const HOST_VARIABLES = [
+  'HOSTING_URL',
+  'HOSTING_API_URL',
+  'HOSTING_TOKEN',
+  'NOTIFY_BASE_URL',
+  'LIMIT_CREATIONS',
+] as const;
+
+/** It does not limit its bot as GitHub does. */
+const CALLS_AN_HOUR = 1_000_000;
+const CREATIONS = '10000/1h';
 
 /** Whether no bot account is configured at any code host. */
 export function isHostEmbedded({ hosts }: Pick<Config, 'hosts'>): boolean {
@@ -17,13 +27,18 @@ export async function startEmbeddedHost(servicePort: number, dir: string): Promi
   // The same port each time, because the state contains addresses of pull requests.
   const nextPort = servicePort < 65_535 ? servicePort + 1 : 0;
   const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
-  const sandbox = await startSandbox({ port, dir });
+  const sandbox = await startSandbox({ port, dir, callsAnHour: CALLS_AN_HOUR });
   if (!sandbox.hasRepository(SEED)) await seedRepository(sandbox.createRepository(SEED), new Date());
   return sandbox;
 }
 
-export function hostVariables(sandbox: Sandbox): Record<(typeof HOST_VARIABLES)[number], string> {
+/** @param env of the operator. */
+export function hostVariables(
+  sandbox: Sandbox,
+  env: Readonly<Record<string, string>>,
+): Record<(typeof HOST_VARIABLES)[number], string> {
   return {
+    LIMIT_CREATIONS: env['LIMIT_CREATIONS'] ?? CREATIONS,
     HOSTING_URL: sandbox.url,
     HOSTING_API_URL: sandbox.apiUrl,
     HOSTING_TOKEN: sandbox.botToken,

@@ -1,5 +1,5 @@
 /** What the programs of `npm start` share with the terminal: variables, messages, signals. */
-import { variablesIn } from '../src/config.ts';
+import { variablesIn } from '../src/config/environment-reader.ts';
 
 /** The signals by which a person or the system asks a program to end. */
 export const END_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];

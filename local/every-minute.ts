@@ -1,12 +1,13 @@
 /**
  * The cron trigger of wrangler.toml on this machine: every minute, and at once when the program gets SIGUSR2.
  *
- * The first run comes after a minute, so that a start makes no request to the code host.
+ * A first run at the start tells an operator what is wrong with a code host. The embedded one needs none: there the first
+ * run comes after a minute.
  */
 const MINUTE_MS = 60_000;
 
 /** Returns a function that ends it. */
-export function everyMinute(run: () => Promise<void>): () => void {
+export function everyMinute(run: () => Promise<void>, { startsNow }: { startsNow: boolean }): () => void {
   let isEnded = false;
   const runNow = (): void => {
     if (isEnded) return;
@@ -15,6 +16,7 @@ export function everyMinute(run: () => Promise<void>): () => void {
       if (!isEnded) process.stderr.write(`gitveil: the scheduled run failed: ${String(error)}\n`);
     });
   };
+  if (startsNow) runNow();
   const timer = setInterval(runNow, MINUTE_MS);
   process.on('SIGUSR2', runNow);
   return () => {

@@ -29,7 +29,7 @@ async function start(): Promise<void> {
   if (result.kind === 'invalid') throw new Error('the environment is not the one that was checked');
   const { config } = result;
   const sandbox = isHostEmbedded(config) ? await startSandbox(config) : null;
-  const service = await startService(config, { ...env, ...(sandbox && hostVariables(sandbox)) });
+  const service = await startService(config, { ...env, ...(sandbox && hostVariables(sandbox, env)) });
   const text = sandbox
     ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
     : welcome(service.url, config.hosts, config.stateDir);
@@ -43,12 +43,13 @@ async function startSandbox({ port, stateDir }: Config): Promise<Sandbox> {
   return sandbox;
 }
 
-async function startService({ host, port }: Config, env: Record<string, string>): Promise<Service> {
+async function startService(config: Config, env: Record<string, string>): Promise<Service> {
+  const { host, port } = config;
   const service = await runService(prepared, { env, host, port }).catch((error: unknown) => {
     const isTaken = error instanceof WorkerdFailure && error.isAddressTaken;
     throw isTaken ? new Error(whyNotListening(host, port, 'EADDRINUSE'), { cause: error }) : error;
   });
-  const endRuns = everyMinute(() => service.runScheduled());
+  const endRuns = everyMinute(() => service.runScheduled(), { startsNow: !isHostEmbedded(config) });
   running.unshift(() => {
     endRuns();
     return service.dispose();

@@ -21,6 +21,8 @@ import { fillFork } from './rest/forks.ts';
 import { restApi } from './rest/router.ts';
 import { Store, recordsFile } from './store.ts';
 
+const GITHUB_CALLS_AN_HOUR = 5000;
+
 export interface SandboxOptions {
   /** Default 0: any free port. */
   readonly port?: number;
@@ -30,6 +32,8 @@ export interface SandboxOptions {
   readonly botToken?: string;
   /** Scopes of the bot's token; default: those that README.md asks for. */
   readonly botScopes?: readonly string[];
+  /** REST calls that each account may make, as the answers say; default: GitHub's 5,000. Nobody is refused for it. */
+  readonly callsAnHour?: number;
   /** How long a new fork stays an empty shell. */
   readonly forkDelayMs?: number;
   readonly now?: () => Date;
@@ -82,7 +86,14 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const capture = new Capture(options.capture ?? 'nothing');
   const git = new GitHttp(host);
   const ntfy = new Ntfy(host);
-  serve(server, url, { git, rest: restApi(host), ntfy, pages: pageRouter(host, ntfy), faults, capture });
+  serve(server, url, {
+    git,
+    rest: restApi(host, options.callsAnHour ?? GITHUB_CALLS_AN_HOUR),
+    ntfy,
+    pages: pageRouter(host, ntfy),
+    faults,
+    capture,
+  });
 
   return {
     url,

@@ -5,16 +5,9 @@
  * service does not run with it. An empty variable counts as absent. Variables: contract section 1 and README.md.
  * Pure: it is given the environment, so the Worker and `npm start` judge a value alike.
  */
+import { type ConfigProblem, EnvironmentReader } from './config/environment-reader.ts';
+import { furtherHosts, type HostConfig, MAIN_HOST, tokenVariable } from './config/hosts.ts';
 import {
-  furtherHosts,
-  type HostConfig,
-  type HostTokenVariable,
-  isHostTokenVariable,
-  MAIN_HOST,
-  tokenVariable,
-} from './config/hosts.ts';
-import {
-  type ValueKind,
   commitEmail,
   duration,
   headerSecret,
@@ -25,6 +18,13 @@ import {
   webAddress,
   wholeNumber,
 } from './config/values.ts';
+import {
+  type ConfigWarning,
+  deadButtons,
+  evadedLimits,
+  halfDatabase,
+  strayTokens,
+} from './config/warnings.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './guard/limits.ts';
 import type { Limit } from './guard/sliding-window.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from './identity/client-address.ts';
@@ -70,104 +70,9 @@ export interface Config {
   readonly officialInstance: boolean;
 }
 
-/** A variable that cannot be used. `rule` does not contain the value, so a public answer may show it. */
-export interface ConfigProblem {
-  readonly variable: string;
-  readonly rule: string;
-  readonly message: string;
-}
-
-/** The service runs, but perhaps not as the operator expects. */
-export interface ConfigWarning {
-  /** The one to set. */
-  readonly variable: AnyVariable;
-  readonly message: string;
-}
-
 export type ConfigResult =
   | { readonly kind: 'valid'; readonly config: Config; readonly warnings: readonly ConfigWarning[] }
   | { readonly kind: 'invalid'; readonly problems: readonly ConfigProblem[] };
-
-const PLAIN = [
-  'ALERT_ADDRESS',
-  'ANON_EMAIL',
-  'CLIENT_IP_HEADER',
-  'COMMIT_HASH',
-  'DB_URL',
-  'HOST',
-  'HOSTS',
-  'HOSTING_API_URL',
-  'HOSTING_URL',
-  'IDENTITY_CHECK',
-  'LIMIT_BADGES',
-  'LIMIT_COMMENTS',
-  'LIMIT_DISCOVERIES',
-  'LIMIT_LOOKUPS',
-  'LIMIT_PUSHES',
-  'LIMIT_REPORTS',
-  'LOG_FORMAT',
-  'MAX_REPOSITORY_MB',
-  'NOTIFY_ADMIN_URL',
-  'NOTIFY_BASE_URL',
-  'OFFICIAL_INSTANCE',
-  'OUTGOING_FETCH_HOSTS',
-  'PORT',
-  'PR_UPDATE_POLICY',
-  'READ_TIMEOUT',
-  'SERVICE_URL',
-  'SOURCE_REPO',
-  'STATE_DIR',
-  'WRITE_TIMEOUT',
-] as const;
-
-/** Their values never appear in a message. Whoever knows the admin topic can read the operator's alerts. */
-const SECRETS = [
-  'DB_KEY',
-  'HOSTING_TOKEN',
-  'IDENTITY_SECRET',
-  'NOTIFY_ADMIN_TOPIC',
-  'NOTIFY_TOKEN',
-  'PANIC_PASSWORD',
-  'SERVICE_API_KEY',
-] as const;
-
-/** Everything that the environment may set. Its other entries (bindings, the shell's own) are not looked at. */
-export const VARIABLES = [...PLAIN, ...SECRETS];
-export type VariableName = (typeof VARIABLES)[number];
-/** Each further host brings a variable of its own. */
-type AnyVariable = VariableName | HostTokenVariable;
-
-/** The names of all variables of the service that an environment sets. */
-export function variablesIn(env: Readonly<Record<string, unknown>>): string[] {
-  const isOurs = (name: string) => VARIABLES.some((known) => known === name) || isHostTokenVariable(name);
-  return Object.keys(env).filter(isOurs);
-}
-
-/** Reads one environment and remembers what is wrong with it. */
-class EnvironmentReader {
-  readonly problems: ConfigProblem[] = [];
-  readonly #env: Readonly<Record<string, unknown>>;
-
-  constructor(env: Readonly<Record<string, unknown>>) {
-    this.#env = env;
-  }
-
-  /** The variable's value; `fallback` when it is absent, and also when it is bad, which is then a problem. */
-  read<T, F>(name: AnyVariable, kind: ValueKind<T>, fallback: F): T | F {
-    const text = this.#env[name];
-    if (typeof text !== 'string' || text === '') return fallback;
-    const value = kind.parse(text);
-    if (value === undefined) this.#report(name, text, kind.rule);
-    return value ?? fallback;
-  }
-
-  #report(variable: AnyVariable, text: string, allowed: string): void {
-    const isSecret = SECRETS.some((name) => name === variable) || isHostTokenVariable(variable);
-    const subject = isSecret ? variable : `${variable} is ${quoted(text)}: it`;
-    const rule = `must be ${allowed}`;
-    this.problems.push({ variable, rule, message: `${subject} ${rule}` });
-  }
-}
 
 /**
  * Reads and checks every variable of `env`; other entries are ignored.
@@ -256,18 +161,6 @@ function readHosts(reader: EnvironmentReader): Config['hosts'] {
   return Object.freeze([withToken(main), ...reader.read('HOSTS', furtherHosts, []).map(withToken)] as const);
 }
 
-/** A key that was mistyped would leave its host without a bot. */
-function strayTokens(
-  env: Readonly<Record<string, unknown>>,
-  hosts: Config['hosts'],
-): readonly ConfigWarning[] {
-  const wanted = hosts.map(({ key }) => tokenVariable(key));
-  return Object.keys(env)
-    .filter(isHostTokenVariable)
-    .filter((name) => !wanted.includes(name))
-    .map((variable) => ({ variable, message: `${variable} is set, but HOSTS names no host with that key` }));
-}
-
 function readLimits(reader: EnvironmentReader): OpenLimits {
   const read = (name: OpenLimitName): readonly [OpenLimitName, readonly Limit[]] => {
     const { variable, usual } = OPEN_LIMITS[name];
@@ -278,24 +171,6 @@ function readLimits(reader: EnvironmentReader): OpenLimits {
   );
 }
 
-function halfDatabase(isUrlMissing: boolean): ConfigWarning {
-  const [set, variable] = isUrlMissing ? (['DB_KEY', 'DB_URL'] as const) : (['DB_URL', 'DB_KEY'] as const);
-  const consequence = "statistics and karma stay in the service's own database";
-  return { variable, message: `${set} is set, but ${variable} is not: ${consequence}; set both, or none` };
-}
-
-function deadButtons(url: string): ConfigWarning {
-  const message = `SERVICE_URL is not set: the buttons of alerts call ${url}, which works on this machine only`;
-  return { variable: 'SERVICE_URL', message };
-}
-
-/** On Cloudflare a client cannot set this header. Elsewhere anyone who connects can set it. */
-function evadedLimits(host: string, header: string): ConfigWarning {
-  const danger = `anyone who connects to ${host} can write any address into ${header} and so avoid every limit`;
-  const remedy = 'set it to the header in which your proxy writes the address';
-  return { variable: 'CLIENT_IP_HEADER', message: `CLIENT_IP_HEADER is not set: ${danger}; ${remedy}` };
-}
-
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.[\d.]+$/.test(host);
 }
@@ -304,10 +179,4 @@ export function isLoopback(host: string): boolean {
 export function localUrl(host: string, port: number): string {
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
-}
-
-/** A value as a message may show it: on one line, short, and without a password that an address carries. */
-function quoted(text: string): string {
-  const shown = text.replace(/\/\/[^/@]*@/, '//***@');
-  return JSON.stringify(shown.length > 100 ? `${shown.slice(0, 100)}…` : shown);
 }

@@ -5,8 +5,10 @@
  * as arguments.
  */
 import type { HostConfig } from './config/hosts.ts';
-import type { Config, VariableName } from './config.ts';
+import type { VariableName } from './config/environment-reader.ts';
+import type { Config } from './config.ts';
 import type { Guard } from './durable/guard.ts';
+import type { HostAccount } from './durable/host-account.ts';
 import type { Identity } from './durable/identity.ts';
 import type { NotificationFeed } from './durable/notification-feed.ts';
 import type { PendingPush } from './durable/pending-push.ts';
@@ -25,6 +27,7 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly IDENTITIES: DurableObjectNamespace<Identity>;
   readonly RATE_WINDOWS: DurableObjectNamespace<RateWindow>;
   readonly GUARD: DurableObjectNamespace<Guard>;
+  readonly HOST_ACCOUNTS: DurableObjectNamespace<HostAccount>;
   readonly SERVICE_SECRET: DurableObjectNamespace<ServiceSecret>;
   readonly TALLY: DurableObjectNamespace<Tally>;
   readonly HISTORY: KVNamespace;

@@ -12,6 +12,8 @@ import { crossOrigin } from './middleware/cross-origin.ts';
 import { measure } from './middleware/measure.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { serviceKey } from './middleware/service-key.ts';
+import type { HostConfig } from './config/hosts.ts';
+import { hostAccountOf } from './durable/host-access.ts';
 import { feedName } from './durable/notification-feed.ts';
 import { HttpClient } from './outgoing/http-client.ts';
 import { admin } from './routes/moderation/admin.ts';
@@ -125,20 +127,30 @@ async function warnOfTwoSecrets(env: Env, config: Config): Promise<void> {
 const TWO_SECRETS =
   'IDENTITY_SECRET is set, so the secret that the service created earlier is no longer used';
 
-/** Runs on every cron trigger. Without a bot account there is no feed to read. */
+/** Runs on every cron trigger. */
 async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
   const result = configOf(env);
   if (result.kind === 'invalid') return;
-  await warnOfTwoSecrets(env, result.config);
-  const withBot = result.config.hosts.filter(({ token }) => token !== null);
-  await Promise.all(
-    withBot.map(({ key }) =>
-      env.NOTIFICATION_FEED.get(env.NOTIFICATION_FEED.idFromName(feedName(key))).run(key, scheduledTime),
-    ),
-  );
+  const { config } = result;
+  await warnOfTwoSecrets(env, config);
+  await Promise.all(config.hosts.map((host) => lookAfter(env, config, host, scheduledTime)));
+}
+
+/** One host that does not answer keeps no other one waiting. Without a bot account there is no feed to read. */
+async function lookAfter(env: Env, config: Config, host: HostConfig, scheduledTime: number): Promise<void> {
+  const feed = env.NOTIFICATION_FEED.get(env.NOTIFICATION_FEED.idFromName(feedName(host.key)));
+  const work = [
+    hostAccountOf(env, host).check(host.key),
+    ...(host.token === null ? [] : [feed.run(host.key, scheduledTime)]),
+  ];
+  for (const done of await Promise.allSettled(work)) {
+    if (done.status === 'fulfilled') continue;
+    loggerOf(config).error('a code host could not be looked after', { error: done.reason });
+  }
 }
 
 export { Guard } from './durable/guard.ts';
+export { HostAccount } from './durable/host-account.ts';
 export { Identity } from './durable/identity.ts';
 export { NotificationFeed } from './durable/notification-feed.ts';
 export { PendingPush } from './durable/pending-push.ts';

@@ -1,6 +1,7 @@
 /** Every variable: its default, what it accepts, and what it says to a value that it does not. */
 import { describe, expect, it } from 'vitest';
-import { type Config, VARIABLES, localUrl, parseConfig } from '../src/config.ts';
+import { VARIABLES } from '../src/config/environment-reader.ts';
+import { type Config, localUrl, parseConfig } from '../src/config.ts';
 
 function configOf(env: Record<string, unknown>): Config {
   const result = parseConfig(env);
@@ -55,6 +56,10 @@ describe('parseConfig', () => {
         lookUps: [{ most: 60, withinMs: 60_000 }],
         reports: [{ most: 10, withinMs: 3_600_000 }],
         badges: [{ most: 20, withinMs: 60_000 }],
+        creations: [
+          { most: 80, withinMs: 60_000 },
+          { most: 500, withinMs: 3_600_000 },
+        ],
       },
       identityCheck: 'refuse',
       prUpdatePolicy: 'hash',

@@ -126,6 +126,7 @@ async function openThread(host: Helper<HostActions>, workspace: Workspace) {
       NOTIFY_BASE_URL: notifyUrl,
       // All comments come from one address.
       LIMIT_COMMENTS: '10000/1m',
+      LIMIT_CREATIONS: '10000/1h',
     },
   };
 }

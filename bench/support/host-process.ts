@@ -16,7 +16,7 @@ let sandbox: Sandbox | null = null;
 
 const actions = {
   async start(): Promise<HostAddresses> {
-    sandbox = await startSandbox({ capture: 'nothing', forkDelayMs: 0 });
+    sandbox = await startSandbox({ capture: 'nothing', forkDelayMs: 0, callsAnHour: 1_000_000 });
     const { url, apiUrl, notifyUrl, botLogin, botToken } = sandbox;
     return { url, apiUrl, notifyUrl, botLogin, botToken };
   },

@@ -52,6 +52,7 @@ export class Rig {
       NOTIFY_BASE_URL: host.notifyUrl,
       // All clones come from one address.
       LIMIT_DISCOVERIES: '10000/1m',
+      LIMIT_CREATIONS: '10000/1h',
     };
     this.#hostAddresses = host;
     this.#serviceAddress = await this.#service.ask('start', { build, env });

@@ -23,7 +23,7 @@ import { userRoutes } from './users.ts';
 
 const BASE = '/api/v3';
 const DOCUMENTATION = 'https://docs.github.com/rest';
-const CALLS_AN_HOUR = { known: 5000, anonymous: 60 };
+const ANONYMOUS_CALLS_AN_HOUR = 60;
 const HOUR_MS = 3_600_000;
 
 /** A REST request whose body has been read. */
@@ -57,14 +57,14 @@ const ROUTES: readonly Route[] = [
 ];
 
 /** Builds the function that answers a REST request. */
-export function restApi(host: Host): (request: ApiRequest) => Promise<Answer> {
+export function restApi(host: Host, callsAnHour: number): (request: ApiRequest) => Promise<Answer> {
   const router = Router({ base: BASE });
   for (const route of ROUTES) {
     const handle = ({ request, viewer, params }: MatchedRequest) =>
       refusalsAnswered(route.documentation, async () => route.handle(apiCall(host, request, params, viewer)));
     router[METHODS[route.method]]<MatchedRequest>(route.path, handle);
   }
-  const budget = new RateBudget(host.now);
+  const budget = new RateBudget(host.now, callsAnHour);
   return async (request) => {
     const url = redirectedById(host, request.url);
     const answer = await refusalsAnswered('', async () => {
@@ -169,11 +169,13 @@ function redirectedById(host: Host, url: string): string {
 /** Counts calls by the hour and says so; refusing is left to injected faults. */
 class RateBudget {
   readonly #now: () => Date;
+  readonly #callsAnHour: number;
   #resetsAt = 0;
   #used = 0;
 
-  constructor(now: () => Date) {
+  constructor(now: () => Date, callsAnHour: number) {
     this.#now = now;
+    this.#callsAnHour = callsAnHour;
   }
 
   spend(headers: IncomingHttpHeaders): Record<string, string> {
@@ -183,7 +185,7 @@ class RateBudget {
       this.#used = 0;
     }
     this.#used += 1;
-    const limit = headers.authorization === undefined ? CALLS_AN_HOUR.anonymous : CALLS_AN_HOUR.known;
+    const limit = headers.authorization === undefined ? ANONYMOUS_CALLS_AN_HOUR : this.#callsAnHour;
     return {
       'x-github-media-type': 'github.v3; format=json',
       'x-github-api-version-selected': '2022-11-28',

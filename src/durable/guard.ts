@@ -10,22 +10,27 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 import { type Action, pardonOf } from '../guard/action-token.ts';
-import { type Alert, type Appeal, type ModerationNews, pseudonymOf } from '../guard/alert.ts';
+import {
+  type AccountPlace,
+  type Alert,
+  type Appeal,
+  type ModerationNews,
+  pseudonymOf,
+} from '../guard/alert.ts';
 import { burstToTell } from '../guard/burst-alerts.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
 import { ClientAttempts } from '../guard/client-attempts.ts';
 import { MODERATION_ALERT_LIMITS } from '../guard/limits.ts';
 import type { PanicScope } from '../guard/panic-scope.ts';
 import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../guard/sliding-window.ts';
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/account-rules.ts';
 import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
 import { ActionTokens } from './guard/action-tokens.ts';
 import { Alerts } from './guard/alerts.ts';
 import { BurstRecord, TRACKED_MS } from './guard/burst-record.ts';
 import { closingWorld } from './guard/close-at-host.ts';
 import { type RollbackResult, Rollbacks } from './guard/rollbacks.ts';
-import { HostPause } from './guard/host-pause.ts';
-import { TokenReport } from './guard/token-report.ts';
+import { type AccountProblems, TokenReport } from './guard/token-report.ts';
 import { ToldBurstRecord } from './guard/told-burst.ts';
 
 /** Expired entries have no effect, and are deleted within this time. */
@@ -40,6 +45,11 @@ export interface Suspension {
   readonly panicMode: boolean;
   /** Comments and issues. */
   readonly writesSuspended: boolean;
+}
+
+/** What everybody may know. */
+export interface GuardStatus extends Suspension {
+  readonly accountProblems: AccountProblems;
 }
 
 /** Where each switch is kept. */
@@ -60,8 +70,6 @@ export interface Admittance {
   readonly at: number;
   /** How long this client must wait; 0: not at all. */
   readonly waitMs: number;
-  /** How long the host is to be left alone by the account; 0: it is not. */
-  readonly hostPauseMs: number;
 }
 
 export class Guard extends DurableObject<Env> {
@@ -74,7 +82,6 @@ export class Guard extends DurableObject<Env> {
   readonly #toldBurst: ToldBurstRecord;
   /** Of this life of the object. */
   readonly #told = new Map<keyof typeof MODERATION_ALERT_LIMITS, SlidingWindow>();
-  readonly #hostPause: HostPause;
   readonly #tokenReport: TokenReport;
   #suspension: Suspension;
 
@@ -90,21 +97,20 @@ export class Guard extends DurableObject<Env> {
     this.#alerts = new Alerts(sql, this.#tokens);
     this.#rollbacks = new Rollbacks(sql, this.#bursts);
     this.#toldBurst = new ToldBurstRecord(kv);
-    this.#hostPause = new HostPause(kv);
     this.#tokenReport = new TokenReport(kv);
     // A burst that a restart interrupted ends within a minute, unless the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
 
-  status(): Suspension {
-    return this.#suspension;
+  status(): GuardStatus {
+    return { ...this.#suspension, accountProblems: this.#tokenReport.current(Date.now()) };
   }
 
   /**
    * Counts a push attempt, whether or not it is accepted.
-   * @param address as a keyed hash. @param account of the bot at the host. @param limits of one client.
+   * @param address as a keyed hash. @param limits of one client.
    */
-  async admit(address: string, account: string, limits: readonly Limit[]): Promise<Admittance> {
+  async admit(address: string, limits: readonly Limit[]): Promise<Admittance> {
     const at = Date.now();
     this.#endBurst(at);
     const hasBegun = this.#detector.record(address, at) !== null;
@@ -114,25 +120,18 @@ export class Guard extends DurableObject<Env> {
     }
     if (this.#detector.isOn) await this.#tellBurst(hasBegun, at);
     const { waitMs } = this.#attempts.hit(address, limits, at);
-    const hostPauseMs = this.#hostPause.left(account, at);
-    return { panicMode: this.#suspension.panicMode, at, waitMs, hostPauseMs };
+    return { panicMode: this.#suspension.panicMode, at, waitMs };
   }
 
-  /** How long the host is to be left alone by the account; 0: it is not. */
-  hostPause(account: string): number {
-    return this.#hostPause.left(account, Date.now());
-  }
-
-  /** The host asks to be left alone. */
-  pauseHost(account: string, pauseMs: number): void {
-    this.#hostPause.begin(account, pauseMs, Date.now());
-  }
-
-  /** Something is wrong with the bot's token. */
-  async tokenProblems(account: string, problems: readonly TokenProblem[]): Promise<void> {
+  /** Something is wrong with the bot's account or token, or nothing any more. */
+  async tokenProblems(
+    account: string,
+    place: AccountPlace,
+    problems: readonly TokenProblem[],
+  ): Promise<void> {
     const now = Date.now();
-    if (this.#tokenReport.isNews(account, problems, now)) {
-      await this.#raise({ kind: 'token', problems }, null, now);
+    if (this.#tokenReport.take(account, problems, now)) {
+      await this.#raise({ kind: 'token', account: place, problems }, null, now);
     }
   }
 

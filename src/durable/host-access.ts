@@ -2,16 +2,19 @@
 import { createHash } from 'node:crypto';
 import { waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
-import { type HostConfig, hostNameOf } from '../config/hosts.ts';
+import { type HostConfig, hostNameOf, tokenVariable } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
-import type { HostAccess } from '../host/open.ts';
+import { CallMeter } from '../host/account/call-meter.ts';
+import { accountRules, type HostAccess } from '../host/open.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
 import { createLogger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
+import type { HostAccount } from './host-account.ts';
 
 type LogConfig = Pick<Config, 'logFormat'>;
+type AccountEnv = Pick<Env, 'HOST_ACCOUNTS'>;
 
 const writeLine = (line: string): void => console.log(line);
 
@@ -23,26 +26,28 @@ export function accountOf({ apiUrl, token }: HostConfig): string {
     .slice(0, 16);
 }
 
-export function openBackOff({ GUARD }: Pick<Env, 'GUARD'>, host: HostConfig): AccountBackOff {
-  const guard = () => GUARD.get(GUARD.idFromName('guard'));
+export function hostAccountOf(
+  { HOST_ACCOUNTS }: AccountEnv,
+  host: HostConfig,
+): DurableObjectStub<HostAccount> {
+  return HOST_ACCOUNTS.get(HOST_ACCOUNTS.idFromName(accountOf(host)));
+}
+
+export function openBackOff(env: AccountEnv, host: HostConfig): AccountBackOff {
   return new AccountBackOff({
     account: accountOf(host),
     hostName: hostNameOf(host),
     board: {
-      hostPause: (account) => guard().hostPause(account),
-      pauseHost: (account, pauseMs) => guard().pauseHost(account, pauseMs),
+      hostPause: () => hostAccountOf(env, host).hostPause(),
+      pauseHost: (pauseMs) => hostAccountOf(env, host).pauseHost(pauseMs),
     },
     clock: systemClock,
+    limitText: accountRules(host.kind).limitText,
     later: waitUntil,
   });
 }
 
-export function openHostAccess(
-  env: Pick<Env, 'GUARD'>,
-  config: LogConfig,
-  host: HostConfig,
-  http: Http,
-): HostAccess {
+export function openHostAccess(env: AccountEnv, config: LogConfig, host: HostConfig, http: Http): HostAccess {
   const { kind, apiUrl } = host;
   const token = host.token ?? '';
   return {
@@ -53,26 +58,39 @@ export function openHostAccess(
     http,
     backOff: openBackOff(env, host),
     tokenWatch: openTokenWatch(env, config, host),
+    callMeter: openCallMeter(env, host),
   };
 }
 
-function openTokenWatch({ GUARD }: Pick<Env, 'GUARD'>, config: LogConfig, host: HostConfig): TokenWatch {
-  const account = accountOf(host);
+export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostConfig): TokenWatch {
   return new TokenWatch({
-    account,
+    account: accountOf(host),
     token: host.token ?? '',
     clock: systemClock,
+    rules: accountRules(host.kind),
     tell: (problems) => {
       const logger = createLogger(config.logFormat, writeLine);
       for (const problem of problems) {
         logger.warn('something is wrong with the token of the bot account', { outcome: problem });
       }
-      const told = GUARD.get(GUARD.idFromName('guard')).tokenProblems(account, problems);
+      const place = { hostName: hostNameOf(host), variable: tokenVariable(host.key) };
+      const told = hostAccountOf(env, host).foundProblems(place, problems);
       waitUntil(
         told.catch((error: unknown) =>
           logger.error('the operator could not be told of the token', { error }),
         ),
       );
+    },
+  });
+}
+
+function openCallMeter(env: AccountEnv, host: HostConfig): CallMeter {
+  return new CallMeter({
+    account: accountOf(host),
+    clock: systemClock,
+    tell(calls) {
+      const told = hostAccountOf(env, host).callsSaid(calls);
+      waitUntil(told.catch(() => {}));
     },
   });
 }

@@ -17,7 +17,7 @@ import { shownKarma } from '../identity/footer.ts';
 import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from '../identity/moderation.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
-import { listReported, unlistReported } from '../stats/reported-pseudonyms.ts';
+import { listPseudonym, unlistPseudonym } from '../stats/listed-pseudonyms.ts';
 import { openHostAccess } from './host-access.ts';
 import { doChores } from './identity/chores.ts';
 import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './identity/moderate.ts';
@@ -61,7 +61,7 @@ export class Identity extends DurableObject<Env> {
   #http: HttpClient | null = null;
   /** The attempt in progress. All other attempts ended without an answer. */
   #currentAttempt: number | null = null;
-  /** Whether the look-up of reported pseudonyms finds this one, as far as that is known here. */
+  /** Whether the list of pseudonyms has this one, as far as that is known here. */
   #isListed = false;
 
   standing(): Standing {
@@ -118,10 +118,8 @@ export class Identity extends DurableObject<Env> {
       if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
       const host = this.#openHost();
       if (host === null) throw new Error('the code host of a comment is not configured');
-      const { hash, moderation } = this.#records();
-      // Reports may be older than the list.
-      if (standingOf(moderation.read(), askedAt).reports > 0 || moderation.read().isBlocked)
-        await this.#list(hash);
+      // While the comment is being posted, so that a report of it counts from the first moment on.
+      const listing = this.#list(this.#records().hash);
       const surroundings = {
         records: this.#records(),
         host,
@@ -131,7 +129,8 @@ export class Identity extends DurableObject<Env> {
           this.#currentAttempt = id;
         },
       };
-      return postComment(surroundings, request);
+      const [posted] = await Promise.all([postComment(surroundings, request), listing]);
+      return posted;
     });
     if (outcome.kind === 'posted') {
       const { owner, repo: name, number } = request;
@@ -164,12 +163,10 @@ export class Identity extends DurableObject<Env> {
     });
     for (const { thread, url } of found) await this.#announce(thread, url);
     await karma.deliver(now);
-    const facts = moderation.read();
-    const hasReports = facts.reports.length > 0 || facts.isBlocked;
-    const isListed = !hasReports || (await this.#list(hash));
+    const isListed = isNobody(records) || (await this.#list(hash));
     moderation.prune(now);
     history.prune(now);
-    await tellNews(records, this.#guard(), now);
+    await tellNews(records, this.#guard(), this.#hostKey, now);
     // In one write with the statements before and after.
     comments.forgetKept();
     const dueAt = this.#nextDueAt();
@@ -182,7 +179,7 @@ export class Identity extends DurableObject<Env> {
   /** Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count all the same. */
   async #list(hash: string): Promise<boolean> {
     if (this.#isListed) return true;
-    this.#isListed = await listReported(this.env.DB, hash).then(
+    this.#isListed = await listPseudonym(this.env.DB, hash).then(
       () => true,
       () => false,
     );
@@ -191,11 +188,11 @@ export class Identity extends DurableObject<Env> {
 
   /** Deletes everything, if nothing comes in while the list is told. */
   async #vanish(hash: string): Promise<void> {
-    const isUnlisted = await unlistReported(this.env.DB, hash).then(
+    this.#isListed = false;
+    const isUnlisted = await unlistPseudonym(this.env.DB, hash).then(
       () => true,
       () => false,
     );
-    this.#isListed = false;
     const isIdle = this.#posts.length === 0 && isNobody(this.#records());
     if (isUnlisted && isIdle) {
       this.#opened = null;

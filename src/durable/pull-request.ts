@@ -11,14 +11,14 @@ import { recordName } from '../config/hosts.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { HostEvent } from '../events/host-event.ts';
-import { publicService, publish, pullRequestTopic } from '../notify/ntfy.ts';
+import { NotificationError, publicService, publish, pullRequestTopic } from '../notify/ntfy.ts';
 import { logRefusal } from '../notify/refusals.ts';
 import { HttpClient } from '../outgoing/http-client.ts';
 import { openLedger } from '../stats/open-ledger.ts';
 import { recordHash } from '../stats/recorded-hashes.ts';
 import { Lease } from './lease.ts';
 import { History, type HistoryEvent, isEnd, type PullRequestState } from './pull-request/history.ts';
-import { Outbox, type OutboxEntry, type OutboxEvent } from './pull-request/outbox.ts';
+import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './pull-request/outbox.ts';
 import { type DatedCommits, type PullRequestRecord, RecordStore } from './pull-request/record.ts';
 
 /** The result of a push. */
@@ -195,11 +195,11 @@ export class PullRequest extends DurableObject<Env> {
     }
   }
 
-  /** False if it has to be tried again. */
-  async #deliver(entry: OutboxEntry): Promise<boolean> {
+  /** Whatever goes wrong, the entry stays in the outbox and is tried again. */
+  async #deliver(entry: OutboxEntry): Promise<Delivery> {
     const record = this.#record.read();
     const result = parseConfig({ ...this.env });
-    if (record === null || result.kind === 'invalid') return false;
+    if (record === null || result.kind === 'invalid') return { kind: 'failed', askedMs: 0, all: true };
     const { config } = result;
     const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
     const { host, owner, repo, pr_hash: prHash } = record;
@@ -218,11 +218,12 @@ export class PullRequest extends DurableObject<Env> {
           click: entry.url,
         });
       }
-      return true;
+      return { kind: 'done' };
     } catch (error) {
       logRefusal(config.notifyBaseUrl, config, error);
-      // Whatever went wrong, the entry stays in the outbox and is tried again.
-      return false;
+      const refusal = error instanceof NotificationError ? error : null;
+      const askedMs = refusal?.retryAfterMs ?? 0;
+      return { kind: 'failed', askedMs, all: refusal?.concernsTopic === true };
     }
   }
 }

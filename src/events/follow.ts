@@ -78,7 +78,7 @@ export async function followPullRequests(settings: FollowSettings, cronTime: num
       if (thread.isKnown || memory.takeLook(clock.now())) await examine(settings, thread);
     }
   } catch (error) {
-    const pauseMs = askedPauseMs(error, clock.now());
+    const pauseMs = askedPauseMs(error);
     if (pauseMs !== null) memory.setCursor(afterRefusal(cursorOf(settings), pauseMs, cronTime));
     throw error;
   }

@@ -8,6 +8,7 @@
 import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8 } from './bytes.ts';
 import { refuseErrorPacket } from './error-packet.ts';
+import { type Memory, UNCOUNTED } from './memory.ts';
 import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
 import { DELIM_PKT, encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
@@ -15,6 +16,11 @@ import type { Ref } from './ref-advertisement.ts';
 
 /** Refs of one list that are kept. Each costs some 200 bytes, and the largest public repositories have half a million. */
 export const MAX_REFS = 20_000;
+/** What a ref takes in a list and in an advertisement, besides its line in both. */
+const REF_BYTES = 200;
+/** Refs that are read between two looks whether there is room for more. */
+const REFS_AT_ONCE = 256;
+const ROOM_BYTES = 128 * 1024;
 /** The names and ids of one list, for a host with very long names. */
 const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
 /** No file system takes a longer name. */
@@ -54,9 +60,10 @@ export interface RefList {
 /**
  * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name, so branches come
  * before tags. A ref whose name is not UTF-8, or is too long, is left out.
- * @throws ProtocolError `bad-request` if the answer is malformed, or uses another object format.
+ * @param memory where what the list takes is counted.
+ * @throws ProtocolError `bad-request` if the answer is malformed, or uses another object format; what `memory` throws.
  */
-export async function readLsRefs(reader: ByteReader): Promise<RefList> {
+export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED): Promise<RefList> {
   const refs: Ref[] = [];
   let head: string | null = null;
   let headTip: Oid | null = null;
@@ -82,6 +89,8 @@ export async function readLsRefs(reader: ByteReader): Promise<RefList> {
         await reader.cancel();
         return { refs, head, headTip, hasAllBranches: isBranch(refs[0]?.name) && !isBranch(name) };
       }
+      if (refs.length % REFS_AT_ONCE === 0) await memory.makeRoom(ROOM_BYTES);
+      memory.use(REF_BYTES + 2 * payload.byteLength);
       refs.push({ name, oid });
     }
   }
@@ -94,6 +103,17 @@ function isBranch(name: string | undefined): boolean {
 /** Whether this is a line with the id and the name of a ref, in whatever encoding. */
 function isRef(line: Uint8Array): boolean {
   return REF_LINE_START.test(String.fromCharCode(...line.subarray(0, OID_HEX_LENGTH + 1)));
+}
+
+/** Everything that `wants` reach and `haves` do not, in a pack that needs no object from elsewhere. */
+export function encodePackFetch(wants: readonly Oid[], haves: readonly Oid[]): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    ...wants.map((oid) => `want ${oid}`),
+    ...haves.map((oid) => `have ${oid}`),
+    'done',
+  ]);
 }
 
 /** Commits without their trees: the history itself, a few hundred bytes a commit. */

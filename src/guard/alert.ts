@@ -2,7 +2,7 @@
  * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
  * They never contain the password; each button has its own token.
  */
-import type { TokenProblem } from '../host/account/token-watch.ts';
+import type { TokenProblem } from '../host/account/account-rules.ts';
 import type { Notification, NotificationAction } from '../notify/ntfy.ts';
 import { type Action, pardonOf } from './action-token.ts';
 import type { BurstFigures } from './burst-detector.ts';
@@ -13,9 +13,17 @@ export type Alert =
   | ({ readonly kind: 'burst'; readonly most: number } & BurstFigures)
   /** `client` is a pseudonym: an address is not kept. */
   | { readonly kind: 'rate-limit'; readonly client: string; readonly attempts: number }
-  | { readonly kind: 'token'; readonly problems: readonly TokenProblem[] }
+  | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
   | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
   | ({ readonly kind: 'appeal' } & Appeal);
+
+/** Where the bot has the account that an alert is about. */
+export interface AccountPlace {
+  /** Of the code host. */
+  readonly hostName: string;
+  /** The variable that holds its token. */
+  readonly variable: string;
+}
 
 /** Reports have had consequences for a pseudonym. */
 export interface ModerationNews {
@@ -24,7 +32,7 @@ export interface ModerationNews {
   readonly reports: number;
   /** Those that are not deleted yet. */
   readonly comments: number;
-  /** `owner/repo` of its comments; null if it has none. */
+  /** `owner/repo` of its comments, on another host than the first `<host>/owner/repo`; null if it has none. */
   readonly repository: string | null;
 }
 
@@ -80,13 +88,19 @@ export function actionsOf(alert: Alert): readonly Action[] {
 }
 
 /** Completes "The token of the bot account". */
-const TOKEN_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>, string>> = {
   rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
   'expires-soon': 'expires within a week',
   'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
   'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
   'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
   'no-notifications': 'lacks the scope notifications, without which nobody hears of comments and merges',
+  'no-write:repository':
+    'lacks the scope write:repository, without which there are no forks and pull requests',
+  'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
+  'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
+  'no-read:notification':
+    'lacks the scope read:notification, without which nobody hears of comments and merges',
 };
 
 interface Words {
@@ -113,11 +127,8 @@ function wordsOf(alert: Alert, address: string | null): Words {
           `${MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
         priority: HIGH,
       };
-    case 'token': {
-      const problems = alert.problems.map((problem) => TOKEN_PROBLEMS[problem]);
-      const text = `The token of the bot account ${problems.join('; it ')}. Set another HOSTING_TOKEN.`;
-      return { title: 'Something is wrong with the token', text, priority: HIGH };
-    }
+    case 'token':
+      return tokenWords(alert);
     case 'moderation':
       return moderationWords(alert);
     case 'appeal':
@@ -128,6 +139,22 @@ function wordsOf(alert: Alert, address: string | null): Words {
         priority: USUAL,
       };
   }
+}
+
+function tokenWords({ account, problems }: Extract<Alert, { kind: 'token' }>): Words {
+  if (problems.includes('suspended')) {
+    const text =
+      `${account.hostName} has suspended the bot account: nothing can be pushed or posted there. ` +
+      'Sign in to the host as the bot, and ask its support for the reason.';
+    return { title: 'The bot account is suspended', text, priority: URGENT };
+  }
+  const words = problems
+    .filter((problem) => problem !== 'suspended')
+    .map((problem) => TOKEN_PROBLEMS[problem]);
+  const text =
+    `The token of the bot account at ${account.hostName} ${words.join('; it ')}. ` +
+    `Set another ${account.variable}.`;
+  return { title: 'Something is wrong with the token', text, priority: HIGH };
 }
 
 function moderationWords({

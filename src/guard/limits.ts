@@ -26,7 +26,7 @@ export interface OpenLimit {
   readonly usual: string;
   /** What is counted, for /docs and for the answer that refuses it. */
   readonly what: string;
-  readonly countedFor: 'client' | 'all clients together';
+  readonly countedFor: 'client' | 'all clients together' | 'the bot account';
 }
 
 /** Left open by the contract. */
@@ -68,6 +68,17 @@ export const OPEN_LIMITS = {
     usual: '20/1m',
     what: 'badges of repositories not seen lately',
     countedFor: 'all clients together',
+  },
+  /**
+   * GitHub's for an account: about 80 a minute and 500 an hour (docs of GitHub, "Rate limits for the REST API", "About
+   * secondary rate limits"). Going beyond them can cost the account. The last fifth goes to those who have had least:
+   * see account-budget.ts.
+   */
+  creations: {
+    variable: 'LIMIT_CREATIONS',
+    usual: '80/1m,500/1h',
+    what: 'new comments, issues and pull requests',
+    countedFor: 'the bot account',
   },
 } as const satisfies Record<string, OpenLimit>;
 

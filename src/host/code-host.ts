@@ -22,7 +22,7 @@ export interface Account {
 
 export interface Repository extends RepositoryName {
   readonly id: number;
-  /** Id of the repository that it is a fork of in the end; its own if it is no fork. */
+  /** Id of the repository that it shares a network of forks with; its own if there is none. */
   readonly networkId: number;
   readonly isPrivate: boolean;
   readonly isArchived: boolean;
@@ -40,6 +40,13 @@ export type FileAnswer =
 export interface Head {
   readonly fork: RepositoryName;
   readonly branch: string;
+}
+
+/** A branch upstream, and the commit that it points to. */
+export interface UpstreamBranch {
+  readonly repository: RepositoryName;
+  readonly name: string;
+  readonly tip: Oid;
 }
 
 export interface PullRequest {
@@ -86,19 +93,20 @@ export interface RepositoryHost {
   file(repository: RepositoryName, path: string): Promise<FileAnswer>;
 
   /**
-   * The bot's fork: the one that exists, or a new one, whose objects appear later. It may have another name. An account
-   * has one fork in a network, which may be a fork of another of its repositories. Repeatable.
+   * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
+   * forks share their objects, an account has one fork in a network, which may be a fork of another of its repositories.
+   * Repeatable.
    */
   fork(repository: Repository): Promise<RepositoryName>;
 
   /** Brings a branch of the fork to where upstream has it, be it by force. Repeatable. */
-  syncBranch(fork: RepositoryName, branch: string, upstreamTip: Oid): Promise<void>;
+  syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void>;
 
   /**
    * Gives the fork a branch of upstream's that it lacks; one that exists by then is as good. Repeatable.
    * @param ground a commit that the fork has.
    */
-  addBranch(fork: RepositoryName, branch: string, upstreamTip: Oid, ground: Oid): Promise<void>;
+  addBranch(fork: RepositoryName, branch: UpstreamBranch, ground: Oid): Promise<void>;
 
   /** Repeatable; `missing` or `refused` if there is no such branch. */
   deleteBranch(fork: RepositoryName, branch: string): Promise<void>;

@@ -1,9 +1,18 @@
 /** Opens a host of a given kind: the only place that knows what stands behind each. */
 import type { Clock } from '../clock.ts';
+import type { AccountRules } from './account/account-rules.ts';
 import type { ActivityCall, ActivityHost, RepositoryHost, ThreadHost } from './code-host.ts';
+import { FORGEJO_RULES } from './forgejo/account-rules.ts';
+import { ForgejoActivity } from './forgejo/activity.ts';
+import { checkForgejo } from './forgejo/check.ts';
+import { ForgejoRepositories } from './forgejo/repositories.ts';
+import { ForgejoThreads } from './forgejo/threads.ts';
+import { GITHUB_RULES } from './github/account-rules.ts';
 import { GitHubActivity } from './github/activity.ts';
+import { checkGitHub } from './github/check.ts';
 import { GitHubRepositories } from './github/repositories.ts';
 import { GitHubThreads } from './github/threads.ts';
+import type { HostCheck } from './host-check.ts';
 import type { HostKind } from './kinds.ts';
 import type { RestAccess } from './rest/octokit.ts';
 
@@ -14,14 +23,26 @@ export interface HostAccess extends RestAccess {
 }
 
 export function openRepositories(access: HostAccess): RepositoryHost {
-  return new GitHubRepositories(access);
+  return access.kind === 'github' ? new GitHubRepositories(access) : new ForgejoRepositories(access);
 }
 
 export function openThreads(access: HostAccess): ThreadHost {
-  return new GitHubThreads(access);
+  return access.kind === 'github' ? new GitHubThreads(access) : new ForgejoThreads(access);
 }
 
 /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
 export function openActivity(access: HostAccess, beforeCall: (call: ActivityCall) => void): ActivityHost {
-  return new GitHubActivity(access, beforeCall);
+  return access.kind === 'github'
+    ? new GitHubActivity(access, beforeCall)
+    : new ForgejoActivity(access, beforeCall);
+}
+
+export function accountRules(kind: HostKind): AccountRules {
+  return kind === 'github' ? GITHUB_RULES : FORGEJO_RULES;
+}
+
+/** Whether a host can be used; never rejects. Up to six requests, which change nothing. */
+export function checkHost(access: HostAccess): Promise<HostCheck> {
+  const { kind, clock } = access;
+  return kind === 'github' ? checkGitHub(access, clock.now()) : checkForgejo(access, kind);
 }

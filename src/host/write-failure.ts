@@ -25,12 +25,15 @@ const PHRASES: Readonly<Record<number, string>> = {
   404: 'Not Found',
   409: 'Conflict',
   410: 'Gone',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
   422: 'Unprocessable Entity',
+  423: 'Locked',
   451: 'Unavailable For Legal Reasons',
 };
 
-export function writeFailure(error: HostError, now: number): WriteFailure {
-  if (error.code === 'rate-limited') return { kind: 'rate-limited', pauseMs: askedPauseMs(error, now) };
+export function writeFailure(error: HostError): WriteFailure {
+  if (error.code === 'rate-limited') return { kind: 'rate-limited', pauseMs: askedPauseMs(error) };
   const status = failureStatus(error.cause);
   if (error.code === 'unreachable' || status === undefined) return { kind: 'unreachable' };
   return { kind: 'refused', status: `${status} ${PHRASES[status] ?? ''}`.trim(), said: error.said };

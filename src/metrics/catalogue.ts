@@ -14,6 +14,8 @@ export interface Family {
   readonly isRare?: boolean;
 }
 
+export type Gauge = Pick<Family, 'help' | 'labels'>;
+
 /** From a cached answer to a client that waits for a host that never answers. */
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
@@ -92,6 +94,32 @@ export const CATALOGUE = {
     buckets: REQUEST_SECONDS,
   },
 } as const satisfies Readonly<Record<string, Family>>;
+
+/** What is asked for when somebody looks, and not counted. */
+export const GAUGES = {
+  gitveil_host_calls_left: {
+    help: 'Calls of its REST interface that the code host still allows the bot account; none: it has not said.',
+    labels: ['host'],
+  },
+  gitveil_host_calls_limit: {
+    help: 'Calls that it allows in one period.',
+    labels: ['host'],
+  },
+  gitveil_host_creations_left: {
+    help: 'Comments, issues and pull requests that the bot account may still create, by limit (LIMIT_CREATIONS).',
+    labels: ['host', 'limit'],
+  },
+  gitveil_host_problem: {
+    help: '1 while a code host cannot be used, by what is wrong with it; the log has a sentence.',
+    labels: ['host', 'problem'],
+  },
+  gitveil_bot_account_problem: {
+    help: '1 while something is wrong with the bot account or its token, by what it is.',
+    labels: ['host', 'problem'],
+  },
+} as const satisfies Readonly<Record<string, Gauge>>;
+
+export type GaugeName = keyof typeof GAUGES;
 
 type Catalogue = typeof CATALOGUE;
 export type FamilyName = keyof Catalogue;

@@ -2,9 +2,9 @@
  * The text formats that monitoring systems read: Prometheus' own (0.0.4) and OpenMetrics 1.0, which differ in the names
  * of counters' families and in the end mark. Pure.
  */
-import { CATALOGUE, type Family } from './catalogue.ts';
+import { CATALOGUE, type Family, type Gauge, type GaugeName, GAUGES } from './catalogue.ts';
 import type { IsolateFigures } from './isolate.ts';
-import type { Counts } from './series.ts';
+import { type Counts, labelText } from './series.ts';
 
 export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 export const OPENMETRICS_TYPE = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
@@ -13,15 +13,36 @@ interface Format {
   readonly isOpenMetrics: boolean;
 }
 
-/** @param counts of the whole service; `isolate` of the one isolate that answers. */
-export function expose(counts: Counts, isolate: IsolateFigures, format: Format): string {
+export interface GaugeValue {
+  readonly name: GaugeName;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** @param counts and `gauges` of the whole service; `isolate` of the one isolate that answers. */
+export function expose(
+  counts: Counts,
+  gauges: readonly GaugeValue[],
+  isolate: IsolateFigures,
+  format: Format,
+): string {
   const lines = Object.entries(CATALOGUE).flatMap(([name, family]) =>
     head(name, family, format).concat(
       family.type === 'counter' ? counterLines(name, counts) : histogramLines(name, family, counts),
     ),
   );
   const end = format.isOpenMetrics ? ['# EOF'] : [];
-  return [...lines, ...isolateLines(isolate, format), ...end, ''].join('\n');
+  return [...lines, ...gaugeLines(gauges, format), ...isolateLines(isolate, format), ...end, ''].join('\n');
+}
+
+function gaugeLines(gauges: readonly GaugeValue[], format: Format): string[] {
+  return Object.entries<Gauge>(GAUGES).flatMap(([name, gauge]) =>
+    head(name, { type: 'gauge', help: gauge.help }, format).concat(
+      gauges
+        .filter((value) => value.name === name)
+        .map(({ labels, value }) => `${name}{${labelText(gauge, labels)}} ${value}`),
+    ),
+  );
 }
 
 function counterLines(name: string, counts: Counts): string[] {

@@ -45,7 +45,11 @@ export class CountSheet {
   }
 }
 
-function labelText({ labels: names }: Family, labels: Readonly<Record<string, string>>): string {
+/** The labels of a series, without the braces, in the family's order. */
+export function labelText(
+  { labels: names }: Pick<Family, 'labels'>,
+  labels: Readonly<Record<string, string>>,
+): string {
   let text = '';
   for (const name of names) text += `${text === '' ? '' : ','}${name}="${escaped(labels[name] ?? '')}"`;
   return text;

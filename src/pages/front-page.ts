@@ -1,5 +1,6 @@
 /** The front page: what this is, how to use it, and how it is doing. */
 import { html } from 'hono/html';
+import type { TokenProblem } from '../host/account/account-rules.ts';
 import { type HostConfig, hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
@@ -9,6 +10,12 @@ import { promises } from './promises.ts';
 const TITLE = 'Contribute without an account';
 const WHAT =
   'Push a branch to this Git remote, and a bot opens the pull request for you. It does not show your name, your e-mail address or your dates.';
+
+/** Something is wrong with the bot's account. */
+export interface BotProblem {
+  readonly hostName: string;
+  readonly problem: TokenProblem;
+}
 
 export interface FrontPage {
   /** What was typed. */
@@ -24,6 +31,7 @@ export interface FrontPage {
   readonly remoteBase: string;
   /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;
+  readonly botProblems: readonly BotProblem[];
   readonly total: number | undefined;
   /** Null: only holders of the service's key may see them. */
   readonly recent: readonly RecordedPullRequest[] | null | undefined;
@@ -39,7 +47,7 @@ export function frontPage(page: FrontPage): Page {
     content: html`<main>
       <h1>${TITLE}</h1>
       <p class="lead">${WHAT}</p>
-      ${status(page)}
+      ${status(page)} ${page.botProblems.map(botProblem)}
       <section class="card" aria-label="Commands">
         ${repositoryForm(page)} ${commandList(page.remoteBase, page.path)}
         <p class="soft small after-commands">${elsewhere(page)}</p>
@@ -91,6 +99,30 @@ function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
         : ''
     }
   </form>`;
+}
+
+/** What a visitor has of it, behind the name of the host. The operator gets more in the alert. */
+const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
+  suspended: 'has suspended the bot’s account: pushes, comments and issues fail until that ends',
+  rejected: 'refuses the bot’s token: pushes, comments and issues fail until there is a new one',
+  'expires-soon': 'lets the bot’s token expire within a week',
+  'fine-grained': 'takes no pull requests with a token of the bot’s kind',
+  'no-public_repo': 'has not allowed the bot’s token to write: pushes, comments and issues fail',
+  'no-workflow': 'has not allowed the bot’s token to update workflows: some pushes fail',
+  'no-notifications': 'has not allowed the bot’s token to hear of comments and merges',
+  'no-write:repository': 'has not allowed the bot’s token to write to repositories: pushes fail',
+  'no-write:issue': 'has not allowed the bot’s token to write: comments and issues fail',
+  'no-read:user': 'has not allowed the bot’s token to read its own name: pushes fail',
+  'no-read:notification': 'has not allowed the bot’s token to hear of comments and merges',
+};
+
+function botProblem({ hostName, problem }: BotProblem): Html {
+  return html`<p class="status">
+    <span class="bad"
+      ><span class="dot" aria-hidden="true"></span>${hostName} ${BOT_PROBLEMS[problem]}. The operator has been
+      told.</span
+    >
+  </p>`;
 }
 
 /** `a, b or c` */

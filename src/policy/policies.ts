@@ -83,7 +83,7 @@ export class Policies {
 const memory: LastKnownPlaces['memory'] = new Map();
 
 export function openPolicies(
-  env: Pick<Env, 'LAST_KNOWN' | 'GUARD'>,
+  env: Pick<Env, 'LAST_KNOWN' | 'HOST_ACCOUNTS'>,
   config: Config,
   host: HostConfig,
   logger: Logger,

@@ -1,5 +1,6 @@
 /**
- * Whether a push is accepted (contract, 4.6): first the panic switch, then the limits of its address, then its work.
+ * Whether a push is accepted (contract, 4.6): first the panic switch, then the limits of its address and what is left to
+ * the bot account, then its work.
  *
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
@@ -8,14 +9,19 @@ import { RateLimitError } from '../host/account/rate-limit.ts';
 import { Refusal } from './reply/refusal.ts';
 
 export interface Admission {
-  /** Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects. */
-  enter(): Promise<Refusal | null>;
+  /**
+   * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
+   * @param mayOpen whether it may open a pull request.
+   */
+  enter(mayOpen: boolean): Promise<Refusal | null>;
   /**
    * Takes one of the pull requests that an address may open within an hour. Called before the work that opens it.
    * @param key of the pull request to be opened. A repeated push has the same key, and takes no second place.
    * @throws Refusal if there is none left.
    */
   reserve(key: string): Promise<Place>;
+  /** The push has ended. Gives back to the bot account what it was to create and has not. Never rejects. */
+  leave(): Promise<void>;
 }
 
 export interface Place {
@@ -56,6 +62,12 @@ export const rateLimited = (): Refusal =>
 /** @param explanation which limit, and how long to wait. */
 export const tooManyPushes = (explanation: string): Refusal =>
   new Refusal('too many pushes', [explanation], { outcome: 'rate-limited' });
+
+/** @param explanation why, and how long to wait. */
+export const othersFirst = (explanation: string): Refusal =>
+  new Refusal('the bot account has little left', [explanation, 'Nothing was sent.'], {
+    outcome: 'rate-limited',
+  });
 
 export const unguarded = (cause: unknown): Refusal =>
   new Refusal('the service cannot check its limits', ['Nothing was changed. Push again in a few minutes.'], {

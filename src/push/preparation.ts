@@ -29,6 +29,8 @@ export interface PushSettings {
   readonly prUpdatePolicy: 'hash' | 'key';
   /** What to do when the author's name would become public. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
+  /** Length of the push as the client announces it; 0: it does not, as with more than a megabyte. */
+  readonly announcedBytes: number;
   /** The client of the person who pushes. */
   readonly client: GitClient;
   /** What pull requests end with if the repository's policy asks for it. */
@@ -74,7 +76,7 @@ export async function prepare(push: PreparedPush): Promise<Preparation> {
   const claiming = claim(push);
   // Before any work at the host. With a pr-hash, only the host can say whether there will be a new pull request.
   if (prHash === null && !preview) await takePlace(push, (await claiming).intent.prHash);
-  const [upstream, botLogin, policy, claimed, hasModules] = await Promise.all([
+  const [upstream, botLogin, policy, listed, hasModules] = await Promise.all([
     lookUpUpstream(run, target, settings.maxRepositoryMb),
     steps.run('lookup', () => host.botLogin()),
     host.policy(target),
@@ -82,7 +84,8 @@ export async function prepare(push: PreparedPush): Promise<Preparation> {
     hasSubmodules(host, target),
   ]);
   checkPolicy(policy, upstream);
-  const continuation = await findContinuation(run, upstream, botLogin, prHash, claimed);
+  const continuation = await findContinuation(run, upstream, botLogin, prHash, listed);
+  const claimed = await claimFound(push, listed, continuation);
   const isNamed = continuation.prHash === prHash;
   // A pull request that the service has not recorded has no key.
   if (isNamed && settings.prUpdatePolicy === 'key' && claimed.update?.isRecorded === false) throw wrongKey();
@@ -108,6 +111,17 @@ function claim({ run, settings, claims, target, taken, options }: PreparedPush):
   const committedAt = Math.floor(run.host.clock.now() / 1000);
   const proposed = { prHash: settings.newPrHash(), committedAt };
   return claims.claim({ target, tip, refName, options }, proposed, settings.prUpdatePolicy === 'key');
+}
+
+/** The pull request that the push names is not listed, but the host knows it. */
+async function claimFound(
+  { settings, claims, options }: PreparedPush,
+  listed: Claimed,
+  { prHash }: Continuation,
+): Promise<Claimed> {
+  if (listed.update !== null || prHash !== options.prHash) return listed;
+  const key = settings.prUpdatePolicy === 'key' ? (options.prKey ?? '') : null;
+  return { ...listed, update: await claims.claimPullRequest(prHash, key) };
 }
 
 async function takePlace({ run, onPlace }: PreparedPush, key: string): Promise<void> {

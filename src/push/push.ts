@@ -35,6 +35,11 @@ import type { RewrittenHistory } from './rewriting/rewriting.ts';
 import { submoduleWarning } from './pull-request/submodules.ts';
 import { WorkBranch } from './fork/work-branch.ts';
 
+/** Memory of the smallest push: buffers and tables. */
+const LEAST_BYTES = 256 * 1024;
+/** The same of a large one, which waits until a megabyte has come, and passes on what comes then. */
+const MOST_BYTES = 2 * 1024 * 1024;
+
 /** What `receive` knows when it has read the body. */
 interface Received extends Preparation {
   readonly options: PushOptions;
@@ -54,6 +59,7 @@ export class Push {
   /** Its result, for the second half: how far it came, or why it failed; null if no command was accepted. */
   #outcome: Received | Refusal | null = null;
   #branch: WorkBranch | null = null;
+  #relay: PackRelay | null = null;
   /** Its place among the pull requests that its address may open; null if it opens none, or none yet. */
   #place: Place | null = null;
   /** What became of it; null before `conclude` has ended, or if no command was accepted. */
@@ -90,6 +96,7 @@ export class Push {
       this.#outcome = await this.#receivePack(reader);
     } catch (error) {
       this.#outcome = toRefusal(error, this.#settings.client);
+      this.#giveMemoryBack();
       // A body over its limit is answered immediately.
       if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
     }
@@ -127,7 +134,12 @@ export class Push {
 
   /** Releases what the push holds. @param isAnswered the client has received the result. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
-    await Promise.all([this.#claims.end(isAnswered && !this.#isUnfinished), this.#branch?.settle()]);
+    this.#giveMemoryBack();
+    await Promise.all([
+      this.#claims.end(isAnswered && !this.#isUnfinished),
+      this.#branch?.settle(),
+      this.#run.host.admission.leave(),
+    ]);
   }
 
   /** Replaces `conclude` and `end` if the body was over its limit, which the HTTP status says. Never rejects. */
@@ -145,6 +157,7 @@ export class Push {
     const parsed = parsePushOptions(this.#request.pushOptions);
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     const { options } = parsed;
+    await this.#takeMemory();
     await this.#run.reply.progress(...options.warnings);
     if (!options.preview) {
       void this.#run.host.connectAhead('push');
@@ -180,6 +193,7 @@ export class Push {
       guard,
     });
     const relay = new PackRelay(plan);
+    this.#relay = relay;
     try {
       await relay.receive(reader);
     } catch (error) {
@@ -187,6 +201,20 @@ export class Push {
       throw error;
     }
     return { ...prepared, options, relay, branch, guard };
+  }
+
+  /** What any push of its size takes. What it takes besides is counted while the pack is read. */
+  async #takeMemory(): Promise<void> {
+    const { memory } = this.#run.host;
+    const { announcedBytes } = this.#settings;
+    const bytes = announcedBytes === 0 ? MOST_BYTES : Math.min(MOST_BYTES, LEAST_BYTES + 4 * announcedBytes);
+    await memory.makeRoom(bytes);
+    memory.use(bytes);
+  }
+
+  #giveMemoryBack(): void {
+    this.#relay?.free();
+    this.#run.host.memory.end();
   }
 
   /** Null if the check is off. */

@@ -123,13 +123,15 @@ export class Withdrawal {
     const { prHash, options, refName } = this.#request;
     const { host, reply, steps } = this.#run;
     await reply.progress(...options.warnings);
-    const [repository, botLogin, { isRecorded }] = await Promise.all([
+    const key = this.#needsKey ? (options.prKey ?? '') : null;
+    const [repository, botLogin, listed] = await Promise.all([
       publicRepository(this.#run, this.#target),
       steps.run('lookup', () => host.botLogin()),
-      this.#claims.claimPullRequest(prHash, this.#needsKey ? (options.prKey ?? '') : null),
+      this.#claims.claimListed(prHash, key),
     ]);
     const pullRequest = await findPullRequest(this.#run, repository, botLogin, prHash);
     if (pullRequest === null) throw unknown(repository);
+    const { isRecorded } = listed ?? (await this.#claims.claimPullRequest(prHash, key));
     if (this.#needsKey && !isRecorded) throw wrongKey();
     const closed = await steps.run('withdrawal', () =>
       host.repositories.closePullRequest(repository, pullRequest.number),

@@ -1,9 +1,11 @@
 /**
- * Which pr_hashes a push has recorded, in D1: so that a page for a made-up hash wakes no object, which on one machine
- * would leave a file. The objects' outboxes add to it some milliseconds after the push. Schema: migrations/.
+ * Which pr_hashes a push has recorded, in D1: so that a page for a made-up hash, or a push that names one, wakes no object,
+ * which on one machine would leave a file. The objects' outboxes add to it some milliseconds after the push. A pull
+ * request that is older than the list enters it with its next push or event. Schema: migrations/.
  */
+import type { Logger } from '../log.ts';
 
-/** @param repository `owner/repo`. @param at milliseconds since 1970. */
+/** @param repository `octo/hello`, or `cb/octo/hello` on another host. @param at milliseconds since 1970. */
 export async function recordHash(
   db: D1Database,
   prHash: string,
@@ -12,10 +14,19 @@ export async function recordHash(
 ): Promise<void> {
   await db
     .prepare(
-      'INSERT INTO recorded_hashes (pr_hash, repository, recorded_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+      `INSERT INTO recorded_hashes (pr_hash, repository, recorded_at) VALUES (?1, ?2, ?3)
+       ON CONFLICT (pr_hash) DO UPDATE SET repository = ?2, recorded_at = coalesce(recorded_at, ?3)`,
     )
     .bind(prHash, repository, at)
     .run();
+}
+
+/** True if the list does not answer. */
+export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logger): Promise<boolean> {
+  return isRecorded(db, prHash).catch((error: unknown) => {
+    logger.warn('the list of recorded pull requests does not answer', { error });
+    return true;
+  });
 }
 
 export async function isRecorded(db: D1Database, prHash: string): Promise<boolean> {

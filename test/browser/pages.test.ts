@@ -69,7 +69,7 @@ describeInBrowser('the front page', () => {
     const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });
     await page.goto('/');
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
-    await page.getByLabel('Which repository?').fill('https://github.com/octo/hello');
+    await page.getByLabel('Which repository?').fill(`${bed.sandbox.url}/octo/hello/pulls`);
     await page.getByRole('button', { name: 'Show commands' }).click();
     expect(await page.locator('code').allTextContents()).toEqual(commands('octo/hello'));
   });

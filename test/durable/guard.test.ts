@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { tokenHash } from '../../src/guard/action-token.ts';
 import type { TrackedPullRequest } from '../../src/guard/tracked-pull-request.ts';
-import type { TokenProblem } from '../../src/host/account/token-watch.ts';
+import type { TokenProblem } from '../../src/host/account/account-rules.ts';
 import type { Notification } from '../../src/notify/ntfy.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 
@@ -100,7 +100,7 @@ function pass(ms: number): void {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit(address, 'account', LIMITS);
+  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
 }
 
 function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
@@ -151,12 +151,12 @@ async function storedText(): Promise<string> {
 
 describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
-    expect(await guard().status()).toEqual({ panicMode: false, writesSuspended: false });
+    expect(await guard().status()).toMatchObject({ panicMode: false, writesSuspended: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit('a', 'account', LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
     await abortAllDurableObjects();
-    expect((await guard().admit('a', 'account', LIMITS)).panicMode).toBe(true);
-    expect(await guard().status()).toEqual({ panicMode: true, writesSuspended: false });
+    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect(await guard().status()).toMatchObject({ panicMode: true, writesSuspended: false });
     await guard().setPanic(false, PASSWORD);
     await abortAllDurableObjects();
     expect(await guard().status()).toMatchObject({ panicMode: false });
@@ -208,7 +208,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit('a', 'account', LIMITS);
+      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS);
       return changes() - before;
     });
     expect(written).toBe(0);
@@ -523,33 +523,45 @@ describe('an alert', () => {
 });
 
 describe('a token with a problem', () => {
+  const PLACE = { hostName: 'berg.test', variable: 'HOSTING_TOKEN_CB' };
+
   it('is told once a day, whoever finds it out, and without buttons', async () => {
     await configured();
     const problems: TokenProblem[] = ['no-workflow', 'expires-soon'];
-    await guard().tokenProblems('bot', problems);
-    await guard().tokenProblems('bot', problems);
+    await guard().tokenProblems('bot', PLACE, problems);
+    await guard().tokenProblems('bot', PLACE, problems);
     await deliver();
     pass(24 * HOUR_MS);
-    await guard().tokenProblems('bot', problems);
+    await guard().tokenProblems('bot', PLACE, problems);
+    expect((await guard().status()).accountProblems).toEqual({ bot: problems });
     await deliver();
     expect(published).toHaveLength(2);
     expect(published[0]?.message).toMatch(
-      /^The token of the bot account lacks the scope workflow, .*; it expires within a week\. /,
+      /^The token of the bot account at berg\.test lacks the scope workflow, .*; it expires within a week\. Set another HOSTING_TOKEN_CB\. /,
     );
     expect(published[0]?.actions).toBeUndefined();
+    await guard().tokenProblems('bot', PLACE, []);
+    expect((await guard().status()).accountProblems).toEqual({});
+    // It comes and goes.
+    await guard().tokenProblems('bot', PLACE, problems);
+    expect((await guard().status()).accountProblems).toEqual({ bot: problems });
+    await deliver();
+    expect(published).toHaveLength(2);
   });
-});
 
-describe('the code host', () => {
-  it('is left alone by the account that it has asked, for as long as it said, also after a restart', async () => {
-    await guard().pauseHost('bot', 10 * MINUTE_MS);
-    await guard().pauseHost('bot', MINUTE_MS);
-    expect(await guard().admit('a', 'bot', LIMITS)).toMatchObject({ hostPauseMs: 10 * MINUTE_MS });
-    expect(await guard().admit('a', 'another bot', LIMITS)).toMatchObject({ hostPauseMs: 0 });
+  it('is told of each account by itself, and a suspended one as what it is', async () => {
+    await configured();
+    await guard().tokenProblems('one', PLACE, ['suspended']);
+    await guard().tokenProblems('other', PLACE, ['rejected']);
+    await guard().tokenProblems('one', PLACE, ['suspended']);
+    await deliver();
+    expect(published.map(({ title, priority }) => [title, priority])).toEqual([
+      ['The bot account is suspended', 5],
+      ['Something is wrong with the token', 4],
+    ]);
     await abortAllDurableObjects();
-    pass(4 * MINUTE_MS);
-    expect(await guard().hostPause('bot')).toBe(6 * MINUTE_MS);
-    pass(6 * MINUTE_MS);
-    expect(await guard().hostPause('bot')).toBe(0);
+    expect((await guard().status()).accountProblems).toEqual({ one: ['suspended'], other: ['rejected'] });
+    pass(25 * HOUR_MS);
+    expect((await guard().status()).accountProblems).toEqual({});
   });
 });

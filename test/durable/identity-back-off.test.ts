@@ -1,7 +1,9 @@
 /** Pseudonyms while the host wants to be left alone by the account: comments and chores alike. Time only goes forward. */
-import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { parseConfig } from '../../src/config.ts';
+import { hostAccountOf } from '../../src/durable/host-access.ts';
 import type { Env } from '../../src/env.ts';
 import { FakeThreads } from './support/fake-threads.ts';
 import { Pseudonym, holdClock, pass } from './support/pseudonym.ts';
@@ -16,13 +18,10 @@ const refuse = (headers: Record<string, string>) => () =>
 
 /** Nobody waits until all others can know of a pause. */
 async function passWhenTold(ms: number): Promise<void> {
-  const guard = bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
-  const until = () =>
-    runInDurableObject(
-      guard,
-      (_, { storage }) => storage.kv.get<{ until: number }>('host-pause')?.until ?? 0,
-    );
-  await expect.poll(until).toBeGreaterThan(Date.now());
+  const result = parseConfig({ ...bindings });
+  if (result.kind === 'invalid') throw new Error('the configuration is invalid');
+  const account = hostAccountOf(bindings, result.config.hosts[0]);
+  await expect.poll(() => account.hostPause()).toBeGreaterThan(0);
   pass(ms);
 }
 

@@ -3,7 +3,7 @@ import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { isReported } from '../../src/stats/reported-pseudonyms.ts';
+import { isListed as isInList } from '../../src/stats/listed-pseudonyms.ts';
 import { FakeThreads } from './support/fake-threads.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from './support/pseudonym.ts';
 
@@ -115,10 +115,10 @@ describe('a report', () => {
   it('from before the list of look-ups is found by them when its author comes back', async () => {
     await someone.say();
     await someone.reportedBy(6);
-    await bindings.DB.exec('DELETE FROM reported_pseudonyms');
+    await bindings.DB.exec('DELETE FROM pseudonyms');
     await abortAllDurableObjects();
     expect(await someone.say()).toEqual({ kind: 'blocked' });
-    expect(await isReported(bindings.DB, someone.hash)).toBe(true);
+    expect(await isInList(bindings.DB, someone.hash)).toBe(true);
   });
 });
 

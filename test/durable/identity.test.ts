@@ -2,7 +2,7 @@ import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { isReported } from '../../src/stats/reported-pseudonyms.ts';
+import { isListed as isInList } from '../../src/stats/listed-pseudonyms.ts';
 import { FakeThreads } from './support/fake-threads.ts';
 import { HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from './support/pseudonym.ts';
 
@@ -274,10 +274,10 @@ describe('where a pseudonym stands', () => {
   });
 
   it('is found by look-ups as long as there are reports, also if their list did not answer at first', async () => {
-    const isListed = () => isReported(bindings.DB, someone.hash);
-    await bindings.DB.exec('ALTER TABLE reported_pseudonyms RENAME TO away');
+    const isListed = () => isInList(bindings.DB, someone.hash);
+    await bindings.DB.exec('ALTER TABLE pseudonyms RENAME TO away');
     expect(await someone.report('someone')).toMatchObject({ accepted: true });
-    await bindings.DB.exec('ALTER TABLE away RENAME TO reported_pseudonyms');
+    await bindings.DB.exec('ALTER TABLE away RENAME TO pseudonyms');
     expect(await isListed()).toBe(false);
     pass(MINUTE_MS);
     await someone.runDueAlarms();

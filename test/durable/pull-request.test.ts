@@ -21,6 +21,9 @@ const later = (): number => Date.now() + HOUR_MS;
 /** What the notification service received, and whether it takes anything. */
 let published: unknown[] = [];
 let serviceIsDown = false;
+/** How often it was asked, and to how many it still answers that it was too often. */
+let asked = 0;
+let tooMany = 0;
 /** The notification service takes the message, and the sender never hears of it. */
 let answerIsLost = false;
 let duringPublishing = async (): Promise<void> => {};
@@ -62,15 +65,28 @@ async function nextAlarm(pullRequest: PullRequestRecord): Promise<number | null>
   return runInDurableObject(objectOf(pullRequest), (_, state) => state.storage.getAlarm());
 }
 
+/** When the alarm goes off. */
+async function runAlarm(pullRequest: PullRequestRecord): Promise<void> {
+  vi.setSystemTime((await nextAlarm(pullRequest)) ?? Date.now());
+  await runDurableObjectAlarm(objectOf(pullRequest));
+}
+
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   published = [];
   serviceIsDown = false;
+  asked = 0;
+  tooMany = 0;
   answerIsLost = false;
   duringPublishing = async () => {};
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (_, init) => {
     await duringPublishing();
+    asked += 1;
     if (serviceIsDown) return new Response(null, { status: 503 });
+    if (tooMany > 0) {
+      tooMany -= 1;
+      return new Response(null, { status: 429, headers: { 'Retry-After': '600' } });
+    }
     published.push(JSON.parse(init?.body as string));
     if (answerIsLost) throw new TypeError('connection lost');
     return new Response(null);
@@ -118,7 +134,7 @@ describe('the outbox of a pull request', () => {
     expect(await nextAlarm(pullRequest)).toBeGreaterThan(Date.now());
 
     serviceIsDown = false;
-    await runDurableObjectAlarm(objectOf(pullRequest));
+    await runAlarm(pullRequest);
     expect(published).toHaveLength(1);
     expect(await nextAlarm(pullRequest)).toBeNull();
     expect((await ledgerUrls()).filter((url) => url === pullRequest.url)).toHaveLength(1);
@@ -130,7 +146,7 @@ describe('the outbox of a pull request', () => {
     await objectOf(pullRequest).record(pullRequest, push('b'), later());
     const delays: number[] = [];
     for (let attempt = 0; attempt < 4; attempt++) {
-      await runDurableObjectAlarm(objectOf(pullRequest));
+      await runAlarm(pullRequest);
       delays.push(Math.round((((await nextAlarm(pullRequest)) ?? 0) - Date.now()) / 1000));
     }
     expect(delays).toEqual([5, 10, 20, 40]);
@@ -143,7 +159,7 @@ describe('the outbox of a pull request', () => {
     await runDurableObjectAlarm(objectOf(pullRequest));
     await abortAllDurableObjects();
     serviceIsDown = false;
-    await runDurableObjectAlarm(objectOf(pullRequest));
+    await runAlarm(pullRequest);
     expect(published).toHaveLength(1);
   });
 
@@ -155,8 +171,50 @@ describe('the outbox of a pull request', () => {
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(await nextAlarm(pullRequest)).not.toBeNull();
     await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO pull_requests');
-    await runDurableObjectAlarm(objectOf(pullRequest));
+    await runAlarm(pullRequest);
     expect(await ledgerUrls()).toContain(pullRequest.url);
+  });
+
+  it('leaves the topic alone for as long as the service asks, also when there is news or a restart', async () => {
+    const pullRequest = newPullRequest();
+    tooMany = 1;
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    // The first was refused, so the second was not tried; the ledger is another matter.
+    expect(asked).toBe(1);
+    expect(await ledgerUrls()).toContain(pullRequest.url);
+    const retryAt = (await nextAlarm(pullRequest)) ?? 0;
+    expect(Math.round((retryAt - Date.now()) / 1000)).toBe(600);
+
+    await abortAllDurableObjects();
+    vi.setSystemTime(retryAt - 1000);
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(asked).toBe(1);
+    await runAlarm(pullRequest);
+    expect(published).toHaveLength(2);
+    expect(await nextAlarm(pullRequest)).toBeNull();
+  });
+
+  it('that an earlier version has filled is emptied', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await runInDurableObject(objectOf(pullRequest), (_, { storage }) =>
+      storage.sql.exec('ALTER TABLE outbox DROP COLUMN due_at'),
+    );
+    await abortAllDurableObjects();
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(published).toHaveLength(1);
+  });
+
+  it('does not wait longer because a clock was set back', async () => {
+    const pullRequest = newPullRequest();
+    tooMany = 1;
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    vi.setSystemTime(Date.now() - DAY_MS);
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(published).toHaveLength(1);
   });
 
   it('gives up on a notification after a week', async () => {
@@ -215,7 +273,7 @@ describe('events on the host', () => {
     await runDurableObjectAlarm(objectOf(pullRequest));
     await abortAllDurableObjects();
     answerIsLost = false;
-    await runDurableObjectAlarm(objectOf(pullRequest));
+    await runAlarm(pullRequest);
     expect(published.slice(1)).toEqual([
       expect.objectContaining({ click: comment(1).url }),
       expect.objectContaining({ click: comment(1).url }),

@@ -1,22 +1,35 @@
-/** Look-ups of hashes that nobody has: whoever asks for many of them must not fill the disk. */
+/** Hashes that nobody has, looked up, reported and pushed to: whoever makes up many of them must not fill the disk. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import type { WorkerBuild } from '../../local/build.ts';
-import { type Service, startService } from '../../local/service.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { remoteLines } from './support/push-output.ts';
+import { useTestBed } from './support/test-bed.ts';
 
 const LOOK_UPS = 100;
+const MADE_UP = 'feedfeedfeed';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-look-ups-'));
-let service: Service;
+const bed = useTestBed({ stateDir });
+
+afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
 /** A hash that nobody has, and that stands out in a file. */
 const hashOf = (index: number): string => `feed${index.toString(16).padStart(4, '0')}`;
 
-async function lookUp(hash: string): Promise<number[]> {
-  const paths = [`/v1/moderation/report?hash=${hash}`, `/api/pr-status/${hash}`];
-  const answers = await Promise.all(paths.map((path) => fetch(`${service.url}${path}`)));
+/** Each by a client of its own: how often one may look is not what this is about. */
+async function lookUp(hash: string, index: number): Promise<number[]> {
+  const headers = { Accept: 'application/json', 'CF-Connecting-IP': `192.0.2.${index}` };
+  const report = { method: 'POST', body: new URLSearchParams({ hash }), headers };
+  const reports = `${bed.service.url}/v1/moderation/report`;
+  const answers = await Promise.all([
+    fetch(`${reports}?hash=${hash}`, { headers }),
+    fetch(`${bed.service.url}/api/pr-status/${hash}`, { headers }),
+    fetch(`${bed.service.url}/v1/pr/${hash}`, { headers }),
+    fetch(reports, report),
+  ]);
   for (const answer of answers) await answer.text();
   return answers.map(({ status }) => status);
 }
@@ -28,25 +41,66 @@ function allFiles(): string[] {
 
 /** Without the journals that come and go. */
 const databases = () => new Set(allFiles().filter((path) => !/-(?:wal|shm|journal)$/.test(path)));
+const databasesOf = (className: string) => [...databases()].filter((path) => path.includes(className));
 
 const filesThatHold = (text: string) => allFiles().filter((path) => readFileSync(path).includes(text));
 
-beforeAll(async () => {
-  const build = JSON.parse(inject('workerBuild') ?? '') as WorkerBuild;
-  service = await startService({ build, env: {}, stateDir, writeLog: () => {} });
+/** As if no pull request had been recorded since there is the list. */
+function emptyList(): void {
+  const path = [...databases()].find((file) => /\/d1\/.*\.sqlite$/.test(file) && !/metadata/.test(file));
+  const database = new DatabaseSync(path ?? '');
+  database.exec('PRAGMA busy_timeout = 5000; DELETE FROM recorded_hashes');
+  database.close();
+}
+
+describe('made-up hashes', () => {
+  it('that are looked up or reported leave no file and no row', async () => {
+    await lookUp(hashOf(0), 0);
+    // Makes the objects that are asked for the metrics.
+    await (await fetch(`${bed.service.url}/metrics`, { headers: { Accept: 'text/plain' } })).text();
+    const before = databases();
+    for (let index = 0; index < LOOK_UPS; index++) {
+      expect(await lookUp(hashOf(index), index)).toEqual([200, 200, 404, 404]);
+    }
+    expect(databases()).toEqual(before);
+    expect(filesThatHold('feed00')).toEqual([]);
+  });
+
+  it('that a push, a preview or a withdrawal names leave no pull request behind', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const option = `pr-hash=${MADE_UP}`;
+    const before = databasesOf('PullRequest');
+    const preview = await clone.push('-o', option, '-o', 'preview', 'origin', 'HEAD');
+    expect(preview.stderr).toContain('This push would open a pull request');
+    const withdrawal = await clone.push('-o', option, 'origin', ':main');
+    await expectRefused(bed, upstream, withdrawal, 'there is no such pull request');
+    expect(databasesOf('PullRequest')).toEqual(before);
+    // A push opens one with a hash of its own.
+    const pushed = await clone.push('-o', option, 'origin', 'HEAD');
+    expect(remoteLines(pushed).join('\n')).toContain('has that pr-hash: opening a new one.');
+    await expectAccepted(bed, { upstream, clone }, pushed);
+    expect(databasesOf('PullRequest')).toHaveLength(before.length + 1);
+    expect(filesThatHold(MADE_UP)).toEqual([]);
+  });
 });
 
-afterAll(async () => {
-  await service.dispose();
-  rmSync(stateDir, { recursive: true, force: true });
-});
+it('a pull request that is older than the list of hashes is updated, listed by that, and withdrawn', async () => {
+  const contribution = await contribute(bed);
+  const { upstream, clone } = contribution;
+  await clone.commit();
+  const { banner } = await expectAccepted(bed, contribution, await clone.push());
+  const page = async () => (await fetch(`${bed.service.url}/v1/pr/${banner.prHash}`)).status;
+  await expect.poll(page).toBe(200);
+  emptyList();
+  expect(await page()).toBe(404);
 
-it('of made-up hashes leave no file and no row', async () => {
-  await lookUp(hashOf(0));
-  // Makes the one object that adds up what is counted.
-  await (await fetch(`${service.url}/metrics`, { headers: { Accept: 'text/plain' } })).text();
-  const before = databases();
-  for (let index = 0; index < LOOK_UPS; index++) expect(await lookUp(hashOf(index))).toEqual([200, 200]);
-  expect(databases()).toEqual(before);
-  expect(filesThatHold('feed00')).toEqual([]);
+  await clone.commit();
+  const option = `pr-hash=${banner.prHash}`;
+  const updated = await expectAccepted(bed, contribution, await clone.push('-o', option, 'origin', 'HEAD'));
+  expect(updated.banner.prHash).toBe(banner.prHash);
+  emptyList();
+  const withdrawn = await clone.push('-o', option, 'origin', ':main');
+  expect(withdrawn.code, withdrawn.stderr).toBe(0);
+  expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
 });

@@ -10,6 +10,7 @@ import { GitHubThreads } from '../../src/host/github/threads.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { HostError } from '../../src/host/host-error.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
+import { MemoryBudget } from '../../src/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
@@ -31,13 +32,13 @@ function opened(script: Script): World & { http: ScriptedHost } {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
   const access = { apiUrl: API, token: 'secret', http, ...ACCOUNT, clock };
-  const smart = new SmartHttp('https://host.test', { token: 'secret', backOff: ACCOUNT.backOff }, http);
+  const smart = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT }, http);
   return {
     http,
     github: new GitHubRepositories(access),
     threads: new GitHubThreads(access),
     activity: new GitHubActivity(access, () => {}),
-    git: new GitTransport(smart, clock, null),
+    git: new GitTransport(smart, clock, new MemoryBudget().open(clock), null),
   };
 }
 
@@ -91,8 +92,12 @@ const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; 
   repository: { run: ({ github }) => github.repository(NAME) },
   file: { run: ({ github }) => github.file(NAME, '.gitveil.yml') },
   fork: { run: ({ github }) => github.fork(REPOSITORY) },
-  syncBranch: { run: ({ github }) => github.syncBranch(FORK, 'main', OID) },
-  addBranch: { run: ({ github }) => github.addBranch(FORK, 'main', OID, OID) },
+  syncBranch: {
+    run: ({ github }) => github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }),
+  },
+  addBranch: {
+    run: ({ github }) => github.addBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }, OID),
+  },
   deleteBranch: { run: ({ github }) => github.deleteBranch(FORK, 'anon-1') },
   findPullRequest: { run: ({ github }) => github.findPullRequest(NAME, HEAD) },
   openPullRequest: { run: ({ github }) => github.openPullRequest(NAME, request), creates: /\/pulls$/ },

@@ -143,13 +143,15 @@ describe('a branch of the fork', () => {
       if (path.endsWith('/merge-upstream')) return json(200, { merge_type: 'none' });
       return json(200, refAnswer(method === 'GET' ? OTHER : TIP));
     });
-    await github.syncBranch(FORK, 'main', TIP);
+    await github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP });
     expect(http.writes.map(({ method }) => method)).toEqual(['POST', 'PATCH']);
   });
 
   it('that is not where it was to be set is an error', async () => {
     const { github } = opened(() => json(200, refAnswer(OTHER)));
-    await expect(github.syncBranch(FORK, 'main', TIP)).rejects.toMatchObject({ code: 'unreachable' });
+    await expect(
+      github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP }),
+    ).rejects.toMatchObject({ code: 'unreachable' });
   });
 
   it.each([
@@ -162,7 +164,7 @@ describe('a branch of the fork', () => {
       if (path.endsWith('/merge-upstream')) return json(200, {});
       return json(422, { message: 'Reference already exists' });
     });
-    await github.addBranch(FORK, 'main', TIP, OTHER);
+    await github.addBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP }, OTHER);
     expect(http.writes.map(({ method }) => method)).toEqual(writes);
   });
 });

@@ -17,7 +17,7 @@ afterEach(() => {
 
 it('runs after each minute, at a signal, and no more at the end', () => {
   const run = vi.fn(async () => {});
-  end = everyMinute(run);
+  end = everyMinute(run, { startsNow: false });
   expect(run).toHaveBeenCalledTimes(0);
   vi.advanceTimersByTime(2 * MINUTE_MS);
   expect(run).toHaveBeenCalledTimes(2);
@@ -29,10 +29,16 @@ it('runs after each minute, at a signal, and no more at the end', () => {
   expect(run).toHaveBeenCalledTimes(3);
 });
 
+it('runs at the start where that is wanted', () => {
+  const run = vi.fn(async () => {});
+  end = everyMinute(run, { startsNow: true });
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
 it('says what failed, and goes on', async () => {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const run = vi.fn(() => Promise.reject(new Error('no luck')));
-  end = everyMinute(run);
+  end = everyMinute(run, { startsNow: false });
   await vi.advanceTimersByTimeAsync(2 * MINUTE_MS);
   expect(run).toHaveBeenCalledTimes(2);
   expect(write).toHaveBeenCalledWith('gitveil: the scheduled run failed: Error: no luck\n');
@@ -41,7 +47,7 @@ it('says what failed, and goes on', async () => {
 it('is silent about a run that the end breaks off', async () => {
   const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   const broken = Promise.withResolvers<void>();
-  end = everyMinute(() => broken.promise);
+  end = everyMinute(() => broken.promise, { startsNow: false });
   await vi.advanceTimersByTimeAsync(MINUTE_MS);
   end();
   broken.reject(new Error('disposed'));

@@ -1,4 +1,4 @@
-/** docs/host.md lists every REST call that the service makes, and names tests that exist. */
+/** docs/host.md lists every REST call that the service makes to GitHub, and names tests that exist. */
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { Octokit } from '@octokit/rest';
 import { expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-const HOST_FOLDER = join(ROOT, 'src/host');
+const FOLDERS = ['src/host/github', 'src/host/rest'];
 /** As the calls stand in the source: `pulls.listReviews`. */
 const CALL_PATTERN = /\b(users|repos|git|pulls|issues|activity)\.([a-z]\w+)/g;
 
@@ -14,8 +14,11 @@ type Described = { readonly endpoint?: { readonly DEFAULTS: { method: string; ur
 
 async function callsInSource(): Promise<string[]> {
   const rest = new Octokit().rest as unknown as Record<string, Record<string, Described>>;
-  const files = await readdir(HOST_FOLDER);
-  const texts = await Promise.all(files.map((file) => readFile(join(HOST_FOLDER, file), 'utf8')));
+  const listings = FOLDERS.map(async (folder) =>
+    (await readdir(join(ROOT, folder))).map((file) => join(ROOT, folder, file)),
+  );
+  const files = (await Promise.all(listings)).flat();
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   const calls = texts.flatMap((text) =>
     Array.from(text.matchAll(CALL_PATTERN), ([, group = '', name = '']) => rest[group]?.[name]?.endpoint),
   );

@@ -115,12 +115,36 @@ describe('npm start', () => {
     expect(family.filter(isRunning)).toEqual([]);
   });
 
-  it('starts no code host when there is a token, and keeps prose out of a JSON log', async () => {
+  it('starts no code host when there is a token, names those that do not answer, and keeps prose out of a JSON log', async () => {
     const port = await freePorts();
-    const program = start({ PORT: String(port), HOSTING_TOKEN: 'token', LOG_FORMAT: 'json' });
+    const program = start({
+      PORT: String(port),
+      HOSTING_TOKEN: 'token',
+      HOSTING_API_URL: 'http://localhost:1',
+      HOSTS: 'cb=forgejo:http://localhost:2',
+      LOG_FORMAT: 'json',
+    });
     await expect.poll(() => program.output.stderr, { timeout: 20_000 }).toContain('Press Ctrl-C to stop.');
     expect(program.output.stderr).toContain('https://github.com');
-    expect(program.output.stdout).toBe('');
+    expect(program.output.stderr).toContain(
+      `http://localhost:2  (http://127.0.0.1:${port}/v1/cb/<owner>/<repo>)`,
+    );
+    // The hosts that cannot be used are named.
+    const said = () =>
+      program.output.stdout
+        .split('\n')
+        .flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as { hostSays?: string }).hostSays]))
+        .filter((sentence) => sentence !== undefined);
+    await expect
+      .poll(() => said().toSorted(), { timeout: 20_000 })
+      .toEqual([
+        'localhost:1 does not answer. Check its address, and try again later.',
+        'localhost:2 does not answer. Check its address, and try again later.',
+      ]);
+    const metrics = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { Accept: 'text/plain' } });
+    expect(await metrics.text()).toContain(
+      'gitveil_host_problem{host="localhost:2",problem="unreachable"} 1',
+    );
     expect(program.output.stderr).toMatch(/^gitveil: warning: CLIENT_IP_HEADER is not set: behind a proxy /);
     await expect(fetch(`http://127.0.0.1:${port + 1}/`)).rejects.toThrow('fetch failed');
   });

@@ -28,11 +28,11 @@ const linesOf = (text: string, beginning: string) =>
   text.split('\n').filter((line) => line.startsWith(beginning));
 
 const names = (isOpenMetrics: boolean) =>
-  linesOf(expose({}, ISOLATE, { isOpenMetrics }), '# TYPE').map((line) => line.split(' ')[2]);
+  linesOf(expose({}, [], ISOLATE, { isOpenMetrics }), '# TYPE').map((line) => line.split(' ')[2]);
 
 describe('counts of several isolates', () => {
   it('add up, in buckets that each hold what the smaller ones hold', () => {
-    const text = expose(counted().counts(), ISOLATE, { isOpenMetrics: false });
+    const text = expose(counted().counts(), [], ISOLATE, { isOpenMetrics: false });
     expect(linesOf(text, 'gitveil_push')).toEqual([
       String.raw`gitveil_pushes_total{outcome="a \"quoted\\odd\"\nname"} 1`,
       'gitveil_pushes_total{outcome="opened"} 2',
@@ -47,7 +47,7 @@ describe('counts of several isolates', () => {
   });
 
   it('stand beside what the isolate says of itself', () => {
-    const text = expose({}, ISOLATE, { isOpenMetrics: false });
+    const text = expose({}, [], ISOLATE, { isOpenMetrics: false });
     expect(text).toContain('\ngitveil_isolate_uptime_seconds 61.5\n');
     expect(text).toContain(
       '\n# TYPE gitveil_isolate_collections_total counter\ngitveil_isolate_collections_total 3\n',
@@ -56,7 +56,7 @@ describe('counts of several isolates', () => {
   });
 
   it('leave out what an earlier version has counted and this one does not know', () => {
-    expect(expose({ 'gitveil_gone_total{}': 1 }, ISOLATE, { isOpenMetrics: true })).not.toContain('gone');
+    expect(expose({ 'gitveil_gone_total{}': 1 }, [], ISOLATE, { isOpenMetrics: true })).not.toContain('gone');
   });
 
   it('have a family, a help and a type in both formats', () => {

@@ -33,6 +33,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       isInvalid: true,
       remoteBase: text,
       isSuspended: false,
+      botProblems: [],
       total: 1,
       recent: [
         { id: 1, host: 'gh', owner: text, repo: text, prUrl: `https://host.test/${text}`, createdAt: text },

@@ -74,6 +74,14 @@ describe('a path', () => {
   });
 });
 
+const entry = (host: string, number: number) => ({
+  host,
+  owner: 'Octo',
+  repo: 'apart',
+  prUrl: `https://${host}.test/octo/apart/pull/${number}`,
+  createdAt: '2026-11-01T10:00:00.000Z',
+});
+
 describe('what is recorded', () => {
   it('keeps a pseudonym of the first host as the contract has it, and those of others apart', () => {
     const repository = { owner: 'octo', name: 'hello' };
@@ -86,13 +94,6 @@ describe('what is recorded', () => {
 
   it('counts the pull requests of each host by themselves', async () => {
     const ledger = new D1Ledger(bindings.DB);
-    const entry = (host: string, number: number) => ({
-      host,
-      owner: 'Octo',
-      repo: 'apart',
-      prUrl: `https://${host}.test/octo/apart/pull/${number}`,
-      createdAt: '2026-11-01T10:00:00.000Z',
-    });
     for (const [host, number] of [
       ['gh', 1],
       ['cb', 1],

@@ -1,29 +1,57 @@
-/** What the operator was last told about the bot's token: each isolate finds it out by itself, and once a day is enough. */
-import type { TokenProblem } from '../../host/account/token-watch.ts';
+/**
+ * What is wrong with the bot's accounts, as the operator was last told: several may find it out at once, and once a day is
+ * enough.
+ */
+import type { TokenProblem } from '../../host/account/account-rules.ts';
 
-interface StoredReport {
-  readonly account: string;
-  readonly text: string;
+export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;
+
+interface Report {
+  /** None: what was wrong is over. */
+  readonly problems: readonly TokenProblem[];
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** What the operator was told, and when. It counts also when it was over for a while. */
+  readonly told: string;
+  readonly toldAt: number;
 }
 
-const KEY = 'token-report';
+const KEY = 'token-reports';
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** What is still wrong is told again before. */
+const LIFE_MS = 25 * 60 * 60 * 1000;
 
 export class TokenReport {
   readonly #kv: SyncKvStorage;
+  #reports: Readonly<Record<string, Report>>;
 
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
+    this.#reports = kv.get<Record<string, Report>>(KEY) ?? {};
   }
 
-  /** Whether the operator is to hear of it now. Cost: one write if so. */
-  isNews(account: string, problems: readonly TokenProblem[], now: number): boolean {
+  /** By account, as far as it may still hold. */
+  current(now: number): AccountProblems {
+    const reports = Object.entries(this.#reports).filter(
+      ([, { problems, at }]) => problems.length > 0 && Math.abs(now - at) < LIFE_MS,
+    );
+    return Object.fromEntries(reports.map(([account, { problems }]) => [account, problems]));
+  }
+
+  /**
+   * Takes a report. Answers whether the operator is to hear of it now. Cost: one write if anything has changed.
+   * @param problems none: nothing is wrong any more.
+   */
+  take(account: string, problems: readonly TokenProblem[], now: number): boolean {
+    const { [account]: last, ...others } = this.#reports;
+    const before = last ?? { problems: [], at: now, told: '', toldAt: 0 };
     const text = problems.join(' ');
-    const last = this.#kv.get<StoredReport>(KEY);
-    if (last?.account === account && last.text === text && now - last.at < DAY_MS) return false;
-    this.#kv.put(KEY, { account, text, at: now } satisfies StoredReport);
-    return true;
+    const isNews = text !== '' && (before.told !== text || now - before.toldAt >= DAY_MS);
+    if (!isNews && before.problems.join(' ') === text) return false;
+    const kept = Object.entries(others).filter(([, { at }]) => now - at < LIFE_MS);
+    const report = { ...before, problems, at: now, ...(isNews && { told: text, toldAt: now }) };
+    this.#reports = { ...Object.fromEntries(kept), [account]: report };
+    this.#kv.put(KEY, this.#reports);
+    return isNews;
   }
 }

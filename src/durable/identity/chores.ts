@@ -67,7 +67,7 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
     else onFound(attempt, found);
     return true;
   } catch (error) {
-    const failure = failureOf(error, clock);
+    const failure = failureOf(error);
     const now = clock.now();
     // If the thread is gone, its comments are gone, too.
     if (isGone(error) || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
@@ -94,7 +94,7 @@ async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): P
     comments.done(chore, karmaBefore);
     return true;
   } catch (error) {
-    const failure = failureOf(error, clock);
+    const failure = failureOf(error);
     const now = clock.now();
     comments.postpone(chore, now + backOffMs(failures));
     if (failure.kind === 'refused') {
@@ -108,6 +108,6 @@ async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): P
   }
 }
 
-function failureOf(error: unknown, clock: Clock) {
-  return error instanceof HostError ? writeFailure(error, clock.now()) : ({ kind: 'unreachable' } as const);
+function failureOf(error: unknown) {
+  return error instanceof HostError ? writeFailure(error) : ({ kind: 'unreachable' } as const);
 }

@@ -97,7 +97,7 @@ export async function postComment(
  * Asks the host once. If its answer is lost, this searches the thread. If that does not help, the attempt stays open.
  */
 async function makeComment(
-  { records, host, clock }: Surroundings,
+  { records, host }: Surroundings,
   attempt: Attempt,
   text: string,
 ): Promise<PostedComment | WriteFailure> {
@@ -105,7 +105,7 @@ async function makeComment(
     return await host.createComment(attempt.repository, attempt.number, text);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
-    const failure = writeFailure(error, clock.now());
+    const failure = writeFailure(error);
     if (failure.kind !== 'unreachable') {
       records.comments.forget(attempt);
       return failure;

@@ -33,7 +33,11 @@ export const WAITING_PIECE_BYTES = 128;
 export const FREE_DYNAMIC_BLOCKS = 65_536;
 export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;
 
-/** Ref-deltas that may wait before the pushed history is complete; each is remembered by its base's id. */
+/**
+ * Ref-deltas that may wait before the pushed history is complete; each is remembered by its base's id, which takes so
+ * many bytes.
+ */
+export const WAITING_BASE_BYTES = 32;
 export const MAX_WAITING_REF_DELTAS = 200_000;
 
 /** Places between the deltas of a pack where bytes are removed; each is remembered. An ordinary pack has one. */

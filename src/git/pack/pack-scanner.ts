@@ -10,6 +10,7 @@
  */
 import { createHash } from 'node:crypto';
 import { oidFromBytes, OID_BYTES, type Oid } from '../oid.ts';
+import { UNCOUNTED } from '../memory.ts';
 import { ProtocolError } from '../protocol-error.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { applyDelta, MAX_DELTA_HEADER_BYTES, resultSizeOf } from './delta.ts';
@@ -23,9 +24,10 @@ import {
   OBJ_TAG,
   OBJ_TREE,
 } from './entry-header.ts';
-import { type KeptObject, KeptObjects } from './kept-objects.ts';
+import { type KeepLimits, type KeptObject, KeptObjects } from './kept-objects.ts';
 import {
   FREE_DYNAMIC_BLOCKS,
+  KEPT_OBJECT_BYTES,
   MAX_KEPT_BYTES,
   MAX_OBJECT_BYTES,
   PACK_BYTES_PER_DYNAMIC_BLOCK,
@@ -35,6 +37,8 @@ import { OffsetShift } from './offset-shift.ts';
 export const PACK_HEADER_BYTES = 12;
 const PACK_SIGNATURE = 0x5041434b;
 const PACK_VERSION = 2;
+/** Nearly all commits are smaller. */
+const SHARED_BYTES = 16 * 1024;
 
 export interface PackListener {
   /** A commit or tag, or any object if all are kept: it is not passed on. */
@@ -94,20 +98,22 @@ export class PackScanner {
   #entryOffset = 0;
   /** Where in the current chunk the run of passed bytes begins; -1: no run. */
   #runStart = -1;
-  /** What the current entry is kept as, and its inflated bytes. */
+  /** What the current entry is kept as, and its inflated bytes, in a buffer that all small entries share. */
   #keptType: KeptObject['type'] = 'commit';
   #keptBase: KeptObject | null = null;
   #keptBytes: Uint8Array = this.#fixed;
+  readonly #sharedBytes = new Uint8Array(SHARED_BYTES);
 
-  /** @param maxKeptBytes what the kept objects may cost in memory. */
-  constructor(
-    listener: PackListener,
-    maxKeptBytes: number = MAX_KEPT_BYTES,
-    keptTypes: KeptTypes = 'history',
-  ) {
+  /** @param limits of the kept objects. Default: those of a push. */
+  constructor(listener: PackListener, limits: Partial<KeepLimits> = {}, keptTypes: KeptTypes = 'history') {
     this.#listener = listener;
     this.#keepsEverything = keptTypes === 'everything';
-    this.kept = new KeptObjects(maxKeptBytes);
+    this.kept = new KeptObjects({
+      maxBytes: MAX_KEPT_BYTES,
+      objectBytes: KEPT_OBJECT_BYTES,
+      memory: UNCOUNTED,
+      ...limits,
+    });
   }
 
   /** Entries in the pack, as its header says. */
@@ -254,7 +260,8 @@ export class PackScanner {
     this.#endRun(chunk, this.#entryOffset - this.#chunkOffset);
     this.#keptType = type;
     this.#keptBase = base;
-    this.#keptBytes = this.kept.allocate(size);
+    this.kept.reserve(size);
+    this.#keptBytes = size > SHARED_BYTES ? new Uint8Array(size) : this.#sharedBytes.subarray(0, size);
     this.#walker.begin(size, this.#keptBytes, size);
     this.#stage = 'kept-entry';
   }

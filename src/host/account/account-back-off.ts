@@ -8,11 +8,11 @@ import type { Clock } from '../../clock.ts';
 import { count } from '../../metrics/tally.ts';
 import { type HostAnswer, pauseAskedBy, RateLimitError } from './rate-limit.ts';
 
-/** What is known everywhere. Both reject when it is out of reach. */
+/** What is known everywhere of the account. Both reject when it is out of reach. */
 export interface PauseBoard {
   /** How long the account is to be left alone from now on, in milliseconds; 0: it is not. */
-  hostPause(account: string): Promise<number>;
-  pauseHost(account: string, pauseMs: number): Promise<void>;
+  hostPause(): Promise<number>;
+  pauseHost(pauseMs: number): Promise<void>;
 }
 
 export interface BackOffSettings {
@@ -22,6 +22,8 @@ export interface BackOffSettings {
   readonly hostName: string;
   readonly board: PauseBoard;
   readonly clock: Clock;
+  /** What this kind of host writes into a 403 that is a limit; null: nothing. */
+  readonly limitText: RegExp | null;
   /** Work that nobody waits for. */
   readonly later: (work: Promise<unknown>) => void;
 }
@@ -58,12 +60,12 @@ export class AccountBackOff {
 
   /** To be called before each call of the account. @throws RateLimitError while the host wants to be left alone. */
   async heed(): Promise<void> {
-    const { account, board, clock, hostName } = this.#settings;
+    const { board, clock, hostName } = this.#settings;
     if (this.leftMs() === 0 && clock.now() - this.#known.askedAt >= FRESH_MS) {
       // Calls at the same time do not wait for the answer.
       this.#know({ askedAt: clock.now() });
       // A board out of reach is no reason to stop: the host still says what it wants.
-      this.learn(await board.hostPause(account).catch(() => 0));
+      this.learn(await board.hostPause().catch(() => 0));
     }
     const leftMs = this.leftMs();
     if (leftMs > 0) throw new RateLimitError(hostName, leftMs);
@@ -77,12 +79,12 @@ export class AccountBackOff {
 
   /** To be shown each answer to a call of the account that was refused. Null: it asks for no pause. */
   observe(answer: HostAnswer): number | null {
-    const { account, board, clock, later } = this.#settings;
-    const pauseMs = pauseAskedBy(answer, clock.now());
+    const { board, clock, later, limitText } = this.#settings;
+    const pauseMs = pauseAskedBy(answer, clock.now(), limitText);
     if (pauseMs === null) return null;
     this.#know({ pausedUntil: clock.now() + pauseMs });
     count('gitveil_host_pauses_total', { status: String(answer.status) });
-    later(board.pauseHost(account, pauseMs).catch(() => {}));
+    later(board.pauseHost(pauseMs).catch(() => {}));
     return pauseMs;
   }
 

@@ -12,6 +12,7 @@ import { ErrorPacket } from '../../git/error-packet.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import { HostError, hostText, MovedError } from '../host-error.ts';
 import { pauseAskedBy, RateLimitError } from '../account/rate-limit.ts';
+import type { TokenWatch } from '../account/token-watch.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../repository-name.ts';
 
 /** How long the host may take until its answer begins, and between its bytes (contract, section 8). */
@@ -36,6 +37,7 @@ export function movedRepository(response: Response): RepositoryName | null {
 export interface BotAccount {
   readonly token: string;
   readonly backOff: BackOff;
+  readonly tokenWatch: Pick<TokenWatch, 'observe'>;
 }
 
 /** As much is read of an answer that refuses. */
@@ -117,7 +119,7 @@ export class SmartHttp {
     }
   }
 
-  /** Reads an answer's body. @throws HostError `unreachable` if it is not what `parse` expects. */
+  /** Reads an answer's body. @throws HostError `unreachable` if it is not what `parse` expects, or what `parse` throws. */
   async read<T>(
     response: Response,
     limits: Omit<BodyLimits, 'timeoutMs'>,
@@ -128,7 +130,7 @@ export class SmartHttp {
       return await parse(reader);
     } catch (error) {
       await reader.cancel();
-      throw this.unreachable(error);
+      throw error instanceof HostError ? error : this.unreachable(error);
     }
   }
 
@@ -148,14 +150,16 @@ export class SmartHttp {
   async #refusal(response: Response, account: BotAccount | null): Promise<HostError> {
     const { status, headers } = response;
     const text = await beginningOf(response);
+    const answer = { status, header: (name: string) => headers.get(name), text };
     if (account !== null) {
-      const pauseMs = account.backOff.observe({ status, header: (name) => headers.get(name), text });
+      account.tokenWatch.observe(answer);
+      const pauseMs = account.backOff.observe(answer);
       if (pauseMs !== null) return new RateLimitError(this.hostName, pauseMs, status);
       if (status === 401 || status === 403) {
         const said = `${hostText(text) || 'no reason'} (${status})`;
         return new HostError('refused', `${this.hostName} refuses the bot account: ${said}`, status, said);
       }
-    } else if (pauseAskedBy({ status, header: (name) => headers.get(name), text }, Date.now()) !== null) {
+    } else if (pauseAskedBy(answer, Date.now(), null) !== null) {
       const message = `${this.hostName} limits what this service may read. Try again later.`;
       return new HostError('rate-limited', message, status);
     }

@@ -19,6 +19,7 @@ import { expectAddress, expectList, expectLogin, expectNumber } from '../rest/an
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { isRequestFailure } from '../rest/request-failure.ts';
+import { unlessGone } from '../rest/unless-gone.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The most that GitHub gives at once. */
@@ -143,15 +144,6 @@ const CALLS: Readonly<Record<string, ActivityCall>> = {
 function callOf(url: string): ActivityCall {
   const lastWord = /(\w+)(?:\?.*)?$/.exec(url)?.[1] ?? '';
   return CALLS[lastWord] ?? 'pull_request';
-}
-
-async function unlessGone<T>(call: () => Promise<T>): Promise<T | null> {
-  try {
-    return await call();
-  } catch (error) {
-    if (isRequestFailure(error) && [404, 410, 451].includes(error.status)) return null;
-    throw error;
-  }
 }
 
 function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {

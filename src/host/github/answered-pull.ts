@@ -1,6 +1,7 @@
 /** A pull request as the host's REST interface answers with it. */
 import { expectAddress, expectNumber, expectRepository, expectText } from '../rest/answer.ts';
 import type { PullRequest } from '../code-host.ts';
+import { isRequestFailure, refusalDetails } from '../rest/request-failure.ts';
 
 /** A pull request in a list, or by itself. */
 interface AnsweredPull {
@@ -33,4 +34,10 @@ export function toPullRequest({ number, html_url, state, base, head }: AnsweredP
 export function isFrom(wanted: string, { label, ref, user }: AnsweredHead): boolean {
   const names = [label, user === null ? null : `${user.login}:${ref}`];
   return names.some((name) => name?.toLowerCase() === wanted.toLowerCase());
+}
+
+/** A branch that was pushed a moment ago may not be known to the REST interface yet: 422, `head` `invalid`. */
+export function isHeadUnknown(error: unknown): boolean {
+  if (!isRequestFailure(error) || error.status !== 422) return false;
+  return refusalDetails(error).some(({ field, code }) => field === 'head' && code === 'invalid');
 }

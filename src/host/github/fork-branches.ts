@@ -1,5 +1,6 @@
 /** Branches of the bot's fork that are upstream's: brought to where upstream has them, and added where the fork lacks them. */
 import type { Oid } from '../../git/oid.ts';
+import type { UpstreamBranch } from '../code-host.ts';
 import { expectText } from '../rest/answer.ts';
 import { HostError } from '../host-error.ts';
 import type { RestCalls } from '../rest/octokit.ts';
@@ -12,8 +13,7 @@ import type { RepositoryName } from '../repository-name.ts';
 export async function syncBranch(
   calls: RestCalls,
   fork: RepositoryName,
-  branch: string,
-  upstreamTip: Oid,
+  { name: branch, tip: upstreamTip }: UpstreamBranch,
 ): Promise<void> {
   const { repos, git } = calls.octokit.rest;
   const { owner, name: repo } = fork;
@@ -43,10 +43,10 @@ function isAboutWorkflows(refusal: HostError | null): boolean {
 export async function addBranch(
   calls: RestCalls,
   fork: RepositoryName,
-  branch: string,
-  upstreamTip: Oid,
+  upstream: UpstreamBranch,
   ground: Oid,
 ): Promise<void> {
+  const { name: branch, tip: upstreamTip } = upstream;
   if ((await createBranch(calls, fork, branch, upstreamTip)) === null) return;
   const tip = await branchTip(calls, fork, branch);
   if (tip === upstreamTip) return;
@@ -54,7 +54,7 @@ export async function addBranch(
     const refusal = await createBranch(calls, fork, branch, ground);
     if (refusal !== null && (await branchTip(calls, fork, branch)) === null) throw refusal;
   }
-  await syncBranch(calls, fork, branch, upstreamTip);
+  await syncBranch(calls, fork, upstream);
 }
 
 /** Null if the fork has no such branch. */

@@ -8,16 +8,14 @@ import type { Octokit } from '@octokit/rest';
 import type { Clock } from '../../clock.ts';
 import type { Oid } from '../../git/oid.ts';
 import {
-  expectFlag,
   expectList,
   expectLogin,
   expectNumber,
   expectRepository,
-  expectSize,
   expectStatus,
   expectText,
 } from '../rest/answer.ts';
-import { isFrom, toPullRequest } from './answered-pull.ts';
+import { isFrom, isHeadUnknown, toPullRequest } from './answered-pull.ts';
 import type {
   Account,
   ClosedPullRequest,
@@ -29,20 +27,15 @@ import type {
   Repository,
   RepositoryHost,
   Submodule,
+  UpstreamBranch,
 } from '../code-host.ts';
 import { addBranch, syncBranch } from './fork-branches.ts';
 import { HostError } from '../host-error.ts';
-import {
-  openOctokit,
-  type RestAccess,
-  type RestCalls,
-  type RetriedCalls,
-  retriedCalls,
-} from '../rest/octokit.ts';
+import { lookUp } from './look-up.ts';
+import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
 import { Opening } from '../rest/opening.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { rememberVisibility } from '../git/visibility.ts';
 
 /** The most that GitHub gives at once. */
 const PULLS_PER_PAGE = 100;
@@ -54,15 +47,11 @@ export class GitHubRepositories implements RepositoryHost {
   readonly #calls: RestCalls;
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
-  readonly #clock: Clock;
-  readonly #apiUrl: string;
 
-  constructor(options: RestAccess & { clock: Clock }) {
-    this.#octokit = openOctokit(options);
-    this.#clock = options.clock;
-    this.#apiUrl = options.apiUrl;
-    this.#retried = retriedCalls(options);
-    this.#calls = { octokit: this.#octokit, retried: this.#retried };
+  constructor(access: RestAccess & { clock: Clock }) {
+    this.#calls = openCalls(access);
+    this.#octokit = this.#calls.octokit;
+    this.#retried = this.#calls.retried;
   }
 
   async account(): Promise<Account> {
@@ -72,24 +61,8 @@ export class GitHubRepositories implements RepositoryHost {
     });
   }
 
-  async repository({ owner, name }: RepositoryName): Promise<Repository> {
-    return this.#retried(async () => {
-      const { data } = await this.#octokit.rest.repos.get({ owner, repo: name });
-      const id = expectNumber(data.id);
-      const current = expectRepository(data);
-      const isPrivate = expectFlag(data.private);
-      const now = this.#clock.now();
-      rememberVisibility(this.#apiUrl, { owner, name }, isPrivate, now);
-      rememberVisibility(this.#apiUrl, current, isPrivate, now);
-      return {
-        ...current,
-        id,
-        networkId: data.source?.id ?? id,
-        isPrivate,
-        isArchived: expectFlag(data.archived),
-        sizeKb: expectSize(data.size),
-      };
-    });
+  async repository(name: RepositoryName): Promise<Repository> {
+    return lookUp(this.#calls, name);
   }
 
   /** Asked for as JSON and not as raw bytes: of more than 1 MB the host then sends nothing. */
@@ -126,12 +99,12 @@ export class GitHubRepositories implements RepositoryHost {
     );
   }
 
-  async syncBranch(fork: RepositoryName, branch: string, upstreamTip: Oid): Promise<void> {
-    return syncBranch(this.#calls, fork, branch, upstreamTip);
+  async syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void> {
+    return syncBranch(this.#calls, fork, branch);
   }
 
-  async addBranch(fork: RepositoryName, branch: string, upstreamTip: Oid, ground: Oid): Promise<void> {
-    return addBranch(this.#calls, fork, branch, upstreamTip, ground);
+  async addBranch(fork: RepositoryName, branch: UpstreamBranch, ground: Oid): Promise<void> {
+    return addBranch(this.#calls, fork, branch, ground);
   }
 
   async deleteBranch({ owner, name: repo }: RepositoryName, branch: string): Promise<void> {
@@ -167,8 +140,9 @@ export class GitHubRepositories implements RepositoryHost {
     const label = labelOf(request.head);
     return this.#renamed(repository, async ({ owner, name: repo }) => {
       const opening = new Opening({
-        clock: this.#clock,
+        clock: this.#calls.clock,
         find: () => this.findPullRequest({ owner, name: repo }, request.head),
+        isHeadUnknown,
         create: async () => {
           const answer = await this.#octokit.rest.pulls.create({ owner, repo, ...request, head: label });
           expectStatus(answer, 201);
@@ -227,7 +201,7 @@ export class GitHubRepositories implements RepositoryHost {
   }
 
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return underCurrentName(this.#calls, repository, write);
+    return underCurrentName((name) => this.repository(name), repository, write);
   }
 }
 

@@ -9,7 +9,9 @@ import type { Clock } from '../../clock.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
 import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
 import { HostError } from '../host-error.ts';
-import { openOctokit, type RestAccess, type RetriedCalls, retriedCalls } from '../rest/octokit.ts';
+import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
+import { onceUnlessRefused } from '../rest/once.ts';
+import { lookUp } from './look-up.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { failureStatus } from '../rest/request-failure.ts';
@@ -19,12 +21,14 @@ const TIMEOUT_MS = 10_000;
 const COMMENTS_PER_PAGE = 100;
 
 export class GitHubThreads implements ThreadHost {
+  readonly #calls: RestCalls;
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
 
-  constructor(options: RestAccess & { clock: Clock }) {
-    this.#octokit = openOctokit(options);
-    this.#retried = retriedCalls(options);
+  constructor(access: RestAccess & { clock: Clock }) {
+    this.#calls = openCalls(access);
+    this.#octokit = this.#calls.octokit;
+    this.#retried = this.#calls.retried;
   }
 
   async createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment> {
@@ -133,24 +137,12 @@ export class GitHubThreads implements ThreadHost {
     }
   }
 
-  /** Tried again only when the host said that it did nothing. */
   #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return this.#renamed(repository, (current) =>
-      this.#retried(async () => {
-        try {
-          return await create(current);
-        } catch (error) {
-          if (error instanceof HostError) throw error;
-          const status = failureStatus(error);
-          if (status !== undefined && status < 500) throw error;
-          throw new HostError('unreachable', 'The code host did not answer as expected.', error);
-        }
-      }),
-    );
+    return this.#renamed(repository, (current) => onceUnlessRefused(this.#calls, () => create(current)));
   }
 
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return underCurrentName({ octokit: this.#octokit, retried: this.#retried }, repository, write);
+    return underCurrentName((name) => lookUp(this.#calls, name), repository, write);
   }
 }
 

@@ -3,11 +3,13 @@
  * HostErrors.
  */
 import { Octokit } from '@octokit/rest';
-import type { Clock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
+import { isolateMemory, type MemoryHold } from '../../memory-budget.ts';
 import { countedFetch } from '../../metrics/counted-fetch.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/whole-response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
+import type { CallMeter } from '../account/call-meter.ts';
 import { HostError } from '../host-error.ts';
 import { answerOf, askedPauseMs, RateLimitError } from '../account/rate-limit.ts';
 import { isRequestFailure, refusalText } from './request-failure.ts';
@@ -17,6 +19,9 @@ import { type RetryAdvice, withRetries } from './retry.ts';
 const TIMEOUT_MS = 30_000;
 /** A hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+/** Longer answers, such as pages of comments, are counted in the isolate's memory: their bytes, their text and its JSON. */
+const FREE_RESPONSE_BYTES = 1024 * 1024;
+const MEMORY_FACTOR = 3;
 
 /** Makes a call that may be repeated, and repeats it where that may help. Rejects with HostError. */
 export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
@@ -25,6 +30,8 @@ export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
 export interface RestCalls {
   readonly octokit: Octokit;
   readonly retried: RetriedCalls;
+  readonly clock: Clock;
+  readonly apiUrl: string;
 }
 
 /** A host's REST interface, as somebody is to speak to it: with a token, over these connections. */
@@ -34,26 +41,47 @@ export interface RestAccess {
   readonly http: Http;
   readonly backOff: BackOff;
   readonly tokenWatch: Pick<TokenWatch, 'observe'>;
+  readonly callMeter: Pick<CallMeter, 'observe'>;
 }
 
 /** @param timeoutMs until the whole answer has come, where the call does not say. */
 export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
-  const { apiUrl, token, http, backOff, tokenWatch } = access;
+  const { apiUrl, token, http, backOff, tokenWatch, callMeter } = access;
   const restFetch = countedFetch('rest', http);
-  const { origin } = new URL(apiUrl);
+  const { origin, host } = new URL(apiUrl);
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
-    request: {
-      async fetch(url: string, init: RequestInit) {
-        // The host names the address of a further page, and the token is sent there.
-        if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
-        const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
-        return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES);
-      },
-    },
+    // Each call gets its own. Never the runtime's.
+    request: { fetch: () => Promise.reject(new TypeError('a call without memory')) },
     // Octokit would print to the log, and the log is ours.
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+  });
+  const fetchWith = (memory: MemoryHold) => async (url: string, init: RequestInit) => {
+    // The host names the address of a further page, and the token is sent there.
+    if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
+    const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
+    let used = 0;
+    return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES, async (bytes) => {
+      if (bytes <= FREE_RESPONSE_BYTES) return;
+      const more = MEMORY_FACTOR * bytes - used;
+      await memory.makeRoom(more);
+      memory.use(more);
+      used += more;
+    });
+  };
+  octokit.hook.wrap('request', async (request, options) => {
+    const memory = isolateMemory.open(systemClock);
+    try {
+      // Not in a copy: Octokit's own hooks have these options already.
+      options.request = { ...options.request, fetch: fetchWith(memory) };
+      return await request(options);
+    } catch (error) {
+      // Octokit takes what `fetch` throws for a failure of the host.
+      throw error instanceof Error && error.cause instanceof HostError ? error.cause : error;
+    } finally {
+      memory.end();
+    }
   });
   octokit.hook.before('request', async ({ headers }) => {
     // Octokit's own names its version and the runtime.
@@ -61,14 +89,15 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
     await backOff.heed();
   });
   octokit.hook.error('request', (error) => {
-    if (isRequestFailure(error)) {
-      backOff.observe(answerOf(error));
-      tokenWatch.observe(answerOf(error));
-    }
-    throw error;
+    if (!isRequestFailure(error)) throw error;
+    const answer = answerOf(error);
+    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
+    const pauseMs = backOff.observe(answer);
+    throw pauseMs === null ? error : new RateLimitError(host, pauseMs, error);
   });
   octokit.hook.after('request', ({ status, headers: answered, data }) => {
-    tokenWatch.observe({ status, header: (name) => answered[name]?.toString() ?? null });
+    const answer = { status, header: (name: string) => answered[name]?.toString() ?? null, text: '' };
+    for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
     // Octokit hands on as text what is no JSON: whether the host has done what it was asked for is then as open as
     // without any answer.
     const isBroken = (status === 200 || status === 201 || status === 202) && typeof data === 'string';
@@ -80,31 +109,34 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
   return octokit;
 }
 
-export function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }): RetriedCalls {
+export function openCalls(access: RestAccess & { readonly clock: Clock }): RestCalls {
+  const { apiUrl, clock } = access;
+  return { octokit: openOctokit(access), retried: retriedCalls({ apiUrl, clock }), apiUrl, clock };
+}
+
+function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }): RetriedCalls {
   const hostName = new URL(apiUrl).host;
   return async (call) => {
     try {
-      return await withRetries(clock, call, (error) => advise(error, clock.now()));
+      return await withRetries(clock, call, advise);
     } catch (error) {
-      throw toHostError(error, hostName, clock.now());
+      throw toHostError(error, hostName);
     }
   };
 }
 
-function advise(error: unknown, now: number): RetryAdvice {
-  const waitMs = askedPauseMs(error, now);
+function advise(error: unknown): RetryAdvice {
+  const waitMs = askedPauseMs(error);
   if (waitMs !== null) return { kind: 'again', waitMs };
   const mayPass = isRequestFailure(error) && error.status >= 500;
   return mayPass ? { kind: 'again', waitMs: null } : { kind: 'final' };
 }
 
-function toHostError(error: unknown, hostName: string, now: number): HostError {
+function toHostError(error: unknown, hostName: string): HostError {
   if (error instanceof HostError) return error;
   if (!isRequestFailure(error) || error.status >= 500) {
     return new HostError('unreachable', `${hostName} did not answer as expected. Try again later.`, error);
   }
-  const pauseMs = askedPauseMs(error, now);
-  if (pauseMs !== null) return new RateLimitError(hostName, pauseMs, error);
   if (error.status < 400) {
     return new HostError('moved', `${hostName} redirects to another address. Try again later.`, error);
   }
@@ -120,6 +152,8 @@ function toHostError(error: unknown, hostName: string, now: number): HostError {
       `${text} (401)`,
     );
   }
-  const said = error.status === 403 ? `${text} (403)` : null;
+  // 413: the account has used up its quota.
+  const concernsOperator = error.status === 403 || error.status === 413;
+  const said = concernsOperator ? `${text} (${error.status})` : null;
   return new HostError('refused', `${hostName} says: ${text}`, error, said);
 }

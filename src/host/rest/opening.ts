@@ -5,15 +5,18 @@
 import type { Clock } from '../../clock.ts';
 import type { PullRequest } from '../code-host.ts';
 import { HostError } from '../host-error.ts';
-import { isRequestFailure, refusalDetails, refusalText } from './request-failure.ts';
+import { RateLimitError } from '../account/rate-limit.ts';
+import { isRequestFailure, refusalText } from './request-failure.ts';
 
-/** A branch that was pushed a moment ago may not be known to the REST interface yet: 422, `head` `invalid`. */
+/** A branch that was pushed a moment ago may not be known to the REST interface yet. */
 const HEAD_WAITS_MS = [500, 1_000, 2_000, 4_000] as const;
 
 export interface OpeningSteps {
   readonly clock: Clock;
   find(): Promise<PullRequest | null>;
   create(): Promise<PullRequest>;
+  /** Whether it failed because the host does not know the branch yet. */
+  isHeadUnknown(error: unknown): boolean;
 }
 
 export class Opening {
@@ -33,7 +36,7 @@ export class Opening {
     try {
       return await this.#steps.create();
     } catch (error) {
-      if (isHeadUnknown(error) && this.#headWaits < HEAD_WAITS_MS.length) {
+      if (this.#steps.isHeadUnknown(error) && this.#headWaits < HEAD_WAITS_MS.length) {
         await this.#steps.clock.sleep(HEAD_WAITS_MS[this.#headWaits++] as number);
         return this.attempt();
       }
@@ -60,6 +63,7 @@ export class Opening {
 
 /** The host has said no, and done nothing. */
 function isDefinite(error: unknown): boolean {
+  if (error instanceof RateLimitError) return true;
   return isRequestFailure(error) && error.response !== undefined && error.status < 500;
 }
 
@@ -67,9 +71,4 @@ function isDuplicate(error: unknown): boolean {
   return (
     isRequestFailure(error) && [409, 422].includes(error.status) && /already exists/i.test(refusalText(error))
   );
-}
-
-function isHeadUnknown(error: unknown): boolean {
-  if (!isRequestFailure(error) || error.status !== 422) return false;
-  return refusalDetails(error).some(({ field, code }) => field === 'head' && code === 'invalid');
 }

@@ -1,5 +1,5 @@
 /** Octokit's errors, as far as they are read here: how the host refused a call of its REST interface. */
-import { hostText } from '../host-error.ts';
+import { HostError, hostText } from '../host-error.ts';
 
 export interface RequestFailure extends Error {
   /** 500 stands for no answer at all, too. */
@@ -17,6 +17,7 @@ export function isRequestFailure(error: unknown): error is RequestFailure {
 
 /** The status that the host failed with; undefined if it did not answer. */
 export function failureStatus(error: unknown): number | undefined {
+  if (error instanceof HostError) return failureStatus(error.cause);
   return isRequestFailure(error) && error.response !== undefined ? error.status : undefined;
 }
 

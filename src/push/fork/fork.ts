@@ -120,9 +120,9 @@ export async function syncFork(
 ): Promise<void> {
   for (const { name, oid } of upstream) {
     if (tips.get(name) === oid) continue;
-    const branch = name.slice('refs/heads/'.length);
-    if (tips.has(name)) await host.repositories.syncBranch(fork, branch, oid);
-    else await host.repositories.addBranch(fork, branch, oid, tips.get('HEAD') as Oid);
+    const branch = { repository, name: name.slice('refs/heads/'.length), tip: oid };
+    if (tips.has(name)) await host.repositories.syncBranch(fork, branch);
+    else await host.repositories.addBranch(fork, branch, tips.get('HEAD') as Oid);
     knownForks.get(repositoryKey(host.transport.hostName, repository))?.tips.set(name, oid);
   }
 }

@@ -24,7 +24,7 @@ export interface Claimed {
   readonly intent: PushIntent;
   /** True: an earlier attempt at the same push was not answered. */
   readonly isRepeated: boolean;
-  /** Of the pull request that the push names; null if it names none. */
+  /** Of the pull request that the push names; null if it names none, or one that is not listed. */
   readonly update: ClaimedUpdate | null;
 }
 
@@ -58,22 +58,39 @@ export class Claims {
     const { prHash, prKey } = subject.options;
     const [{ intent, isRepeated }, update] = await Promise.all([
       this.#begin(subject, proposed),
-      prHash === null ? null : this.claimPullRequest(prHash, needsKey ? (prKey ?? '') : null),
+      prHash === null ? null : this.claimListed(prHash, needsKey ? (prKey ?? '') : null),
     ]);
     return { intent, isRepeated, update };
   }
 
+  /**
+   * Null if no pull request with this pr_hash is listed. It may be older than the list: if the host knows it, claim it
+   * then. @throws Refusal as `claimPullRequest`.
+   */
+  claimListed(prHash: string, key: string | null): Promise<ClaimedUpdate | null> {
+    return this.#claimIf(this.#host.mayBeRecorded(prHash), prHash, key);
+  }
+
   /** @param key null if none is required. @throws Refusal */
   async claimPullRequest(prHash: string, key: string | null): Promise<ClaimedUpdate> {
+    return (await this.#claimIf(Promise.resolve(true), prHash, key)) as ClaimedUpdate;
+  }
+
+  /** Null if the answer is no. It is released also if the push ends before the answer. */
+  async #claimIf(
+    isWanted: Promise<boolean>,
+    prHash: string,
+    key: string | null,
+  ): Promise<ClaimedUpdate | null> {
     const object = this.#host.pullRequest(prHash);
-    const claiming = object.claim(key, this.#host.clock.now());
+    const claiming = isWanted.then((wanted) => (wanted ? object.claim(key, this.#host.clock.now()) : null));
     this.#ends.push(async () => {
       const claimed = await claiming;
-      if (claimed.kind === 'claimed') await object.release(claimed.lease);
+      if (claimed?.kind === 'claimed') await object.release(claimed.lease);
     });
     const claimed = await claiming;
+    if (claimed === null || claimed.kind === 'claimed') return claimed;
     if (claimed.kind === 'wrong-key') throw wrongKey();
-    if (claimed.kind === 'claimed') return claimed;
     throw new PushInProgress('another push to this pull request is in progress', [
       'Push again when it has ended. If its connection broke, push again in a few minutes.',
     ]);

@@ -108,16 +108,31 @@ export function describeBadges(app: Hono): void {
   const COMMON = { tags: ['Badges'], security: PUBLIC };
   const INVALID = error('The name of the repository is not valid.', 'Invalid owner or repo');
   const BADGE = answer('The badge.', as('image/svg+xml'));
-  const count = (operationId: string, params: Description['parameters']): Description => ({
+  const count = (of: Pick<Description, 'operationId' | 'summary' | 'parameters'>): Description => ({
     ...COMMON,
-    operationId,
-    summary: 'How many anonymous pull requests a repository has received',
-    parameters: params ?? [],
+    ...of,
     responses: { 200: BADGE, 400: INVALID, ...FAULT },
   });
-  const short = parameters('path', shortRepositoryParams);
-  app.get('/badge/:owner/:repo', describeRoute(count('pullRequestCountBadge', short)));
-  app.get('/badge/:host/:owner/:repo', describeRoute(count('pullRequestCountBadgeOfHost', repository())));
+  app.get(
+    '/badge/:owner/:repo',
+    describeRoute(
+      count({
+        operationId: 'pullRequestCountBadge',
+        summary: 'How many anonymous pull requests a repository has received',
+        parameters: parameters('path', shortRepositoryParams),
+      }),
+    ),
+  );
+  app.get(
+    '/badge/:host/:owner/:repo',
+    describeRoute(
+      count({
+        operationId: 'pullRequestCountBadgeOfHost',
+        summary: 'The same for a repository of any code host',
+        parameters: repository(),
+      }),
+    ),
+  );
   app.get(
     '/badges/anonymous-friendly.svg',
     describeRoute({

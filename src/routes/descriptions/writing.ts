@@ -89,7 +89,7 @@ function comment(operationId: string, summary: string): Description {
         'hash bloqueado por reportes',
       ),
       429: error(
-        'The pseudonym must wait, or the client has posted too much. Retry-After says how long.',
+        'The pseudonym must wait, the client has posted too much, or little is left to the bot account. Retry-After says how long.',
         'cooldown activo por reportes',
       ),
       ...BODY_FAULTS,
@@ -118,7 +118,9 @@ function issue(): Description {
         'failed to create issue: 404 Not Found',
       ),
       403: error('The repository does not accept anonymous issues.'),
-      429: error('The client has posted too much. Retry-After says how long.'),
+      429: error(
+        'The client has posted too much, or little is left to the bot account. Retry-After says how long to wait.',
+      ),
       ...BODY_FAULTS,
       ...HOST_FAULTS,
       ...FAULT,
@@ -159,8 +161,13 @@ function report(): Description {
       200: answer('The report was received.', as(HTML), asJson(reportAnswer)),
       400: answer('The hash is not valid.', as(HTML), asError('invalid hash')),
       403: answer('A page of another site sent this.', as(HTML), asError()),
+      404: answer('Nobody has written under this pseudonym.', as(HTML), asError()),
       408: answer('The body did not arrive completely.', as(HTML), asError()),
-      429: answer('The address has sent too many reports.', as(HTML), asError()),
+      429: answer(
+        'The address has sent too many reports, or reported too many unknown hashes.',
+        as(HTML),
+        asError(),
+      ),
       500: answer('The service has a fault.', as(HTML), asError()),
     },
   };

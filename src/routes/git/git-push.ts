@@ -16,6 +16,7 @@ import type { RepositoryName } from '../../host/repository-name.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush } from '../../push/upstream/discovery.ts';
 import { newPrHash } from '../../push/command/pr-hash.ts';
+import { parsePushOptions } from '../../push/command/push-options.ts';
 import type { PushSettings } from '../../push/preparation.ts';
 import { Push } from '../../push/push.ts';
 import { lookUpAhead } from '../../push/upstream/upstream-repository.ts';
@@ -27,6 +28,7 @@ import { type BodyLimits, chunksOf, drain } from '../../streams.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
+  busyAnswer,
   gitBody,
   missing,
   NO_CACHE,
@@ -39,6 +41,7 @@ import { maintainersUrl } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pages/pull-request-page.ts';
 import { publicOrigin, serviceAddress } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
+import type { PushHost } from '../../push/push-host.ts';
 import { withinLimit } from '../request/rate-limit.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
@@ -54,6 +57,13 @@ export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promis
 async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
   c.executionCtx.waitUntil(lookUpAhead(host, target));
+  const discovery = advertised(c, host, target).finally(() => host.memory.end());
+  // If the client leaves now, it continues, because it must give back what it holds.
+  c.executionCtx.waitUntil(discovery.catch(() => {}));
+  return discovery;
+}
+
+async function advertised(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
   try {
     const advertisement = await discoverForPush(host, target, c.var.logger);
     return new Response(advertisement, { headers: { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE } });
@@ -61,6 +71,7 @@ async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<R
     if (error instanceof MovedError) return redirectToMoved(c, error.to, 'git-receive-pack');
     if (!(error instanceof HostError)) throw error;
     if (error.code === 'missing') return missing(c, target);
+    if (error.code === 'busy') return busyAnswer(c);
     return c.json({ error: `failed to reach ${host.transport.hostName}` }, 502);
   }
 }
@@ -110,16 +121,21 @@ async function storyOf(
   if (request.kind === 'faulty') return new TurnedAway(toRefusal(request.fault, clientOf(c)), request);
   const host = pushHost(c);
   // Before any other work. The address's limit is checked later, when it is known that the push opens a pull request.
-  const refusal = await host.admission.enter();
+  const withdrawal = withdrawalOf(request);
+  const refusal = await host.admission.enter(withdrawal === null && !isPreview(request));
   if (refusal !== null) {
     const refNames = request.commandList.map(({ refName }) => refName);
     return new TurnedAway(refusal, { ...request, refNames });
   }
-  const withdrawal = withdrawalOf(request);
   const settings = pushSettings(c);
   return withdrawal === null
     ? new Push(host, settings, target, request, c.var.logger)
     : new Withdrawal(host, settings, target, withdrawal, c.var.logger);
+}
+
+function isPreview({ pushOptions }: PushRequest): boolean {
+  const parsed = parsePushOptions(pushOptions);
+  return parsed.kind === 'valid' && parsed.options.preview;
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */
@@ -162,6 +178,7 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
     notifyBaseUrl,
     prUpdatePolicy,
     identityCheck,
+    announcedBytes: announcedBytes(c),
     client: clientOf(c),
     pullRequestFooter: pullRequestFooter(
       serviceAddress(c.req.raw, c.var.config),

@@ -1,7 +1,8 @@
 /** Connects the admission of one push with the guard and with the limit of its address. */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
-import { accountOf, openBackOff } from '../../durable/host-access.ts';
+import { openBackOff } from '../../durable/host-access.ts';
+import type { AccountAdmittance } from '../../durable/host-account.ts';
 import type { AppEnv } from '../../env.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
 import { keyedHash } from '../../identity/keyed-hash.ts';
@@ -9,6 +10,7 @@ import { serviceSecret } from '../../identity/service-secret.ts';
 import {
   type Admission,
   heldBack,
+  othersFirst,
   type Place,
   rateLimited,
   suspended,
@@ -16,6 +18,7 @@ import {
   unguarded,
 } from '../../push/admission.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
+import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
 import { type Client, clientOf, guardOf, rateWindowOf } from '../request/client.ts';
 import { sentence, tooMany } from '../request/rate-limit.ts';
 
@@ -24,28 +27,21 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   const client = (): Promise<Client> => (asked ??= clientOf(c));
   /** When the push began, by the guard's clock. */
   let pushedAt = 0;
+  /** What it may create at the host, and has not. */
+  let share: AccountAdmittance | null = null;
 
   return {
-    async enter() {
-      try {
-        const address = (await client()).hash('burst');
-        const { config, host } = c.var;
-        const { panicMode, at, waitMs, hostPauseMs } = await guardOf(c.env).admit(
-          address,
-          accountOf(host),
-          config.limits.pushes,
-        );
-        pushedAt = at;
-        const backOff = openBackOff(c.env, host);
-        backOff.learn(hostPauseMs);
-        if (panicMode) return suspended();
-        if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
-        const leftMs = backOff.leftMs();
-        return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(host), leftMs) : null;
-      } catch (error) {
-        return outOfReach(c, error);
-      }
+    async enter(mayOpen) {
+      const asking = askForShare(c, mayOpen);
+      const refusal = await refusedByGuard();
+      share = await asking;
+      const why = refusal ?? refusedByHost(share);
+      // Nobody need wait for it: the push is refused.
+      if (why !== null) c.executionCtx.waitUntil(leave());
+      return why;
     },
+
+    leave,
 
     async reserve(key) {
       const [owner, placeKey] = [await client(), await hiddenKey(c, key)];
@@ -56,9 +52,36 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     },
   };
 
+  async function refusedByGuard(): Promise<Refusal | null> {
+    try {
+      const address = (await client()).hash('burst');
+      const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, c.var.config.limits.pushes);
+      pushedAt = at;
+      if (panicMode) return suspended();
+      return waitMs > 0 ? tooManyPushes(sentence(tooMany(c, 'pushes', waitMs))) : null;
+    } catch (error) {
+      return outOfReach(c, error);
+    }
+  }
+
+  function refusedByHost({ pauseMs, waitMs }: AccountAdmittance): Refusal | null {
+    const backOff = openBackOff(c.env, c.var.host);
+    backOff.learn(pauseMs);
+    const leftMs = backOff.leftMs();
+    if (leftMs > LONGEST_WAIT_MS) return heldBack(hostNameOf(c.var.host), leftMs);
+    return waitMs > 0 ? othersFirst(sentence(shareExplanation(c, waitMs))) : null;
+  }
+
+  async function leave(): Promise<void> {
+    const unused = share;
+    share = null;
+    if (unused !== null) await giveShareBack(c, unused);
+  }
+
   function placeOf(owner: Client, key: string): Place {
     return {
       async opened(pullRequest) {
+        share = null;
         const tracked = { ...pullRequest, pushedAt };
         await Promise.all([
           counted(() => rateWindowOf(c.env, owner).confirmPlace(key)),

@@ -4,9 +4,11 @@
  */
 import { type Context, Hono } from 'hono';
 import { systemClock } from '../../clock.ts';
+import { accountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
+import { hostNameOf } from '../../config/hosts.ts';
 import { parseRepositoryText, PLACEHOLDER } from '../../pages/commands.ts';
-import { frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
+import { type FrontPage, frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from '../request/public-origin.ts';
@@ -35,8 +37,8 @@ frontPage.get('/', async (c) => {
   }
   // Does not show what requires the service's key.
   const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger, http) : null;
-  const [isSuspended, totals, recent] = await Promise.all([
-    isPanicMode(c),
+  const [standing, totals, recent] = await Promise.all([
+    standingOf(c),
     statistics?.totals(),
     statistics === null ? null : statistics.recentPullRequests(),
   ]);
@@ -46,7 +48,7 @@ frontPage.get('/', async (c) => {
     renderFrontPage({
       ...page,
       isInvalid,
-      isSuspended,
+      ...standing,
       total: totals?.pullRequests,
       recent,
       now: systemClock.now(),
@@ -56,12 +58,16 @@ frontPage.get('/', async (c) => {
   );
 });
 
-/** Undefined if it is not known. */
-async function isPanicMode(c: Context<AppEnv>): Promise<boolean | undefined> {
+/** Whether pushes are accepted, and what is wrong with the bot's account. */
+async function standingOf(c: Context<AppEnv>): Promise<Pick<FrontPage, 'isSuspended' | 'botProblems'>> {
   try {
-    return (await suspensionOf(c.env)).panicMode;
+    const { panicMode, accountProblems } = await suspensionOf(c.env);
+    const botProblems = c.var.config.hosts.flatMap((host) =>
+      (accountProblems[accountOf(host)] ?? []).map((problem) => ({ hostName: hostNameOf(host), problem })),
+    );
+    return { isSuspended: panicMode, botProblems };
   } catch (error) {
     c.var.logger.warn('the guard does not answer', { error });
-    return undefined;
+    return { isSuspended: undefined, botProblems: [] };
   }
 }

@@ -11,7 +11,7 @@ import type { AppEnv } from '../../env.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import { pullRequestPage as renderPage, pullRequestText } from '../../pages/pull-request-page.ts';
 import { problemPage } from '../../pages/report-page.ts';
-import { isRecorded } from '../../stats/recorded-hashes.ts';
+import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './page.ts';
 import { keptFor, publicOrigin } from '../request/public-origin.ts';
 import { countVainLookUp, knownWait, textRefusal } from '../request/rate-limit.ts';
@@ -60,10 +60,7 @@ pullRequestPage.get(
 /** Null if there is none. Never asks the object of a hash that no push has recorded. */
 async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
   const { DB, PULL_REQUESTS } = c.env;
-  const mayExist = await isRecorded(DB, hash).catch((error: unknown) => {
-    c.var.logger.warn('the list of pages does not answer', { error });
-    return true;
-  });
+  const mayExist = await mayBeRecorded(DB, hash, c.var.logger);
   return mayExist ? PULL_REQUESTS.get(PULL_REQUESTS.idFromName(hash)).view() : null;
 }
 

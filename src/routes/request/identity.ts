@@ -2,16 +2,29 @@
 import type { Context } from 'hono';
 import type { Identity } from '../../durable/identity.ts';
 import type { AppEnv } from '../../env.ts';
-import { isReported } from '../../stats/reported-pseudonyms.ts';
+import { isListed } from '../../stats/listed-pseudonyms.ts';
+import { openLedger } from '../../stats/open-ledger.ts';
 
 export function identityOf(c: Context<AppEnv>, hash: string): DurableObjectStub<Identity> {
   return c.env.IDENTITIES.get(c.env.IDENTITIES.idFromName(hash));
 }
 
-/** False: it has none for certain. Asking its object would make a database for it. */
+/** False: it has no reports for certain. Asking its object would make a database for it. */
 export async function mayHaveReports(c: Context<AppEnv>, hash: string): Promise<boolean> {
-  return isReported(c.env.DB, hash).catch((error: unknown) => {
-    c.var.logger.warn('the list of reported pseudonyms does not answer', { error });
+  return isListed(c.env.DB, hash).catch((error: unknown) => {
+    c.var.logger.warn('the list of pseudonyms does not answer', { error });
     return true;
   });
+}
+
+/** False: nobody has written under it. The ledger knows those that are older than the list. */
+export async function mayHaveWritten(c: Context<AppEnv>, hash: string): Promise<boolean> {
+  if (await mayHaveReports(c, hash)) return true;
+  const { config, logger, http } = c.var;
+  try {
+    return (await openLedger(c.env, config, http).karma(hash)) !== null;
+  } catch (error) {
+    logger.warn('the ledger does not answer', { error });
+    return true;
+  }
 }

@@ -1,20 +1,20 @@
 /**
- * What the operator has suspended, as pages, badges and comments read it: a copy in this isolate's memory, at most two
- * seconds old. So a crowd of readers never reaches the guard, which must stay free for pushes. A push asks the guard
+ * What the operator has suspended, and what is wrong with the bot's account, as pages, badges and comments read it: a
+ * copy in this isolate's memory, at most two seconds old. So a crowd of readers never reaches the guard, which must stay free for pushes. A push asks the guard
  * itself, when it is admitted.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
-import type { Suspension } from '../../durable/guard.ts';
+import type { GuardStatus } from '../../durable/guard.ts';
 import type { AppEnv, Env } from '../../env.ts';
 import { FreshCopy } from '../../guard/fresh-copy.ts';
 import { guardOf } from './client.ts';
 import { type Refused, refused } from './refused.ts';
 
-const copy = new FreshCopy<Suspension>();
+const copy = new FreshCopy<GuardStatus>();
 
 /** Rejects if the guard must be asked and does not answer. */
-export function suspensionOf(env: Env): Promise<Suspension> {
+export function suspensionOf(env: Env): Promise<GuardStatus> {
   return copy.read({ now: () => Date.now(), ask: () => guardOf(env).status(), later: waitUntil });
 }
 

@@ -60,10 +60,10 @@ badges.get('/badges/:badge', (c) =>
   c.json({ error: 'unknown badge: there are anonymous-friendly.svg and deployed.svg' }, 404),
 );
 
-badges.get('/badge/:owner/:repo', pullRequestCount);
-badges.get('/badge/:host/:owner/:repo', pullRequestCount);
+badges.get('/badge/:owner/:repo', (c) => countBadge(c));
+badges.get('/badge/:host/:owner/:repo', (c) => countBadge(c));
 
-async function pullRequestCount(c: Context<AppEnv>): Promise<Response> {
+async function countBadge(c: Context<AppEnv>): Promise<Response> {
   const { config, logger, http } = c.var;
   const params = repositoryParams.safeParse({ host: MAIN_HOST, ...c.req.param() });
   if (!params.success) return invalidName(c);

@@ -2,13 +2,14 @@
  * GET /metrics: as JSON (contract, 4.9), or as text for a monitoring system that asks for it.
  *
  * The JSON describes the isolate that answers. The text also contains the counts of the whole service. Cost: none for
- * the JSON, one call of the Tally object for the text.
+ * the JSON, one call of the Tally object and one of the account's for the text.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
 import type { AppEnv } from '../../env.ts';
 import { durationText } from '../../metrics/duration-text.ts';
 import { expose, OPENMETRICS_TYPE, PROMETHEUS_TYPE } from '../../metrics/exposition.ts';
+import { accountGauges } from './account-gauges.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { allCounts } from '../../metrics/tally.ts';
 import type { MetricsAnswer } from '../schemas/metrics.ts';
@@ -45,6 +46,7 @@ function isolateAnswer(): MetricsAnswer {
 }
 
 async function textAnswer(c: Context<AppEnv>, isOpenMetrics: boolean): Promise<Response> {
-  const text = expose(await allCounts(), isolate.figures(Date.now()), { isOpenMetrics });
+  const [counts, gauges] = await Promise.all([allCounts(), accountGauges(c)]);
+  const text = expose(counts, gauges, isolate.figures(Date.now()), { isOpenMetrics });
   return c.body(text, 200, { 'Content-Type': isOpenMetrics ? OPENMETRICS_TYPE : PROMETHEUS_TYPE });
 }

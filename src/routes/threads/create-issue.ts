@@ -3,7 +3,6 @@
  * creates it. After that, an issue is a thread like any other; the token in the answer identifies its author there.
  */
 import type { Context } from 'hono';
-import { systemClock } from '../../clock.ts';
 import { recordName } from '../../config/hosts.ts';
 import { openHostAccess } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
@@ -17,12 +16,13 @@ import { footerProblem } from '../../identity/footer-room.ts';
 import { identityHash } from '../../identity/keyed-hash.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { newUserToken } from '../../identity/user-token.ts';
+import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { serviceAddress } from '../request/public-origin.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refuseWithoutBot, writeRefusal } from '../request/write-refusal.ts';
 import { type IssueAnswer, issueRequest } from '../schemas/issues.ts';
 import { isBlank, payloadProblem } from '../schemas/text.ts';
-import { refuseWriting } from './refuse-writing.ts';
+import { beginPosting } from './posting.ts';
 
 /**
  * What can be said of an issue without asking anyone; `issue` has the text as it will stand.
@@ -54,21 +54,30 @@ export async function createIssue(
 ): Promise<{ readonly kind: 'created'; readonly answer: IssueAnswer } | Refused> {
   const checked = checkIssue(c, payload);
   if (checked.kind === 'refused') return checked;
-  const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, target, 'issues'));
-  if (refusal !== null) return refusal;
+  const posting = refuseWithoutBot(c) ?? (await beginPosting(c, target, 'issues'));
+  if (posting.kind === 'refused') return posting;
 
   // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const created = await create(c, target, checked.issue);
-  if ('kind' in created) return writeRefusal(c, 'issue', created);
+  if ('kind' in created) {
+    // Without an answer of the host it may be there.
+    if (created.kind !== 'unreachable') posting.cancel();
+    return writeRefusal(c, 'issue', created);
+  }
   const { url, number } = created;
   const userToken = newUserToken();
+  const hash = identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken);
+  // The issue is there in any case. Its author enters the list with their first comment otherwise.
+  await listPseudonym(c.env.DB, hash).catch((error: unknown) =>
+    c.var.logger.warn('the list of pseudonyms does not answer', { error }),
+  );
   return {
     kind: 'created',
     answer: {
       issue_url: url,
       number,
-      hash: identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken),
+      hash,
       karma: 0,
       user_token: userToken,
       issue_reply_token: userToken,
@@ -87,6 +96,6 @@ async function create(
     return await threads.createIssue(target, issue);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
-    return writeFailure(error, systemClock.now());
+    return writeFailure(error);
   }
 }

@@ -15,7 +15,7 @@ import { type Refused, refused } from '../request/refused.ts';
 import { refuseWithoutBot, retryAfter, writeRefusal } from '../request/write-refusal.ts';
 import { type CommentAnswer, commentRequest } from '../schemas/comments.ts';
 import { payloadProblem } from '../schemas/text.ts';
-import { refuseWriting } from './refuse-writing.ts';
+import { beginPosting } from './posting.ts';
 
 /** An issue or a pull request. */
 export interface ThreadName {
@@ -60,8 +60,8 @@ export async function postComment(
   const comment = checkComment(payload);
   if (comment.kind === 'refused') return comment;
   const { repository, number } = thread;
-  const refusal = refuseWithoutBot(c) ?? (await refuseWriting(c, repository, 'comments'));
-  if (refusal !== null) return refusal;
+  const posting = refuseWithoutBot(c) ?? (await beginPosting(c, repository, 'comments'));
+  if (posting.kind === 'refused') return posting;
 
   const { body, userToken } = comment;
   const hash = await pseudonymOn(c, thread, userToken);
@@ -73,7 +73,11 @@ export async function postComment(
     body,
     origin: publicOrigin(c.req.raw, c.var.config),
   });
-  if (outcome.kind !== 'posted') return refusalOf(c, outcome);
+  if (outcome.kind !== 'posted') {
+    // Without an answer of the host it may be there.
+    if (outcome.kind !== 'failed' || outcome.failure.kind !== 'unreachable') posting.cancel();
+    return refusalOf(c, outcome);
+  }
   const { url, karma } = outcome;
   return { kind: 'posted', answer: { comment_url: url, hash, karma, user_token: userToken } };
 }

@@ -42,10 +42,11 @@ export class HostedDatabase {
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
-  static async start(): Promise<HostedDatabase> {
+  /** @param scripts in docs/, or of tests, that an operator has run. */
+  static async start(scripts: readonly string[] = [SCHEMA]): Promise<HostedDatabase> {
     const pg = await PGlite.create();
     await pg.exec(SUPABASE);
-    await pg.exec(await readFile(SCHEMA, 'utf8'));
+    for (const script of scripts) await pg.exec(await readFile(script, 'utf8'));
     const database = new HostedDatabase(pg);
     await new Promise<void>((resolve) => {
       database.#server.listen(0, '127.0.0.1', resolve);
@@ -133,11 +134,11 @@ function callOf(target: string, args: Record<string, unknown>): Query {
   return { sql: `select to_json(${call})::text as json`, values: Object.values(args) };
 }
 
-/** `select=a,b`, `column=eq.value`, `order=a.desc,b.desc`, `limit=n`. */
+/** `select=a,b` or `select=*`, `column=eq.value`, `order=a.desc,b.desc`, `limit=n`. */
 function selectOf(target: string, parameters: URLSearchParams): Query {
   const values: unknown[] = [];
   const { select = '', order, limit, ...filters } = Object.fromEntries(parameters);
-  const columns = select.split(',').map(identifier).join(', ');
+  const columns = select === '*' ? '*' : select.split(',').map(identifier).join(', ');
   const conditions = Object.entries(filters).map(([column, filter]) => {
     const [, value] = /^eq\.(.*)$/.exec(filter) ?? [];
     values.push(value);

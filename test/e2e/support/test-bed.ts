@@ -19,6 +19,8 @@ const MAX_SHOWN_LEAKS = 15;
 export interface TestBedOptions {
   /** Variables of the service besides those that lead it to the code host. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Where the service keeps its state. Default: a folder that is deleted with it. */
+  readonly stateDir?: string;
   /** Default: 20. */
   readonly forkDelayMs?: number;
   /** Scopes of the bot's token. Default: all that it needs. */
@@ -74,7 +76,7 @@ export class TestBed {
         NOTIFY_BASE_URL: sandbox.notifyUrl,
         ...options.env,
       },
-      stateDir: null,
+      stateDir: options.stateDir ?? null,
       writeLog: (line) => logLines.push(line),
       onFetch: (request) => fetches.push(request),
     });

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { AccountBackOff, type PauseBoard } from '../../../src/host/account/account-back-off.ts';
 import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
+import { GITHUB_RULES } from '../../../src/host/github/account-rules.ts';
 import { pauseAskedBy } from '../../../src/host/account/rate-limit.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { ACCOUNT } from '../support/back-off.ts';
@@ -18,7 +19,7 @@ const SECONDARY = 'You have exceeded a secondary rate limit. Please wait a few m
 
 function pause(status: number, headers: Record<string, string> = {}, text = ''): number | null {
   const all = new Headers(headers);
-  return pauseAskedBy({ status, header: (name) => all.get(name), text }, NOW);
+  return pauseAskedBy({ status, header: (name) => all.get(name), text }, NOW, GITHUB_RULES.limitText);
 }
 
 describe('an answer', () => {
@@ -74,16 +75,23 @@ function world({ refusals = 1, board: given = {} }: { refusals?: number; board?:
   let left = refusals;
   const board: PauseBoard = {
     hostPause: async () => ((asked += 1), onBoard),
-    pauseHost: async (_, ms) => void raised.push(ms),
+    pauseHost: async (ms) => void raised.push(ms),
     ...given,
   };
   const account = `bot-${(accounts += 1)}`;
-  const backOff = new AccountBackOff({ account, hostName: 'host.test', board, clock, later: () => {} });
+  const backOff = new AccountBackOff({
+    account,
+    hostName: 'host.test',
+    board,
+    clock,
+    limitText: GITHUB_RULES.limitText,
+    later: () => {},
+  });
   const http = new ScriptedHost(() =>
     left-- > 0 ? json(403, { message: SECONDARY }) : json(200, { id: 1, login: 'bot' }),
   );
   const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
-  const git = new SmartHttp('https://host.test', { token: 'secret', backOff }, http);
+  const git = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT, backOff }, http);
   return {
     clock,
     backOff,
@@ -157,7 +165,14 @@ describe('an account that is to slow down', () => {
     const http = new ScriptedHost(() => answers.shift() as Response);
     const board = { hostPause: async () => 0, pauseHost: async () => {} };
     const account = `bot-${(accounts += 1)}`;
-    const backOff = new AccountBackOff({ account, hostName: 'host.test', board, clock, later: () => {} });
+    const backOff = new AccountBackOff({
+      account,
+      hostName: 'host.test',
+      board,
+      clock,
+      limitText: GITHUB_RULES.limitText,
+      later: () => {},
+    });
     const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
     expect(await github.account()).toMatchObject({ login: 'bot' });
     expect(clock.slept).toEqual([3 * SECOND_MS]);

@@ -1,18 +1,23 @@
 /** What answers tell about the bot's token, and how often the operator hears of it. */
 import { describe, expect, it } from 'vitest';
-import { type TokenProblem, tokenProblems, TokenWatch } from '../../../src/host/account/token-watch.ts';
+import type { TokenProblem } from '../../../src/host/account/account-rules.ts';
+import { TokenWatch } from '../../../src/host/account/token-watch.ts';
+import { FORGEJO_RULES } from '../../../src/host/forgejo/account-rules.ts';
+import { GITHUB_RULES } from '../../../src/host/github/account-rules.ts';
+import { SUSPENDED_TEXT } from '../../../sandbox/known-answers.ts';
 import { PatientClock } from '../support/scripted-host.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');
 const ALL = 'public_repo, workflow, notifications';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-const answer = (headers: Record<string, string>, status = 200) => ({
+const answer = (headers: Record<string, string>, status = 200, text = '') => ({
   status,
   header: (name: string) => new Headers(headers).get(name),
+  text,
 });
 const problems = (headers: Record<string, string>, status = 200, token = 'ghp_x') =>
-  tokenProblems(token, answer(headers, status), NOW);
+  GITHUB_RULES.tokenProblems(token, answer(headers, status), NOW);
 
 describe('a token', () => {
   it.each([
@@ -50,25 +55,95 @@ describe('a token', () => {
   });
 });
 
+describe('an account', () => {
+  it.each(['Sorry. Your account was suspended.', SUSPENDED_TEXT, 'ERROR: Your account is suspended.'])(
+    'that the host calls suspended is recognised: %s',
+    (text) => {
+      const said = { ...answer({ 'X-OAuth-Scopes': ALL }, 403), text };
+      expect(GITHUB_RULES.tokenProblems('ghp_x', said, NOW)).toEqual(['suspended']);
+      expect(GITHUB_RULES.tokenProblems('ghp_x', { ...said, status: 200 }, NOW)).toEqual([]);
+    },
+  );
+
+  it('is not taken for suspended because somebody else’s is', () => {
+    const text = 'Repository access blocked. This account was suspended.';
+    expect(GITHUB_RULES.tokenProblems('ghp_x', { ...answer({}, 403), text }, NOW)).toBeNull();
+  });
+});
+
+let accounts = 0;
+
+/** What is told of an account that nobody has looked at yet. */
+function watching(rules = GITHUB_RULES) {
+  const clock = new PatientClock();
+  const told: (readonly TokenProblem[])[] = [];
+  const watch = new TokenWatch({
+    account: `account-${(accounts += 1)}`,
+    token: 'ghp_x',
+    clock,
+    rules,
+    tell: (news) => void told.push(news),
+  });
+  return { clock, told, watch };
+}
+
 describe('the operator', () => {
-  it('hears of a problem once a day, and of another one at once', () => {
-    const clock = new PatientClock();
-    const told: (readonly TokenProblem[])[] = [];
-    const watch = new TokenWatch({
-      account: 'a',
-      token: 'ghp_x',
-      clock,
-      tell: (news) => void told.push(news),
-    });
+  it('hears of a problem once a day, of another one at once, and when nothing is wrong any more', () => {
+    const { clock, told, watch } = watching();
     const lacking = answer({ 'X-OAuth-Scopes': 'repo' });
     watch.observe(answer({ 'X-OAuth-Scopes': ALL }));
     watch.observe(lacking);
     watch.observe(answer({}));
     watch.observe(lacking);
-    expect(told).toEqual([['no-workflow']]);
+    expect(told).toEqual([[], ['no-workflow']]);
     watch.observe(answer({}, 401));
     clock.at += DAY_MS;
     watch.observe(answer({}, 401));
-    expect(told.slice(1)).toEqual([['rejected'], ['rejected']]);
+    expect(told.slice(2)).toEqual([['rejected'], ['rejected']]);
+    watch.observe(answer({ 'X-OAuth-Scopes': ALL }));
+    expect(told.slice(4)).toEqual([[]]);
+  });
+
+  it('hears that a host that says nothing of tokens has taken the account back', () => {
+    const { told, watch } = watching();
+    watch.observe(answer({}));
+    watch.observe(answer({}, 401));
+    watch.observe(answer({}, 404));
+    watch.observe(answer({}));
+    watch.observe(answer({}));
+    expect(told).toEqual([['rejected'], []]);
+  });
+
+  it('hears of scopes that Forgejo and Gitea name one by one', () => {
+    const { told, watch } = watching(FORGEJO_RULES);
+    const lacking = (scope: string) =>
+      answer(
+        {},
+        403,
+        `token does not have at least one of required scope(s), required=[${scope}], token scope=x`,
+      );
+    watch.observe(lacking('write:issue'));
+    watch.observe(answer({}));
+    watch.observe(lacking('read:notification'));
+    watch.observe(lacking('write:issue'));
+    expect(told).toEqual([['no-write:issue'], ['no-write:issue', 'no-read:notification']]);
+  });
+});
+
+describe('Forgejo and Gitea', () => {
+  it.each([
+    [403, 'token does not have at least one of required scope(s): [write:issue]', ['no-write:issue']],
+    [
+      403,
+      'token does not have at least one of required scope(s), required=[write:repository], token scope=read:user',
+      ['no-write:repository'],
+    ],
+    [403, 'token does not have at least one of required scope(s): [write:package]', null],
+    [403, 'This account is prohibited from signing in.', ['suspended']],
+    [403, 'user is blocked', null],
+    [401, 'invalid username, password or token', ['rejected']],
+    [404, 'not found', null],
+  ])('tell by %i "%s" of %j', (status, text, expected) => {
+    expect(FORGEJO_RULES.tokenProblems('t', answer({}, status, text), NOW)).toEqual(expected);
   });
 });

@@ -4,7 +4,8 @@ import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isKnownPublic } from '../../../src/host/git/visibility.ts';
-import { ACCOUNT, NO_BACK_OFF } from '../support/back-off.ts';
+import { MemoryBudget } from '../../../src/memory-budget.ts';
+import { ACCOUNT } from '../support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -23,12 +24,17 @@ beforeEach(() => {
 function opened(script: Script) {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
-  const account = { token: 'secret', backOff: NO_BACK_OFF };
+  const account = { token: 'secret', ...ACCOUNT };
   const visibility = {
     isKnownPublic: () => known,
     isPublic: async () => ((lookUps += 1), isPublic),
   };
-  const transport = new GitTransport(new SmartHttp('https://host.test', account, http), clock, visibility);
+  const transport = new GitTransport(
+    new SmartHttp('https://host.test', account, http),
+    clock,
+    new MemoryBudget().open(clock),
+    visibility,
+  );
   const list = () => transport.listRefs(REPOSITORY, ['refs/heads/'], 'upstream');
   const callers = () => http.asked.map(({ headers }) => (headers.has('Authorization') ? 'bot' : 'public'));
   return { transport, list, callers };

@@ -1,6 +1,6 @@
 /** Requests to the host: who is named in them, how long they may take, and what answers mean. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { NO_BACK_OFF } from '../support/back-off.ts';
+import { ACCOUNT } from '../support/back-off.ts';
 import { HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../../src/host/git/smart-http.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -17,7 +17,7 @@ function hostAnswers(how: typeof respond): void {
 
 const http = new SmartHttp(
   'https://host.test',
-  { token: TOKEN, backOff: NO_BACK_OFF },
+  { token: TOKEN, ...ACCOUNT },
   {
     async fetch(url, init = {}) {
       asked.push({ url: url as string, init });

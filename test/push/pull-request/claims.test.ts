@@ -21,7 +21,13 @@ function subject(pushOptions: string[] = [], changes: Partial<PushSubject> = {})
 }
 
 /** Objects that answer as they are told, and what they were asked. */
-function world(answers: { begun?: BegunPush | Promise<BegunPush>; claimed?: ClaimedPullRequest } = {}) {
+function world(
+  answers: {
+    begun?: BegunPush | Promise<BegunPush>;
+    claimed?: ClaimedPullRequest;
+    isListed?: boolean | Promise<boolean>;
+  } = {},
+) {
   const calls: unknown[][] = [];
   const host = {
     clock: { now: () => 0 },
@@ -30,6 +36,7 @@ function world(answers: { begun?: BegunPush | Promise<BegunPush>; claimed?: Clai
       begin: async () => (calls.push(['begin', hash]), answers.begun ?? BEGUN),
       end: async (lease: number, isAnswered: boolean) => void calls.push(['end', lease, isAnswered]),
     }),
+    mayBeRecorded: async () => answers.isListed ?? true,
     pullRequest: () => ({
       claim: async (key: string | null) => (calls.push(['claim', key]), answers.claimed ?? CLAIMED),
       release: async (lease: number) => void calls.push(['release', lease]),
@@ -103,6 +110,23 @@ describe('claims', () => {
     begin(BEGUN);
     await ended;
     expect([of('end'), of('release')]).toEqual([[['end', 1, true]], []]);
+  });
+
+  it('leave alone the object of a pull request that is not listed', async () => {
+    const { claims, of } = world({ isListed: false });
+    expect((await claims.claim(subject([PR_HASH]), INTENT, true)).update).toBeNull();
+    await claims.end(true);
+    expect([of('claim'), of('release')]).toEqual([[], []]);
+  });
+
+  it('are given back also if the push ends before it is known whether the pull request is listed', async () => {
+    const { promise: isListed, resolve: list } = Promise.withResolvers<boolean>();
+    const { claims, of } = world({ begun: { kind: 'busy' }, isListed });
+    await expect(claims.claim(subject([PR_HASH]), INTENT, false)).rejects.toThrow('already in progress');
+    const ended = claims.end(true);
+    list(true);
+    await ended;
+    expect([of('claim'), of('release')]).toEqual([[['claim', null]], [['release', 2]]]);
   });
 
   it('fail when the same push is under way, and leave that alone', async () => {

@@ -38,7 +38,9 @@ describe('the page', () => {
   });
 
   it('shows what errors say', () => {
-    expect(text).toContain('429 The pseudonym must wait, or the client has posted too much.');
+    expect(text).toContain(
+      '429 The pseudonym must wait, the client has posted too much, or little is left to the bot account.',
+    );
     expect(text).toContain('cooldown activo por reportes');
     expect(text).toContain(
       '401 The service has a key, and the request did not contain it. application/json API key required',

@@ -7,6 +7,8 @@ import { HostError, MovedError } from '../../../host/host-error.ts';
 import { fullName, type RepositoryName } from '../../../host/repository-name.ts';
 import { type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { problemPage } from '../../../pages/report-page.ts';
+import type { PushHost } from '../../../push/push-host.ts';
+import { pushHost } from '../../git/push-host.ts';
 import { answerPage } from '../../pages/page.ts';
 import { refuseTooMany, sentence } from '../../request/rate-limit.ts';
 import type { Refused } from '../../request/refused.ts';
@@ -74,9 +76,11 @@ export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null>
 export function hostProblem(
   c: Context<AppEnv>,
   error: unknown,
-): { readonly status: 404 | 502; readonly problem: string } | null {
+): { readonly status: 404 | 502 | 503; readonly problem: string } | null {
   if (error instanceof HostError) {
-    return { status: error.code === 'missing' ? 404 : 502, problem: error.publicMessage };
+    const isBusy = error.code === 'busy' || error.code === 'rate-limited';
+    const status = error.code === 'missing' ? 404 : isBusy ? 503 : 502;
+    return { status, problem: error.publicMessage };
   }
   if (!(error instanceof ProtocolError)) return null;
   c.var.logger.warn('the code host sent something malformed', { error });
@@ -87,14 +91,15 @@ export function hostProblem(
 export async function answerReading(
   c: Context<AppEnv>,
   form: string,
-  read: () => Promise<Response>,
+  read: (host: PushHost) => Promise<Response>,
 ): Promise<Response> {
   const refused = await refuseReading(c);
   if (refused !== null) {
     return problemAnswer(c, refused.status, 'Not now', sentence(refused.error));
   }
+  const host = pushHost(c);
   try {
-    return await read();
+    return await read(host);
   } catch (error) {
     if (error instanceof MovedError) {
       return c.redirect(remotePath(c.var.host, error.to) + form + new URL(c.req.url).search, 302);
@@ -103,5 +108,7 @@ export async function answerReading(
     if (failed === null) throw error;
     const title = failed.status === 404 ? 'No such repository' : 'The code host does not answer as expected';
     return problemAnswer(c, failed.status, title, failed.problem);
+  } finally {
+    host.memory.end();
   }
 }

@@ -56,7 +56,7 @@ async function pushed(
   { change, base, pushOptions, names }: InMemoryPush,
 ): Promise<Pushed> {
   const host = pushHost(c);
-  const refusal = await host.admission.enter();
+  const refusal = await host.admission.enter(!pushOptions.includes('preview'));
   if (refusal !== null) return turnedAway(refusal);
   const request: PushRequest = {
     kind: 'push',
@@ -64,7 +64,8 @@ async function pushed(
     capabilities: CAPABILITIES,
     pushOptions,
   };
-  const push = new Push(host, { ...pushSettings(c), ...names }, target, request, c.var.logger);
+  const settings = { ...pushSettings(c), ...names, announcedBytes: change.pack.byteLength };
+  const push = new Push(host, settings, target, request, c.var.logger);
   const reply: Uint8Array[] = [];
   await push.receive(readerOf(change.pack));
   await push.conclude(async (bytes) => reply.push(bytes) > 0);
@@ -95,7 +96,7 @@ async function withdrawn(
   pushOptions: readonly string[],
 ): Promise<Withdrawn | Refusal> {
   const host = pushHost(c);
-  const refusal = await host.admission.enter();
+  const refusal = await host.admission.enter(false);
   if (refusal !== null) return turnedAway(refusal).result as Refusal;
   const parsed = parsePushOptions(pushOptions);
   if (parsed.kind === 'invalid') return new Refusal(parsed.message, []);

@@ -13,7 +13,10 @@ import type { Oid } from '../../../git/oid.ts';
 import { HostError, MovedError } from '../../../host/host-error.ts';
 import type { RepositoryName } from '../../../host/repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
+import type { PushHost } from '../../../push/push-host.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
+import { announcedBytes } from '../../git/git-http.ts';
+import { pushHost } from '../../git/push-host.ts';
 import { answerPage } from '../../pages/page.ts';
 import { sentence } from '../../request/rate-limit.ts';
 import { remotePath } from '../../request/remote-path.ts';
@@ -26,7 +29,7 @@ import {
   commitMessage,
   pushOptionsOf,
 } from './change-fields.ts';
-import { changeForm, hostProblem, refuseReading, showAgain } from './change-page.ts';
+import { changeForm, hostProblem, problemAnswer, refuseReading, showAgain } from './change-page.ts';
 import { openChange, openedBefore, refusalStatus, refusalText } from './open-change.ts';
 import { pushInMemory } from './push-in-memory.ts';
 import { problemOf } from './show-change.ts';
@@ -34,8 +37,25 @@ import { openSource, type Source } from './source.ts';
 
 /** A file of the largest size, and what escaping makes of it: a line feed is sent as six characters. */
 const MAX_FORM_BYTES = 7 * 1024 * 1024;
+/** Its text in memory: as it was sent, as fields, as lines, and in the page. */
+const FORM_COPIES = 4;
 
 export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const host = pushHost(c);
+  const bytes = FORM_COPIES * Math.min(announcedBytes(c) || MAX_FORM_BYTES, MAX_FORM_BYTES);
+  try {
+    await host.memory.makeRoom(bytes);
+    host.memory.use(bytes);
+    return await handleForm(c, host, target);
+  } catch (error) {
+    if (!(error instanceof HostError) || error.code !== 'busy') throw error;
+    return problemAnswer(c, 503, 'The service is busy', `${error.publicMessage} Go back, and send it again.`);
+  } finally {
+    host.memory.end();
+  }
+}
+
+async function handleForm(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
   const sent = await readForm(c, remotePath(c.var.host, target) + CHANGE_FORM, MAX_FORM_BYTES);
   if (sent instanceof Response) return sent;
   const fields = changeFields(sent.fields);
@@ -50,7 +70,7 @@ export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Pr
   const opened = step === 'open' ? await openedBefore(c, target, fields, sent.token) : null;
   if (opened !== null) return opened;
   try {
-    const change = await prepareChange(c, target, { form, fields, parts: checked.parts });
+    const change = await prepareChange(c, host, target, { form, fields, parts: checked.parts });
     if (change instanceof Response) return change;
     const { source, content, folders } = change;
     const built = buildChange({
@@ -105,10 +125,11 @@ interface PreparedChange {
 /** Reads what upstream has now. The answer, if the change does not fit. */
 async function prepareChange(
   c: Context<AppEnv>,
+  host: PushHost,
   target: RepositoryName,
   { form, fields, parts }: SentChange,
 ): Promise<PreparedChange | Response> {
-  const source = await openSource(c, target, fields.prHash === '' ? null : fields.prHash);
+  const source = await openSource(c, host, target, fields.prHash === '' ? null : fields.prHash);
   if (source.kind === 'none') return showAgain(c, form, 409, `${source.title}. ${source.explanation}`);
   const found = await findPath(source.read, source.root, parts);
   if (found.kind !== 'file' && found.kind !== 'missing') {

@@ -24,8 +24,8 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
   }
   const parsed = parsePath(path);
   if (parsed.kind === 'invalid') return folderAnswer(c, target, { path, prHash, problem: parsed.problem });
-  return answerReading(c, CHANGE_FORM, async () => {
-    const source = await openSource(c, target, prHash === '' ? null : prHash);
+  return answerReading(c, CHANGE_FORM, async (host) => {
+    const source = await openSource(c, host, target, prHash === '' ? null : prHash);
     if (source.kind === 'none') return problemAnswer(c, 404, source.title, source.explanation);
     const found = await findPath(source.read, source.root, parsed.parts);
     const wantsNew = c.req.query('new') === '1' && parsed.parts.length > 0;

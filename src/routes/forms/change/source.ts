@@ -6,9 +6,9 @@ import type { AppEnv } from '../../../env.ts';
 import { pullRequestText } from '../../../git/commit-message.ts';
 import type { Oid } from '../../../git/oid.ts';
 import { fullName, type RepositoryName } from '../../../host/repository-name.ts';
+import type { PushHost } from '../../../push/push-host.ts';
 import { workBranch } from '../../../push/command/push-options.ts';
 import { defaultBranchOf } from '../../../push/upstream/upstream-refs.ts';
-import { pushHost } from '../../git/push-host.ts';
 
 const HEADS = 'refs/heads/';
 
@@ -35,15 +35,19 @@ export interface NoSource {
 /** @param prHash null: a new pull request. @throws HostError */
 export function openSource(
   c: Context<AppEnv>,
+  host: PushHost,
   target: RepositoryName,
   prHash: string | null,
 ): Promise<Source | NoSource> {
-  return prHash === null ? defaultSource(c, target) : pullRequestSource(c, target, prHash);
+  const { anonEmail } = c.var.config;
+  return prHash === null
+    ? defaultSource(host, target)
+    : pullRequestSource(host, { target, prHash, anonEmail });
 }
 
 /** Two calls of the host. */
-async function defaultSource(c: Context<AppEnv>, target: RepositoryName): Promise<Source | NoSource> {
-  const { transport } = pushHost(c);
+async function defaultSource(host: PushHost, target: RepositoryName): Promise<Source | NoSource> {
+  const { transport } = host;
   const branch = defaultBranchOf(await transport.listRefs(target, ['HEAD'], 'upstream'));
   if (branch === null) {
     return none('This repository is empty', `${fullName(target)} has no commit yet that could be changed.`);
@@ -55,13 +59,19 @@ async function defaultSource(c: Context<AppEnv>, target: RepositoryName): Promis
   return { kind: 'source', read, tip: branch.oid, root: tree, parent: branch.oid, base, text: null };
 }
 
+interface PullRequestName {
+  readonly target: RepositoryName;
+  readonly prHash: string;
+  /** In every commit of the service. */
+  readonly anonEmail: string;
+}
+
 /** Up to seven calls of the host. */
 async function pullRequestSource(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  prHash: string,
+  host: PushHost,
+  { target, prHash, anonEmail }: PullRequestName,
 ): Promise<Source | NoSource> {
-  const { transport, repositories, botLogin } = pushHost(c);
+  const { transport, repositories, botLogin } = host;
   const branch = workBranch(prHash);
   const head = { fork: { owner: await botLogin(), name: target.name }, branch };
   const pullRequest = await repositories.findPullRequest(target, head);
@@ -82,7 +92,7 @@ async function pullRequestSource(
   const isSingle =
     parent !== undefined &&
     others.length === 0 &&
-    !(await isUnmerged(c, read, parent, { target, base: pullRequest.base }));
+    !(await isUnmerged(host, read, parent, { target, base: pullRequest.base, anonEmail }));
   if (!isSingle) {
     return none(
       'This pull request has several commits',
@@ -96,15 +106,15 @@ async function pullRequestSource(
 
 /** Whether a commit belongs to a pull request and not to upstream: the service has made it, and nobody merged it. */
 async function isUnmerged(
-  c: Context<AppEnv>,
+  host: PushHost,
   read: ReadObjects,
   oid: Oid,
-  { target, base }: { readonly target: RepositoryName; readonly base: string },
+  { target, base, anonEmail }: Omit<PullRequestName, 'prHash'> & { readonly base: string },
 ): Promise<boolean> {
   const { content } = await readCommit(read, oid);
-  const isOurs = Buffer.from(content).toString('latin1').includes(`<${c.var.config.anonEmail}>`);
+  const isOurs = Buffer.from(content).toString('latin1').includes(`<${anonEmail}>`);
   if (!isOurs) return false;
-  const { transport, lister } = pushHost(c);
+  const { transport, lister } = host;
   const { refs } = await transport.listRefs(target, [HEADS + base], 'upstream');
   const tip = refs.find(({ name }) => name === HEADS + base)?.oid;
   const listing = tip === undefined ? null : await lister.list(target, { tips: [tip], without: [] }, 0);

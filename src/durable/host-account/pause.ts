@@ -1,0 +1,25 @@
+/** Until when the code host wants to be left alone by the account. Outlives the object: the host remembers, too. */
+const KEY = 'pause';
+
+export class Pause {
+  readonly #kv: SyncKvStorage;
+  /** Milliseconds since 1970. */
+  #until: number;
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv;
+    this.#until = kv.get<number>(KEY) ?? 0;
+  }
+
+  /** Milliseconds from now on; 0: the account need not wait. */
+  left(now: number): number {
+    return Math.max(0, this.#until - now);
+  }
+
+  /** Cost: one write. A pause is never made shorter. */
+  begin(pauseMs: number, now: number): void {
+    if (pauseMs <= this.left(now)) return;
+    this.#until = now + pauseMs;
+    this.#kv.put(KEY, this.#until);
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * Forgejo and Gitea say nothing of a token's scopes until one is missing: then a call is refused with 403 and a text that
+ * names it ("token does not have at least one of required scope(s)", routers/api/v1/api.go, tokenRequiresScopes). They
+ * limit requests, if at all, by a proxy in front, with 429.
+ */
+import type { AccountRules, TokenProblem } from '../account/account-rules.ts';
+
+/** The scope that is missing, by its category. A call may ask for less than the service needs in all. */
+const PROBLEMS: Readonly<Record<string, TokenProblem>> = {
+  repository: 'no-write:repository',
+  issue: 'no-write:issue',
+  user: 'no-read:user',
+  notification: 'no-read:notification',
+};
+/** Gitea writes `required=[write:issue], token scope=…`, Forgejo `: [write:issue]`. The first scope is the required one. */
+const MISSING_SCOPE = /required scope\(s\)[^a-z]*(?:required=)?[^a-z]*(?:read|write):(\w+)/;
+
+const SUSPENDED_TEXT = /prohibited from signing in|account is not activated/i;
+
+export const FORGEJO_RULES: AccountRules = {
+  limitText: null,
+  showsAllProblems: false,
+
+  tokenProblems(token, { status, text }) {
+    if (token === '') return null;
+    if (status === 401) return ['rejected'];
+    if (status !== 403) return null;
+    if (SUSPENDED_TEXT.test(text)) return ['suspended'];
+    const problem = PROBLEMS[MISSING_SCOPE.exec(text)?.[1] ?? ''];
+    return problem === undefined ? null : [problem];
+  },
+};

@@ -1,0 +1,171 @@
+/**
+ * Reads from Forgejo and Gitea what others do to the bot's pull requests: the account's notifications say which ones
+ * were touched, and the pull request itself says how.
+ *
+ * Nothing is written, and no notification is marked as read: the operator may use the same account in a browser, so the
+ * feed is asked for both read and unread ones. Nothing is retried: the caller comes back in a minute.
+ */
+import type { Octokit } from '@octokit/rest';
+import type {
+  Account,
+  ActivityCall,
+  ActivityHost,
+  Feed,
+  FeedThread,
+  PullRequestState,
+  Remark,
+} from '../code-host.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import { expectAddress, expectList, expectLogin, expectNumber, expectRepository } from '../rest/answer.ts';
+import { openOctokit, type RestAccess } from '../rest/octokit.ts';
+import { unlessGone } from '../rest/unless-gone.ts';
+import type { AnsweredComment, AnsweredPull, AnsweredRepository, AnsweredUser } from './answers.ts';
+import { call, pagesOf } from './calls.ts';
+
+const TIMEOUT_MS = 10_000;
+/** The server does not say how often its feed may be read. */
+const POLL_INTERVAL_MS = 60_000;
+const PULL = '/repos/{owner}/{repo}/pulls/{index}';
+
+interface AnsweredNotification {
+  readonly id: number;
+  readonly subject: { readonly type: string; readonly url: string | null };
+  /** None where the bot may no longer see it. */
+  readonly repository: AnsweredRepository | null;
+  readonly updated_at: string;
+}
+
+interface AnsweredReview {
+  readonly id: number;
+  readonly user: AnsweredUser | null;
+  readonly state: string;
+  readonly html_url: string;
+  readonly body: string;
+  /** ISO 8601. */
+  readonly submitted_at: string;
+}
+
+export class ForgejoActivity implements ActivityHost {
+  readonly #octokit: Octokit;
+
+  /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
+  constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
+    this.#octokit = openOctokit(access, TIMEOUT_MS);
+    this.#octokit.hook.before('request', ({ url }) => beforeCall(CALLS[lastWordOf(url)] ?? 'pull_request'));
+  }
+
+  async account(): Promise<Account> {
+    const { data } = await call<AnsweredUser>(this.#octokit, 'GET /user');
+    return { id: expectNumber(data.id), login: expectLogin(data.login) };
+  }
+
+  /** There is no condition that would save reading it. */
+  async feed(
+    since: number,
+    _ifModifiedSince: string | null,
+    wantsMore: (page: readonly FeedThread[]) => boolean,
+  ): Promise<Feed> {
+    const query = { all: true, since: secondOf(since), 'subject-type': 'Pull' };
+    const threads: FeedThread[] = [];
+    for await (const page of pagesOf<AnsweredNotification>(this.#octokit, 'GET /notifications', query)) {
+      const shown = page.flatMap(pullRequestThread);
+      threads.push(...shown);
+      if (!wantsMore(shown)) break;
+    }
+    return { threads, lastModified: null, pollIntervalMs: POLL_INTERVAL_MS };
+  }
+
+  async pullRequest({ owner, name: repo }: RepositoryName, index: number): Promise<PullRequestState | null> {
+    return unlessGone(async () => {
+      const { data } = await call<AnsweredPull>(this.#octokit, `GET ${PULL}`, { owner, repo, index });
+      return {
+        number: expectNumber(data.number),
+        url: expectAddress(data.html_url),
+        authorId: data.user?.id ?? null,
+        branch: data.head.label,
+        mergedAt: data.merged_at,
+        closedAt: data.closed_at,
+      };
+    });
+  }
+
+  async remarks(
+    { owner, name: repo }: RepositoryName,
+    index: number,
+    since: number,
+  ): Promise<readonly Remark[] | null> {
+    const place = { owner, repo, index };
+    const moment = secondOf(since);
+    return unlessGone(async () => {
+      const [comments, reviews] = await Promise.all([this.#comments(place, moment), this.#reviews(place)]);
+      return [
+        ...comments.map((comment) => ({
+          key: `comment:${expectNumber(comment.id)}`,
+          authorId: comment.user?.id ?? null,
+          url: expectAddress(comment.html_url),
+          at: comment.created_at,
+          text: comment.body ?? '',
+        })),
+        // Every remark on a line of code belongs to a review, even if it is the only one in it.
+        ...reviews.map((review) => ({
+          key: `review:${expectNumber(review.id)}`,
+          authorId: review.user?.id ?? null,
+          url: expectAddress(review.html_url),
+          at: review.submitted_at,
+          text: review.body ?? '',
+        })),
+        // An old comment that was edited is no news.
+      ].filter(({ at }) => !(Date.parse(at) < Date.parse(moment)));
+    });
+  }
+
+  /** All at once: this list has no pages. */
+  async #comments(place: object, since: string): Promise<readonly AnsweredComment[]> {
+    const route = 'GET /repos/{owner}/{repo}/issues/{index}/comments';
+    const { data } = await call<readonly AnsweredComment[]>(this.#octokit, route, { ...place, since });
+    // An answer of another shape must not pass for a thread without comments.
+    return expectList(data);
+  }
+
+  /** Reviews cannot be asked for from a moment on. A request for one, or one that is being written, is none yet. */
+  async #reviews(place: object): Promise<readonly AnsweredReview[]> {
+    const reviews: AnsweredReview[] = [];
+    for await (const page of pagesOf<AnsweredReview>(this.#octokit, `GET ${PULL}/reviews`, { ...place })) {
+      reviews.push(...page.filter(({ state }) => state !== 'REQUEST_REVIEW' && state !== 'PENDING'));
+    }
+    return reviews;
+  }
+}
+
+/** By the last word of the path; that of a pull request ends with the name of a parameter. */
+const CALLS: Readonly<Record<string, ActivityCall>> = {
+  notifications: 'feed',
+  user: 'account',
+  comments: 'comments',
+  reviews: 'reviews',
+};
+
+/** @param url a template. */
+function lastWordOf(url: string): string {
+  return /\w+(?=\}?$)/.exec(url)?.[0] ?? '';
+}
+
+function secondOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** A notification about a pull request; none for one about anything else. Its address is that of an issue. */
+function pullRequestThread({ id, subject, repository, updated_at }: AnsweredNotification): FeedThread[] {
+  const number = /\/(?:issues|pulls)\/(\d+)$/.exec(subject.url ?? '')?.[1];
+  if (subject.type !== 'Pull' || number === undefined || repository === null) return [];
+  return [
+    {
+      id: String(id),
+      // It does not say why the bot is told.
+      isByBot: false,
+      repository: expectRepository(repository),
+      number: Number(number),
+      updatedAt: Date.parse(updated_at),
+    },
+  ];
+}

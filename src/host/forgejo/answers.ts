@@ -1,0 +1,87 @@
+/** What Forgejo's and Gitea's REST interface answers with, as far as it is read here; and what that means. */
+import type { PullRequest, Repository } from '../code-host.ts';
+import {
+  expectAddress,
+  expectFlag,
+  expectNumber,
+  expectRepository,
+  expectSize,
+  expectText,
+} from '../rest/answer.ts';
+
+export interface AnsweredUser {
+  readonly id: number;
+  readonly login: string;
+}
+
+export interface AnsweredRepository {
+  readonly id: number;
+  readonly name: string;
+  readonly owner: AnsweredUser & { readonly visibility?: string };
+  readonly private: boolean;
+  /** Its owner shows it only to people who are signed in. */
+  readonly internal?: boolean;
+  readonly archived: boolean;
+  readonly size: number;
+  readonly parent?: { readonly id: number } | null;
+}
+
+export interface AnsweredPull {
+  readonly number: number;
+  readonly html_url: string;
+  readonly user: AnsweredUser | null;
+  readonly state: string;
+  readonly merged: boolean;
+  readonly merged_at: string | null;
+  readonly closed_at: string | null;
+  readonly base: { readonly ref: string };
+  readonly head: {
+    /** The branch. `ref` is `refs/pull/<number>/head` once the branch is gone. */
+    readonly label: string;
+    readonly repo: AnsweredRepository | null;
+  };
+}
+
+export interface AnsweredComment {
+  readonly id: number;
+  readonly html_url: string;
+  readonly user: AnsweredUser | null;
+  readonly body: string;
+  /** ISO 8601. */
+  readonly created_at: string;
+}
+
+export function toRepository(data: AnsweredRepository): Repository {
+  const id = expectNumber(data.id);
+  // An owner may be visible to nobody, or only to people who are signed in, as the bot is.
+  const isOwnerPublic = (data.owner.visibility ?? 'public') === 'public';
+  return {
+    ...expectRepository(data),
+    id,
+    // Forks share no objects, and an account may fork each repository of a network.
+    networkId: id,
+    isPrivate: expectFlag(data.private) || data.internal === true || !isOwnerPublic,
+    isArchived: expectFlag(data.archived),
+    sizeKb: expectSize(data.size),
+  };
+}
+
+export function toPullRequest({ number, html_url, state, base, head }: AnsweredPull): PullRequest {
+  return {
+    number: expectNumber(number),
+    url: expectAddress(html_url),
+    isOpen: state === 'open',
+    base: expectText(base.ref),
+    fork: head.repo === null ? null : expectRepository(head.repo),
+  };
+}
+
+/** Whether a pull request is the one of a branch of this account. Where the fork is gone, its author had it. */
+export function isFrom(owner: string, branch: string, { head, user }: AnsweredPull): boolean {
+  const login = head.repo?.owner.login ?? user?.login;
+  return head.label === branch && login?.toLowerCase() === owner.toLowerCase();
+}
+
+export function isForkOf(data: AnsweredRepository, repository: Repository, login: string): boolean {
+  return data.parent?.id === repository.id && data.owner.login.toLowerCase() === login.toLowerCase();
+}

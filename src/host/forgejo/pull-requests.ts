@@ -1,0 +1,170 @@
+/** Pull requests by Forgejo's and Gitea's REST interface. */
+import type {
+  ClosedPullRequest,
+  Head,
+  NewPullRequest,
+  PullRequest,
+  PullRequestChanges,
+  Submodule,
+} from '../code-host.ts';
+import { HostError } from '../host-error.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import { expectList, expectNumber, expectStatus, expectText } from '../rest/answer.ts';
+import { Opening } from '../rest/opening.ts';
+import type { RestCalls } from '../rest/octokit.ts';
+import { failureStatus } from '../rest/request-failure.ts';
+import { type AnsweredPull, isFrom, toPullRequest } from './answers.ts';
+import { call, PAGE_SIZE, pagesOf } from './calls.ts';
+
+/** Of the bot's pull requests in one repository, newest first. Whoever looks for one has just opened it, mostly. */
+const MAX_PULL_PAGES = 20;
+/** Each costs a request. */
+const MAX_SUBMODULES = 10;
+const PULL = '/repos/{owner}/{repo}/pulls/{index}';
+
+/** The list cannot be filtered by branch. Older servers do not know the filter by author either, and answer with all. */
+export async function findPullRequest(
+  { octokit, retried }: RestCalls,
+  { owner, name: repo }: RepositoryName,
+  { fork, branch }: Head,
+): Promise<PullRequest | null> {
+  return retried(async () => {
+    const query = { owner, repo, state: 'all', poster: fork.owner };
+    let newest: AnsweredPull | null = null;
+    let pages = 0;
+    for await (const page of pagesOf<AnsweredPull>(octokit, 'GET /repos/{owner}/{repo}/pulls', query)) {
+      const found = page.filter((pull) => isFrom(fork.owner, branch, pull));
+      const open = found.find(({ state }) => state === 'open');
+      if (open !== undefined) return toPullRequest(open);
+      newest ??= found[0] ?? null;
+      if ((pages += 1) < MAX_PULL_PAGES) continue;
+      // The one that is looked for may be on a later page.
+      if (newest === null) throw new TypeError('too many pull requests to look through');
+      break;
+    }
+    return newest === null ? null : toPullRequest(newest);
+  });
+}
+
+export async function openPullRequest(
+  calls: RestCalls,
+  repository: RepositoryName,
+  { head, base, title, body }: NewPullRequest,
+): Promise<PullRequest> {
+  const { owner, name: repo } = repository;
+  const opening = new Opening({
+    clock: calls.clock,
+    find: () => findPullRequest(calls, repository, head),
+    create: async () => {
+      const data = { head: `${head.fork.owner}:${head.branch}`, base, title, body };
+      const answer = await call<AnsweredPull>(calls.octokit, 'POST /repos/{owner}/{repo}/pulls', {
+        owner,
+        repo,
+        data,
+      });
+      expectStatus(answer, 201);
+      if (!isFrom(head.fork.owner, head.branch, answer.data)) {
+        throw new TypeError('another pull request was opened');
+      }
+      return toPullRequest(answer.data);
+    },
+    // A branch is known as soon as its push was answered.
+    isHeadUnknown: () => false,
+  });
+  return calls
+    .retried(() => opening.attempt())
+    .catch((error: unknown) => {
+      throw opening.failure(error);
+    });
+}
+
+export async function editPullRequest(
+  { octokit, retried }: RestCalls,
+  { owner, name: repo }: RepositoryName,
+  index: number,
+  changes: PullRequestChanges,
+): Promise<void> {
+  await retried(async () => {
+    const answer = await call<AnsweredPull>(octokit, `PATCH ${PULL}`, { owner, repo, index, data: changes });
+    // 201, although nothing is new.
+    expectStatus(answer, 200, 201);
+    if (expectNumber(answer.data.number) !== index) throw new TypeError('another pull request was edited');
+  });
+}
+
+export async function closePullRequest(
+  { octokit, retried }: RestCalls,
+  { owner, name: repo }: RepositoryName,
+  index: number,
+): Promise<ClosedPullRequest> {
+  const place = { owner, repo, index };
+  try {
+    return await retried(async () => {
+      const answer = await call<AnsweredPull>(octokit, `PATCH ${PULL}`, {
+        ...place,
+        data: { state: 'closed' },
+      });
+      expectStatus(answer, 200, 201);
+      const { number, state, merged, closed_at } = answer.data;
+      const isClosed = expectNumber(number) === index && state === 'closed';
+      if (!isClosed) throw new TypeError('the pull request is not closed');
+      return merged ? { kind: 'merged' } : { kind: 'closed', at: closed_at };
+    });
+  } catch (error) {
+    // "cannot change state of this pull request, it was already merged"
+    if (!(error instanceof HostError) || failureStatus(error) !== 412) throw error;
+    const { data } = await retried(() => call<AnsweredPull>(octokit, `GET ${PULL}`, place));
+    if (data.merged) return { kind: 'merged' };
+    throw error;
+  }
+}
+
+interface AnsweredFile {
+  readonly filename: string;
+  readonly status: string;
+  readonly additions: number;
+  readonly deletions: number;
+}
+
+/**
+ * The list of files does not say what is a submodule, but one counts as a file with a single line. Those are looked at,
+ * the first few of them.
+ */
+export async function changedSubmodules(
+  { octokit, retried }: RestCalls,
+  { owner, name: repo }: RepositoryName,
+  index: number,
+): Promise<readonly Submodule[]> {
+  const place = { owner, repo };
+  const files = await retried(async () => {
+    const query = { ...place, index, limit: PAGE_SIZE };
+    return expectList((await call<readonly AnsweredFile[]>(octokit, `GET ${PULL}/files`, query)).data);
+  });
+  const candidates = files
+    .filter(({ status, additions, deletions }) => status !== 'deleted' && additions === 1 && deletions <= 1)
+    .slice(0, MAX_SUBMODULES)
+    .map(({ filename }) => expectText(filename));
+  const entries = await Promise.all(
+    candidates.map((path) =>
+      retried(async () => {
+        const query = { ...place, path, ref: `refs/pull/${index}/head` };
+        const { data } = await call<AnsweredEntry>(
+          octokit,
+          'GET /repos/{owner}/{repo}/contents/{path}',
+          query,
+        );
+        return data.type === 'submodule' ? { path, oid: expectText(data.sha) } : null;
+      }),
+    ),
+  );
+  return entries.filter((entry) => entry !== null);
+}
+
+/** What is at a path. */
+export interface AnsweredEntry {
+  readonly type: string;
+  readonly sha: string;
+  readonly size: number;
+  readonly encoding?: string | null;
+  readonly content?: string | null;
+}

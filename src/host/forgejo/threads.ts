@@ -1,0 +1,164 @@
+/**
+ * What the bot writes on Forgejo and Gitea: comments on issues and pull requests, and new issues.
+ *
+ * Creating a comment or an issue is never retried: if the answer is lost, it may exist, and a second one would be worse
+ * than an error. Reads, edits and deletions have the same result when repeated, so they are retried.
+ */
+import type { Clock } from '../../clock.ts';
+import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
+import { fullName, type RepositoryName } from '../repository-name.ts';
+import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
+import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
+import { onceUnlessRefused } from '../rest/once.ts';
+import { underCurrentName } from '../rest/renamed.ts';
+import { isGone } from '../write-failure.ts';
+import type { AnsweredComment, AnsweredUser } from './answers.ts';
+import { call, lookUp, pagesOf } from './calls.ts';
+
+const TIMEOUT_MS = 10_000;
+const ISSUE = '/repos/{owner}/{repo}/issues/{index}';
+const COMMENT = '/repos/{owner}/{repo}/issues/comments/{id}';
+/** A repository with more labels has most of them for machines. */
+const MAX_LABEL_PAGES = 10;
+const MAX_KNOWN_THREADS = 1_000;
+
+/** Threads that exist, or did when this isolate looked. */
+const knownThreads = new Set<string>();
+
+export class ForgejoThreads implements ThreadHost {
+  readonly #calls: RestCalls;
+
+  constructor(access: RestAccess & { clock: Clock }) {
+    this.#calls = openCalls(access);
+  }
+
+  async createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment> {
+    return this.#once(repository, async ({ owner, name: repo }) => {
+      const place = { owner, repo, index: number, request: limited() };
+      await this.#expectThread(place);
+      const answer = await call<AnsweredComment>(this.#calls.octokit, `POST ${ISSUE}/comments`, {
+        ...place,
+        data: { body: text },
+      });
+      expectStatus(answer, 201);
+      return { id: expectNumber(answer.data.id), url: expectAddress(answer.data.html_url) };
+    });
+  }
+
+  async createIssue(repository: RepositoryName, { title, body, labels }: NewIssue): Promise<PostedIssue> {
+    return this.#once(repository, async ({ owner, name: repo }) => {
+      const place = { owner, repo, request: limited() };
+      const ids = labels.length === 0 ? [] : await this.#labelIds(place, labels);
+      const answer = await call<{ number: number; html_url: string }>(
+        this.#calls.octokit,
+        'POST /repos/{owner}/{repo}/issues',
+        // Labels by someone without push rights are dropped.
+        { ...place, data: { title, body, labels: ids } },
+      );
+      expectStatus(answer, 201);
+      return { number: expectNumber(answer.data.number), url: expectAddress(answer.data.html_url) };
+    });
+  }
+
+  async ownComments(
+    { owner, name: repo }: RepositoryName,
+    number: number,
+    since: number,
+  ): Promise<CommentWithText[]> {
+    const { octokit, retried } = this.#calls;
+    const botId = await retried(async () =>
+      expectNumber((await call<AnsweredUser>(octokit, 'GET /user', { request: limited() })).data.id),
+    );
+    return retried(async () => {
+      const query = { owner, repo, index: number, since: new Date(since).toISOString(), request: limited() };
+      // All at once: this list has no pages.
+      const answer = await call<readonly AnsweredComment[]>(octokit, `GET ${ISSUE}/comments`, query);
+      expectStatus(answer, 200);
+      return expectList(answer.data)
+        .filter(({ user }) => user?.id === botId)
+        .map(({ id, html_url, body }) => ({
+          id: expectNumber(id),
+          url: expectAddress(html_url),
+          text: body ?? '',
+        }));
+    });
+  }
+
+  async editComment(
+    repository: RepositoryName,
+    id: number,
+    change: (text: string) => string | null,
+  ): Promise<void> {
+    const { octokit } = this.#calls;
+    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+      const place = { owner, repo, id };
+      const { data } = await call<AnsweredComment>(octokit, `GET ${COMMENT}`, {
+        ...place,
+        request: limited(),
+      });
+      // Another comment's text, or none, is not to be written over this one's.
+      if (expectNumber(data.id) !== id) throw new TypeError('the host answers with another comment');
+      const body = change(data.body ?? '');
+      if (body === null) return;
+      const edit = { ...place, data: { body }, request: limited() };
+      const changed = await call<AnsweredComment>(octokit, `PATCH ${COMMENT}`, edit);
+      if (expectNumber(changed.data.id) !== id) throw new TypeError('the host answers with another comment');
+    });
+  }
+
+  async deleteComment(repository: RepositoryName, id: number): Promise<void> {
+    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+      const place = { owner, repo, id, request: limited() };
+      expectStatus(await call(this.#calls.octokit, `DELETE ${COMMENT}`, place), 204);
+    });
+  }
+
+  /** A comment on a missing thread would be answered with 500, as if it might have been posted. */
+  async #expectThread(place: { owner: string; repo: string; index: number }): Promise<void> {
+    const { owner, repo, index } = place;
+    const key = `${this.#calls.apiUrl} ${fullName({ owner, name: repo })}#${index}`.toLowerCase();
+    if (knownThreads.has(key)) return;
+    await call(this.#calls.octokit, `GET ${ISSUE}`, place);
+    if (knownThreads.size >= MAX_KNOWN_THREADS) knownThreads.clear();
+    knownThreads.add(key);
+  }
+
+  /** Of the labels that the repository has. */
+  async #labelIds(place: Readonly<Record<string, unknown>>, names: readonly string[]): Promise<number[]> {
+    const ids: number[] = [];
+    let pages = 0;
+    const list = pagesOf<{ id: number; name: string }>(
+      this.#calls.octokit,
+      'GET /repos/{owner}/{repo}/labels',
+      place,
+    );
+    for await (const page of list) {
+      ids.push(...page.filter(({ name }) => names.includes(name)).map(({ id }) => expectNumber(id)));
+      if (ids.length >= names.length || (pages += 1) === MAX_LABEL_PAGES) break;
+    }
+    return ids;
+  }
+
+  async #unlessGone(
+    repository: RepositoryName,
+    change: (repository: RepositoryName) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await this.#renamed(repository, (current) => this.#calls.retried(() => change(current)));
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+  }
+
+  #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
+    return this.#renamed(repository, (current) => onceUnlessRefused(this.#calls, () => create(current)));
+  }
+
+  #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
+    return underCurrentName((name) => lookUp(this.#calls, name), repository, write);
+  }
+}
+
+function limited(): { signal: AbortSignal } {
+  return { signal: AbortSignal.timeout(TIMEOUT_MS) };
+}

@@ -1,0 +1,93 @@
+/** The bot account: what the host still lets it do is shared fairly, and everybody sees what is wrong with it. */
+import { describe, expect, it } from 'vitest';
+import { SUSPENDED_REST } from '../../sandbox/known-answers.ts';
+import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { Operator, OPERATOR } from './support/operator.ts';
+import { comment, speak } from './support/speak.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed({ env: { ...OPERATOR, LIMIT_CREATIONS: '15/1h' } });
+
+/** The lines of these series. */
+async function metrics(name: RegExp): Promise<string[]> {
+  const response = await fetch(`${bed.service.url}/metrics`, { headers: { Accept: 'text/plain' } });
+  return (await response.text()).split('\n').filter((line) => !line.startsWith('#') && name.test(line));
+}
+
+const creationsLeft = async () => Number((await metrics(/_creations_left\{/))[0]?.split(' ').at(-1));
+const frontPage = async () => (await fetch(bed.service.url, { headers: { Accept: 'text/html' } })).text();
+const alertTitles = async () => (await new Operator(bed).alerts()).map(({ title }) => title);
+
+describe('when little is left of what the account may create', () => {
+  it('whoever has had most is refused first, by every way to write, and others are served', async () => {
+    const { upstream, person, clone } = await contribute(bed);
+    const issues = `/v1/gh/${upstream.fullName}/issues/anonymous`;
+    await speak(bed, person, issues, { title: 'Issue', body: 'Words' });
+    // What creates nothing takes nothing: a comment on nothing, a preview, a push that fails.
+    expect((await comment(bed, person, `${upstream.fullName}/issues/999`, 'Words')).status).toBe(400);
+    await clone.commit();
+    await clone.push('-o', 'preview', 'origin', 'HEAD');
+    await clone.push('-o', 'base=nowhere', 'origin', 'HEAD');
+    await expect.poll(creationsLeft).toBe(14);
+
+    for (let time = 0; time < 11; time++) {
+      expect((await comment(bed, person, `${upstream.fullName}/issues/1`, `Words ${time}`)).status).toBe(200);
+    }
+    expect(await creationsLeft()).toBe(3);
+    const refused = await comment(bed, person, `${upstream.fullName}/issues/1`, 'More');
+    expect(refused.status).toBe(429);
+    expect(refused.body['error']).toMatch(/ lets the bot account do only so much, .*try again in 3\d{3} s$/);
+    const lines = await expectRefused(
+      bed,
+      upstream,
+      await clone.push('origin', 'HEAD'),
+      'the bot account has little left',
+    );
+    expect(lines.join('\n')).toMatch(/networks that have had less come first; try again in 3\d{3} s\./);
+
+    // Reading goes on for everybody, and whoever has had nothing writes.
+    await person.clone(upstream.url);
+    const other = await bed.person().clone(upstream.url);
+    await other.commit();
+    await expectAccepted(bed, { upstream, clone: other }, await other.push());
+    expect(await creationsLeft()).toBe(2);
+  });
+
+  it('shows what is left of the calls, too', async () => {
+    const [left, limit] = await metrics(/_host_calls_/);
+    expect(left).toMatch(/^gitveil_host_calls_left\{host="127\.0\.0\.1:\d+"\} 4\d{3}$/);
+    expect(limit).toMatch(/^gitveil_host_calls_limit\{host="127\.0\.0\.1:\d+"\} 5000$/);
+  });
+});
+
+describe('an account that the host refuses', () => {
+  it('by Git alone is told to the operator, on the front page and in the metrics, until it is over', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const path = new RegExp(`/gitveil-bot/${upstream.name}\\.git/git-receive-pack$`);
+    const answer = { status: 401, body: 'Invalid username or token.\n' };
+    // Later than what the push asks of the REST interface meanwhile.
+    bed.sandbox.faults.inject({ method: 'POST', path, answer, delayMs: 500 });
+    expect((await clone.push()).code).toBe(1);
+    await expect.poll(alertTitles).toEqual(['Something is wrong with the token']);
+    const words = 'refuses the bot’s token';
+    await expect.poll(frontPage).toContain(words);
+    expect(await metrics(/problem="rejected"\} 1$/)).toHaveLength(2);
+
+    expect((await clone.push()).code).toBe(0);
+    await expect.poll(frontPage).not.toContain(words);
+    expect(await metrics(/^gitveil_bot_account_problem/)).toEqual([]);
+  });
+
+  it('because it is suspended is called what it is', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/forks$/, answer: SUSPENDED_REST });
+    expect((await clone.push()).code).toBe(1);
+    await expect
+      .poll(alertTitles)
+      .toEqual(['Something is wrong with the token', 'The bot account is suspended']);
+    await expect.poll(frontPage).toContain('has suspended the bot’s account');
+    expect(await metrics(/^gitveil_bot_account_problem\{.*problem="suspended"\} 1$/)).toHaveLength(1);
+  });
+});
