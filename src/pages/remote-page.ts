@@ -91,7 +91,7 @@ function acceptanceInWords(policy: KnownPolicy, repository: RepositoryName): [to
     return ['warn', 'What this repository accepts cannot be read at the moment. Try again in a minute.'];
   if (policy === null) return ['bad', 'There is no public repository of this name.'];
   const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
-  const [refused] = KINDS.filter((kind) => !policy.accepted.includes(kind));
+  const refused = KINDS.find((kind) => !policy.accepted.includes(kind));
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
   if (accepted.length === 0 || policy.problem !== null)
     return ['bad', policyRefusal(policy, repository, refused) ?? ''];

@@ -36,6 +36,10 @@ async function change(upstream: Upstream, path: string, text: string, step = 'pr
 const forkFile = (upstream: Upstream, hash: string, path: string): Promise<string> =>
   gitIn(bed.host.forkPath(upstream) ?? '', 'cat-file', 'blob', `refs/heads/anon-${hash}:${path}`);
 
+/** Of a tree; the name in Latin-1. */
+const entry = (mode: string, name: string, oid: string): Buffer =>
+  Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(oid, 'hex')]);
+
 /** Runs git in upstream's repository; answers the id that it prints. */
 async function made(upstream: Upstream, input: string | Uint8Array, ...args: string[]): Promise<string> {
   const env = neutralEnvironment({ GIT_CONFIG_GLOBAL: '/dev/null' });
@@ -51,8 +55,6 @@ describe('a change', () => {
     // A link, an executable file, an old mode, and a name in Latin-1.
     const blob = await upstream.git('rev-parse', 'main:lib/a.txt');
     const [sub, old] = [await upstream.git('rev-parse', 'main:lib/sub'), await upstream.tip()];
-    const entry = (mode: string, name: string, oid: string) =>
-      Buffer.concat([Buffer.from(`${mode} ${name}\0`, 'latin1'), Buffer.from(oid, 'hex')]);
     const lib = await made(
       upstream,
       Buffer.concat([
@@ -63,7 +65,11 @@ describe('a change', () => {
         entry('100755', 'run.sh', blob),
         entry('40000', 'sub', sub),
       ]),
-      ...['hash-object', '-t', 'tree', '-w', '--stdin'],
+      'hash-object',
+      '-t',
+      'tree',
+      '-w',
+      '--stdin',
     );
     const root = await made(upstream, `040000 tree ${lib}\tlib\n`, 'mktree');
     const author = ['-c', 'user.name=Mona', '-c', 'user.email=mona@upstream.example'];

@@ -148,7 +148,7 @@ function numbered(word: string, count: number): string[] {
 
 /** By the textbook, for comparison. */
 function longestCommon(a: readonly string[], b: readonly string[]): number {
-  let row = new Array<number>(b.length + 1).fill(0);
+  let row = Array.from({ length: b.length + 1 }, () => 0);
   for (const one of a) {
     const next = [0];
     for (const [index, other] of b.entries()) {

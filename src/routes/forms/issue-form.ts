@@ -4,6 +4,7 @@ import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { fullName, type RepositoryName } from '../../host/repository-name.ts';
 import { donePage, type IssueForm, issueFormPage, issuePreviewPage } from '../../pages/forms/thread-pages.ts';
+import { countAct } from '../../middleware/measure.ts';
 import { answerPage } from '../pages/page.ts';
 import type { Refused } from '../request/refused.ts';
 import { sentence } from '../request/rate-limit.ts';
@@ -41,6 +42,7 @@ export async function sendIssueForm(c: Context<AppEnv>, target: RepositoryName):
     return answerPage(c, issuePreviewPage(form, checked.issue.body), 200, NOT_KEPT);
   }
   const outcome = await createIssue(c, target, payload);
+  countAct('gitveil_issues_total', outcome.kind === 'refused' ? outcome.status : 200);
   if (outcome.kind === 'refused') return again(outcome);
   const reply = remotePath(c.var.host, target) + REPLY_FORM;
   const next = { ...form, action: reply, token: await formToken(c, reply) };

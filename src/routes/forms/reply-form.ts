@@ -13,6 +13,7 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
+import { countAct } from '../../middleware/measure.ts';
 import { answerPage } from '../pages/page.ts';
 import { publicOrigin } from '../request/public-origin.ts';
 import { sentence } from '../request/rate-limit.ts';
@@ -77,6 +78,7 @@ export async function sendReplyForm(c: Context<AppEnv>, target: RepositoryName):
     return answerPage(c, replyPreviewPage({ ...form, userToken }, text, hash), 200, NOT_KEPT);
   }
   const outcome = await postComment(c, { repository: target, number }, payload);
+  countAct('gitveil_comments_total', outcome.kind === 'refused' ? outcome.status : 200);
   if (outcome.kind === 'refused') return again(outcome);
   const next = { ...form, token: await formToken(c, form.action) };
   const { comment_url: url, hash, user_token: userToken } = outcome.answer;

@@ -71,9 +71,9 @@ async function pullRequestSource(
   host: PushHost,
   { target, prHash, anonEmail }: PullRequestName,
 ): Promise<Source | NoSource> {
-  const { transport, repositories, botLogin } = host;
+  const { transport, repositories } = host;
   const branch = workBranch(prHash);
-  const head = { fork: { owner: await botLogin(), name: target.name }, branch };
+  const head = { fork: { owner: await host.botLogin(), name: target.name }, branch };
   const pullRequest = await repositories.findPullRequest(target, head);
   if (pullRequest === null || !pullRequest.isOpen || pullRequest.fork === null) {
     return none(
