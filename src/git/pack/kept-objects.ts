@@ -81,14 +81,15 @@ export class KeptObjects {
     this.#use(bytes);
     this.#reserved = 0;
     this.#bytes += bytes;
-    const index = this.#oids.add(hashObject(type, content));
+    const oid = hashObject(type, content);
+    const index = this.#oids.add(oid);
     if (index === this.#contents.length) {
       this.#contents.push(content);
       this.#isTag.push(type === 'tag' ? 1 : 0);
     }
     this.#offsets.push(offset);
     this.#objects.push(index);
-    return this.#object(index);
+    return this.#object(index, oid);
   }
 
   atOffset(offset: number): KeptObject | undefined {
@@ -110,7 +111,7 @@ export class KeptObjects {
 
   withOid(oid: Oid): KeptObject | undefined {
     const index = this.#oids.indexOf(oid);
-    return index < 0 ? undefined : this.#object(index);
+    return index < 0 ? undefined : this.#object(index, oid);
   }
 
   /** Gives the memory back at once. Contents that were handed out become empty. */
@@ -124,10 +125,10 @@ export class KeptObjects {
     this.#reserved = bytes;
   }
 
-  #object(index: number): KeptObject {
+  #object(index: number, oid = this.#oids.at(index)): KeptObject {
     return {
       type: this.#isTag.at(index) === 1 ? 'tag' : 'commit',
-      oid: this.#oids.at(index),
+      oid,
       content: this.#contents.at(index),
     };
   }
