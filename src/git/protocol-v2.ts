@@ -1,5 +1,5 @@
 /**
- * The two protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2,
+ * The protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2,
  * "ls-refs", "fetch").
  *
  * Both are sent without asking for the host's capabilities first. Over HTTP, version 2 is stateless and the header
@@ -138,6 +138,31 @@ export function encodeHistoryFetch({ wants, haves = [], since, tipsOnly }: Histo
     ...(tipsOnly === true ? ['deepen 1'] : []),
     ...wants.map((oid) => `want ${oid}`),
     ...haves.map((oid) => `have ${oid}`),
+    'done',
+  ]);
+}
+
+/**
+ * Objects by their ids. What they refer to is left out, unless it is asked for.
+ *
+ * A wanted object always comes, whatever the filter leaves out, and version 2 serves any object that the host has, not
+ * only tips. Of the filters by depth, GitHub allows `tree:0` alone (uploadpackfilter.tree.maxDepth).
+ */
+export interface ObjectRequest {
+  readonly wants: readonly Oid[];
+  /** Also all folders below the wanted one. */
+  readonly withFolders?: boolean;
+  /** For commits: how many of the history, the wanted one included. */
+  readonly depth?: number;
+}
+
+export function encodeObjectFetch({ wants, withFolders = false, depth }: ObjectRequest): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    withFolders ? 'filter blob:none' : 'filter tree:0',
+    ...(depth === undefined ? [] : [`deepen ${depth}`]),
+    ...wants.map((oid) => `want ${oid}`),
     'done',
   ]);
 }

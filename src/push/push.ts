@@ -15,7 +15,7 @@ import type { Logger } from '../log.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
 import { BodyError, drain } from '../streams.ts';
 import type { Place } from './admission.ts';
-import { bannerLines } from './reply/banner.ts';
+import { type BannerFacts, bannerLines } from './reply/banner.ts';
 import { Claims } from './pull-request/claims.ts';
 import { type CommandPlan, planCommands } from './command/command-plan.ts';
 import { HostSteps } from './reply/host-steps.ts';
@@ -58,6 +58,8 @@ export class Push {
   #relay: PackRelay | null = null;
   /** Its place among the pull requests that its address may open; null if it opens none, or none yet. */
   #place: Place | null = null;
+  /** What became of it; null before `conclude` has ended, or if no command was accepted. */
+  #result: BannerFacts | Refusal | null = null;
   /** Whether a retry would have something left to do. */
   #isUnfinished = false;
 
@@ -77,6 +79,11 @@ export class Push {
     this.#commands = planCommands(request.commandList);
     this.#claims = new Claims(host);
     this.#startedAt = host.clock.now();
+  }
+
+  /** The pull request that it has opened or updated, or why not. Null before `conclude` has ended. */
+  get result(): BannerFacts | Refusal | null {
+    return this.#result;
   }
 
   /** Reads the body to its end or to its limit, even if the push fails. Never rejects. */
@@ -101,6 +108,7 @@ export class Push {
     }
     const refusal = outcome instanceof Refusal ? outcome : null;
     if (refusal !== null) {
+      this.#result = refusal;
       // An attempt before this one was never answered: what it did is not to be forgotten because this one failed.
       this.#isUnfinished ||= this.#claims.isRepeated;
       this.#branch?.forget();
@@ -228,21 +236,21 @@ export class Push {
       this.#record(received, pullRequest, { tip, dates: dates(), key: newKey }),
     ]);
     await this.#run.reply.progress(...submodules);
-    await this.#run.reply.progress(
-      ...bannerLines({
-        updated: isUpdate,
-        prUrl: pullRequest.url,
-        author: received.botLogin,
-        branch: workBranch(prHash),
-        prHash,
-        prKey: newKey ?? (needsKey ? options.prKey : null),
-        base: options.base,
-        pageUrl: this.#settings.pageUrl(prHash),
-        subscribeUrl: `${this.#settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
-        remoteUrl: this.#settings.remoteUrl(received.upstream.repository),
-        refName: this.#commands.taken?.command.refName ?? '',
-      }),
-    );
+    const facts: BannerFacts = {
+      updated: isUpdate,
+      prUrl: pullRequest.url,
+      author: received.botLogin,
+      branch: workBranch(prHash),
+      prHash,
+      prKey: newKey ?? (needsKey ? options.prKey : null),
+      base: options.base,
+      pageUrl: this.#settings.pageUrl(prHash),
+      subscribeUrl: `${this.#settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
+      remoteUrl: this.#settings.remoteUrl(received.upstream.repository),
+      refName: this.#commands.taken?.command.refName ?? '',
+    };
+    await this.#run.reply.progress(...bannerLines(facts));
+    this.#result = facts;
     return null;
   }
 
