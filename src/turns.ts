@@ -1,14 +1,12 @@
 /**
- * Lets one request of this isolate at a time do an expensive piece of work.
+ * Lets one request of this isolate at a time do a piece of work whose result all of them can use. For how much memory
+ * requests may take together, see memory-budget.ts.
  *
- * Waiting requests look again every few milliseconds on timers of their own. They cannot await a promise of the request
- * that works, because it never settles once that request's client disconnects. For the same reason a turn expires.
+ * A turn expires, because a request may die while it has one.
  */
 import type { Clock } from './clock.ts';
-import { HostError } from './host/host-error.ts';
+import { waitUntil } from './waiting.ts';
 
-const FIRST_POLL_MS = 10;
-const MAX_POLL_MS = 160;
 /** Long enough for slow work, short enough that a crashed holder does not block others for long. */
 const TURN_MS = 30_000;
 /** A person gives up soon after that. */
@@ -29,18 +27,15 @@ export class Turns {
 
   /** Waits until nobody works on `key`. @throws HostError `busy` after too long a wait. */
   async take(key: string, clock: Clock): Promise<Turn> {
-    const giveUpAt = clock.now() + MAX_WAIT_MS;
-    let hasWaited = false;
-    for (let pollMs = FIRST_POLL_MS; this.#isTaken(key, clock); pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
-      if (clock.now() >= giveUpAt) {
-        throw new HostError('busy', 'The service is busy. Try again in a minute.');
-      }
-      await clock.sleep(pollMs);
-      hasWaited = true;
-    }
-    const turn = { expiresAt: clock.now() + TURN_MS };
-    if (this.#taken.size >= MAX_TURNS) this.#removeExpired(clock);
-    this.#taken.set(key, turn);
+    const turn = { expiresAt: 0 };
+    const isTakenNow = (): boolean => {
+      if (this.#isTaken(key, clock)) return false;
+      turn.expiresAt = clock.now() + TURN_MS;
+      if (this.#taken.size >= MAX_TURNS) this.#removeExpired(clock);
+      this.#taken.set(key, turn);
+      return true;
+    };
+    const hasWaited = await waitUntil(isTakenNow, MAX_WAIT_MS, clock);
     return {
       hasWaited,
       end: () => {

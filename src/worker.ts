@@ -22,6 +22,7 @@ import { comments } from './routes/threads/comments.ts';
 import { badges } from './routes/service/badges.ts';
 import { frontPage } from './routes/pages/front-page.ts';
 import { docs } from './routes/pages/docs.ts';
+import { forms } from './routes/forms/forms.ts';
 import { git } from './routes/git/git.ts';
 import { RememberingRouter } from './routes/remembering-router.ts';
 import { health } from './routes/service/health.ts';
@@ -99,6 +100,7 @@ app.route('/', issues);
 app.route('/', moderation);
 app.route('/', appeals);
 app.route('/', frontPage);
+app.route('/', forms);
 app.route('/', git);
 
 app.notFound(unmatched(app));

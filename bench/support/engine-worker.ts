@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
 import { anonymizeCommits } from '../../src/git/anonymize.ts';
-import { type NewCommit, traceNewCommits } from '../../src/git/new-commits.ts';
+import { type NewCommits, traceNewCommits } from '../../src/git/new-commits.ts';
 import { hashObject } from '../../src/git/oid.ts';
 import {
   EntryHeaderReader,
@@ -85,7 +85,7 @@ function rewrite(): void {
   rewriter.trailer();
 }
 
-function trace(find: (oid: string) => Uint8Array | undefined): readonly NewCommit[] {
+function trace(find: (oid: string) => Uint8Array | undefined): NewCommits {
   const found = traceNewCommits(tip, find, {
     since: -Infinity,
     othersSince: -Infinity,
@@ -98,7 +98,7 @@ function trace(find: (oid: string) => Uint8Array | undefined): readonly NewCommi
 
 /** The contents of the pack's commits before and after; of use for a pack of commits only. */
 let originals: readonly Uint8Array[] = [];
-let rewritten: readonly Uint8Array[] = [];
+let rewritten: Iterable<Uint8Array> = [];
 
 function prepareParts(): void {
   const kept = new Map<string, KeptObject>();

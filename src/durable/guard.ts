@@ -10,7 +10,13 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
 import { type Action, pardonOf } from '../guard/action-token.ts';
-import { type Alert, type Appeal, type ModerationNews, pseudonymOf } from '../guard/alert.ts';
+import {
+  type AccountPlace,
+  type Alert,
+  type Appeal,
+  type ModerationNews,
+  pseudonymOf,
+} from '../guard/alert.ts';
 import { burstToTell } from '../guard/burst-alerts.ts';
 import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
 import { ClientAttempts } from '../guard/client-attempts.ts';
@@ -118,10 +124,14 @@ export class Guard extends DurableObject<Env> {
   }
 
   /** Something is wrong with the bot's account or token, or nothing any more. */
-  async tokenProblems(account: string, problems: readonly TokenProblem[]): Promise<void> {
+  async tokenProblems(
+    account: string,
+    place: AccountPlace,
+    problems: readonly TokenProblem[],
+  ): Promise<void> {
     const now = Date.now();
     if (this.#tokenReport.take(account, problems, now)) {
-      await this.#raise({ kind: 'token', problems }, null, now);
+      await this.#raise({ kind: 'token', account: place, problems }, null, now);
     }
   }
 

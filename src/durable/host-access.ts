@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';
-import { type HostConfig, hostNameOf } from '../config/hosts.ts';
+import { type HostConfig, hostNameOf, tokenVariable } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { AccountBackOff } from '../host/account/account-back-off.ts';
@@ -73,7 +73,8 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
       for (const problem of problems) {
         logger.warn('something is wrong with the token of the bot account', { outcome: problem });
       }
-      const told = hostAccountOf(env, host).foundProblems(problems);
+      const place = { hostName: hostNameOf(host), variable: tokenVariable(host.key) };
+      const told = hostAccountOf(env, host).foundProblems(place, problems);
       waitUntil(
         told.catch((error: unknown) =>
           logger.error('the operator could not be told of the token', { error }),

@@ -23,6 +23,7 @@ import {
   type KnownCalls,
   latestCalls,
 } from '../guard/account-budget.ts';
+import type { AccountPlace } from '../guard/alert.ts';
 import { HourlyCounts } from '../guard/hourly-counts.ts';
 import type { Limit } from '../guard/sliding-window.ts';
 import type { TokenProblem } from '../host/account/account-rules.ts';
@@ -133,14 +134,14 @@ export class HostAccount extends DurableObject<Env> {
    * What is wrong with the account or its token; none: nothing is. The guard hears of it, and tells the operator. Rejects
    * if it cannot be reached.
    */
-  async foundProblems(problems: readonly TokenProblem[]): Promise<void> {
+  async foundProblems(place: AccountPlace, problems: readonly TokenProblem[]): Promise<void> {
     const now = Date.now();
     if (problems.length === 0 && this.#problems.current(now).length === 0) return;
     this.#problems.set(problems, now);
     const { GUARD } = this.env;
     // One after the other, so that the guard knows the last ones.
     const telling = this.#telling.then(() =>
-      GUARD.get(GUARD.idFromName('guard')).tokenProblems(this.ctx.id.name ?? '', problems),
+      GUARD.get(GUARD.idFromName('guard')).tokenProblems(this.ctx.id.name ?? '', place, problems),
     );
     this.#telling = telling.catch(() => {});
     return telling;

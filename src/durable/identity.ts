@@ -166,7 +166,7 @@ export class Identity extends DurableObject<Env> {
     const isListed = isNobody(records) || (await this.#list(hash));
     moderation.prune(now);
     history.prune(now);
-    await tellNews(records, this.#guard(), now);
+    await tellNews(records, this.#guard(), this.#hostKey, now);
     // In one write with the statements before and after.
     comments.forgetKept();
     const dueAt = this.#nextDueAt();

@@ -1,17 +1,18 @@
 /**
  * Rewrites a chain of commits so that only the bot's identity is left in it (contract, 2.10).
  */
-import { ByteSlabs } from './byte-slabs.ts';
+import { ByteArrays } from './byte-arrays.ts';
 import { type Commit, encodeAnonymousCommit, type Identity } from './commit.ts';
-import type { NewCommit } from './new-commits.ts';
+import type { NewCommits } from './new-commits.ts';
 import { hashObject, type Oid } from './oid.ts';
+import { OidMap } from './oid-map.ts';
 import { type Mentions, replaceMentions } from './own-ids.ts';
 
 export interface AnonymousHistory {
   /** The new id of each commit, by its original id. */
-  readonly renamed: ReadonlyMap<Oid, Oid>;
+  readonly renamed: OidMap;
   /** Contents of the new commits, each once: two originals that differ only in author and date become one. */
-  readonly contents: readonly Uint8Array[];
+  readonly contents: ByteArrays;
 }
 
 /**
@@ -21,15 +22,13 @@ export interface AnonymousHistory {
  * @param mentions where messages mention others of these commits.
  */
 export function anonymizeCommits(
-  commits: readonly NewCommit[],
+  commits: NewCommits,
   identity: Identity,
   dateOf: (original: Oid) => number,
   mentions: Mentions,
 ): AnonymousHistory {
-  const renamed = new Map<Oid, Oid>();
-  const contents = new Map<Oid, Uint8Array>();
-  const slabs = new ByteSlabs();
-  const allocate = (bytes: number) => slabs.take(bytes);
+  const renamed = new OidMap();
+  const contents = new ByteArrays();
   const newIdOf = (oid: Oid): Oid => renamed.get(oid) ?? oid;
   for (const { oid, commit } of commits) {
     const message = replaceMentions(commit.message, mentions.get(oid), newIdOf);
@@ -38,13 +37,10 @@ export function anonymizeCommits(
       newParents(commit, newIdOf),
       identity,
       dateOf(oid),
-      allocate,
     );
-    const newId = hashObject('commit', content);
-    renamed.set(oid, newId);
-    contents.set(newId, content);
+    if (renamed.set(oid, hashObject('commit', content))) contents.push(content);
   }
-  return { renamed, contents: [...contents.values()] };
+  return { renamed, contents };
 }
 
 /** Each parent once, as Git itself writes them, because two parents may have become the same commit. */

@@ -30,9 +30,10 @@ export class ByteReader {
   /**
    * Exactly `length` bytes as a copy of their own, or null if the stream ends before. The caller bounds
    * `length`: it is allocated at once.
+   * @param buffer where to copy them, if they are used up before the next read; has room for `length` bytes.
    */
-  async readExactly(length: number): Promise<Uint8Array | null> {
-    const bytes = new Uint8Array(length);
+  async readExactly(length: number, buffer?: Uint8Array): Promise<Uint8Array | null> {
+    const bytes = buffer?.subarray(0, length) ?? new Uint8Array(length);
     let filled = 0;
     while (filled < length) {
       if (this.#position === this.#chunk.byteLength && !(await this.#advance())) return null;
@@ -68,6 +69,8 @@ export class ByteReader {
   }
 
   async #advance(): Promise<boolean> {
+    // Everything in it was copied.
+    if (this.#chunk !== EMPTY) this.#source.recycle?.();
     const chunk = await this.#source.read();
     if (chunk === null) return false;
     this.#chunk = chunk;

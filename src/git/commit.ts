@@ -85,14 +85,12 @@ export function parseCommit(content: Uint8Array): Commit {
  * The anonymous commit's content.
  * @param parents the ids to name: rewritten ones where the parent was rewritten.
  * @param committedAt seconds since 1970; the time zone is always UTC.
- * @param allocate where the content is put.
  */
 export function encodeAnonymousCommit(
   commit: Commit,
   parents: readonly Oid[],
   identity: Identity,
   committedAt: number,
-  allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {
   const signature = `${identity.name} <${identity.email}> ${committedAt} +0000`;
   const headers = [
@@ -103,7 +101,7 @@ export function encodeAnonymousCommit(
     ...(commit.encoding === null ? [] : [`encoding ${commit.encoding}`]),
   ];
   const head = utf8(`${headers.join('\n')}\n\n`);
-  const content = allocate(head.byteLength + commit.message.byteLength);
+  const content = new Uint8Array(head.byteLength + commit.message.byteLength);
   content.set(head);
   content.set(commit.message, head.byteLength);
   return content;

@@ -7,7 +7,9 @@
  * unproven, and stops the push.
  */
 import { type Commit, parseCommit } from './commit.ts';
+import { NumberList } from './number-list.ts';
 import type { Oid } from './oid.ts';
+import { OidTable } from './oid-table.ts';
 
 /** Upstream's history as far as it was listed: everything committed since a date. */
 export interface KnownHistory {
@@ -25,7 +27,15 @@ export interface KnownHistory {
 
 export interface NewCommit {
   readonly oid: Oid;
+  /** May be parsed anew each time: a push has thousands of commits, and their parts take more memory than their contents. */
   readonly commit: Commit;
+}
+
+/** An array, or anything like one that makes its commits when they are asked for. */
+export interface NewCommits extends Iterable<NewCommit> {
+  readonly length: number;
+  /** As of an array. */
+  at(index: number): NewCommit | undefined;
 }
 
 export type Trace =
@@ -33,7 +43,7 @@ export type Trace =
    * Everything is proved. `commits` has parents before children, and is empty if upstream has the tip. `ground` are the
    * upstream commits that they are based on.
    */
-  | { readonly kind: 'complete'; readonly commits: readonly NewCommit[]; readonly ground: ReadonlySet<Oid> }
+  | { readonly kind: 'complete'; readonly commits: NewCommits; readonly ground: ReadonlySet<Oid> }
   /** A commit is neither in the pack (yet) nor in the listed history. */
   | { readonly kind: 'unproven' }
   /** Commits from before the listed period may be upstream's: list further back to find out. */
@@ -41,59 +51,118 @@ export type Trace =
   /** The same, but only on branches that the push is not based on. */
   | { readonly kind: 'reaches-back-on-others' };
 
+type FindContent = (oid: Oid) => Uint8Array | undefined;
+
+class FoundCommit implements NewCommit {
+  readonly oid: Oid;
+  readonly #find: FindContent;
+
+  constructor(oid: Oid, find: FindContent) {
+    this.oid = oid;
+    this.#find = find;
+  }
+
+  get commit(): Commit {
+    return parseCommit(this.#find(this.oid) as Uint8Array);
+  }
+}
+
+class FoundCommits implements NewCommits {
+  readonly #oids: OidTable;
+  readonly #order: NumberList;
+  readonly #find: FindContent;
+
+  /** @param order numbers of `oids`. */
+  constructor(oids: OidTable, order: NumberList, find: FindContent) {
+    this.#oids = oids;
+    this.#order = order;
+    this.#find = find;
+  }
+
+  get length(): number {
+    return this.#order.length;
+  }
+
+  at(index: number): NewCommit | undefined {
+    const place = index < 0 ? this.length + index : index;
+    if (place < 0 || place >= this.length) return undefined;
+    return new FoundCommit(this.#oids.at(this.#order.at(place)), this.#find);
+  }
+
+  *[Symbol.iterator](): Generator<NewCommit> {
+    for (let place = 0; place < this.length; place++) yield this.at(place) as NewCommit;
+  }
+}
+
+/** How far the walk has come with a commit. */
+const MET = 0;
+const ENTERED = 1;
+const LEFT = 2;
+/** Left, and based on something older than the listed period. */
+const LEFT_OLD = 3;
+
 /**
- * @param find the content of a commit of the pack, or undefined.
- * Cost: linear in the commits that the walk meets; each is parsed once.
+ * @param find the content of a commit of the pack, or undefined. The new commits use it later, too.
+ * Cost: linear in the commits that the walk meets; each is parsed twice.
  */
-export function traceNewCommits(
-  tip: Oid,
-  find: (oid: Oid) => Uint8Array | undefined,
-  history: KnownHistory,
-): Trace {
-  const met = new Map<Oid, Commit>();
-  const commits: NewCommit[] = [];
+export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHistory): Trace {
+  /** Commits of the pack that the walk has met, and their states. */
+  const met = new OidTable();
+  const states = new NumberList('uint32');
+  const meet = (oid: Oid): number => {
+    const number = met.add(oid);
+    if (number === states.length) states.push(MET);
+    return number;
+  };
+  const order = new NumberList('uint32');
   const ground = new Set<Oid>();
   /**
    * A loop instead of recursion, because histories are deeper than the stack. Parents leave the stack before children.
    */
-  const stack: { oid: Oid; entered: boolean }[] = [{ oid: tip, entered: false }];
-  /** Commits that are based on something older than the listed period. */
-  const onOldGround = new Set<Oid>();
+  const stack = new NumberList('uint32');
+  stack.push(meet(tip));
   let reachesBack = false;
   let oldestAt = Infinity;
-  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
-    const { oid } = top;
-    const known = met.get(oid);
-    if (known === undefined) {
-      if (history.isKnown(oid)) {
-        ground.add(oid);
-        stack.pop();
-        continue;
+  while (stack.length > 0) {
+    const number = stack.at(stack.length - 1);
+    const state = states.at(number);
+    const oid = met.at(number);
+    if (state === MET && history.isKnown(oid)) {
+      ground.add(oid);
+      stack.pop();
+      continue;
+    }
+    if (state >= LEFT) {
+      stack.pop();
+      continue;
+    }
+    const content = find(oid);
+    if (content === undefined) return { kind: 'unproven' };
+    const { parents, committedAt } = parseCommit(content);
+    if (state === MET) {
+      states.set(number, ENTERED);
+      for (const parent of parents) {
+        const next = meet(parent);
+        if (states.at(next) === MET) stack.push(next);
       }
-      const content = find(oid);
-      if (content === undefined) return { kind: 'unproven' };
-      const commit = parseCommit(content);
-      met.set(oid, commit);
-      top.entered = true;
-      for (const parent of commit.parents) if (!met.has(parent)) stack.push({ oid: parent, entered: false });
       continue;
     }
     stack.pop();
-    if (!top.entered) continue;
-    const old =
-      known.parents.length === 0 ||
-      known.parents.some(
-        (parent) => onOldGround.has(parent) || (!met.has(parent) && !history.isListed(parent)),
-      );
-    if (old) onOldGround.add(oid);
+    const isOld =
+      parents.length === 0 ||
+      parents.some((parent) => {
+        const parentState = states.at(met.indexOf(parent));
+        return parentState === LEFT_OLD || (parentState === MET && !history.isListed(parent));
+      });
+    states.set(number, isOld ? LEFT_OLD : LEFT);
     // A date alone proves nothing (clocks are wrong, and some people hide theirs). It counts only together with the
     // ground.
-    if (old && known.committedAt < history.since) reachesBack = true;
+    if (isOld && committedAt < history.since) reachesBack = true;
     // Another branch may have left the listed history at any point, so its commits may be based on listed ones.
-    oldestAt = Math.min(oldestAt, known.committedAt);
-    commits.push({ oid, commit: known });
+    oldestAt = Math.min(oldestAt, committedAt);
+    order.push(number);
   }
   if (reachesBack) return { kind: 'reaches-back' };
   if (oldestAt < history.othersSince) return { kind: 'reaches-back-on-others' };
-  return { kind: 'complete', commits, ground };
+  return { kind: 'complete', commits: new FoundCommits(met, order, find), ground };
 }

@@ -6,9 +6,10 @@
  * to the same length. Nothing else of a text changes, whatever its encoding: the digits are the same bytes in all that
  * Git allows.
  */
-import type { NewCommit } from './new-commits.ts';
+import type { NewCommit, NewCommits } from './new-commits.ts';
 import type { Oid } from './oid.ts';
 import { OID_HEX_LENGTH } from './oid.ts';
+import { OidTable } from './oid-table.ts';
 
 /** Git abbreviates ids to this length, or longer where that is ambiguous. */
 const MIN_ABBREVIATION = 7;
@@ -30,12 +31,12 @@ const IS_HEX = new Uint8Array(256);
 for (const digit of '0123456789abcdefABCDEF') IS_HEX[digit.charCodeAt(0)] = 1;
 
 export class OwnIds {
-  readonly #oids: readonly Oid[];
+  readonly #oids = new OidTable();
   /** By the first digits; built when the first text contains something like an id. */
   #byStart: Map<string, Oid[]> | null = null;
 
-  constructor(oids: readonly Oid[]) {
-    this.#oids = oids;
+  constructor(oids: Iterable<Oid>) {
+    for (const oid of oids) this.#oids.add(oid);
   }
 
   /** In the order of the text. Cost: one look at each byte. */
@@ -55,7 +56,7 @@ export class OwnIds {
     return mentions ?? NONE;
   }
 
-  mentionsInMessages(commits: readonly NewCommit[]): Mentions {
+  mentionsInMessages(commits: NewCommits): Mentions {
     const mentions = new Map<Oid, readonly Mention[]>();
     for (const { oid, commit } of commits) {
       const found = this.mentionsIn(commit.message);
@@ -65,7 +66,7 @@ export class OwnIds {
   }
 
   #find(abbreviation: string): Oid | null {
-    this.#byStart ??= Map.groupBy(this.#oids, (oid) => oid.slice(0, MIN_ABBREVIATION));
+    this.#byStart ??= Map.groupBy(this.#oids.oids(), (oid) => oid.slice(0, MIN_ABBREVIATION));
     const candidates = this.#byStart.get(abbreviation.slice(0, MIN_ABBREVIATION)) ?? [];
     const fitting = candidates.filter((oid) => oid.startsWith(abbreviation));
     return fitting.length === 1 ? (fitting[0] as Oid) : null;
@@ -91,11 +92,11 @@ export function replaceMentions(
  * order always exists, because a commit's id is a hash over its parents' ids and its message.
  * @param commits parents before children.
  */
-export function orderByMentions(commits: readonly NewCommit[], mentions: Mentions): readonly NewCommit[] {
+export function orderByMentions(commits: NewCommits, mentions: Mentions): NewCommits {
   if (mentions.size === 0) return commits;
-  const byOid = new Map(commits.map((commit) => [commit.oid, commit]));
+  const byOid = new Map(Array.from(commits, (commit) => [commit.oid, commit]));
   const ordered = new Set<NewCommit>();
-  for (const last of commits) {
+  for (const last of byOid.values()) {
     const stack = [last];
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
       const mentioned = (mentions.get(top.oid) ?? NONE).map(({ oid }) => oid);

@@ -58,9 +58,10 @@ function parseLength(digits: Uint8Array): number {
 
 /**
  * The next packet of the stream. The payload is a copy of its own.
+ * @param buffer where to put the payload, if it is used up before the next read; of MAX_PKT_PAYLOAD_BYTES.
  * @throws ProtocolError `bad-request` on a malformed length, or where the stream ends inside a packet.
  */
-export async function readPacket(reader: ByteReader): Promise<Packet> {
+export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promise<Packet> {
   const digits = await reader.readExactly(LENGTH_BYTES);
   if (digits === null) throw endedEarly();
   const length = parseLength(digits);
@@ -79,7 +80,7 @@ export async function readPacket(reader: ByteReader): Promise<Packet> {
       'The request is not in pkt-line format. Push with an ordinary Git client.',
     );
   }
-  const payload = await reader.readExactly(length - LENGTH_BYTES);
+  const payload = await reader.readExactly(length - LENGTH_BYTES, buffer);
   if (payload === null) throw endedEarly();
   return { kind: 'data', payload };
 }

@@ -7,8 +7,9 @@
  * Otherwise the whole push is refused.
  */
 import { parseCommit } from './commit.ts';
-import type { KnownHistory, NewCommit } from './new-commits.ts';
+import type { KnownHistory, NewCommits } from './new-commits.ts';
 import type { Oid } from './oid.ts';
+import { OidTable } from './oid-table.ts';
 import type { KeptObject } from './pack/kept-objects.ts';
 import { parseTagTarget } from './tag.ts';
 
@@ -26,12 +27,13 @@ export interface PushedObjects {
  */
 export function classifyObjects(
   kept: Iterable<KeptObject>,
-  newCommits: readonly NewCommit[],
+  newCommits: NewCommits,
   ground: ReadonlySet<Oid>,
   otherTips: readonly Oid[],
   history: KnownHistory,
 ): PushedObjects {
-  const isNew = new Set(newCommits.map(({ oid }) => oid));
+  const isNew = new OidTable();
+  for (const { oid } of newCommits) isNew.add(oid);
   const commits = new Map<Oid, Uint8Array>();
   const tagTargets = new Map<Oid, Oid | null>();
   for (const { type, oid, content } of kept) {

@@ -36,11 +36,13 @@ export interface BandPacket {
 
 /**
  * The packets of a side-band stream up to its flush.
+ * @param reuse whether each packet's data is used up before the next packet is read: all of them then share a buffer.
  * @throws ProtocolError `bad-request` on a packet without a band, or a band that does not exist; ErrorPacket.
  */
-export async function* readBands(reader: ByteReader): AsyncGenerator<BandPacket> {
+export async function* readBands(reader: ByteReader, reuse = false): AsyncGenerator<BandPacket> {
+  const buffer = reuse ? new Uint8Array(MAX_PKT_PAYLOAD_BYTES) : undefined;
   for (;;) {
-    const packet = await readPacket(reader);
+    const packet = await readPacket(reader, buffer);
     if (packet.kind === 'flush') return;
     if (packet.kind === 'data') refuseErrorPacket(packet.payload);
     const band = packet.kind === 'data' ? packet.payload[0] : undefined;

@@ -13,9 +13,17 @@ export type Alert =
   | ({ readonly kind: 'burst'; readonly most: number } & BurstFigures)
   /** `client` is a pseudonym: an address is not kept. */
   | { readonly kind: 'rate-limit'; readonly client: string; readonly attempts: number }
-  | { readonly kind: 'token'; readonly problems: readonly TokenProblem[] }
+  | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
   | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
   | ({ readonly kind: 'appeal' } & Appeal);
+
+/** Where the bot has the account that an alert is about. */
+export interface AccountPlace {
+  /** Of the code host. */
+  readonly hostName: string;
+  /** The variable that holds its token. */
+  readonly variable: string;
+}
 
 /** Reports have had consequences for a pseudonym. */
 export interface ModerationNews {
@@ -24,7 +32,7 @@ export interface ModerationNews {
   readonly reports: number;
   /** Those that are not deleted yet. */
   readonly comments: number;
-  /** `owner/repo` of its comments; null if it has none. */
+  /** `owner/repo` of its comments, on another host than the first `<host>/owner/repo`; null if it has none. */
   readonly repository: string | null;
 }
 
@@ -120,7 +128,7 @@ function wordsOf(alert: Alert, address: string | null): Words {
         priority: HIGH,
       };
     case 'token':
-      return tokenWords(alert.problems);
+      return tokenWords(alert);
     case 'moderation':
       return moderationWords(alert);
     case 'appeal':
@@ -133,17 +141,19 @@ function wordsOf(alert: Alert, address: string | null): Words {
   }
 }
 
-function tokenWords(problems: readonly TokenProblem[]): Words {
+function tokenWords({ account, problems }: Extract<Alert, { kind: 'token' }>): Words {
   if (problems.includes('suspended')) {
     const text =
-      'The code host has suspended the bot account: nothing can be pushed or posted. ' +
+      `${account.hostName} has suspended the bot account: nothing can be pushed or posted there. ` +
       'Sign in to the host as the bot, and ask its support for the reason.';
     return { title: 'The bot account is suspended', text, priority: URGENT };
   }
   const words = problems
     .filter((problem) => problem !== 'suspended')
     .map((problem) => TOKEN_PROBLEMS[problem]);
-  const text = `The token of the bot account ${words.join('; it ')}. Set another HOSTING_TOKEN.`;
+  const text =
+    `The token of the bot account at ${account.hostName} ${words.join('; it ')}. ` +
+    `Set another ${account.variable}.`;
   return { title: 'Something is wrong with the token', text, priority: HIGH };
 }
 

@@ -3,8 +3,16 @@ import { malformed } from './outgoing-error.ts';
 
 const READ_BYTES = 64 * 1024;
 
-/** The same response with its body in memory. @throws OutgoingError, or the reason of the request's signal. */
-export async function wholeResponse(response: Response, maxBytes: number): Promise<Response> {
+/**
+ * The same response with its body in memory.
+ * @param onLength told how long the body is so far, before that is kept; may reject.
+ * @throws OutgoingError, the reason of the request's signal, or what `onLength` rejects with.
+ */
+export async function wholeResponse(
+  response: Response,
+  maxBytes: number,
+  onLength: (bytes: number) => Promise<void> = async () => {},
+): Promise<Response> {
   const { body, status, statusText, headers } = response;
   if (body === null) return response;
   const reader = body.getReader({ mode: 'byob' });
@@ -14,11 +22,15 @@ export async function wholeResponse(response: Response, maxBytes: number): Promi
     const { value } = await reader.read(new Uint8Array(buffer));
     if (value === undefined || value.byteLength === 0) break;
     buffer = value.buffer;
-    chunks.push(value.slice());
     bytes += value.byteLength;
-    if (bytes <= maxBytes) continue;
-    await reader.cancel();
-    throw malformed('it is too long');
+    try {
+      if (bytes > maxBytes) throw malformed('it is too long');
+      await onLength(bytes);
+    } catch (error) {
+      await reader.cancel();
+      throw error;
+    }
+    chunks.push(value.slice());
   }
   return new Response(new Blob(chunks), { status, statusText, headers });
 }

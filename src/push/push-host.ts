@@ -4,6 +4,7 @@ import type { PendingPush } from '../durable/pending-push.ts';
 import type { PullRequest } from '../durable/pull-request.ts';
 import type { RepositoryHost } from '../host/code-host.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
+import type { MemoryHold } from '../memory-budget.ts';
 import type { RepositoryName } from '../host/repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { Admission } from './admission.ts';
@@ -11,6 +12,8 @@ import type { HistoryLister } from './upstream/history-lister.ts';
 
 /** The part of it that is needed for upstream's history. */
 export interface HistoryHost {
+  /** What this request holds of the isolate's memory. */
+  readonly memory: MemoryHold;
   readonly transport: GitTransport;
   readonly lister: HistoryLister;
   readonly clock: Clock;

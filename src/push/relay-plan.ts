@@ -47,6 +47,7 @@ export async function planRelay(push: RelayedPush): Promise<RelayPlan> {
   await run.steps.run('history', () => history.reachBack());
   const rewritePlan = planRewrite(push);
   return {
+    memory: run.host.memory,
     tip: taken.command.newId,
     otherTips: commandList
       .filter((command) => command !== taken.command && !isDeletion(command))

@@ -523,25 +523,27 @@ describe('an alert', () => {
 });
 
 describe('a token with a problem', () => {
+  const PLACE = { hostName: 'berg.test', variable: 'HOSTING_TOKEN_CB' };
+
   it('is told once a day, whoever finds it out, and without buttons', async () => {
     await configured();
     const problems: TokenProblem[] = ['no-workflow', 'expires-soon'];
-    await guard().tokenProblems('bot', problems);
-    await guard().tokenProblems('bot', problems);
+    await guard().tokenProblems('bot', PLACE, problems);
+    await guard().tokenProblems('bot', PLACE, problems);
     await deliver();
     pass(24 * HOUR_MS);
-    await guard().tokenProblems('bot', problems);
+    await guard().tokenProblems('bot', PLACE, problems);
     expect((await guard().status()).accountProblems).toEqual({ bot: problems });
     await deliver();
     expect(published).toHaveLength(2);
     expect(published[0]?.message).toMatch(
-      /^The token of the bot account lacks the scope workflow, .*; it expires within a week\. /,
+      /^The token of the bot account at berg\.test lacks the scope workflow, .*; it expires within a week\. Set another HOSTING_TOKEN_CB\. /,
     );
     expect(published[0]?.actions).toBeUndefined();
-    await guard().tokenProblems('bot', []);
+    await guard().tokenProblems('bot', PLACE, []);
     expect((await guard().status()).accountProblems).toEqual({});
     // It comes and goes.
-    await guard().tokenProblems('bot', problems);
+    await guard().tokenProblems('bot', PLACE, problems);
     expect((await guard().status()).accountProblems).toEqual({ bot: problems });
     await deliver();
     expect(published).toHaveLength(2);
@@ -549,9 +551,9 @@ describe('a token with a problem', () => {
 
   it('is told of each account by itself, and a suspended one as what it is', async () => {
     await configured();
-    await guard().tokenProblems('one', ['suspended']);
-    await guard().tokenProblems('other', ['rejected']);
-    await guard().tokenProblems('one', ['suspended']);
+    await guard().tokenProblems('one', PLACE, ['suspended']);
+    await guard().tokenProblems('other', PLACE, ['rejected']);
+    await guard().tokenProblems('one', PLACE, ['suspended']);
     await deliver();
     expect(published.map(({ title, priority }) => [title, priority])).toEqual([
       ['The bot account is suspended', 5],

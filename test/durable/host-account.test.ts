@@ -171,13 +171,15 @@ describe('what is wrong with the account', () => {
       (await sameAccount().figures(LIMITS)).problems,
       (await guard().status()).accountProblems[name] ?? [],
     ];
-    await account.foundProblems([]);
-    await account.foundProblems(['suspended']);
+    await account.foundProblems({ hostName: 'berg.test', variable: 'HOSTING_TOKEN_CB' }, []);
+    await account.foundProblems({ hostName: 'berg.test', variable: 'HOSTING_TOKEN_CB' }, ['suspended']);
     await abortAllDurableObjects();
     expect(await known()).toEqual([['suspended'], ['suspended']]);
-    await sameAccount().foundProblems([]);
+    await sameAccount().foundProblems({ hostName: 'berg.test', variable: 'HOSTING_TOKEN_CB' }, []);
     expect(await known()).toEqual([[], []]);
-    await sameAccount().foundProblems(['no-workflow']);
+    await sameAccount().foundProblems({ hostName: 'berg.test', variable: 'HOSTING_TOKEN_CB' }, [
+      'no-workflow',
+    ]);
     pass(25 * HOUR_MS);
     expect(await known()).toEqual([[], []]);
   });

@@ -10,6 +10,7 @@ import { GitHubThreads } from '../../src/host/github/threads.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { HostError } from '../../src/host/host-error.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
+import { MemoryBudget } from '../../src/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
@@ -37,7 +38,7 @@ function opened(script: Script): World & { http: ScriptedHost } {
     github: new GitHubRepositories(access),
     threads: new GitHubThreads(access),
     activity: new GitHubActivity(access, () => {}),
-    git: new GitTransport(smart, clock, null),
+    git: new GitTransport(smart, clock, new MemoryBudget().open(clock), null),
   };
 }
 

@@ -1,7 +1,8 @@
-/** Large listings of history are read one at a time, also if a request dies in the middle of one. */
+/** Listings of history take their memory from what all requests share, and give it back. */
 import { expect, it } from 'vitest';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
+import { MemoryBudget } from '../../src/memory-budget.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack } from '../support/pack-builder.ts';
 import { piecesOf } from '../support/byte-chunks.ts';
@@ -10,6 +11,7 @@ import { PatientClock, ScriptedHost } from './support/scripted-host.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const MAX_BYTES = 8 * 1024 * 1024;
+const MiB = 1024 * 1024;
 
 function listingOf(commits: number): Buffer {
   const entries = Array.from({ length: commits }, (_, i) => ({
@@ -23,48 +25,45 @@ function listingOf(commits: number): Buffer {
 }
 
 /** Each listing is made by a request of its own. */
-function list(clock: PatientClock, body: BodyInit) {
+function list(budget: MemoryBudget, clock: PatientClock, body: BodyInit, onWait?: () => void) {
   const http = new SmartHttp('https://host.test', null, new ScriptedHost(() => new Response(body)));
-  const transport = new GitTransport(http, clock, null);
-  return transport.listHistory(REPOSITORY, { wants: ['a'.repeat(40)] }, MAX_BYTES);
+  const transport = new GitTransport(http, clock, budget.open(clock), null);
+  return transport.listHistory(REPOSITORY, { wants: ['a'.repeat(40)] }, MAX_BYTES, onWait);
 }
 
-/** A body that stops before its end: `stopped` resolves once everything else is read. */
-function stalling(bytes: Uint8Array) {
-  const stopped = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
-  // Copies, because a stream takes away what it is given.
-  const parts = [bytes.subarray(0, -100), bytes.subarray(-100)].map((part) => Uint8Array.from(part));
-  const body = new ReadableStream({
-    type: 'bytes',
-    async pull(controller) {
-      if (parts.length === 1) {
-        stopped.resolve();
-        await goOn.promise;
-      }
-      const part = parts.shift();
-      if (part !== undefined) controller.enqueue(part);
-      if (parts.length === 0) controller.close();
-    },
-  });
-  return { body, stopped: stopped.promise, goOn: goOn.resolve };
-}
-
-it('a large listing waits for another one, small ones do not', async () => {
-  const clock = new PatientClock();
-  const large = listingOf(5_000);
-  const { body, stopped, goOn } = stalling(large);
-  const first = list(clock, body);
-  await stopped;
-  await expect(list(clock, listingOf(100))).resolves.toMatchObject({ kind: 'listed' });
-  expect(clock.slept).toEqual([]);
-  // The first one never goes on, as far as the second one can see.
-  const second = await list(clock, large);
-  expect({ ...second, commits: second.kind === 'listed' ? second.commits.length : 0 }).toEqual({
+it('gives back all memory, whether it is read to its end or breaks off', async () => {
+  const [budget, clock] = [new MemoryBudget(4 * MiB), new PatientClock()];
+  const listing = listingOf(3_000);
+  await expect(list(budget, clock, listing)).resolves.toMatchObject({
     kind: 'listed',
-    commits: 5_000,
+    commits: { size: 3_000 },
   });
-  expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(29_000);
-  goOn();
-  await expect(first).resolves.toMatchObject({ kind: 'listed' });
+  expect([budget.heldBytes, clock.slept]).toEqual([0, []]);
+  await expect(list(budget, clock, listing.subarray(0, 100_000))).rejects.toMatchObject({
+    code: 'unreachable',
+  });
+  expect(budget.heldBytes).toBe(0);
+});
+
+it('waits for memory, says so first, and goes on once there is some', async () => {
+  const [budget, clock] = [new MemoryBudget(MiB), new PatientClock()];
+  const holds = [2 * MiB, MiB].map((bytes) => {
+    const hold = budget.open(clock);
+    hold.use(bytes);
+    return hold;
+  });
+  let waits = 0;
+  const listing = list(budget, clock, listingOf(3_000), () => {
+    waits += 1;
+    holds[0]?.end();
+  });
+  await expect(listing).resolves.toMatchObject({ kind: 'listed', commits: { size: 3_000 } });
+  expect(waits).toBe(1);
+  expect(budget.heldBytes).toBe(MiB);
+});
+
+it('that gets no memory is refused as busy', async () => {
+  const [budget, clock] = [new MemoryBudget(MiB), new PatientClock()];
+  for (const bytes of [2 * MiB, MiB]) budget.open(clock).use(bytes);
+  await expect(list(budget, clock, listingOf(3_000))).rejects.toMatchObject({ code: 'busy' });
 });

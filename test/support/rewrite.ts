@@ -31,7 +31,9 @@ export function rewrite(pieces: readonly Uint8Array[], tip: string, start: 'earl
   const tryToStart = (): boolean => {
     const trace = traceNewCommits(tip, (oid) => rewriter.findCommit(oid), UPSTREAM_HISTORY);
     if (trace.kind !== 'complete') return false;
-    const mentions = new OwnIds(trace.commits.map(({ oid }) => oid)).mentionsInMessages(trace.commits);
+    const mentions = new OwnIds(Array.from(trace.commits, ({ oid }) => oid)).mentionsInMessages(
+      trace.commits,
+    );
     const commits = orderByMentions(trace.commits, mentions);
     const { renamed, contents } = anonymizeCommits(commits, BOT, () => COMMITTED_AT, mentions);
     rewriter.start(contents);

@@ -22,7 +22,7 @@ export function scan(pieces: readonly Uint8Array[], maxKeptBytes?: number): Scan
       onPassed: (bytes) => passed.push(Buffer.from(bytes)),
       onRefDelta: (base) => refDeltaBases.push(base),
     },
-    maxKeptBytes,
+    maxKeptBytes === undefined ? {} : { maxBytes: maxKeptBytes },
   );
   for (const piece of pieces) {
     const chunk = Uint8Array.from(piece);

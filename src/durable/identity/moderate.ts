@@ -1,4 +1,5 @@
 /** What reports, the operator and the author's appeal do to a pseudonym's records. */
+import { MAIN_HOST } from '../../config/hosts.ts';
 import { type Reporter, type Standing, pardoned, reported, standingOf } from '../../identity/moderation.ts';
 import type { Guard } from '../guard.ts';
 import type { HistoryEntry } from './history.ts';
@@ -42,15 +43,21 @@ export function pardon({ moderation, karma, comments, history }: Records, now: n
   return { standing: standingOf(moderation.read(), now), restoring, log: history.entries() };
 }
 
-/** Tells the operator what has happened to the pseudonym; what does not arrive is told later. Never rejects. */
+/**
+ * Tells the operator what has happened to the pseudonym; what does not arrive is told later. Never rejects.
+ * @param hostKey of the code host of its comments.
+ */
 export async function tellNews(
   { hash, history }: Records,
   guard: Pick<DurableObjectStub<Guard>, 'moderated'>,
+  hostKey: string,
   now: number,
 ): Promise<void> {
   for (const news of history.dueNews(now)) {
     try {
-      if (await guard.moderated({ hash, ...news.details }, news.at)) history.told(news);
+      const { repository, ...details } = news.details;
+      const place = repository === null || hostKey === MAIN_HOST ? repository : `${hostKey}/${repository}`;
+      if (await guard.moderated({ hash, ...details, repository: place }, news.at)) history.told(news);
       else history.notTold(news, now);
     } catch {
       history.notTold(news, now);

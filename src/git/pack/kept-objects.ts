@@ -1,31 +1,52 @@
 /**
- * The commits and tags of a pack: the only objects that contain an identity, and so the only ones that are kept.
+ * The objects of a pack that are kept: of a push commits and tags, because only they contain an identity; of a few
+ * objects that were asked for, all.
  *
  * They are found again by their offset (ofs-deltas) and by their id (ref-deltas, parents). A delta's type is
  * its base's, so a delta of a kept object is kept too, and is resolved at once: chains need no recursion.
+ *
+ * A push may hold tens of thousands of them, so all are stored in a few arrays; a `KeptObject` is made when it is asked
+ * for.
  */
-import { ByteSlabs } from '../byte-slabs.ts';
-import { hashObject, type Oid } from '../oid.ts';
+import { ByteArrays } from '../byte-arrays.ts';
+import type { Memory } from '../memory.ts';
+import { NumberList } from '../number-list.ts';
+import { hashObject, type ObjectType, type Oid } from '../oid.ts';
+import { OidTable } from '../oid-table.ts';
 import { ProtocolError } from '../protocol-error.ts';
-import { KEPT_OBJECT_BYTES } from './limits.ts';
 
 export interface KeptObject {
-  readonly type: 'commit' | 'tag';
+  readonly type: ObjectType;
   readonly oid: Oid;
   readonly content: Uint8Array;
 }
 
-export class KeptObjects {
-  readonly #maxBytes: number;
-  readonly #byOffset = new Map<number, KeptObject>();
-  readonly #byOid = new Map<Oid, KeptObject>();
-  readonly #slabs = new ByteSlabs();
-  #bytes = 0;
-  #lastOffset = 0;
+const TYPES: readonly ObjectType[] = ['commit', 'tag', 'tree', 'blob'];
 
-  /** @param maxBytes limit for all of them, contents and overhead together. */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+export interface KeepLimits {
+  /** For all of them, contents and overhead together. */
+  readonly maxBytes: number;
+  /** Overhead of each: what it takes here, and what its owner makes of it. */
+  readonly objectBytes: number;
+  /** Where bytes are counted before they are allocated. */
+  readonly memory: Pick<Memory, 'use'>;
+}
+
+export class KeptObjects {
+  readonly #limits: KeepLimits;
+  readonly #oids = new OidTable();
+  /** Of each object, by the number of its id: its content, and the place of its type in `TYPES`. */
+  readonly #contents = new ByteArrays();
+  readonly #types = new NumberList('uint32');
+  /** Of each entry, in the order of the pack: where it begins, and its object. */
+  readonly #offsets = new NumberList('float64');
+  readonly #objects = new NumberList('uint32');
+  #bytes = 0;
+  /** Counted for the object that comes next. */
+  #reserved = 0;
+
+  constructor(limits: KeepLimits) {
+    this.#limits = limits;
   }
 
   /** What all of them take, with overhead. */
@@ -35,50 +56,82 @@ export class KeptObjects {
 
   /** How many more bytes may be kept: the cap on what may be allocated next. */
   get roomBytes(): number {
-    return this.#maxBytes - this.#bytes - KEPT_OBJECT_BYTES;
+    return this.#limits.maxBytes - this.#bytes - this.#limits.objectBytes;
   }
 
   /** Entries that were kept. The same object twice counts twice. */
   get entryCount(): number {
-    return this.#byOffset.size;
+    return this.#offsets.length;
   }
 
-  /** Room for the content of an object that may be added; @throws as `reserve`. */
-  allocate(bytes: number): Uint8Array {
-    this.reserve(bytes);
-    return this.#slabs.take(bytes);
-  }
-
-  /** @throws ProtocolError `too-large` if `bytes` more would pass the limit. Call before allocating. */
+  /**
+   * Counts the bytes of the next object, as far as they are known. Call it before they are allocated.
+   * @throws ProtocolError `too-large` if they would pass the limit; what `memory` throws.
+   */
   reserve(bytes: number): void {
     if (bytes > this.roomBytes) {
       throw new ProtocolError(
         'too-large',
-        `The push contains more than ${this.#maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
+        `The push contains more than ${this.#limits.maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
       );
     }
+    this.#use(bytes + this.#limits.objectBytes);
   }
 
+  /** @param content is copied. @param offset larger than all before. */
   add(type: KeptObject['type'], content: Uint8Array, offset: number): KeptObject {
-    const kept = { type, oid: hashObject(type, content), content };
-    this.#bytes += content.byteLength + KEPT_OBJECT_BYTES;
-    this.#byOffset.set(offset, kept);
-    this.#byOid.set(kept.oid, kept);
-    this.#lastOffset = offset;
-    return kept;
+    const bytes = content.byteLength + this.#limits.objectBytes;
+    this.#use(bytes);
+    this.#reserved = 0;
+    this.#bytes += bytes;
+    const index = this.#oids.add(hashObject(type, content));
+    if (index === this.#contents.length) {
+      this.#contents.push(content);
+      this.#types.push(TYPES.indexOf(type));
+    }
+    this.#offsets.push(offset);
+    this.#objects.push(index);
+    return this.#object(index);
   }
 
   atOffset(offset: number): KeptObject | undefined {
-    // Most ofs-deltas are trees and blobs after all commits, and need no look-up.
-    return offset > this.#lastOffset ? undefined : this.#byOffset.get(offset);
+    let [low, high] = [0, this.#offsets.length - 1];
+    // Most ofs-deltas are trees and blobs after all commits, and need no search.
+    if (high < 0 || offset > this.#offsets.at(high)) return undefined;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#offsets.at(middle) < offset) low = middle + 1;
+      else high = middle;
+    }
+    return this.#offsets.at(low) === offset ? this.#object(this.#objects.at(low)) : undefined;
   }
 
   /** Each object once. */
-  objects(): Iterable<KeptObject> {
-    return this.#byOid.values();
+  *objects(): Generator<KeptObject> {
+    for (let index = 0; index < this.#oids.size; index++) yield this.#object(index);
   }
 
   withOid(oid: Oid): KeptObject | undefined {
-    return this.#byOid.get(oid);
+    const index = this.#oids.indexOf(oid);
+    return index < 0 ? undefined : this.#object(index);
+  }
+
+  /** Gives the memory back at once. Contents that were handed out become empty. */
+  free(): void {
+    this.#contents.free();
+  }
+
+  #use(bytes: number): void {
+    if (bytes <= this.#reserved) return;
+    this.#limits.memory.use(bytes - this.#reserved);
+    this.#reserved = bytes;
+  }
+
+  #object(index: number): KeptObject {
+    return {
+      type: TYPES[this.#types.at(index)] as ObjectType,
+      oid: this.#oids.at(index),
+      content: this.#contents.at(index),
+    };
   }
 }

@@ -14,10 +14,17 @@
 import { createHash } from 'node:crypto';
 import { ByteSlabs } from '../byte-slabs.ts';
 import { concatBytes, utf8 } from '../bytes.ts';
+import { type Memory, UNCOUNTED } from '../memory.ts';
 import type { Oid } from '../oid.ts';
+import { OidTable } from '../oid-table.ts';
 import { ProtocolError } from '../protocol-error.ts';
 import { encodeEntryHeader, OBJ_COMMIT } from './entry-header.ts';
-import { MAX_DELAY_LINE_BYTES, MAX_WAITING_REF_DELTAS, WAITING_PIECE_BYTES } from './limits.ts';
+import {
+  MAX_DELAY_LINE_BYTES,
+  MAX_WAITING_REF_DELTAS,
+  WAITING_BASE_BYTES,
+  WAITING_PIECE_BYTES,
+} from './limits.ts';
 import { type PackListener, PackScanner } from './pack-scanner.ts';
 import type { KeptObject } from './kept-objects.ts';
 import { zlibStore, zlibStoreBytes } from '../zlib/zlib-store.ts';
@@ -49,6 +56,13 @@ function joinSmall(pieces: readonly Uint8Array[]): Uint8Array[] {
   return joined;
 }
 
+/** Contents of objects, each once. */
+export interface Contents extends Iterable<Uint8Array> {
+  readonly length: number;
+  /** Called when they are no longer needed. */
+  free?(): void;
+}
+
 /** Undeltified entries, one behind the other. */
 function encodeCommitEntries(contents: Iterable<Uint8Array>): readonly Uint8Array[] {
   const entries = new ByteSlabs();
@@ -74,24 +88,30 @@ export function hiddenCommit(): ProtocolError {
 }
 
 export class PackRewriter implements PackListener {
-  readonly #scanner: PackScanner = new PackScanner(this);
+  readonly #scanner: PackScanner;
+  readonly #memory: Memory;
   readonly #isUpstreamCommit: (oid: Oid) => boolean;
   readonly #hash = createHash('sha1');
   #line: Uint8Array[] = [];
   /** Memory that the delay line uses. */
   #lineBytes = 0;
   /** Contents of the new commits; null before `start` and again once they have left. */
-  #commits: readonly Uint8Array[] | null = null;
+  #commits: Contents | null = null;
   #started = false;
   #hasHeaderLeft = false;
   /** Contents of upstream's commits that arrived after the header had left. */
   readonly #late: Uint8Array[] = [];
   /** Bases of the waiting ref-deltas. None of them may turn out to be a commit. */
-  readonly #waitingBases = new Set<Oid>();
+  #waitingBases = new OidTable();
 
-  /** @param isUpstreamCommit whether a commit is upstream's, as far as is known at the time of the call. */
-  constructor(isUpstreamCommit: (oid: Oid) => boolean) {
+  /**
+   * @param isUpstreamCommit whether a commit is upstream's, as far as is known at the time of the call.
+   * @param memory where kept commits and waiting entries are counted.
+   */
+  constructor(isUpstreamCommit: (oid: Oid) => boolean, memory: Memory = UNCOUNTED) {
     this.#isUpstreamCommit = isUpstreamCommit;
+    this.#memory = memory;
+    this.#scanner = new PackScanner(this, { memory });
   }
 
   /** Commits kept so far, the same one twice counting twice; tags count too. */
@@ -116,7 +136,7 @@ export class PackRewriter implements PackListener {
 
   /** Whether a waiting entry turns out to be a commit, now that more of upstream's history is known. */
   get hidesCommit(): boolean {
-    for (const base of this.#waitingBases) if (this.#isUpstreamCommit(base)) return true;
+    for (const base of this.#waitingBases.oids()) if (this.#isUpstreamCommit(base)) return true;
     return false;
   }
 
@@ -131,7 +151,7 @@ export class PackRewriter implements PackListener {
     this.#scanner.scan(chunk);
     // Even a small piece keeps the whole chunk in memory that it is a view of.
     const added = this.#line.length - before;
-    if (added > 0) this.#lineBytes += chunk.byteLength + added * WAITING_PIECE_BYTES;
+    if (added > 0) this.#wait(chunk.byteLength + added * WAITING_PIECE_BYTES);
   }
 
   /** @throws ProtocolError `truncated-pack` unless the whole pack has been scanned. */
@@ -144,10 +164,10 @@ export class PackRewriter implements PackListener {
    * Drops everything else that was kept so far. Answers how many objects leave, as far as is known now.
    * @param commits contents of the new commits, each once.
    */
-  start(commits: readonly Uint8Array[]): number {
+  start(commits: Contents): number {
     this.#commits = commits;
     this.#started = true;
-    this.#waitingBases.clear();
+    this.#waitingBases = new OidTable();
     return this.#countWith(commits);
   }
 
@@ -157,6 +177,7 @@ export class PackRewriter implements PackListener {
     this.#commits = null;
     const taken = joinSmall([...front, ...this.#line]);
     this.#line = [];
+    this.#memory.free(this.#lineBytes);
     this.#lineBytes = 0;
     for (const bytes of taken) this.#hash.update(bytes);
     return taken;
@@ -165,6 +186,13 @@ export class PackRewriter implements PackListener {
   /** The checksum of everything that was taken. Only after `finish` and the last `take`. */
   trailer(): Uint8Array {
     return this.#hash.digest();
+  }
+
+  /** Gives the memory back at once. Nothing may be called afterwards. */
+  free(): void {
+    this.#scanner.kept.free();
+    this.#commits?.free?.();
+    this.#line = [];
   }
 
   onKept(object: KeptObject): void {
@@ -180,21 +208,30 @@ export class PackRewriter implements PackListener {
 
   onRefDelta(base: Oid): void {
     if (this.#isUpstreamCommit(base)) throw hiddenCommit();
-    if (!this.#started) this.#waitingBases.add(base);
+    if (this.#started) return;
+    this.#waitingBases.add(base);
+    this.#wait(WAITING_BASE_BYTES);
   }
 
-  #countWith(commits: readonly Uint8Array[]): number {
+  #wait(bytes: number): void {
+    this.#memory.use(bytes);
+    this.#lineBytes += bytes;
+  }
+
+  #countWith(commits: Contents): number {
     return this.#scanner.entryCount - this.keptCount + commits.length;
   }
 
   /** The pack's header and the new commits. */
-  #front(commits: readonly Uint8Array[]): readonly Uint8Array[] {
+  #front(commits: Contents): readonly Uint8Array[] {
     const header = new Uint8Array(12);
     header.set(utf8('PACK'));
     const view = new DataView(header.buffer);
     view.setUint32(4, 2);
     view.setUint32(8, this.#countWith(commits));
     this.#hasHeaderLeft = true;
-    return [header, ...encodeCommitEntries(commits)];
+    const entries = encodeCommitEntries(commits);
+    commits.free?.();
+    return [header, ...entries];
   }
 }

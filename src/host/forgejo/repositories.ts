@@ -19,16 +19,17 @@ import type {
   Submodule,
   UpstreamBranch,
 } from '../code-host.ts';
+import { isolateMemory } from '../../memory-budget.ts';
 import { GitTransport } from '../git/git-transport.ts';
 import { SmartHttp } from '../git/smart-http.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { expectLogin, expectNumber, expectStatus, expectText } from '../rest/answer.ts';
+import { expectLogin, expectNumber, expectText } from '../rest/answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { AnsweredUser } from './answers.ts';
 import { call, lookUp } from './calls.ts';
-import { addBranch, type ForkBranchTools, syncBranch } from './fork-branches.ts';
+import { addBranch, deleteBranch, type ForkBranchTools, syncBranch } from './fork-branches.ts';
 import { forkOf } from './forks.ts';
 import {
   type AnsweredEntry,
@@ -45,14 +46,15 @@ const MAX_FILE_BYTES = 1024 * 1024;
 
 export class ForgejoRepositories implements RepositoryHost {
   readonly #calls: RestCalls;
-  readonly #tools: ForkBranchTools;
+  readonly #smartHttp: SmartHttp;
+  readonly #clock: Clock;
   #account: Account | null = null;
 
   constructor(access: RestAccess & { clock: Clock }) {
     const { apiUrl, http, clock } = access;
     this.#calls = openCalls(access);
-    const smartHttp = new SmartHttp(apiUrl.slice(0, -API_PATH.length), access, http);
-    this.#tools = { calls: this.#calls, transport: new GitTransport(smartHttp, clock, null) };
+    this.#smartHttp = new SmartHttp(apiUrl.slice(0, -API_PATH.length), access, http);
+    this.#clock = clock;
   }
 
   async account(): Promise<Account> {
@@ -96,19 +98,15 @@ export class ForgejoRepositories implements RepositoryHost {
   }
 
   async syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void> {
-    return syncBranch(this.#tools, fork, branch);
+    return this.#withGit((tools) => syncBranch(tools, fork, branch));
   }
 
   async addBranch(fork: RepositoryName, branch: UpstreamBranch, ground: Oid): Promise<void> {
-    return addBranch(this.#tools, fork, branch, ground);
+    return this.#withGit((tools) => addBranch(tools, fork, branch, ground));
   }
 
-  async deleteBranch({ owner, name: repo }: RepositoryName, branch: string): Promise<void> {
-    const { octokit, retried } = this.#calls;
-    await retried(async () => {
-      const place = { owner, repo, branch };
-      expectStatus(await call(octokit, 'DELETE /repos/{owner}/{repo}/branches/{branch}', place), 204);
-    });
+  async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
+    return this.#withGit((tools) => deleteBranch(tools, fork, branch));
   }
 
   async findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null> {
@@ -133,6 +131,17 @@ export class ForgejoRepositories implements RepositoryHost {
 
   async changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]> {
     return changedSubmodules(this.#calls, repository, number);
+  }
+
+  /** What the work reads of a history is held no longer than it takes. */
+  async #withGit<T>(work: (tools: ForkBranchTools) => Promise<T>): Promise<T> {
+    const memory = isolateMemory.open(this.#clock);
+    try {
+      const transport = new GitTransport(this.#smartHttp, this.#clock, memory, null);
+      return await work({ calls: this.#calls, transport });
+    } finally {
+      memory.end();
+    }
   }
 
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {

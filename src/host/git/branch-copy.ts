@@ -13,7 +13,8 @@ import type { UpstreamBranch } from '../code-host.ts';
 import { HostError, hostText } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { HistoryRequest } from '../../git/protocol-v2.ts';
-import type { GitTransport, ListedCommit } from './git-transport.ts';
+import type { CommitTable } from '../../git/commit-table.ts';
+import type { GitTransport } from './git-transport.ts';
 
 const BRANCHES = 'refs/heads/';
 const CAPABILITIES = 'report-status side-band-64k agent=gitveil';
@@ -56,21 +57,19 @@ async function recentCommits(
   fork: RepositoryName,
   tip: Oid,
 ): Promise<readonly Oid[]> {
-  const [newest] = await listed(transport, fork, { wants: [tip], tipsOnly: true });
-  if (newest === undefined) return [];
-  const since = newest.committedAt - LISTED_S;
-  const commits = await listed(transport, fork, { wants: [tip], since });
-  const newestFirst = commits.toSorted((a, b) => b.committedAt - a.committedAt);
-  return selectHaves(newestFirst.map(({ oid }) => oid));
+  const newest = await listed(transport, fork, { wants: [tip], tipsOnly: true });
+  if (newest === null || newest.size === 0) return [];
+  const commits = await listed(transport, fork, { wants: [tip], since: newest.newestAt - LISTED_S });
+  return commits === null ? [] : selectHaves(commits.newestFirst());
 }
 
 async function listed(
   transport: GitTransport,
   fork: RepositoryName,
   request: HistoryRequest,
-): Promise<readonly ListedCommit[]> {
+): Promise<CommitTable | null> {
   const answer = await transport.listHistory(fork, request, MAX_LISTING_BYTES).catch(() => null);
-  return answer?.kind === 'listed' ? answer.commits : [];
+  return answer?.kind === 'listed' ? answer.commits : null;
 }
 
 /** A body that is read at the pace at which it is sent. */

@@ -119,7 +119,7 @@ export class SmartHttp {
     }
   }
 
-  /** Reads an answer's body. @throws HostError `unreachable` if it is not what `parse` expects. */
+  /** Reads an answer's body. @throws HostError `unreachable` if it is not what `parse` expects, or what `parse` throws. */
   async read<T>(
     response: Response,
     limits: Omit<BodyLimits, 'timeoutMs'>,
@@ -130,7 +130,7 @@ export class SmartHttp {
       return await parse(reader);
     } catch (error) {
       await reader.cancel();
-      throw this.unreachable(error);
+      throw error instanceof HostError ? error : this.unreachable(error);
     }
   }
 

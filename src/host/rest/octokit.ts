@@ -3,7 +3,8 @@
  * HostErrors.
  */
 import { Octokit } from '@octokit/rest';
-import type { Clock } from '../../clock.ts';
+import { type Clock, systemClock } from '../../clock.ts';
+import { isolateMemory, type MemoryHold } from '../../memory-budget.ts';
 import { countedFetch } from '../../metrics/counted-fetch.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/whole-response.ts';
@@ -18,6 +19,9 @@ import { type RetryAdvice, withRetries } from './retry.ts';
 const TIMEOUT_MS = 30_000;
 /** A hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
+/** Longer answers, such as pages of comments, are counted in the isolate's memory: their bytes, their text and its JSON. */
+const FREE_RESPONSE_BYTES = 1024 * 1024;
+const MEMORY_FACTOR = 3;
 
 /** Makes a call that may be repeated, and repeats it where that may help. Rejects with HostError. */
 export type RetriedCalls = <T>(call: () => Promise<T>) => Promise<T>;
@@ -48,16 +52,36 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
-    request: {
-      async fetch(url: string, init: RequestInit) {
-        // The host names the address of a further page, and the token is sent there.
-        if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
-        const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
-        return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES);
-      },
-    },
+    // Each call gets its own. Never the runtime's.
+    request: { fetch: () => Promise.reject(new TypeError('a call without memory')) },
     // Octokit would print to the log, and the log is ours.
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+  });
+  const fetchWith = (memory: MemoryHold) => async (url: string, init: RequestInit) => {
+    // The host names the address of a further page, and the token is sent there.
+    if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
+    const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
+    let used = 0;
+    return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES, async (bytes) => {
+      if (bytes <= FREE_RESPONSE_BYTES) return;
+      const more = MEMORY_FACTOR * bytes - used;
+      await memory.makeRoom(more);
+      memory.use(more);
+      used += more;
+    });
+  };
+  octokit.hook.wrap('request', async (request, options) => {
+    const memory = isolateMemory.open(systemClock);
+    try {
+      // Not in a copy: Octokit's own hooks have these options already.
+      options.request = { ...options.request, fetch: fetchWith(memory) };
+      return await request(options);
+    } catch (error) {
+      // Octokit takes what `fetch` throws for a failure of the host.
+      throw error instanceof Error && error.cause instanceof HostError ? error.cause : error;
+    } finally {
+      memory.end();
+    }
   });
   octokit.hook.before('request', async ({ headers }) => {
     // Octokit's own names its version and the runtime.

@@ -8,8 +8,10 @@
  * then, entries wait in the delay line. A small pack always waits until its end, so a bad one never reaches the host.
  */
 import type { ByteReader } from '../../git/byte-reader.ts';
-import { type NewCommit, traceNewCommits } from '../../git/new-commits.ts';
+import type { Memory } from '../../git/memory.ts';
+import { type NewCommit, type NewCommits, traceNewCommits } from '../../git/new-commits.ts';
 import type { Oid } from '../../git/oid.ts';
+import { OidTable } from '../../git/oid-table.ts';
 import { hiddenCommit, lateCommit, PackRewriter } from '../../git/pack/pack-rewriter.ts';
 import { classifyObjects } from '../../git/pushed-objects.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
@@ -25,7 +27,15 @@ import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 /** A pack of up to this size leaves only after it was read to its end. */
 const WAITING_BYTES = 1024 * 1024;
 
+/**
+ * Room for what a chunk leaves in memory, for each of its bytes: commits are inflated, and each costs something besides.
+ * Once files are passed on, only the chunk itself is left.
+ */
+const ROOM_FOR_COMMITS = 8;
+const ROOM_FOR_FILES = 2;
+
 export interface RelayPlan {
+  readonly memory: Memory;
   /** The pushed commit. */
   readonly tip: Oid;
   /** The targets of the other refs of the push. */
@@ -37,7 +47,7 @@ export interface RelayPlan {
   /** Other texts that become public, by their names. */
   readonly texts: Readonly<Record<string, string>>;
   /** How to rewrite the new commits. */
-  rewrite(commits: readonly NewCommit[], ground: ReadonlySet<Oid>): Promise<Rewritten>;
+  rewrite(commits: NewCommits, ground: ReadonlySet<Oid>): Promise<Rewritten>;
   /** Opens the upload to the fork, which takes a while; null if there is nothing to send. */
   openUpload(rewritten: RewrittenHistory): Promise<Upload | null>;
   /** The refusal of a push that contains more than its branch. */
@@ -67,7 +77,10 @@ export class PackRelay {
 
   constructor(plan: RelayPlan) {
     this.#plan = plan;
-    this.#rewriter = new PackRewriter((oid) => plan.history.isKnown(oid) || this.#upstreams.has(oid));
+    this.#rewriter = new PackRewriter(
+      (oid) => plan.history.isKnown(oid) || this.#upstreams.has(oid),
+      plan.memory,
+    );
   }
 
   /**
@@ -76,6 +89,8 @@ export class PackRelay {
    */
   async receive(reader: ByteReader): Promise<void> {
     for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
+      const room = this.#rewritten === null ? ROOM_FOR_COMMITS : ROOM_FOR_FILES;
+      await this.#plan.memory.makeRoom(room * chunk.byteLength);
       this.#rewriter.scan(chunk);
       this.#waitingBytes += chunk.byteLength;
       if (this.#upload === undefined && this.#waitingBytes <= WAITING_BYTES) continue;
@@ -132,6 +147,13 @@ export class PackRelay {
     await this.#upload?.abort();
   }
 
+  /** Gives the memory back at once. Nothing may be called afterwards, and the messages of commits are gone. */
+  free(): void {
+    this.#rewriter.free();
+    this.#whole = null;
+    this.#rest = [];
+  }
+
   #isWorthTrying(): boolean {
     const { keptCount, hasPassed, isFull } = this.#rewriter;
     return isFull || (hasPassed && keptCount >= 2 * this.#triedAtCount);
@@ -165,11 +187,7 @@ export class PackRelay {
     }
   }
 
-  async #start(
-    commits: readonly NewCommit[],
-    ground: ReadonlySet<Oid>,
-    upstreams: ReadonlySet<Oid>,
-  ): Promise<void> {
+  async #start(commits: NewCommits, ground: ReadonlySet<Oid>, upstreams: ReadonlySet<Oid>): Promise<void> {
     const { guard, texts } = this.#plan;
     const { history, contents } = await this.#plan.rewrite(commits, ground);
     const contentOf = ({ oid }: NewCommit) => this.#rewriter.findCommit(oid);
@@ -184,9 +202,10 @@ export class PackRelay {
     this.#rewritten = history;
   }
 
-  #namedCommits(commits: readonly NewCommit[], { messages }: RewrittenHistory): Promise<NamedCommits> {
+  #namedCommits(commits: NewCommits, { messages }: RewrittenHistory): Promise<NamedCommits> {
     const { history, steps } = this.#plan;
-    const own = new Set(commits.map(({ oid }) => oid));
+    const own = new OidTable();
+    for (const { oid } of commits) own.add(oid);
     const reachBack = () => steps.run('history', () => history.reachBack());
     return namedCommits(messages, (oid) => own.has(oid), history, reachBack);
   }

@@ -86,7 +86,8 @@ export async function hostStep<T>(step: HostStep, action: () => Promise<T>): Pro
   try {
     return await action();
   } catch (error) {
-    if (!(error instanceof HostError)) throw error;
+    // That it is busy is the fault of no step.
+    if (!(error instanceof HostError) || error.code === 'busy') throw error;
     const { failure, next } = STEPS[step];
     const isFinal = error.code === 'refused' || error.code === 'missing';
     throw new Refusal(failure, isFinal ? [error.publicMessage] : [error.publicMessage, next], {

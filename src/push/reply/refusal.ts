@@ -6,6 +6,7 @@
  */
 import { ProtocolError } from '../../git/protocol-error.ts';
 import type { GitClient } from '../../git/git-client.ts';
+import { HostError } from '../../host/host-error.ts';
 import { BodyError } from '../../streams.ts';
 
 export type SpecialOutcome = 'suspended' | 'rate-limited' | 'preview';
@@ -85,6 +86,10 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
   if (error instanceof BodyError) {
     const { reason, lines } = BODY_REFUSALS[error.code];
     return new Refusal(reason, lines, { unpackStatus: 'incomplete pack' });
+  }
+  if (error instanceof HostError && error.code === 'busy') {
+    const lines = ['Other pushes take all of its memory. Nothing was changed. Push again in a minute.'];
+    return new Refusal('the service is busy', lines, { cause: error });
   }
   return new Refusal(
     'internal error',

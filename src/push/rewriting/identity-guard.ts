@@ -3,11 +3,11 @@
  * commits and tags, which the rewrite removes, and searches for them in everything else that becomes public. In files, it
  * also searches for the original ids of the commits, from which a name can be guessed.
  */
-import type { NewCommit } from '../../git/new-commits.ts';
+import type { NewCommit, NewCommits } from '../../git/new-commits.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { EntryWalker } from '../../git/pack/entry-walker.ts';
-import { PACK_HEADER_BYTES } from '../../git/pack/pack-scanner.ts';
+import { PACK_HEADER_BYTES } from '../../git/pack/pack-header.ts';
 import { type BytePattern, ByteSearch, MAX_PATTERN_BYTES } from '../../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
 import { identityPatterns } from '../../git/search/identity-patterns.ts';
@@ -49,10 +49,10 @@ export class IdentityGuard {
 
   /** Learns whom to search for. Call it before any check. */
   learn(
-    commits: readonly NewCommit[],
+    commits: NewCommits,
     contentOf: (commit: NewCommit) => Uint8Array | undefined,
     kept: Iterable<KeptObject>,
-    originalIds: readonly Oid[],
+    originalIds: Iterable<Oid>,
   ): void {
     for (const commit of commits) {
       const content = contentOf(commit);
@@ -66,10 +66,15 @@ export class IdentityGuard {
     this.#learnContents(patterns, originalIds);
   }
 
-  #learnContents(names: readonly BytePattern[], originalIds: readonly Oid[]): void {
+  #learnContents(names: readonly BytePattern[], originalIds: Iterable<Oid>): void {
     const room = MAX_PATTERN_BYTES - names.reduce((sum, { length }) => sum + length, 0);
-    const searchedIds = originalIds.slice(0, Math.floor(room / OWN_ID_PATTERN_BYTES));
-    this.#hasAllIds = searchedIds.length === originalIds.length;
+    const mostIds = Math.floor(room / OWN_ID_PATTERN_BYTES);
+    const searchedIds: Oid[] = [];
+    for (const oid of originalIds) {
+      this.#hasAllIds = searchedIds.length < mostIds;
+      if (!this.#hasAllIds) break;
+      searchedIds.push(oid);
+    }
     this.#firstIdPattern = names.length;
     const patterns = [...names, ...ownIdPatterns(searchedIds)];
     if (patterns.length === 0) return;
@@ -82,7 +87,7 @@ export class IdentityGuard {
     this.#checkBytes(where, utf8(text));
   }
 
-  checkMessages(messages: readonly Uint8Array[]): void {
+  checkMessages(messages: Iterable<Uint8Array>): void {
     for (const message of messages) {
       this.#checkBytes(() => `message of "${shown(subjectOf(message))}"`, message);
     }
@@ -148,6 +153,11 @@ export class IdentityGuard {
         ? []
         : ['There are too many commits to search the files for the original ids of all of them.']),
     ];
+  }
+
+  /** The findings, if it does not refuse the push. */
+  get warnings(): readonly string[] {
+    return this.findings.length === 0 ? this.gaps : [this.heading, ...this.findings, ...this.gaps];
   }
 
   /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */

@@ -22,7 +22,7 @@ export interface NamedCommits {
  * if it cannot. It is called only if a message names a commit that is not known yet.
  */
 export async function namedCommits(
-  messages: readonly Uint8Array[],
+  messages: Iterable<Uint8Array>,
   isOwn: (oid: Oid) => boolean,
   history: KnownHistory,
   reachBack: () => Promise<boolean>,

@@ -6,14 +6,18 @@
  * original id: an id is a hash over name and dates, so anyone who knows the pr_hash could push many guesses at once and
  * see which one keeps its date.
  */
-import { createHash } from 'node:crypto';
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
 import { anonymizeCommits } from '../../git/anonymize.ts';
+import type { ByteArrays } from '../../git/byte-arrays.ts';
 import type { Commit, Identity } from '../../git/commit.ts';
 import { pullRequestText } from '../../git/commit-message.ts';
-import type { NewCommit } from '../../git/new-commits.ts';
+import type { NewCommit, NewCommits } from '../../git/new-commits.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
+import type { OidMap } from '../../git/oid-map.ts';
 import { type Mentions, orderByMentions, OwnIds, replaceMentions } from '../../git/own-ids.ts';
+import { utf8 } from '../../git/bytes.ts';
+import { sha256Start } from '../../git/sha256.ts';
+import { PublicHashes } from './public-hashes.ts';
 import { Refusal } from '../reply/refusal.ts';
 
 export interface RewritePlan {
@@ -46,12 +50,12 @@ export interface RewrittenHistory {
   /** The pushed tip with its new message, which becomes the pull request's text. */
   readonly tipCommit: Commit;
   readonly commitCount: number;
-  /** Ids of the pushed commits that no new commit has. */
-  readonly originalIds: readonly Oid[];
+  /** Ids of the pushed commits that no new commit has. They are found anew each time. */
+  readonly originalIds: Iterable<Oid>;
   /** The upstream commits that the new ones are based on. */
   readonly ground: ReadonlySet<Oid>;
-  /** Messages of the new commits, as they become public. */
-  readonly messages: readonly Uint8Array[];
+  /** Messages of the new commits, as they become public. They are found anew each time. */
+  readonly messages: Iterable<Uint8Array>;
   /** Parents before children. */
   readonly commits: () => readonly RewrittenCommit[];
   /** The commits that got their date now. */
@@ -63,7 +67,7 @@ export interface RewrittenHistory {
 export interface Rewritten {
   readonly history: RewrittenHistory;
   /** Contents of the new commits, each once. Do not keep them longer than needed. */
-  readonly contents: readonly Uint8Array[];
+  readonly contents: ByteArrays;
 }
 
 const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
@@ -74,12 +78,12 @@ const HASH_HEX_LENGTH = 2 * COMMIT_HASH_BYTES;
  */
 export async function rewriteHistory(
   plan: RewritePlan,
-  commits: readonly NewCommit[],
+  commits: NewCommits,
   ground: ReadonlySet<Oid>,
 ): Promise<Rewritten> {
   const { identity, committedAt } = plan;
   const last = commits.at(-1) as NewCommit;
-  const ownIds = new OwnIds(commits.map(({ oid }) => oid));
+  const ownIds = new OwnIds(idsOf(commits));
   const chosen = plan.squash === null ? commits : [await squashed(plan.squash, ownIds, last, ground)];
   const mentions = ownIds.mentionsInMessages(chosen);
   const sent = orderByMentions(chosen, mentions);
@@ -87,7 +91,6 @@ export async function rewriteHistory(
   const known = datesByHash(plan.known);
   const dateOf = (oid: Oid): number => known.get(hashes.get(oid) ?? '') ?? committedAt;
   const { renamed, contents } = anonymizeCommits(sent, identity, dateOf, mentions);
-  const newIds = new Set(renamed.values());
   // A commit that was squashed away has no new id.
   const newIdOf = (oid: Oid): Oid => renamed.get(oid) ?? ZERO_OID;
   const withNewIds = (text: Uint8Array) => replaceMentions(text, ownIds.mentionsIn(text), newIdOf);
@@ -95,17 +98,17 @@ export async function rewriteHistory(
     tip: newIdOf(last.oid),
     tipCommit: { ...last.commit, message: withNewIds(last.commit.message) },
     commitCount: sent.length,
-    originalIds: commits.flatMap(({ oid }) => (newIds.has(oid) ? [] : oid)),
+    originalIds: { [Symbol.iterator]: () => originalIdsOf(commits, renamed) },
     ground,
-    messages: sent.map(({ commit }) => commit.message),
+    messages: { [Symbol.iterator]: () => messagesOf(sent) },
     commits: () =>
-      sent.map(({ oid, commit }) => ({
+      Array.from(sent, ({ oid, commit }) => ({
         oid: newIdOf(oid),
         committedAt: dateOf(oid),
         subject: pullRequestText({ ...commit, message: withNewIds(commit.message) }).title,
       })),
     dates: () => {
-      const added = [...new Set(hashes.values())].filter((hash) => !known.has(hash));
+      const added = [...new Set(hashes.all())].filter((hash) => !known.has(hash));
       return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
     },
     withNewIds,
@@ -113,19 +116,30 @@ export async function rewriteHistory(
   return { history, contents };
 }
 
+function* idsOf(commits: NewCommits): Generator<Oid> {
+  for (const { oid } of commits) yield oid;
+}
+
+/** Ids that no new commit has. */
+function* originalIdsOf(commits: NewCommits, renamed: OidMap): Generator<Oid> {
+  for (const { oid } of commits) if (!renamed.hasValue(oid)) yield oid;
+}
+
+function* messagesOf(commits: NewCommits): Generator<Uint8Array> {
+  for (const { commit } of commits) yield commit.message;
+}
+
 /**
  * For each commit, by its original id: a hash of its files, its message and its parents. If the message mentions
  * another of the commits, that commit's hash replaces its original id.
  */
-function publicHashes(commits: readonly NewCommit[], mentions: Mentions): ReadonlyMap<Oid, string> {
-  const hashes = new Map<Oid, string>();
+function publicHashes(commits: NewCommits, mentions: Mentions): PublicHashes {
+  const hashes = new PublicHashes();
   const hashOf = (oid: Oid): string => hashes.get(oid) ?? oid;
   for (const { oid, commit } of commits) {
-    const hash = createHash('sha256')
-      .update(JSON.stringify([commit.tree, commit.parents.map(hashOf), commit.encoding]))
-      .update(replaceMentions(commit.message, mentions.get(oid), (own) => hashOf(own).repeat(3)))
-      .digest('hex');
-    hashes.set(oid, hash.slice(0, HASH_HEX_LENGTH));
+    const head = utf8(JSON.stringify([commit.tree, commit.parents.map(hashOf), commit.encoding]));
+    const message = replaceMentions(commit.message, mentions.get(oid), (own) => hashOf(own).repeat(3));
+    hashes.set(oid, sha256Start([head, message]));
   }
   return hashes;
 }

@@ -7,7 +7,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Oid } from '../../git/oid.ts';
-import type { GitTransport, ListedCommit } from '../../host/git/git-transport.ts';
+import type { CommitTable } from '../../git/commit-table.ts';
+import type { GitTransport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host/host-error.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { Turns } from '../../turns.ts';
@@ -70,9 +71,11 @@ export class HistoryLister {
     try {
       const listedMeanwhile = turn.hasWaited ? await this.#cache.get(key) : null;
       if (listedMeanwhile !== null) return listedMeanwhile;
+      // Who waits for memory must not be waited for by those who hold it.
+      const onWait = () => turn.end();
       const listing =
-        (await this.#fetchUnlessTooLarge(repository, part, days)) ??
-        (step === 0 ? await this.#fetchUnlessTooLarge(repository, part, NARROW_WINDOW_DAYS) : null);
+        (await this.#fetchUnlessTooLarge(repository, part, days, onWait)) ??
+        (step === 0 ? await this.#fetchUnlessTooLarge(repository, part, NARROW_WINDOW_DAYS, onWait) : null);
       if (listing !== null) this.#cache.put(key, listing);
       return listing;
     } finally {
@@ -89,7 +92,7 @@ export class HistoryLister {
     for (const oid of [...oids].slice(0, MAX_CANDIDATES)) {
       const request = { wants: [...oids].filter((other) => other !== oid), haves: [oid] };
       const answer = await this.#transport.listHistory(repository, request, MAX_LISTING_BYTES);
-      if (answer.kind === 'listed' && answer.commits.length === 0) return oid;
+      if (answer.kind === 'listed' && answer.commits.size === 0) return oid;
     }
     return null;
   }
@@ -98,10 +101,11 @@ export class HistoryLister {
     repository: RepositoryName,
     part: HistoryPart,
     days: number | null,
+    onWait: () => void,
   ): Promise<HistoryListing | null> {
     const key = keyOfWindow(part, days);
     if (tooLarge.get(key, this.#clock) !== null) return null;
-    const listing = await this.#fetch(repository, part, days);
+    const listing = await this.#fetch(repository, part, days, onWait);
     if (listing === null) tooLarge.set(key, true, this.#clock);
     return listing;
   }
@@ -110,6 +114,7 @@ export class HistoryLister {
     repository: RepositoryName,
     part: HistoryPart,
     days: number | null,
+    onWait: () => void,
   ): Promise<HistoryListing | null> {
     const range = { wants: part.tips, haves: part.without };
     const fetchSince = (since: number | null) =>
@@ -117,6 +122,7 @@ export class HistoryLister {
         repository,
         since === null ? range : { ...range, since },
         MAX_LISTING_BYTES,
+        onWait,
       );
     let since = days === null ? null : Math.floor(this.#clock.now() / 1000) - days * DAY_SECONDS;
     let answer = await fetchSince(since);
@@ -127,11 +133,18 @@ export class HistoryLister {
         { wants: part.tips, tipsOnly: true },
         MAX_LISTING_BYTES,
       );
-      const last = tips.kind === 'listed' ? tips.commits.map(({ committedAt }) => committedAt) : [];
-      since = Math.max(0, Math.max(0, ...last) - days * DAY_SECONDS);
+      const last = tips.kind === 'listed' ? tips.commits.newestAt : 0;
+      since = Math.max(0, last - days * DAY_SECONDS);
       answer = await fetchSince(since);
     }
-    if (answer.kind === 'too-large') return null;
+    if (answer.kind === 'too-large') {
+      // If the part that was read lies within the narrow window, that one is too large, too.
+      const narrowSince =
+        since === null ? Infinity : since + ((days ?? 0) - NARROW_WINDOW_DAYS) * DAY_SECONDS;
+      if (answer.oldestAt >= narrowSince)
+        tooLarge.set(keyOfWindow(part, NARROW_WINDOW_DAYS), true, this.#clock);
+      return null;
+    }
     if (answer.kind === 'none-selected') {
       throw new HostError(
         'unreachable',
@@ -152,36 +165,15 @@ function keyOfWindow(part: HistoryPart, days: number | null): string {
   return `listing/${keyOf(part)}/${days ?? 'all'}`;
 }
 
-function toListing(
-  tips: readonly Oid[],
-  commits: readonly ListedCommit[],
-  since: number | null,
-): HistoryListing {
-  const newestFirst = commits.toSorted((a, b) => b.committedAt - a.committedAt).map(({ oid }) => oid);
-  const parents = new Map(commits.map((commit) => [commit.oid, commit.parents]));
-  const listed = reachedFrom(tips, parents);
-  const boundary = new Set<Oid>();
-  for (const commit of commits)
-    for (const parent of commit.parents) if (!parents.has(parent)) boundary.add(parent);
+function toListing(tips: readonly Oid[], commits: CommitTable, since: number | null): HistoryListing {
+  const boundary = commits.missingParents();
   // If no parent is missing, the listing has reached the roots.
   const isWhole = since === null || boundary.size === 0;
-  return { since: isWhole ? -Infinity : since, tips, newestFirst, listed, boundary };
-}
-
-/** Each commit with the index of the first tip that reaches it. */
-function reachedFrom(
-  tips: readonly Oid[],
-  parents: ReadonlyMap<Oid, readonly Oid[]>,
-): ReadonlyMap<Oid, number> {
-  const listed = new Map<Oid, number>();
-  for (const [place, tip] of tips.entries()) {
-    const waiting = [tip];
-    for (let oid = waiting.pop(); oid !== undefined; oid = waiting.pop()) {
-      const further = listed.has(oid) ? undefined : parents.get(oid);
-      if (further === undefined) continue;
-      listed.set(oid, place);
-      waiting.push(...further);
-    }
-  }
-  return listed;
+  return {
+    since: isWhole ? -Infinity : since,
+    tips,
+    newestFirst: commits.newestFirst(),
+    listed: commits.reachedFrom(tips),
+    boundary,
+  };
 }

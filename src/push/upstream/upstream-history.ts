@@ -127,9 +127,11 @@ export class UpstreamHistory implements KnownHistory {
    */
   async reachBack(): Promise<boolean> {
     const listings = this.#newer === null ? this.#main : [...this.#main, this.#newer];
-    const grown = await Promise.all(listings.map((listing) => listing.grow()));
+    let hasGrown = false;
+    // One after the other, because each may be large.
+    for (const listing of listings) hasGrown = (await listing.grow()) || hasGrown;
     const hasOthersGrown = await this.reachBackOnOthers();
-    return hasOthersGrown || grown.includes(true) || this.#lookAgain();
+    return hasOthersGrown || hasGrown || this.#lookAgain();
   }
 
   /** The same for the other branches alone. */

@@ -16,7 +16,8 @@ import { ProtocolError } from '../../git/protocol-error.ts';
 import { HostError } from '../../host/host-error.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
 import { movedRepository } from '../../host/git/smart-http.ts';
-import { BodyError, drain } from '../../streams.ts';
+import type { HistoryHost } from '../../push/push-host.ts';
+import { BodyError, drain, type LimitedSource } from '../../streams.ts';
 import {
   protocolVersion,
   relayDiscovery,
@@ -26,6 +27,7 @@ import {
 } from './fetch-relay.ts';
 import {
   announcedBytes,
+  busyAnswer,
   gitBody,
   missing,
   NO_CACHE,
@@ -66,17 +68,31 @@ export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Pr
   if (refusal !== null) return refusal;
   const body = gitBody(c, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });
   if (announcedBytes(c) > MAX_BODY_BYTES) return bodyTooLarge(c, body);
+  const host = historyHost(c);
+  const relaying = relayed(c, target, body, host).finally(() => host.memory.end());
+  // If the client leaves now, it continues, because it must give back what it holds.
+  c.executionCtx.waitUntil(relaying.catch(() => {}));
+  return relaying;
+}
+
+async function relayed(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  body: LimitedSource,
+  host: HistoryHost,
+): Promise<Response> {
   const reader = new ByteReader(body);
   try {
     const version = protocolVersion(c) === 2 ? 2 : 0;
-    const request = await readFetchRequest(reader, version, knownIds(historyHost(c), target));
+    const request = await readFetchRequest(reader, version, knownIds(host, target));
     if (request.kind === 'answer') return result(request.body);
     const answer = await relayUploadPack(c, target, request.body);
     return answer === null ? unreachable(c) : passOn(c, target, answer, UPLOAD_PACK_RESULT);
   } catch (error) {
     if (error instanceof NothingInCommon) return result(error.answer);
     if (error instanceof HostError && error.code === 'busy') {
-      return c.json({ error: 'the service is busy: try again in a minute' }, 503, { 'Retry-After': '60' });
+      await drain(reader);
+      return busyAnswer(c);
     }
     if (error instanceof HostError) return error.code === 'missing' ? missing(c, target) : unreachable(c);
     if (!(error instanceof BodyError || error instanceof ProtocolError)) throw error;

@@ -30,6 +30,11 @@ export function missing(
   return c.text(`${fullName(target)} does not exist, or is not public.\n`, 404, headers);
 }
 
+/** For everything but a push, which is answered in-band. */
+export function busyAnswer(c: Context<AppEnv>): Response {
+  return c.json({ error: 'the service is busy: try again in a minute' }, 503, { 'Retry-After': '60' });
+}
+
 /** Null if the request has the content type of its endpoint, and is compressed with gzip or not at all. */
 export function wrongType(c: Context<AppEnv>, expected: string): Response | null {
   if (c.req.header('Content-Type') !== expected) {

@@ -28,6 +28,7 @@ import { type BodyLimits, chunksOf, drain } from '../../streams.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
+  busyAnswer,
   gitBody,
   missing,
   NO_CACHE,
@@ -40,6 +41,7 @@ import { maintainersUrl } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pages/pull-request-page.ts';
 import { publicOrigin, serviceAddress } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
+import type { PushHost } from '../../push/push-host.ts';
 import { withinLimit } from '../request/rate-limit.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
@@ -55,6 +57,13 @@ export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promis
 async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
   c.executionCtx.waitUntil(lookUpAhead(host, target));
+  const discovery = advertised(c, host, target).finally(() => host.memory.end());
+  // If the client leaves now, it continues, because it must give back what it holds.
+  c.executionCtx.waitUntil(discovery.catch(() => {}));
+  return discovery;
+}
+
+async function advertised(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
   try {
     const advertisement = await discoverForPush(host, target, c.var.logger);
     return new Response(advertisement, { headers: { 'Content-Type': ADVERTISEMENT_TYPE, ...NO_CACHE } });
@@ -62,6 +71,7 @@ async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<R
     if (error instanceof MovedError) return redirectToMoved(c, error.to, 'git-receive-pack');
     if (!(error instanceof HostError)) throw error;
     if (error.code === 'missing') return missing(c, target);
+    if (error.code === 'busy') return busyAnswer(c);
     return c.json({ error: `failed to reach ${host.transport.hostName}` }, 502);
   }
 }
@@ -157,7 +167,7 @@ function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Response {
   );
 }
 
-function pushSettings(c: Context<AppEnv>): PushSettings {
+export function pushSettings(c: Context<AppEnv>): PushSettings {
   const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, identityCheck } =
     c.var.config;
   const origin = publicOrigin(c.req.raw, c.var.config);
@@ -168,6 +178,7 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
     notifyBaseUrl,
     prUpdatePolicy,
     identityCheck,
+    announcedBytes: announcedBytes(c),
     client: clientOf(c),
     pullRequestFooter: pullRequestFooter(
       serviceAddress(c.req.raw, c.var.config),

@@ -13,6 +13,7 @@ import { isKnownPublic } from '../../host/git/visibility.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { HistoryCache } from '../../push/upstream/history-cache.ts';
+import { isolateMemory, type MemoryHold } from '../../memory-budget.ts';
 import { HistoryLister } from '../../push/upstream/history-lister.ts';
 import type { HistoryHost, PushHost } from '../../push/push-host.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
@@ -23,21 +24,20 @@ const botLogins = new Map<string, string>();
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
-  return historyHostOf(
-    c,
-    new GitTransport(new SmartHttp(c.var.host.url, null, c.var.http), systemClock, null),
-  );
+  const memory = isolateMemory.open(systemClock);
+  const http = new SmartHttp(c.var.host.url, null, c.var.http);
+  return historyHostOf(c, memory, new GitTransport(http, systemClock, memory, null));
 }
 
-function historyHostOf(c: Context<AppEnv>, transport: GitTransport): HistoryHost {
+function historyHostOf(c: Context<AppEnv>, memory: MemoryHold, transport: GitTransport): HistoryHost {
   const cache = new HistoryCache(c.env.HISTORY, (work) => c.executionCtx.waitUntil(work));
-  return { transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
+  return { memory, transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
 }
 
-function pushTransport(c: Context<AppEnv>, repositories: RepositoryHost): GitTransport {
+function pushTransport(c: Context<AppEnv>, memory: MemoryHold, repositories: RepositoryHost): GitTransport {
   const { url, apiUrl, token } = c.var.host;
   if (token === null) {
-    return new GitTransport(new SmartHttp(url, null, c.var.http), systemClock, null);
+    return new GitTransport(new SmartHttp(url, null, c.var.http), systemClock, memory, null);
   }
   const account = {
     token,
@@ -45,7 +45,7 @@ function pushTransport(c: Context<AppEnv>, repositories: RepositoryHost): GitTra
     tokenWatch: openTokenWatch(c.env, c.var.config, c.var.host),
   };
   const http = new SmartHttp(url, account, c.var.http);
-  return new GitTransport(http, systemClock, {
+  return new GitTransport(http, systemClock, memory, {
     isKnownPublic: (repository) => isKnownPublic(apiUrl, repository, systemClock.now()),
     isPublic: async (repository) => !(await repositories.repository(repository)).isPrivate,
   });
@@ -53,10 +53,11 @@ function pushTransport(c: Context<AppEnv>, repositories: RepositoryHost): GitTra
 
 export function pushHost(c: Context<AppEnv>): PushHost {
   const { config, host, http } = c.var;
+  const memory = isolateMemory.open(systemClock);
   const repositories = openRepositories(openHostAccess(c.env, config, host, http));
   return {
     hostKey: host.key,
-    ...historyHostOf(c, pushTransport(c, repositories)),
+    ...historyHostOf(c, memory, pushTransport(c, memory, repositories)),
     repositories,
     admission: pushAdmission(c),
     connectAhead: (step) =>

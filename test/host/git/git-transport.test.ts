@@ -4,6 +4,7 @@ import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isKnownPublic } from '../../../src/host/git/visibility.ts';
+import { MemoryBudget } from '../../../src/memory-budget.ts';
 import { ACCOUNT } from '../support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 
@@ -28,7 +29,12 @@ function opened(script: Script) {
     isKnownPublic: () => known,
     isPublic: async () => ((lookUps += 1), isPublic),
   };
-  const transport = new GitTransport(new SmartHttp('https://host.test', account, http), clock, visibility);
+  const transport = new GitTransport(
+    new SmartHttp('https://host.test', account, http),
+    clock,
+    new MemoryBudget().open(clock),
+    visibility,
+  );
   const list = () => transport.listRefs(REPOSITORY, ['refs/heads/'], 'upstream');
   const callers = () => http.asked.map(({ headers }) => (headers.has('Authorization') ? 'bot' : 'public'));
   return { transport, list, callers };

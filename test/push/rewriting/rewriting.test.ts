@@ -36,8 +36,15 @@ async function rewrite(
   plan: Partial<RewritePlan> = {},
   ground: ReadonlySet<string> = GROUND,
 ) {
-  const { history, contents } = await rewriteHistory({ ...PLAN, ...plan }, commits, ground);
-  return { ...history, contents, ids: contents.map((content) => oidOf('commit', content)) };
+  const rewritten = await rewriteHistory({ ...PLAN, ...plan }, commits, ground);
+  const contents = [...rewritten.contents];
+  const originalIds = [...rewritten.history.originalIds];
+  return {
+    ...rewritten.history,
+    originalIds,
+    contents,
+    ids: contents.map((content) => oidOf('commit', content)),
+  };
 }
 
 /** A commit, and one that reverts it. */

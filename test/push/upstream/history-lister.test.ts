@@ -1,5 +1,6 @@
 /** How often the host is asked for a listing that several requests need, or that is too large. */
 import { beforeEach, describe, expect, it } from 'vitest';
+import { CommitTable } from '../../../src/git/commit-table.ts';
 import type { GitTransport, HistoryAnswer } from '../../../src/host/git/git-transport.ts';
 import { HistoryCache } from '../../../src/push/upstream/history-cache.ts';
 import { HistoryLister } from '../../../src/push/upstream/history-lister.ts';
@@ -33,9 +34,9 @@ function list(answer: () => Promise<HistoryAnswer>) {
 
 const oneCommit = async (): Promise<HistoryAnswer> => ({
   kind: 'listed',
-  commits: [{ oid: tip, parents: [], committedAt: 1 }],
+  commits: CommitTable.of([{ oid: tip, parents: [], committedAt: 1 }]),
 });
-const tooLarge = async (): Promise<HistoryAnswer> => ({ kind: 'too-large' });
+const tooLarge = async (): Promise<HistoryAnswer> => ({ kind: 'too-large', oldestAt: 0 });
 
 describe('a listing', () => {
   it('is asked for once by six requests at once', async () => {
@@ -53,6 +54,12 @@ describe('a listing', () => {
     expect([await list(oneCommit), asked]).toEqual([null, 2]);
     clock.at += 2 * MINUTE;
     expect(await list(oneCommit)).not.toBeNull();
+  });
+
+  it('that is too large in a day is not asked for once more with a narrow window', async () => {
+    const oldestAt = clock.now() / 1000 - 86_400;
+    expect(await list(async () => ({ kind: 'too-large', oldestAt }))).toBeNull();
+    expect(asked).toBe(1);
   });
 
   it('that fails is asked for again by the next request', async () => {

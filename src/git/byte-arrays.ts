@@ -1,0 +1,51 @@
+/**
+ * A list of small byte arrays, copied into a few large ones. The collector sees none of them: `at` makes a view when it is
+ * asked for.
+ */
+import { NumberList } from './number-list.ts';
+
+const SLAB_BYTES = 64 * 1024;
+
+export class ByteArrays {
+  readonly #slabs: Uint8Array<ArrayBuffer>[] = [];
+  /** Bytes of the last slab that are in use. */
+  #used = SLAB_BYTES;
+  readonly #slabOf = new NumberList('uint32');
+  readonly #startOf = new NumberList('uint32');
+  readonly #lengthOf = new NumberList('uint32');
+
+  get length(): number {
+    return this.#lengthOf.length;
+  }
+
+  /** Copies the bytes. Answers their index. */
+  push(bytes: Uint8Array): number {
+    const last = this.#slabs.at(-1);
+    if (last === undefined || this.#used + bytes.byteLength > last.byteLength) {
+      this.#slabs.push(new Uint8Array(Math.max(SLAB_BYTES, bytes.byteLength)));
+      this.#used = 0;
+    }
+    const slab = this.#slabs.length - 1;
+    this.#slabs[slab]!.set(bytes, this.#used);
+    this.#slabOf.push(slab);
+    this.#startOf.push(this.#used);
+    this.#lengthOf.push(bytes.byteLength);
+    this.#used += bytes.byteLength;
+    return this.#lengthOf.length - 1;
+  }
+
+  /** A view, not a copy. @param index below `length`. */
+  at(index: number): Uint8Array {
+    const start = this.#startOf.at(index);
+    return this.#slabs[this.#slabOf.at(index)]!.subarray(start, start + this.#lengthOf.at(index));
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array> {
+    for (let index = 0; index < this.length; index++) yield this.at(index);
+  }
+
+  /** Gives the memory back at once, where the collector would take its time. All views become empty. */
+  free(): void {
+    for (const slab of this.#slabs.splice(0)) slab.buffer.transfer(0);
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * An isolate whose memory is taken: by many clients that begin a push and send no more. A push is refused in-band, a
+ * fetch with 503, after some seconds; and once those clients have gone, everybody is served again.
+ */
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { RawConnection } from './support/raw-http.ts';
+import { useTestBed } from './support/test-bed.ts';
+import type { Upstream } from './support/upstream.ts';
+import { pushBody, RECEIVE_PACK, send } from './support/wire.ts';
+
+/** They fill the pool but for 190 KiB, and one of them takes the large place. */
+const CLIENTS = 64;
+const ANNOUNCED_BYTES = 260;
+const PACK_HEADER = Buffer.from('5041434b0000000200000005', 'hex');
+
+const bed = useTestBed();
+
+async function beginPush(upstream: Upstream, address: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(bed.service.url);
+  connection.sendHead(`/v1/gh/${upstream.fullName}/git-receive-pack`, null, {
+    'CF-Connecting-IP': address,
+    'Content-Type': RECEIVE_PACK,
+    'Content-Length': String(ANNOUNCED_BYTES),
+  });
+  const command = { newId: randomBytes(20).toString('hex'), ref: 'refs/heads/x' };
+  connection.send(pushBody({ commands: [command], pack: PACK_HEADER }));
+  return connection;
+}
+
+async function requestsInFlight(): Promise<number> {
+  const { body } = await send(`${bed.service.url}/metrics`);
+  return (JSON.parse(body.toString()) as { goroutines: number }).goroutines;
+}
+
+it('an isolate without memory says that it is busy, and serves everybody once it has some again', async () => {
+  const [pushed, fetched] = [await bed.createUpstream(), await bed.createUpstream()];
+  const [pusher, fetcher] = [bed.person(), bed.person()];
+  const clone = await pusher.clone(pushed.url);
+  await clone.commit({ files: { 'new.txt': 'new\n' } });
+  const shallow = await fetcher.clone(fetched.url, '--depth', '1');
+  await fetched.grow({ count: 1 });
+  // So that its history is known, and its next discovery takes nothing for it.
+  await send(`${pushed.url}/info/refs?service=git-receive-pack`, { person: pusher });
+
+  const clients = await Promise.all(
+    Array.from({ length: CLIENTS }, (_, client) => beginPush(pushed, `10.7.0.${client}`)),
+  );
+  while ((await requestsInFlight()) <= CLIENTS) await new Promise((resolve) => setTimeout(resolve, 20));
+
+  const [push, fetch] = await Promise.all([
+    pusher.git(clone.path, ['push', 'origin', 'HEAD:refs/for/main']),
+    fetcher.git(shallow.path, ['fetch', '--verbose', 'origin'], { env: { GIT_CURL_VERBOSE: '1' } }),
+  ]);
+  expect(push.code).toBe(1);
+  expect(push.stderr).toMatch(/! \[remote rejected\] .*\(push rejected: the service is busy\)/);
+  expect(push.stderr).toContain('Push again in a minute.');
+  expect(fetch.code).not.toBe(0);
+  expect(fetch.stderr).toMatch(/HTTP\/1\.1 503/);
+  expect(fetch.stderr).toMatch(/retry-after: 60/i);
+
+  for (const client of clients) client.vanish();
+  while ((await requestsInFlight()) > 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await pusher.git(clone.path, ['push', 'origin', 'HEAD:refs/for/main'])).toMatchObject({ code: 0 });
+  expect(await fetcher.git(shallow.path, ['fetch', 'origin'])).toMatchObject({ code: 0 });
+}, 60_000);

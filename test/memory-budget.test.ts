@@ -1,0 +1,222 @@
+/** The memory that requests share: who waits, who is refused, and that nothing is lost or counted twice. */
+import * as fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../src/clock.ts';
+import { HostError } from '../src/host/host-error.ts';
+import { MemoryBudget, type MemoryHold } from '../src/memory-budget.ts';
+import { PatientClock } from './host/support/scripted-host.ts';
+import { runs } from './support/runs.ts';
+
+const POOL = 100;
+const MiB = 1024 * 1024;
+const BUSY = { code: 'busy', publicMessage: 'The service is busy. Try again in a minute.' };
+
+let clock: PatientClock;
+let budget: MemoryBudget;
+
+beforeEach(() => {
+  [clock, budget] = [new PatientClock(), new MemoryBudget(POOL)];
+});
+
+function holding(bytes: number): MemoryHold {
+  const hold = budget.open(clock);
+  hold.use(bytes);
+  return hold;
+}
+
+describe('a request', () => {
+  it('never waits on an idle isolate, whatever it needs', async () => {
+    const hold = budget.open(clock);
+    for (const bytes of [10, 80, 1_000_000]) {
+      await hold.makeRoom(bytes);
+      hold.use(bytes);
+    }
+    expect([budget.heldBytes, clock.slept]).toEqual([1_000_090, []]);
+    hold.free(1_000_000);
+    expect(budget.heldBytes).toBe(90);
+    hold.end();
+    hold.end();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it('shares the pool with others, and one at a time may hold more', async () => {
+    const [large, small] = [holding(500), holding(POOL - 10)];
+    expect(() => holding(11)).toThrow(expect.objectContaining(BUSY));
+    await expect(budget.open(clock).makeRoom(11)).rejects.toMatchObject(BUSY);
+    expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(10_000);
+    holding(10).end();
+    large.use(500);
+    expect(() => small.use(11)).toThrow(expect.objectContaining(BUSY));
+    large.free(990);
+    small.use(11);
+    expect(budget.heldBytes).toBe(10 + POOL + 1);
+  });
+
+  it('goes on as soon as there is room, those who need the large place in their order', async () => {
+    const first = holding(POOL + 1);
+    const order: number[] = [];
+    // Others look first after a wait, but do not pass those before them.
+    const waiting = [1, 2, 3].map(async (number) => {
+      const hold = budget.open(clock);
+      await hold.makeRoom(POOL + number);
+      order.push(number);
+      expect(() => holding(2 * POOL)).toThrow(expect.objectContaining(BUSY));
+      hold.end();
+    });
+    first.end();
+    await Promise.all(waiting);
+    expect([order, budget.heldBytes]).toEqual([[1, 2, 3], 0]);
+  });
+
+  it('tells that it waits before it does', async () => {
+    const other = holding(2 * POOL);
+    holding(POOL);
+    const hold = budget.open(clock);
+    await hold.makeRoom(50, () => other.end());
+    expect(budget.heldBytes).toBe(POOL + 50);
+  });
+
+  it('that has died loses what it held after two minutes, and takes from nobody when it was alive after all', async () => {
+    const dead = holding(2 * POOL);
+    holding(POOL);
+    clock.at += 119_000;
+    expect(() => holding(1)).toThrow(expect.objectContaining(BUSY));
+    clock.at += 1_000;
+    const next = holding(POOL);
+    expect(budget.heldBytes).toBe(POOL);
+    dead.free(50);
+    dead.end();
+    expect(budget.heldBytes).toBe(POOL);
+    await dead.makeRoom(5);
+    expect(budget.heldBytes).toBe(POOL + 5);
+    next.end();
+    dead.end();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it('that shows signs of life keeps what it holds', async () => {
+    const alive = holding(POOL);
+    for (let i = 0; i < 5; i++) {
+      clock.at += 100_000;
+      await alive.makeRoom(0);
+    }
+    holding(POOL + 1);
+    expect(() => holding(1)).toThrow(expect.objectContaining(BUSY));
+  });
+
+  it('that holds much for a minute is refused if another one waits', async () => {
+    budget = new MemoryBudget(8 * MiB);
+    const [dawdler, small] = [holding(9 * MiB), holding(4 * MiB)];
+    clock.at += 60_000;
+    await Promise.all([dawdler.makeRoom(0), small.makeRoom(0)]);
+    const waiting = budget.open(clock).makeRoom(5 * MiB);
+    await expect(dawdler.makeRoom(0)).rejects.toMatchObject(BUSY);
+    await small.makeRoom(0);
+    dawdler.end();
+    await waiting;
+    expect(budget.heldBytes).toBe(9 * MiB);
+  });
+});
+
+/** Time passes when everybody sleeps. */
+class SharedClock implements Clock {
+  #now = 0;
+  readonly #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((wake) => this.#sleepers.push({ until: this.#now + ms, wake }));
+  }
+
+  /** Until nobody sleeps any more. */
+  async run(): Promise<void> {
+    for (;;) {
+      for (let i = 0; i < 20; i++) await Promise.resolve();
+      const [next] = this.#sleepers.toSorted((a, b) => a.until - b.until);
+      if (next === undefined) return;
+      this.#sleepers.splice(this.#sleepers.indexOf(next), 1);
+      this.#now = Math.max(this.#now, next.until);
+      next.wake();
+    }
+  }
+}
+
+const MOST_STEPS = 6;
+const MOST_BYTES = 80;
+/** What a request does: comes, needs more and more, gives some back, and ends or dies. */
+const stories = fc.array(
+  fc.record({
+    startsAt: fc.nat(3_000),
+    steps: fc.array(fc.record({ bytes: fc.nat(MOST_BYTES), sleepMs: fc.nat(400), isFreed: fc.boolean() }), {
+      minLength: 1,
+      maxLength: MOST_STEPS,
+    }),
+    dies: fc.boolean(),
+  }),
+  { maxLength: 14 },
+);
+
+describe('many requests', () => {
+  it('hold together what the pool and one request allow; all come to an end, and nothing stays', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, async (plans) => {
+        const shared = new SharedClock();
+        const pool = new MemoryBudget(POOL);
+        const used = new Map<number, number>();
+        const endings: string[] = [];
+        const check = (): void => {
+          const sum = [...used.values()].reduce((total, bytes) => total + bytes, 0);
+          expect(pool.heldBytes).toBeGreaterThanOrEqual(sum);
+          expect(pool.heldBytes).toBeLessThanOrEqual(POOL + MOST_STEPS * MOST_BYTES);
+        };
+        const live = async ({ startsAt, steps, dies }: (typeof plans)[number], number: number) => {
+          await shared.sleep(startsAt);
+          const hold = pool.open(shared);
+          used.set(number, 0);
+          try {
+            for (const { bytes, sleepMs, isFreed } of steps) {
+              await hold.makeRoom(bytes);
+              hold.use(bytes);
+              used.set(number, (used.get(number) ?? 0) + bytes);
+              check();
+              await shared.sleep(sleepMs);
+              if (!isFreed) continue;
+              hold.free(bytes);
+              used.set(number, (used.get(number) ?? 0) - bytes);
+              check();
+            }
+            if (dies) return endings.push('died');
+            endings.push('done');
+          } catch (error) {
+            expect(error).toBeInstanceOf(HostError);
+            endings.push('busy');
+          }
+          hold.end();
+          used.delete(number);
+          check();
+          return null;
+        };
+        const all = Promise.all(plans.map((plan, number) => live(plan, number)));
+        await shared.run();
+        await all;
+        expect(endings).toHaveLength(plans.length);
+        if (plans.length === 1) expect(endings).not.toContain('busy');
+        // What the dead held expires.
+        const later = shared.sleep(120_000);
+        await shared.run();
+        await later;
+        const fill = pool.open(shared);
+        fill.use(POOL + 1);
+        const second = pool.open(shared);
+        second.use(POOL);
+        fill.end();
+        second.end();
+        expect(pool.heldBytes).toBe(0);
+      }),
+      runs(60),
+    );
+  });
+});
