@@ -2,6 +2,7 @@
  * Two kinds of tests: `worker` runs inside workerd, where the service's code runs; `node` drives the service
  * from outside with a real Git client, and tests the sandbox host, which is a Node program.
  */
+import { join } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 
@@ -26,12 +27,14 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', 'test/sandbox/**', 'test/local/**', 'test/browser/**', 'test/clients/**'],
+          exclude: ['test/{e2e,sandbox,local,browser,clients,forgejo}/**'],
           provide: { fuzz },
           ...(fuzz.factor > 1 ? { testTimeout: 60 * 60_000 } : {}),
         },
       },
       {
+        // The contract of the host's interface runs beside the hosts.
+        resolve: { alias: { 'cloudflare:workers': join(import.meta.dirname, 'test/support/no-workers.ts') } },
         test: {
           name: 'node',
           // Of the clients only the one that is a package; `npm run test:clients` runs all.

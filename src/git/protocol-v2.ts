@@ -10,7 +10,7 @@ import { concatBytes, decodeUtf8 } from './bytes.ts';
 import { refuseErrorPacket } from './error-packet.ts';
 import { type Memory, UNCOUNTED } from './memory.ts';
 import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
-import { DELIM_PKT, encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
+import { DELIM_PKT, encodePktLine, FLUSH_PKT, MAX_PKT_PAYLOAD_BYTES, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
@@ -68,8 +68,10 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
   let head: string | null = null;
   let headTip: Oid | null = null;
   let keptBytes = 0;
+  // Each line is used up before the next one is read.
+  const buffer = new Uint8Array(MAX_PKT_PAYLOAD_BYTES);
   for (;;) {
-    const packet = await readPacket(reader);
+    const packet = await readPacket(reader, buffer);
     if (packet.kind === 'flush') return { refs, head, headTip, hasAllBranches: true };
     const payload = packet.kind === 'data' ? packet.payload : NOTHING;
     refuseErrorPacket(payload);

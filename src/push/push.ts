@@ -27,6 +27,7 @@ import { previewed } from './preview.ts';
 import { isUnknown, propose } from './pull-request/propose.ts';
 import type { PushHost } from './push-host.ts';
 import { parsePushOptions, type PushOptions, workBranch } from './command/push-options.ts';
+import { takeMemory } from './push-memory.ts';
 import type { PushRun } from './push-run.ts';
 import { planRelay } from './relay-plan.ts';
 import { Refusal, toRefusal } from './reply/refusal.ts';
@@ -34,11 +35,6 @@ import { Reply, type WriteBytes } from './reply/reply.ts';
 import type { RewrittenHistory } from './rewriting/rewriting.ts';
 import { submoduleWarning } from './pull-request/submodules.ts';
 import { WorkBranch } from './fork/work-branch.ts';
-
-/** Memory of the smallest push: buffers and tables. */
-const LEAST_BYTES = 256 * 1024;
-/** The same of a large one, which waits until a megabyte has come, and passes on what comes then. */
-const MOST_BYTES = 2 * 1024 * 1024;
 
 /** What `receive` knows when it has read the body. */
 interface Received extends Preparation {
@@ -157,7 +153,7 @@ export class Push {
     const parsed = parsePushOptions(this.#request.pushOptions);
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     const { options } = parsed;
-    await this.#takeMemory();
+    await takeMemory(this.#run.host.memory, this.#settings.announcedBytes);
     await this.#run.reply.progress(...options.warnings);
     if (!options.preview) {
       void this.#run.host.connectAhead('push');
@@ -203,15 +199,6 @@ export class Push {
     return { ...prepared, options, relay, branch, guard };
   }
 
-  /** What any push of its size takes. What it takes besides is counted while the pack is read. */
-  async #takeMemory(): Promise<void> {
-    const { memory } = this.#run.host;
-    const { announcedBytes } = this.#settings;
-    const bytes = announcedBytes === 0 ? MOST_BYTES : Math.min(MOST_BYTES, LEAST_BYTES + 4 * announcedBytes);
-    await memory.makeRoom(bytes);
-    memory.use(bytes);
-  }
-
   #giveMemoryBack(): void {
     this.#relay?.free();
     this.#run.host.memory.end();
@@ -232,7 +219,7 @@ export class Push {
     if (options.preview) {
       throw previewed({ prepared: received, options, relay, guard });
     }
-    await this.#run.reply.progress(...(guard === null ? [] : warnings(guard)));
+    await this.#run.reply.progress(...(guard?.warnings ?? []));
     void this.#run.host.connectAhead('pull-request');
     await branch.complete(relay);
     const { tip, tipCommit, dates, withNewIds } = relay.rewritten as RewrittenHistory;
@@ -318,10 +305,4 @@ function withTexts(options: PushOptions, withNewIds: RewrittenHistory['withNewId
   const renamed = (text: string | null): string | null =>
     text === null ? null : Buffer.from(withNewIds(utf8(text))).toString();
   return { ...options, title: renamed(options.title), description: renamed(options.description) };
-}
-
-/** The findings of the identity guard, if it does not refuse the push. */
-function warnings({ heading, findings, gaps }: IdentityGuard): readonly string[] {
-  if (findings.length === 0) return gaps;
-  return [heading, ...findings, ...gaps];
 }

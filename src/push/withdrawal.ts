@@ -111,6 +111,7 @@ export class Withdrawal {
 
   /** Releases what was claimed. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
+    this.#run.host.memory.end();
     await this.#claims.end(isAnswered);
   }
 

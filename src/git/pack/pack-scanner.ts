@@ -33,10 +33,8 @@ import {
   PACK_BYTES_PER_DYNAMIC_BLOCK,
 } from './limits.ts';
 import { OffsetShift } from './offset-shift.ts';
+import { badPack, PACK_HEADER_BYTES, parsePackHeader } from './pack-header.ts';
 
-export const PACK_HEADER_BYTES = 12;
-const PACK_SIGNATURE = 0x5041434b;
-const PACK_VERSION = 2;
 /** Nearly all commits are smaller. */
 const SHARED_BYTES = 16 * 1024;
 
@@ -63,10 +61,6 @@ const TYPE_NAMES: ReadonlyMap<number, KeptObject['type']> = new Map([
 ]);
 
 type Stage = 'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'trailer' | 'end';
-
-function badPack(message: string): ProtocolError {
-  return new ProtocolError('bad-pack', `${message} Push again.`);
-}
 
 function objectTooLarge(): ProtocolError {
   const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
@@ -174,11 +168,7 @@ export class PackScanner {
   #readPackHeader(chunk: Uint8Array, start: number): number {
     const position = this.#readFixed(chunk, start, PACK_HEADER_BYTES);
     if (this.#fixedLength < PACK_HEADER_BYTES) return position;
-    const view = new DataView(this.#fixed.buffer);
-    if (view.getUint32(0) !== PACK_SIGNATURE || view.getUint32(4) !== PACK_VERSION) {
-      throw badPack('What follows the commands is not a pack of version 2.');
-    }
-    this.#entryCount = view.getUint32(8);
+    this.#entryCount = parsePackHeader(this.#fixed);
     this.#entriesLeft = this.#entryCount;
     this.#beginNext(chunk, position);
     return position;

@@ -38,6 +38,7 @@ export interface AnsweredPull {
   readonly head: {
     /** The branch. `ref` is `refs/pull/<number>/head` once the branch is gone. */
     readonly label: string;
+    readonly sha: string;
     readonly repo: AnsweredRepository | null;
   };
 }

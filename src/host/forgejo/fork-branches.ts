@@ -11,6 +11,7 @@ import { copyBranch } from '../git/branch-copy.ts';
 import type { GitTransport } from '../git/git-transport.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
+import { expectStatus } from '../rest/answer.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus, isRequestFailure } from '../rest/request-failure.ts';
 import { call } from './calls.ts';
@@ -41,7 +42,10 @@ export async function syncBranch(
   fork: RepositoryName,
   branch: UpstreamBranch,
 ): Promise<void> {
-  const isThere = (await bringForward(calls, fork, branch.name)) && (await hasTip(transport, fork, branch));
+  // The answer does not say where the branch is then.
+  const isThere =
+    (await bringForward(calls, fork, branch.name)) &&
+    (await tipOf(transport, fork, branch.name)) === branch.tip;
   if (!isThere) await copyBranch(transport, fork, branch);
 }
 
@@ -66,6 +70,25 @@ export async function addBranch(
     if (!(error instanceof HostError) || error.code === 'rate-limited') throw error;
   }
   await syncBranch(tools, fork, branch);
+}
+
+/** @throws HostError; `missing` if there is no such branch. */
+export async function deleteBranch(
+  { calls, transport }: ForkBranchTools,
+  { owner, name: repo }: RepositoryName,
+  branch: string,
+): Promise<void> {
+  try {
+    await calls.retried(async () => {
+      const place = { owner, repo, branch };
+      expectStatus(await call(calls.octokit, 'DELETE /repos/{owner}/{repo}/branches/{branch}', place), 204);
+    });
+  } catch (error) {
+    // Forgejo 10 answers with 500 where there is no such branch.
+    if (!(error instanceof HostError) || error.code !== 'unreachable') throw error;
+    if ((await tipOf(transport, { owner, name: repo }, branch)) !== null) throw error;
+    throw new HostError('missing', 'The fork has no such branch.', error);
+  }
 }
 
 /** False if the server did not do it, for whatever reason. */
@@ -95,9 +118,9 @@ function isUnknownRoute(error: HostError): boolean {
   return status === 404 && isRequestFailure(error.cause) && typeof error.cause.response?.data === 'string';
 }
 
-/** The answer does not say where the branch is now. */
-async function hasTip(transport: GitTransport, fork: RepositoryName, { name, tip }: UpstreamBranch) {
-  const refName = `refs/heads/${name}`;
+/** Null if the fork has no such branch. */
+async function tipOf(transport: GitTransport, fork: RepositoryName, branch: string): Promise<Oid | null> {
+  const refName = `refs/heads/${branch}`;
   const { refs } = await transport.listRefs(fork, [refName], 'bot');
-  return refs.some((ref) => ref.name === refName && ref.oid === tip);
+  return refs.find(({ name }) => name === refName)?.oid ?? null;
 }

@@ -9,7 +9,7 @@ import type {
 } from '../code-host.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { expectList, expectNumber, expectStatus, expectText } from '../rest/answer.ts';
+import { expectList, expectNumber, expectRepository, expectStatus, expectText } from '../rest/answer.ts';
 import { Opening } from '../rest/opening.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus } from '../rest/request-failure.ts';
@@ -135,25 +135,26 @@ export async function changedSubmodules(
   { owner, name: repo }: RepositoryName,
   index: number,
 ): Promise<readonly Submodule[]> {
-  const place = { owner, repo };
   const files = await retried(async () => {
-    const query = { ...place, index, limit: PAGE_SIZE };
+    const query = { owner, repo, index, limit: PAGE_SIZE };
     return expectList((await call<readonly AnsweredFile[]>(octokit, `GET ${PULL}/files`, query)).data);
   });
   const candidates = files
     .filter(({ status, additions, deletions }) => status !== 'deleted' && additions === 1 && deletions <= 1)
     .slice(0, MAX_SUBMODULES)
     .map(({ filename }) => expectText(filename));
+  if (candidates.length === 0) return [];
+  const { data } = await retried(() => call<AnsweredPull>(octokit, `GET ${PULL}`, { owner, repo, index }));
+  const { head } = data;
+  // The objects are where they were pushed to.
+  const fork = head.repo === null ? { owner, name: repo } : expectRepository(head.repo);
+  const place = { owner: fork.owner, repo: fork.name, ref: expectText(head.sha) };
   const entries = await Promise.all(
     candidates.map((path) =>
       retried(async () => {
-        const query = { ...place, path, ref: `refs/pull/${index}/head` };
-        const { data } = await call<AnsweredEntry>(
-          octokit,
-          'GET /repos/{owner}/{repo}/contents/{path}',
-          query,
-        );
-        return data.type === 'submodule' ? { path, oid: expectText(data.sha) } : null;
+        const query = { ...place, path };
+        const answer = await call<AnsweredEntry>(octokit, 'GET /repos/{owner}/{repo}/contents/{path}', query);
+        return answer.data.type === 'submodule' ? { path, oid: expectText(answer.data.sha) } : null;
       }),
     ),
   );

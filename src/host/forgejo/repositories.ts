@@ -24,12 +24,12 @@ import { GitTransport } from '../git/git-transport.ts';
 import { SmartHttp } from '../git/smart-http.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { expectLogin, expectNumber, expectStatus, expectText } from '../rest/answer.ts';
+import { expectLogin, expectNumber, expectText } from '../rest/answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { AnsweredUser } from './answers.ts';
 import { call, lookUp } from './calls.ts';
-import { addBranch, type ForkBranchTools, syncBranch } from './fork-branches.ts';
+import { addBranch, deleteBranch, type ForkBranchTools, syncBranch } from './fork-branches.ts';
 import { forkOf } from './forks.ts';
 import {
   type AnsweredEntry,
@@ -105,12 +105,8 @@ export class ForgejoRepositories implements RepositoryHost {
     return this.#withGit((tools) => addBranch(tools, fork, branch, ground));
   }
 
-  async deleteBranch({ owner, name: repo }: RepositoryName, branch: string): Promise<void> {
-    const { octokit, retried } = this.#calls;
-    await retried(async () => {
-      const place = { owner, repo, branch };
-      expectStatus(await call(octokit, 'DELETE /repos/{owner}/{repo}/branches/{branch}', place), 204);
-    });
+  async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
+    return this.#withGit((tools) => deleteBranch(tools, fork, branch));
   }
 
   async findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null> {

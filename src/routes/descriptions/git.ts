@@ -13,6 +13,10 @@ const TOO_MANY = answer(
   as(TEXT),
 );
 const OUT_OF_REACH = error('The code host does not answer.', 'failed to reach github.com');
+const BUSY = error(
+  'The service has no memory left. Retry-After says how long to wait.',
+  'the service is busy: try again in a minute',
+);
 const HOST_ANSWER = { description: 'Any other answer of the code host to a fetch, unchanged.' };
 
 /** A body in one of Git's formats. */
@@ -55,6 +59,7 @@ export function describeGit(app: Hono): void {
         404: answer(MISSING, as(TEXT)),
         429: TOO_MANY,
         502: OUT_OF_REACH,
+        503: BUSY,
         ...FAULT,
         default: HOST_ANSWER,
       },
@@ -100,6 +105,7 @@ export function describeGit(app: Hono): void {
         415: answer('The body is of another type.', as(TEXT)),
         429: TOO_MANY,
         502: OUT_OF_REACH,
+        503: BUSY,
         ...FAULT,
         default: HOST_ANSWER,
       },

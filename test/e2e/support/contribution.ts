@@ -1,6 +1,6 @@
 /** One person's contribution to one repository: the story that nearly every test tells, and how it should end. */
 import { expect } from 'vitest';
-import type { Pull } from './host-view.ts';
+import type { HostView, Pull } from './host-view.ts';
 import type { CommitParts } from './objects.ts';
 import { readRef } from '../../../sandbox/bare-repository.ts';
 import type { Clone, GitRun, Person } from './person.ts';
@@ -8,6 +8,13 @@ import { type Banner, bannerOf, remoteLines, statusTable } from './push-output.t
 import { expectRewritten } from './rewritten.ts';
 import type { TestBed, UpstreamOptions } from './test-bed.ts';
 import type { Upstream } from './upstream.ts';
+import type { WatchedHost } from './watched-host.ts';
+
+/** The service, and the host that a contribution goes to. */
+export interface Bed extends Pick<TestBed, 'createUpstream' | 'person'> {
+  readonly sandbox: Pick<WatchedHost, 'botLogin'>;
+  readonly host: HostView;
+}
 
 export interface Contribution {
   readonly upstream: Upstream;
@@ -16,7 +23,7 @@ export interface Contribution {
 }
 
 /** A new repository, and a new person with a clone of it, made through the service. */
-export async function contribute(bed: TestBed, wanted: UpstreamOptions = {}): Promise<Contribution> {
+export async function contribute(bed: Bed, wanted: UpstreamOptions = {}): Promise<Contribution> {
   const upstream = await bed.createUpstream(wanted);
   const person = bed.person();
   const clone = await person.clone(upstream.url);
@@ -33,7 +40,7 @@ export interface Accepted {
 
 /** Fails unless the push became one open pull request that holds the person's work under the bot's name. */
 export async function expectAccepted(
-  bed: TestBed,
+  bed: Bed,
   { upstream, clone }: Pick<Contribution, 'upstream' | 'clone'>,
   pushed: GitRun,
   more: { readonly tip?: string; readonly fork?: { readonly name: string } } = {},
@@ -63,7 +70,7 @@ export async function expectAccepted(
  * @param left work branches that stay, because the host may have opened a pull request from them.
  */
 export async function expectRefused(
-  bed: TestBed,
+  bed: Pick<Bed, 'host'>,
   upstream: Upstream,
   pushed: GitRun,
   reason: string | RegExp,

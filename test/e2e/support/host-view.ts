@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { readRefs } from '../../../sandbox/bare-repository.ts';
 import type { CapturedRequest } from '../../../sandbox/capture.ts';
-import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import type { WatchedHost } from './watched-host.ts';
 import { type ReceivedPush, unpackPush } from './captured-pack.ts';
 import { gitIn, readObjects } from './objects.ts';
 import { TEST_HEADER } from './tripwire.ts';
@@ -30,14 +30,19 @@ interface PullAnswer {
   readonly html_url: string;
   readonly user: { readonly login: string };
   readonly base: { readonly ref: string };
-  readonly head: { readonly label: string; readonly sha: string };
+  readonly head: {
+    /** GitHub: `owner:branch`. Gitea: the branch. */
+    readonly label: string;
+    readonly sha: string;
+    readonly repo: { readonly owner: { readonly login: string } } | null;
+  };
 }
 
 export class HostView {
-  readonly #sandbox: Sandbox;
+  readonly #sandbox: WatchedHost;
   readonly #checked = new Map<string, string>();
 
-  constructor(sandbox: Sandbox) {
+  constructor(sandbox: WatchedHost) {
     this.#sandbox = sandbox;
   }
 
@@ -63,7 +68,9 @@ export class HostView {
       url: pull.html_url,
       author: pull.user.login,
       base: pull.base.ref,
-      head: pull.head.label,
+      head: pull.head.label.includes(':')
+        ? pull.head.label
+        : `${pull.head.repo?.owner.login ?? pull.user.login}:${pull.head.label}`,
       headSha: pull.head.sha,
     }));
     return pulls.toSorted((a, b) => a.number - b.number);

@@ -64,21 +64,35 @@ const KINDS: readonly Kind[] = [
     ],
   },
   {
+    name: 'asking whether a host can be used',
+    requests:
+      /^(GET \/api\/v[13]\/(version|settings\/repository|user|notifications\?limit=1)|POST \/api\/v1\/repos\/[^/]+\/gitveil-asks-for-its-scopes\/(forks|issues))$/,
+    fields: [
+      HOST,
+      'User-Agent: gitveil',
+      'Accept: application/vnd\\.github\\.v3\\+json',
+      '?Authorization: token [\\x21-\\x7e]+',
+      `?${JSON_TYPE}`,
+      GZIP,
+      `?${LENGTH}`,
+    ],
+  },
+  {
     name: 'reading by REST',
-    requests: /^GET \/api\/v3\//,
+    requests: /^GET \/api\/v[13]\//,
     fields: [...REST, '?If-Modified-Since: [\\w,: ]+', GZIP],
   },
   {
     name: 'writing by REST',
-    requests: /^(POST|PATCH) \/api\/v3\//,
+    requests: /^(POST|PATCH) \/api\/v[13]\//,
     fields: [...REST, JSON_TYPE, GZIP, LENGTH],
   },
   {
     name: 'writing by REST without a body',
-    requests: /^POST \/api\/v3\//,
+    requests: /^POST \/api\/v[13]\//,
     fields: [...REST, GZIP, 'Content-Length: 0'],
   },
-  { name: 'deleting by REST', requests: /^DELETE \/api\/v3\//, fields: [...REST, GZIP] },
+  { name: 'deleting by REST', requests: /^DELETE \/api\/v[13]\//, fields: [...REST, GZIP] },
   {
     name: 'a notification',
     requests: /^POST \/ntfy\/$/,

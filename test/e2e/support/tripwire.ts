@@ -10,13 +10,13 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { CapturedRequest } from '../../../sandbox/capture.ts';
-import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { unpackPush } from './captured-pack.ts';
 import { type GitObject, listObjects, objectsFingerprint, readObjects } from './objects.ts';
 import type { Person } from './person.ts';
 import { strangeHead } from './request-heads.ts';
 import { type Secret, Secrets } from './secrets.ts';
 import type { Upstream } from './upstream.ts';
+import type { WatchedHost } from './watched-host.ts';
 
 /** Requests with this header are the tests' own. */
 export const TEST_HEADER = 'x-test';
@@ -29,7 +29,7 @@ export interface Leak {
 
 export class Tripwire {
   readonly secrets = new Secrets();
-  readonly #sandbox: Sandbox;
+  readonly #sandbox: WatchedHost;
   readonly #logLines: readonly string[];
   readonly #persons: Person[] = [];
   readonly #upstreams: Upstream[] = [];
@@ -42,7 +42,7 @@ export class Tripwire {
   #searchedLogLines = 0;
   #tolerated: { matches: (leak: Leak) => boolean; why: string }[] = [];
 
-  constructor(sandbox: Sandbox, logLines: readonly string[]) {
+  constructor(sandbox: WatchedHost, logLines: readonly string[]) {
     this.#sandbox = sandbox;
     this.#logLines = logLines;
   }

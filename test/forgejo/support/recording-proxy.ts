@@ -1,0 +1,54 @@
+/** Stands in front of a real host: records what the service sends to it, and injects faults. */
+import { once } from 'node:events';
+import { type IncomingMessage, request as send, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Capture, type CapturedRequest } from '../../../sandbox/capture.ts';
+import { Faults } from '../../../sandbox/faults.ts';
+import { listen } from '../../../sandbox/http-server.ts';
+
+export interface RecordingProxy {
+  readonly url: string;
+  readonly faults: Faults;
+  /** In order. */
+  readonly captured: readonly CapturedRequest[];
+  close(): Promise<void>;
+}
+
+export async function startRecordingProxy(target: string): Promise<RecordingProxy> {
+  const { server, url } = await listen(0);
+  const capture = new Capture('bodies');
+  const faults = new Faults();
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    capture.add(request);
+    const { pathname } = new URL(request.url ?? '/', url);
+    forward(target, faults, pathname, request, response).catch(() => response.destroy());
+  });
+  return {
+    url,
+    faults,
+    get captured() {
+      return capture.list();
+    },
+    async close() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+async function forward(
+  target: string,
+  faults: Faults,
+  path: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (!(await faults.apply(request, response, path))) return;
+  const { method, headers } = request;
+  const onward = send(`${target}${request.url}`, { method, headers, agent: false });
+  const answered = once(onward, 'response') as Promise<[IncomingMessage]>;
+  const [, [answer]] = await Promise.all([pipeline(request, onward), answered]);
+  response.writeHead(answer.statusCode ?? 502, answer.headers);
+  await pipeline(answer, response);
+}

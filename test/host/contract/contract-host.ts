@@ -1,0 +1,32 @@
+/** What the contract's cases need of a host: somewhere to act as the bot, and people who act beside it. */
+import type { HostAccess } from '../../../src/host/open.ts';
+import type { RepositoryName } from '../../../src/host/repository-name.ts';
+import type { Upstream } from '../../e2e/support/upstream.ts';
+
+/** Accounts that are not the bot's. */
+export const OWNERS = ['mona', 'other'] as const;
+export type Owner = (typeof OWNERS)[number];
+
+/** Somebody else's repository. */
+export interface ContractRepository {
+  readonly name: RepositoryName;
+  /** Its history; whatever it makes is on the host when its promise resolves. */
+  readonly upstream: Upstream;
+  /** These are its owner's. */
+  comment(number: number, text: string): Promise<void>;
+  review(number: number, text: string): Promise<void>;
+  merge(number: number): Promise<void>;
+  /** The old name redirects. */
+  rename(name: string): Promise<void>;
+}
+
+export interface ContractHost {
+  readonly access: HostAccess;
+  /** Web and Git base. */
+  readonly url: string;
+  readonly botLogin: string;
+  /** With three commits on `main`; by default with a name that no other has. */
+  createRepository(wanted?: { readonly owner?: Owner; readonly name?: string }): Promise<ContractRepository>;
+  /** The description of an issue or a pull request. */
+  textOf(repository: RepositoryName, number: number): Promise<string>;
+}

@@ -1,0 +1,17 @@
+/** Everything that `src/host/code-host.ts` promises, as cases that run against any host. */
+import type { ContractHost } from './contract-host.ts';
+import { activityContract } from './activity.ts';
+import { pullRequestsContract } from './pull-requests.ts';
+import { repositoriesContract } from './repositories.ts';
+import { threadsContract } from './threads.ts';
+import { World } from './world.ts';
+
+/** To be called while tests are collected. @param host asked for when the first test runs. */
+export function hostContract(host: () => ContractHost): void {
+  let opened: World | null = null;
+  const world = () => (opened ??= new World(host()));
+  repositoriesContract(world);
+  pullRequestsContract(world);
+  threadsContract(world);
+  activityContract(world);
+}

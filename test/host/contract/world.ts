@@ -1,0 +1,128 @@
+/** A host as the service opens it, and a person's work on a fork: what most of the contract's cases begin with. */
+import type { Clock } from '../../../src/clock.ts';
+import type {
+  ActivityHost,
+  Head,
+  PullRequest,
+  RepositoryHost,
+  ThreadHost,
+} from '../../../src/host/code-host.ts';
+import { GitTransport } from '../../../src/host/git/git-transport.ts';
+import { SmartHttp } from '../../../src/host/git/smart-http.ts';
+import { isolateMemory } from '../../../src/memory-budget.ts';
+import { openActivity, openRepositories, openThreads } from '../../../src/host/open.ts';
+import type { RepositoryName } from '../../../src/host/repository-name.ts';
+import { gitIn } from '../../e2e/support/objects.ts';
+import { mustRun, neutralEnvironment } from '../../e2e/support/run.ts';
+import type { ContractHost, ContractRepository } from './contract-host.ts';
+import type { Http } from '../../../src/outgoing/http-client.ts';
+
+/** Of Node.js, in place of the service's own client over workerd's sockets; which redirects it follows is the same. */
+export const NODE_HTTP: Http = {
+  fetch: (url, init = {}) => {
+    const isStream = init.body instanceof ReadableStream;
+    const isRead = (init.method ?? 'GET') === 'GET';
+    const redirect = init.redirect ?? (isRead ? 'follow' : 'manual');
+    return fetch(url, { ...init, redirect, ...(isStream && { duplex: 'half' }) } as RequestInit);
+  },
+};
+
+/** Does not wait: the hosts of these tests are as far as they will get when they have answered. */
+export const HASTY_CLOCK: Clock = { now: () => Date.now(), sleep: async () => {} };
+
+export class World {
+  readonly host: ContractHost;
+  readonly repositories: RepositoryHost;
+  readonly threads: ThreadHost;
+  readonly activity: ActivityHost;
+  readonly transport: GitTransport;
+
+  constructor(host: ContractHost) {
+    this.host = host;
+    this.repositories = openRepositories(host.access);
+    this.threads = openThreads(host.access);
+    this.activity = openActivity(host.access, () => {});
+    this.transport = new GitTransport(
+      new SmartHttp(host.url, host.access, host.access.http),
+      host.access.clock,
+      isolateMemory.open(host.access.clock),
+      null,
+    );
+  }
+
+  /** A repository, and the bot's fork of it with its objects. */
+  async forked() {
+    const repository = await this.host.createRepository();
+    const fork = await this.repositories.fork(await this.repositories.repository(repository.name));
+    await this.objectsOf(fork);
+    return { repository, fork };
+  }
+
+  /** Waits for a fork's objects; answers its branches. */
+  async objectsOf(fork: RepositoryName): Promise<ReadonlyMap<string, string>> {
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const list = await this.transport.listRefs(fork, ['HEAD', 'refs/heads/'], 'bot').catch(() => null);
+      if (list !== null && list.headTip !== null) {
+        return new Map(list.refs.map(({ name, oid }) => [name.replace('refs/heads/', ''), oid]));
+      }
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    throw new Error('the fork stays empty');
+  }
+
+  /**
+   * A commit on top of upstream's tip, pushed to a branch of the fork as the bot does. Answers its id.
+   * @param changes lines as `git fast-import` takes them.
+   */
+  async pushWork(
+    { upstream }: ContractRepository,
+    fork: RepositoryName,
+    branch: string,
+    changes = [`M 100644 inline ${branch}.txt`, 'data 5', 'work', ''],
+  ): Promise<string> {
+    const lines = [
+      ...[`commit refs/work/${branch}`, 'committer bot <bot@gitveil.invalid> 1700000000 +0000'],
+      ...['data 5', 'Work', `from ${await upstream.tip()}`, ...changes, ''],
+    ];
+    const cwd = upstream.path;
+    const env = neutralEnvironment({ GIT_CONFIG_GLOBAL: '/dev/null' });
+    await mustRun('git', ['fast-import', '--quiet', '--force'], { cwd, env, input: lines.join('\n') });
+    const address = new URL(`${this.host.url}/${fork.owner}/${fork.name}.git`);
+    address.username = 'x-access-token';
+    address.password = this.host.access.token;
+    await gitIn(cwd, 'push', '--quiet', '--force', address.href, `refs/work/${branch}:refs/heads/${branch}`);
+    return gitIn(cwd, 'rev-parse', `refs/work/${branch}`);
+  }
+
+  /** A repository with an issue. */
+  async withIssue() {
+    const repository = await this.host.createRepository();
+    const issue = { title: 'An issue', body: 'About something', labels: [] };
+    return { repository, number: (await this.threads.createIssue(repository.name, issue)).number };
+  }
+
+  /** An open pull request of the bot's, with work of its own. */
+  async proposed(): Promise<Proposed> {
+    const { repository, fork } = await this.forked();
+    const branch = unique('anon');
+    await this.pushWork(repository, fork, branch);
+    const head = { fork, branch };
+    const request = { head, base: 'main', title: 'A title', body: 'A body\n\n---\n*by the bot*' };
+    const pullRequest = await this.repositories.openPullRequest(repository.name, request);
+    return { repository, name: repository.name, fork, head, pullRequest, number: pullRequest.number };
+  }
+}
+
+export interface Proposed {
+  readonly repository: ContractRepository;
+  readonly name: RepositoryName;
+  readonly fork: RepositoryName;
+  readonly head: Head;
+  readonly pullRequest: PullRequest;
+  readonly number: number;
+}
+
+/** A name that nothing else has. */
+export function unique(word: string): string {
+  return `${word}-${Math.random().toString(36).slice(2, 10)}`;
+}
