@@ -38,7 +38,10 @@ function world(
     }),
     mayBeRecorded: async () => answers.isListed ?? true,
     pullRequest: () => ({
-      claim: async (_: string, key: string | null) => (calls.push(['claim', key]), answers.claimed ?? CLAIMED),
+      claim: async (_: string, key: string | null) => (
+        calls.push(['claim', key]),
+        answers.claimed ?? CLAIMED
+      ),
       release: async (lease: number) => void calls.push(['release', lease]),
     }),
   };
