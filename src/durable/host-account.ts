@@ -61,7 +61,7 @@ export class HostAccount extends DurableObject<Env> {
   readonly #pause: Pause;
   readonly #creations: Creations;
   readonly #problems: Problems;
-  readonly #usability = new Usability();
+  readonly #usability: Usability;
   readonly #shares = new HourlyCounts();
   #calls: KnownCalls | null = null;
   /** Writes since the host said how many calls are left. */
@@ -75,6 +75,7 @@ export class HostAccount extends DurableObject<Env> {
     this.#pause = new Pause(ctx.storage.kv);
     this.#creations = new Creations(ctx.storage);
     this.#problems = new Problems(ctx.storage.kv);
+    this.#usability = new Usability(ctx.storage.kv);
     for (const { client, at } of this.#creations.all(Date.now())) this.#shares.add(client, at);
   }
 
@@ -159,10 +160,10 @@ export class HostAccount extends DurableObject<Env> {
     const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
     if (result.kind === 'invalid' || host === undefined) return;
     // A host that wants to be left alone is left alone.
-    if (this.#pause.left(now) > 0 || !this.#usability.isDue(now)) return;
+    if (this.#pause.left(now) > 0 || !this.#usability.isDue(host.kind, now)) return;
     const { logFormat, outgoingFetchHosts } = result.config;
     const access = openHostAccess(this.env, result.config, host, new HttpClient(outgoingFetchHosts));
-    const isNews = await this.#usability.ask(() => checkHost(access), now);
+    const isNews = await this.#usability.ask(host.kind, () => checkHost(access), now);
     const { problem } = this.#usability;
     if (!isNews) return;
     const logger = createLogger(logFormat, (line) => console.log(line));

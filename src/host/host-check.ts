@@ -51,7 +51,8 @@ export async function ask(
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const body = method === 'POST' ? '{}' : null;
     const response = await wholeResponse(await http.fetch(url, { method, headers, body, signal }), MAX_BYTES);
-    if (response.status >= 500) return null;
+    // Whoever only asks to be left alone has said nothing of itself.
+    if (response.status >= 500 || response.status === 429) return null;
     const text = await response.text();
     return {
       status: response.status,

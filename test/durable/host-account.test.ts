@@ -3,6 +3,7 @@ import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } fro
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { isWithin, type Limit } from '../../src/guard/sliding-window.ts';
 
 const bindings = env as unknown as Env;
@@ -174,6 +175,53 @@ describe('the calls of the account', () => {
       object.admit('person', true, LIMITS);
     });
     expect((await account.figures(LIMITS)).calls).toEqual({ limit: 5000, left: 4990 });
+  });
+});
+
+describe('whether the code host can be used', () => {
+  const asked: string[] = [];
+  const logged: string[] = [];
+  let status = 200;
+  const check = async (kind = 'gitea'): Promise<void> => {
+    const account = sameAccount();
+    await runInDurableObject(account, (object) => {
+      Object.assign(object, { env: { ...bindings, HOSTS: `my=${kind}:https://tea.test` } });
+    });
+    await account.check('my');
+  };
+  const problem = async () => (await sameAccount().figures(LIMITS)).hostProblem;
+
+  beforeEach(() => {
+    newAccount();
+    asked.length = logged.length = 0;
+    vi.spyOn(console, 'log').mockImplementation((line: string) => void logged.push(line));
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (address) => {
+      asked.push(String(address));
+      return new Response('busy', { status });
+    });
+  });
+  afterEach(() => vi.restoreAllMocks());
+
+  it('is asked, told and logged once in some minutes, also if the object sleeps in between', async () => {
+    for (let minute = 0; minute < 10; minute++) {
+      await check();
+      await abortAllDurableObjects();
+      expect(await problem()).toBe('wrong-kind');
+      pass(MINUTE_MS);
+    }
+    expect([asked, logged.length]).toEqual([['https://tea.test/api/v1/version'], 1]);
+    await check();
+    expect([asked.length, logged.length]).toEqual([2, 1]);
+    // The operator has followed the advice.
+    await check('forgejo');
+    expect(asked).toHaveLength(3);
+  });
+
+  it('is not known if the host only asks to be left alone', async () => {
+    status = 429;
+    await check();
+    expect(await problem()).toBe('unreachable');
+    status = 200;
   });
 });
 

@@ -1,31 +1,52 @@
-/** Whether the account's code host can be used, as it was found out last. In memory: after a restart it is asked again. */
+/**
+ * Whether the account's code host can be used, as it was found out last. It outlives the object, which sleeps between two
+ * runs that ask for it.
+ */
 import type { HostCheck } from '../../host/host-check.ts';
+import type { HostKind } from '../../host/kinds.ts';
 
+const KEY = 'usability';
 /** A host that works is asked now and then, and one that does not, more often. */
 const READY_FOR_MS = 60 * 60_000;
 const PROBLEM_FOR_MS = 10 * 60_000;
 
-export class Usability {
-  #last: HostCheck | null = null;
+interface Found {
+  /** What the host was taken for. */
+  readonly as: HostKind;
+  readonly problem: Exclude<HostCheck, { kind: 'ready' }> | null;
   /** Milliseconds since 1970. */
-  #askedAt = Number.NEGATIVE_INFINITY;
+  readonly at: number;
+}
+
+export class Usability {
+  readonly #kv: SyncKvStorage;
+  #found: Found | null;
+  #isAsking = false;
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv;
+    this.#found = kv.get<Found>(KEY) ?? null;
+  }
 
   /** What is wrong; null: nothing, as far as it is known. */
-  get problem(): Exclude<HostCheck, { kind: 'ready' }> | null {
-    return this.#last === null || this.#last.kind === 'ready' ? null : this.#last;
+  get problem(): Found['problem'] {
+    return this.#found?.problem ?? null;
   }
 
-  isDue(now: number): boolean {
+  /** @param as what the configuration takes the host for. Another kind than before is asked at once. */
+  isDue(as: HostKind, now: number): boolean {
+    if (this.#isAsking) return false;
     const lifeMs = this.problem === null ? READY_FOR_MS : PROBLEM_FOR_MS;
-    return Math.abs(now - this.#askedAt) >= lifeMs;
+    return this.#found?.as !== as || Math.abs(now - this.#found.at) >= lifeMs;
   }
 
-  /** Answers whether it is news: it was not so before. */
-  async ask(check: () => Promise<HostCheck>, now: number): Promise<boolean> {
-    // Before the answer, so that two runs do not ask at the same time.
-    this.#askedAt = now;
+  /** Answers whether it is news: it was not so before. Cost: one write. */
+  async ask(as: HostKind, check: () => Promise<HostCheck>, now: number): Promise<boolean> {
+    this.#isAsking = true;
     const before = this.problem?.sentence;
-    this.#last = await check();
+    const answer = await check().finally(() => (this.#isAsking = false));
+    this.#found = { as, problem: answer.kind === 'ready' ? null : answer, at: now };
+    this.#kv.put(KEY, this.#found);
     return this.problem?.sentence !== before;
   }
 }
