@@ -12,7 +12,7 @@ import type { HostActions } from '../support/host-process.ts';
 import { lineOfCommits } from '../support/repositories.ts';
 import type { ServiceActions } from '../support/service-process.ts';
 import type { Workspace } from '../support/workspace.ts';
-import { BOT, type Gitea, MAINTAINER, startGitea } from '../../test/forgejo/support/gitea.ts';
+import { BOT, type GiteaAddress, MAINTAINER, startGitea } from '../../test/forgejo/support/gitea.ts';
 import { giteaProgram } from '../../test/forgejo/support/gitea-build.ts';
 
 const ROUNDS = 21;
@@ -26,7 +26,8 @@ export async function giteaPush(workspace: Workspace): Promise<Row[]> {
     process.stderr.write(`skipped, because there is no Gitea: ${program.reason} ... `);
     return [];
   }
-  const gitea = await startGitea(program);
+  const server = await startGitea(program);
+  const gitea = server.address;
   const notifications = new Helper<HostActions>(`${import.meta.dirname}/../support/host-process.ts`);
   const service = new Helper<ServiceActions>(`${import.meta.dirname}/../support/service-process.ts`);
   try {
@@ -68,12 +69,12 @@ export async function giteaPush(workspace: Workspace): Promise<Row[]> {
   } finally {
     await service.end();
     await notifications.end();
-    await gitea.stop();
+    await server.stop();
   }
 }
 
 /** A client's repository with the branches to push; upstream and the bot's fork of it are on Gitea. */
-async function readyClient(workspace: Workspace, gitea: Gitea): Promise<string> {
+async function readyClient(workspace: Workspace, gitea: GiteaAddress): Promise<string> {
   const { source } = await lineOfCommits(workspace, 10);
   const client = await clientOf(source, workspace.folder('gitea-client'));
   await fastImport(client, branches());
@@ -88,13 +89,13 @@ async function readyClient(workspace: Workspace, gitea: Gitea): Promise<string> 
   return client;
 }
 
-async function propose(gitea: Gitea, branch: string): Promise<void> {
+async function propose(gitea: GiteaAddress, branch: string): Promise<void> {
   const request = { head: `${BOT}:${branch}`, base: 'main', title: 'Work', body: 'It works.' };
   await call(gitea, gitea.botToken, 'POST', `/repos/${MAINTAINER}/${NAME}/pulls`, request);
 }
 
 async function call(
-  { apiUrl }: Gitea,
+  { apiUrl }: GiteaAddress,
   token: string,
   method: string,
   path: string,
@@ -107,7 +108,7 @@ async function call(
   return answer.json();
 }
 
-function withToken({ url }: Gitea, owner: string, token: string): string {
+function withToken({ url }: GiteaAddress, owner: string, token: string): string {
   return `${url.replace('//', `//x-access-token:${token}@`)}/${owner}/${NAME}.git`;
 }
 

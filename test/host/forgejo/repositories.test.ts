@@ -34,9 +34,9 @@ const user = json.bind(null, 200, { id: 1, login: 'bot' });
 const unknownRoute = () => new Response('404 page not found\n', { status: 404 });
 const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
 
-describe('a branch is brought forward', () => {
-  const refs = () => new Response(`${pkt(`${TIP} refs/heads/${BRANCH.name}\n`)}0000`);
+const refs = () => new Response(`${pkt(`${TIP} refs/heads/${BRANCH.name}\n`)}0000`);
 
+describe('a branch is brought forward', () => {
   it('by sync_fork where merge-upstream is unknown, which is asked for once', async () => {
     const { asked, repositories } = opened(({ path }) => {
       if (path.endsWith('/git-upload-pack')) return refs();
@@ -158,15 +158,16 @@ it('a file of more than 1 MB is unreadable', async () => {
   expect(await repositories.file(NAME, 'x')).toEqual({ kind: 'unreadable' });
 });
 
+const pull = (number: number, label: string, state: string) => ({
+  number,
+  html_url: `https://host.test/mona/hello/pulls/${number}`,
+  user: { id: 1, login: 'bot' },
+  state,
+  base: { ref: 'main' },
+  head: { label, sha: TIP, repo: null },
+});
+
 describe('a pull request is looked for', () => {
-  const pull = (number: number, label: string, state: string) => ({
-    number,
-    html_url: `https://host.test/mona/hello/pulls/${number}`,
-    user: { id: 1, login: 'bot' },
-    state,
-    base: { ref: 'main' },
-    head: { label, sha: TIP, repo: null },
-  });
   const next = { Link: '<https://host.test/x?page=2>; rel="next"' };
 
   it('on all pages until an open one is found, else it is the newest', async () => {
