@@ -8,6 +8,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { browser } from './rows/browser.ts';
 import { clone } from './rows/clone.ts';
 import { comments } from './rows/comments.ts';
 import { commits } from './rows/commits.ts';
@@ -33,6 +34,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   'large-pack': largePack,
   memory,
   clone,
+  browser,
   engine,
   commits,
   growth,

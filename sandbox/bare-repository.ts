@@ -20,6 +20,8 @@ const CONFIG = `[core]
 [uploadpack]
 \tallowFilter = true
 \tallowAnySHA1InWant = true
+[uploadpackfilter "tree"]
+\tmaxDepth = 0
 [gc]
 \tauto = 0
 `;

@@ -48,7 +48,7 @@ export class MemoryBudget {
   /** Whose bytes do not count in the pool. */
   #large: MemoryHold | null = null;
   /** Those that wait, the first one first. */
-  readonly #queue: Ticket[] = [];
+  #queue: readonly Ticket[] = [];
 
   constructor(sharedBytes = SHARED_BYTES) {
     this.#sharedBytes = sharedBytes;
@@ -79,14 +79,14 @@ export class MemoryBudget {
   /** For a hold: takes so many bytes, after a wait if necessary. @throws HostError `busy` */
   async take(hold: MemoryHold, bytes: number, clock: Clock): Promise<void> {
     const ticket: Ticket = { seenAt: clock.now() };
-    this.#queue.push(ticket);
+    this.#queue = [...this.#queue, ticket];
     try {
       await waitUntil(
         () => {
           const now = clock.now();
           ticket.seenAt = now;
           // It was taken for dead.
-          if (!this.#queue.includes(ticket)) this.#queue.push(ticket);
+          if (!this.#queue.includes(ticket)) this.#queue = [...this.#queue, ticket];
           this.#dropDead(now);
           return this.#grant(hold, bytes, now, ticket);
         },
@@ -94,7 +94,7 @@ export class MemoryBudget {
         clock,
       );
     } finally {
-      this.#remove(ticket);
+      this.#queue = this.#queue.filter((other) => other !== ticket);
     }
   }
 
@@ -140,12 +140,7 @@ export class MemoryBudget {
 
   #dropDead(now: number): void {
     for (const [hold, { seenAt }] of this.#accounts) if (now - seenAt >= HOLD_LIFE_MS) this.giveBack(hold);
-    for (const ticket of [...this.#queue]) if (now - ticket.seenAt >= TICKET_LIFE_MS) this.#remove(ticket);
-  }
-
-  #remove(ticket: Ticket): void {
-    const place = this.#queue.indexOf(ticket);
-    if (place >= 0) this.#queue.splice(place, 1);
+    this.#queue = this.#queue.filter(({ seenAt }) => now - seenAt < TICKET_LIFE_MS);
   }
 }
 

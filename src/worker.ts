@@ -22,7 +22,9 @@ import { comments } from './routes/threads/comments.ts';
 import { badges } from './routes/service/badges.ts';
 import { frontPage } from './routes/pages/front-page.ts';
 import { docs } from './routes/pages/docs.ts';
+import { forms } from './routes/forms/forms.ts';
 import { git } from './routes/git/git.ts';
+import { RememberingRouter } from './routes/remembering-router.ts';
 import { health } from './routes/service/health.ts';
 import { issues } from './routes/threads/issues.ts';
 import { bodyRefusal } from './routes/request/json-body.ts';
@@ -64,7 +66,7 @@ function loggerOf(config: Config): Logger {
   return logger;
 }
 
-const app = new Hono<AppEnv>();
+const app = new Hono<AppEnv>({ router: new RememberingRouter() });
 
 app.use(measure);
 app.use(securityHeaders);
@@ -98,6 +100,7 @@ app.route('/', issues);
 app.route('/', moderation);
 app.route('/', appeals);
 app.route('/', frontPage);
+app.route('/', forms);
 app.route('/', git);
 
 app.notFound(unmatched(app));

@@ -7,6 +7,7 @@
  * publishes nothing again.
  */
 import { DurableObject } from 'cloudflare:workers';
+import { recordName } from '../config/hosts.ts';
 import { parseConfig } from '../config.ts';
 import type { Env } from '../env.ts';
 import type { HostEvent } from '../events/host-event.ts';
@@ -208,7 +209,7 @@ export class PullRequest extends DurableObject<Env> {
         const ledger = openLedger(this.env, config, http);
         await ledger.recordPullRequest({ host, owner, repo, prUrl: entry.url, createdAt });
       } else if (entry.kind === 'page') {
-        await recordHash(this.env.DB, prHash);
+        await recordHash(this.env.DB, prHash, recordName({ key: host }, { owner, name: repo }), entry.at);
       } else {
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),

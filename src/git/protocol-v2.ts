@@ -1,5 +1,5 @@
 /**
- * The two protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2,
+ * The protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2,
  * "ls-refs", "fetch").
  *
  * Both are sent without asking for the host's capabilities first. Over HTTP, version 2 is stateless and the header
@@ -10,7 +10,7 @@ import { concatBytes, decodeUtf8 } from './bytes.ts';
 import { refuseErrorPacket } from './error-packet.ts';
 import { type Memory, UNCOUNTED } from './memory.ts';
 import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
-import { DELIM_PKT, encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
+import { DELIM_PKT, encodePktLine, FLUSH_PKT, MAX_PKT_PAYLOAD_BYTES, readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
@@ -68,8 +68,10 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
   let head: string | null = null;
   let headTip: Oid | null = null;
   let keptBytes = 0;
+  // Each line is used up before the next one is read.
+  const buffer = new Uint8Array(MAX_PKT_PAYLOAD_BYTES);
   for (;;) {
-    const packet = await readPacket(reader);
+    const packet = await readPacket(reader, buffer);
     if (packet.kind === 'flush') return { refs, head, headTip, hasAllBranches: true };
     const payload = packet.kind === 'data' ? packet.payload : NOTHING;
     refuseErrorPacket(payload);
@@ -136,6 +138,31 @@ export function encodeHistoryFetch({ wants, haves = [], since, tipsOnly }: Histo
     ...(tipsOnly === true ? ['deepen 1'] : []),
     ...wants.map((oid) => `want ${oid}`),
     ...haves.map((oid) => `have ${oid}`),
+    'done',
+  ]);
+}
+
+/**
+ * Objects by their ids. What they refer to is left out, unless it is asked for.
+ *
+ * A wanted object always comes, whatever the filter leaves out, and version 2 serves any object that the host has, not
+ * only tips. Of the filters by depth, GitHub allows `tree:0` alone (uploadpackfilter.tree.maxDepth).
+ */
+export interface ObjectRequest {
+  readonly wants: readonly Oid[];
+  /** Also all folders below the wanted one. */
+  readonly withFolders?: boolean;
+  /** For commits: how many of the history, the wanted one included. */
+  readonly depth?: number;
+}
+
+export function encodeObjectFetch({ wants, withFolders = false, depth }: ObjectRequest): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    withFolders ? 'filter blob:none' : 'filter tree:0',
+    ...(depth === undefined ? [] : [`deepen ${depth}`]),
+    ...wants.map((oid) => `want ${oid}`),
     'done',
   ]);
 }

@@ -38,7 +38,12 @@ function countRequest(c: Context<AppEnv>, seconds: number): void {
   count('gitveil_http_requests_total', { method, route, status: String(status) });
   observe('gitveil_http_request_duration_seconds', { route }, seconds);
   const act = ACTS[route];
-  if (act !== undefined && method === 'POST') count(act, { outcome: outcomeOf(status) });
+  if (act !== undefined && method === 'POST') countAct(act, status);
+}
+
+/** Counts what a form has done; its other steps do nothing. */
+export function countAct(act: ActCounter, status: number): void {
+  count(act, { outcome: outcomeOf(status) });
 }
 
 function outcomeOf(status: number): string {

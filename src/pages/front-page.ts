@@ -24,6 +24,8 @@ export interface FrontPage {
   readonly hosts: readonly HostConfig[];
   /** `gh/owner/repo`, or a placeholder. */
   readonly path: string;
+  /** Whether `path` is a repository. */
+  readonly isNamed: boolean;
   readonly isInvalid: boolean;
   /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
@@ -48,13 +50,23 @@ export function frontPage(page: FrontPage): Page {
       ${status(page)} ${page.botProblems.map(botProblem)}
       <section class="card" aria-label="Commands">
         ${repositoryForm(page)} ${commandList(page.remoteBase, page.path)}
-        <p class="soft small after-commands">
-          To comment or to open an issue without an account, use the <a href="/docs">API</a>.
-        </p>
+        <p class="soft small after-commands">${elsewhere(page)}</p>
       </section>
       ${promises(page.recent === null ? null : recentPullRequests(page.recent, page.now))}
     </main>`,
   };
+}
+
+/** For those who have no clone, or no terminal. */
+function elsewhere({ path, isNamed, remoteBase }: FrontPage): Html {
+  if (!isNamed) {
+    return html`No clone? Name the repository, and change a file, open an issue or reply in the browser.
+      Programs use the <a href="/docs">API</a>.`;
+  }
+  return html`No clone?
+    <a href="${new URL(remoteBase).pathname}${path}"
+      >Contribute to ${path.slice(path.indexOf('/') + 1)} in the browser</a
+    >: change a file, open an issue, or reply. Programs use the <a href="/docs">API</a>.`;
 }
 
 function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {

@@ -3,6 +3,7 @@
  * update and withdraw it. It works without a script, and its links lead to the code host and to this service.
  */
 import { html } from 'hono/html';
+import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request.ts';
 import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
 import { shellWord } from '../push/reply/banner.ts';
@@ -36,6 +37,11 @@ const STATES: Readonly<
     meaning: 'It was withdrawn through this service. An update opens a new pull request.',
   },
 };
+
+/** How a state is shown: one word, and its colour. */
+export function stateWord(state: PullRequestState): { readonly tone: string; readonly word: string } {
+  return STATES[state];
+}
 
 const EVENTS: Readonly<Record<HistoryKind, string>> = {
   opened: 'Opened',
@@ -139,6 +145,15 @@ function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { wha
   return pullRequest.state === 'open' ? [update, withdraw] : [update];
 }
 
+/** For those who have no clone. */
+function inBrowser({ host, owner, repo, prHash }: PullRequestView): Html {
+  const remote = `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
+  return html`<p>
+    In the browser: <a href="${remote}/change?pr_hash=${prHash}">change a file of it</a> or
+    <a href="${remote}/withdraw?pr_hash=${prHash}">withdraw it</a>.
+  </p>`;
+}
+
 function commands(page: PullRequestPage): Html {
   const items = commandLines(page).map(
     ({ what, line }) =>
@@ -149,7 +164,7 @@ function commands(page: PullRequestPage): Html {
   );
   return html`<section class="card" aria-labelledby="change">
     <h2 id="change">Change it</h2>
-    ${items}
+    ${page.pullRequest.state === 'open' ? inBrowser(page.pullRequest) : ''} ${items}
     ${
       page.pullRequest.state === 'open'
         ? html`<p class="soft small after-commands">

@@ -1,23 +1,40 @@
-/** The address of a remote, opened in a browser. */
+/** The address of a remote, opened in a browser: what the repository accepts, and every way to contribute to it. */
 import { html } from 'hono/html';
 import type { HostConfig } from '../config/hosts.ts';
+import type { PullRequestState } from '../durable/pull-request/history.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import type { KnownPolicy } from '../policy/policies.ts';
+import { type Contribution, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
-import { type Links, type Page, maintainersUrl } from './layout.ts';
+import { threadField } from './forms/thread-pages.ts';
+import { type Html, type Links, type Page, maintainersUrl } from './layout.ts';
 import { promises } from './promises.ts';
+import { stateWord } from './pull-request-page.ts';
 
-export interface RemotePlace {
+export interface ListedPullRequest {
+  readonly number: number;
+  readonly url: string;
+  readonly state: PullRequestState;
+}
+
+export interface RemotePage {
+  readonly repository: RepositoryName;
   /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
   /** Of this one: `gh/owner/repo`. */
   readonly path: string;
+  /** Where the forms are. */
+  readonly forms: { readonly issue: string; readonly reply: string; readonly change: string };
+  readonly policy: KnownPolicy;
+  /** Anonymous ones, the newest first; null: they cannot be listed now. */
+  readonly pullRequests: readonly ListedPullRequest[] | null;
 }
 
 export function remotePage(
-  repository: RepositoryName,
-  { remoteBase, path }: RemotePlace,
+  page: RemotePage,
   { hosts, ...links }: Pick<Links, 'sourceRepo'> & { readonly hosts: readonly HostConfig[] },
 ): Page {
+  const { repository, remoteBase, path } = page;
   const name = fullName(repository);
   return {
     title: `Contribute to ${name} without an account · gitveil`,
@@ -28,21 +45,98 @@ export function remotePage(
     content: html`<main>
       <h1>Contribute to ${name} without an account</h1>
       <p class="lead">
-        This is a Git remote. Push a branch to it, and a bot opens the pull request for you. It does not show
+        Use Git or the forms below. A bot opens the pull request or posts what you write. It does not show
         your name, your e-mail address or your dates.
       </p>
-      <section class="card" aria-label="Commands">
+      ${acceptance(page)} ${ways(page)}
+      <section class="card" aria-labelledby="git">
+        <h2 id="git">With Git</h2>
         ${commandList(remoteBase, path)}
         <p class="soft small after-commands">
           The push prints the address of the pull request and its hash. To update the pull request, push again
           with <code>-o pr-hash=&lt;hash&gt;</code>.
         </p>
       </section>
-      ${promises()}
+      ${promises(pullRequestList(page))}
       <p class="soft small">
         You maintain ${name}? <a href="${maintainersUrl(links)}">What maintainers should know</a>: what the
         bot is, what to set for workflows, and how to say no.
       </p>
     </main>`,
   };
+}
+
+const IN_WORDS: Readonly<Record<Contribution, string>> = {
+  pull_requests: 'pull requests',
+  issues: 'issues',
+  comments: 'replies',
+};
+const KINDS = Object.keys(IN_WORDS) as Contribution[];
+
+/** Whether a form for this is worth showing; if nobody knows, it is. */
+function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
+  return policy === undefined || policy === null || policy.accepted.includes(kind);
+}
+
+/** What the repository accepts, as its policy says. */
+function acceptance({ policy, repository }: RemotePage): Html {
+  const [tone, words] = acceptanceInWords(policy, repository);
+  return html`<p class="status">
+    <span class="${tone}"><span class="dot" aria-hidden="true"></span>${words}</span>
+  </p>`;
+}
+
+function acceptanceInWords(policy: KnownPolicy, repository: RepositoryName): [tone: string, words: string] {
+  if (policy === undefined)
+    return ['warn', 'What this repository accepts cannot be read at the moment. Try again in a minute.'];
+  if (policy === null) return ['bad', 'There is no public repository of this name.'];
+  const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
+  const refused = KINDS.find((kind) => !policy.accepted.includes(kind));
+  if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];
+  if (accepted.length === 0 || policy.problem !== null)
+    return ['bad', policyRefusal(policy, repository, refused) ?? ''];
+  return ['warn', `It accepts only anonymous ${accepted.map((kind) => IN_WORDS[kind]).join(' and ')}.`];
+}
+
+function ways(page: RemotePage): Html {
+  const { forms } = page;
+  const change = html`<section class="card" aria-labelledby="change">
+    <h2 id="change">Change a file</h2>
+    <p>Correct a typo or add a file, here in the browser. A bot opens the pull request.</p>
+    <p><a href="${forms.change}">Choose the file</a></p>
+  </section>`;
+  const issue = html`<section class="card" aria-labelledby="issue">
+    <h2 id="issue">Open an issue</h2>
+    <p>Report what is wrong, or ask for something. You get a token with which you can reply later.</p>
+    <p><a href="${forms.issue}">Write an issue</a></p>
+  </section>`;
+  const reply = html`<section class="card" aria-labelledby="reply">
+    <h2 id="reply">Reply to an issue or pull request</h2>
+    ${threadField(forms.reply, '', null)}
+  </section>`;
+  return html`<div class="columns">
+    ${isAccepted(page, 'pull_requests') ? change : ''} ${isAccepted(page, 'issues') ? issue : ''}
+    ${isAccepted(page, 'comments') ? reply : ''}
+  </div>`;
+}
+
+function pullRequestList({ pullRequests }: RemotePage): Html {
+  const items = (pullRequests ?? []).map(({ number, url, state }) => {
+    const { tone, word } = stateWord(state);
+    return html`<li>
+      <a href="${/^https?:\/\//.test(url) ? url : '#listed'}">#${number}</a>
+      <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
+    </li>`;
+  });
+  const nothing = pullRequests === null ? 'The list cannot be read at the moment.' : 'None yet.';
+  return html`<section class="card" aria-labelledby="listed">
+    <h2 id="listed">Its anonymous pull requests</h2>
+    ${
+      items.length === 0
+        ? html`<p class="soft">${nothing}</p>`
+        : html`<ul class="list">
+            ${items}
+          </ul>`
+    }
+  </section>`;
 }

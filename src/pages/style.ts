@@ -8,14 +8,14 @@ export const STYLE = `
   color-scheme: light dark;
   --ground: #fcfcfa; --card: #ffffff; --line: #dfe1dc; --field-line: #82887f;
   --ink: #1c211f; --soft: #59615d; --accent: #0b6b62; --on-accent: #ffffff;
-  --amber: #8a5300; --red: #b3261e;
+  --amber: #8a5300; --red: #b3261e; --added: #dff3e4; --removed: #fbe3e1;
   --mono: ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --ground: #111514; --card: #191e1d; --line: #2e3533; --field-line: #7d8783;
     --ink: #e7ebe8; --soft: #a3ada8; --accent: #5fd0c0; --on-accent: #06201c;
-    --amber: #f0b458; --red: #ff8f86;
+    --amber: #f0b458; --red: #ff8f86; --added: #16352a; --removed: #43211f;
   }
 }
 * { box-sizing: border-box; }
@@ -68,10 +68,20 @@ code, .mono { font-family: var(--mono); font-size: 0.92em; }
 }
 label { display: block; font-weight: 600; margin-bottom: 0.375rem; }
 .field { display: flex; flex-wrap: wrap; gap: 0.625rem; }
-input[type="text"] {
+input[type="text"], input[type="password"], textarea {
   flex: 1 1 14rem; min-width: 0; padding: 0.625rem 0.75rem; font: inherit; font-family: var(--mono);
   color: inherit; background: var(--ground); border: 1px solid var(--field-line); border-radius: 8px;
 }
+textarea { display: block; width: 100%; line-height: 1.45; resize: vertical; }
+textarea:not(.mono) { font-family: inherit; }
+textarea.mono { overflow-x: auto; tab-size: 4; }
+.row { margin: 0 0 1rem; }
+.row input { display: block; width: 100%; }
+input[readonly] { border-style: dashed; }
+.hint { margin: -0.25rem 0 0.375rem; }
+.buttons { display: flex; flex-wrap: wrap; gap: 0.625rem; }
+.crumbs { margin: 0.75rem 0 0; }
+.crumbs + h1 { margin-top: 0.25rem; }
 input[aria-invalid="true"] { border-color: var(--red); }
 .error { color: var(--red); margin: 0.5rem 0 0; }
 button {
@@ -79,6 +89,7 @@ button {
   color: var(--on-accent); background: var(--accent); border: 1px solid var(--accent);
 }
 button:hover { filter: brightness(1.08); }
+button.second { color: var(--accent); background: transparent; }
 button.quiet {
   flex: none; padding: 0.25rem 0.75rem; font-size: 0.875rem; color: var(--accent); background: transparent;
 }
@@ -128,5 +139,18 @@ pre {
   margin: 0; padding: 0.625rem 0.75rem; overflow-x: auto; background: var(--ground);
   border: 1px solid var(--line); border-radius: 8px;
 }
+pre.text { white-space: pre-wrap; overflow-wrap: anywhere; }
+#problem p { white-space: pre-line; }
+nav.card { display: block; }
+main > form:last-child { margin-bottom: 1.25rem; }
+.files li { justify-content: flex-start; }
+.difference { font-family: var(--mono); font-size: 0.875rem; }
+.difference td { border: 0; padding: 0 0.625rem 0 0; }
+.difference td:not(:last-child) { color: var(--soft); text-align: right; width: 1%; white-space: nowrap; }
+.difference code { font-size: inherit; white-space: pre-wrap; overflow-wrap: anywhere; tab-size: 4; }
+.difference tbody + tbody td { border-top: 1px dashed var(--line); }
+.difference tbody + tbody tr + tr td { border-top: 0; }
+.difference .added { background: var(--added); } .difference .removed { background: var(--removed); }
+.difference .added td, .difference .removed td { color: var(--ink); }
 @media print { button, nav { display: none; } }
 `;

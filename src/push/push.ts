@@ -15,7 +15,7 @@ import type { Logger } from '../log.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
 import { BodyError, drain } from '../streams.ts';
 import type { Place } from './admission.ts';
-import { bannerLines } from './reply/banner.ts';
+import { type BannerFacts, bannerLines } from './reply/banner.ts';
 import { Claims } from './pull-request/claims.ts';
 import { type CommandPlan, planCommands } from './command/command-plan.ts';
 import { HostSteps } from './reply/host-steps.ts';
@@ -27,6 +27,7 @@ import { previewed } from './preview.ts';
 import { isUnknown, propose } from './pull-request/propose.ts';
 import type { PushHost } from './push-host.ts';
 import { parsePushOptions, type PushOptions, workBranch } from './command/push-options.ts';
+import { takeMemory } from './push-memory.ts';
 import type { PushRun } from './push-run.ts';
 import { planRelay } from './relay-plan.ts';
 import { Refusal, toRefusal } from './reply/refusal.ts';
@@ -34,11 +35,6 @@ import { Reply, type WriteBytes } from './reply/reply.ts';
 import type { RewrittenHistory } from './rewriting/rewriting.ts';
 import { submoduleWarning } from './pull-request/submodules.ts';
 import { WorkBranch } from './fork/work-branch.ts';
-
-/** Memory of the smallest push: buffers and tables. */
-const LEAST_BYTES = 256 * 1024;
-/** The same of a large one, which waits until a megabyte has come, and passes on what comes then. */
-const MOST_BYTES = 2 * 1024 * 1024;
 
 /** What `receive` knows when it has read the body. */
 interface Received extends Preparation {
@@ -62,6 +58,8 @@ export class Push {
   #relay: PackRelay | null = null;
   /** Its place among the pull requests that its address may open; null if it opens none, or none yet. */
   #place: Place | null = null;
+  /** What became of it; null before `conclude` has ended, or if no command was accepted. */
+  #result: BannerFacts | Refusal | null = null;
   /** Whether a retry would have something left to do. */
   #isUnfinished = false;
 
@@ -81,6 +79,11 @@ export class Push {
     this.#commands = planCommands(request.commandList);
     this.#claims = new Claims(host);
     this.#startedAt = host.clock.now();
+  }
+
+  /** The pull request that it has opened or updated, or why not. Null before `conclude` has ended. */
+  get result(): BannerFacts | Refusal | null {
+    return this.#result;
   }
 
   /** Reads the body to its end or to its limit, even if the push fails. Never rejects. */
@@ -105,6 +108,7 @@ export class Push {
     }
     const refusal = outcome instanceof Refusal ? outcome : null;
     if (refusal !== null) {
+      this.#result = refusal;
       // An attempt before this one was never answered: what it did is not to be forgotten because this one failed.
       this.#isUnfinished ||= this.#claims.isRepeated;
       this.#branch?.forget();
@@ -149,7 +153,7 @@ export class Push {
     const parsed = parsePushOptions(this.#request.pushOptions);
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     const { options } = parsed;
-    await this.#takeMemory();
+    await takeMemory(this.#run.host.memory, this.#settings.announcedBytes);
     await this.#run.reply.progress(...options.warnings);
     if (!options.preview) {
       void this.#run.host.connectAhead('push');
@@ -195,15 +199,6 @@ export class Push {
     return { ...prepared, options, relay, branch, guard };
   }
 
-  /** What any push of its size takes. What it takes besides is counted while the pack is read. */
-  async #takeMemory(): Promise<void> {
-    const { memory } = this.#run.host;
-    const { announcedBytes } = this.#settings;
-    const bytes = announcedBytes === 0 ? MOST_BYTES : Math.min(MOST_BYTES, LEAST_BYTES + 4 * announcedBytes);
-    await memory.makeRoom(bytes);
-    memory.use(bytes);
-  }
-
   #giveMemoryBack(): void {
     this.#relay?.free();
     this.#run.host.memory.end();
@@ -224,7 +219,7 @@ export class Push {
     if (options.preview) {
       throw previewed({ prepared: received, options, relay, guard });
     }
-    await this.#run.reply.progress(...(guard === null ? [] : warnings(guard)));
+    await this.#run.reply.progress(...(guard?.warnings ?? []));
     void this.#run.host.connectAhead('pull-request');
     await branch.complete(relay);
     const { tip, tipCommit, dates, withNewIds } = relay.rewritten as RewrittenHistory;
@@ -241,21 +236,21 @@ export class Push {
       this.#record(received, pullRequest, { tip, dates: dates(), key: newKey }),
     ]);
     await this.#run.reply.progress(...submodules);
-    await this.#run.reply.progress(
-      ...bannerLines({
-        updated: isUpdate,
-        prUrl: pullRequest.url,
-        author: received.botLogin,
-        branch: workBranch(prHash),
-        prHash,
-        prKey: newKey ?? (needsKey ? options.prKey : null),
-        base: options.base,
-        pageUrl: this.#settings.pageUrl(prHash),
-        subscribeUrl: `${this.#settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
-        remoteUrl: this.#settings.remoteUrl(received.upstream.repository),
-        refName: this.#commands.taken?.command.refName ?? '',
-      }),
-    );
+    const facts: BannerFacts = {
+      updated: isUpdate,
+      prUrl: pullRequest.url,
+      author: received.botLogin,
+      branch: workBranch(prHash),
+      prHash,
+      prKey: newKey ?? (needsKey ? options.prKey : null),
+      base: options.base,
+      pageUrl: this.#settings.pageUrl(prHash),
+      subscribeUrl: `${this.#settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
+      remoteUrl: this.#settings.remoteUrl(received.upstream.repository),
+      refName: this.#commands.taken?.command.refName ?? '',
+    };
+    await this.#run.reply.progress(...bannerLines(facts));
+    this.#result = facts;
     return null;
   }
 
@@ -310,10 +305,4 @@ function withTexts(options: PushOptions, withNewIds: RewrittenHistory['withNewId
   const renamed = (text: string | null): string | null =>
     text === null ? null : Buffer.from(withNewIds(utf8(text))).toString();
   return { ...options, title: renamed(options.title), description: renamed(options.description) };
-}
-
-/** The findings of the identity guard, if it does not refuse the push. */
-function warnings({ heading, findings, gaps }: IdentityGuard): readonly string[] {
-  if (findings.length === 0) return gaps;
-  return [heading, ...findings, ...gaps];
 }

@@ -46,6 +46,13 @@ export function withdrawalOf({
   return { refName, prHash: parsed.options.prHash, options, capabilities };
 }
 
+/** A pull request that is closed now. */
+export interface Withdrawn {
+  readonly prUrl: string;
+  /** It was merged before, and its branch is gone. */
+  readonly isMerged: boolean;
+}
+
 export class Withdrawal {
   readonly #run: PushRun;
   readonly #client: GitClient;
@@ -53,6 +60,7 @@ export class Withdrawal {
   readonly #target: RepositoryName;
   readonly #request: WithdrawalRequest;
   readonly #claims: Claims;
+  #result: Withdrawn | Refusal | null = null;
 
   constructor(
     host: PushHost,
@@ -71,6 +79,11 @@ export class Withdrawal {
     this.#claims = new Claims(host);
   }
 
+  /** What became of it. Null before `conclude` has ended. */
+  get result(): Withdrawn | Refusal | null {
+    return this.#result;
+  }
+
   /** Git sends no pack with deletions. Any other bytes are discarded. */
   async receive(reader: ByteReader): Promise<void> {
     await drain(reader);
@@ -84,6 +97,7 @@ export class Withdrawal {
       () => null,
       (error: unknown) => toRefusal(error, this.#client),
     );
+    if (refusal !== null) this.#result = refusal;
     countPush(refusal, null);
     if (refusal === null) logger.info('pull request withdrawn');
     else {
@@ -97,6 +111,7 @@ export class Withdrawal {
 
   /** Releases what was claimed. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
+    this.#run.host.memory.end();
     await this.#claims.end(isAnswered);
   }
 
@@ -126,6 +141,7 @@ export class Withdrawal {
       steps.run('withdrawal', () => this.#removeBranch(pullRequest, workBranch(prHash))),
       this.#tell(pullRequest, closed),
     ]);
+    this.#result = { prUrl: pullRequest.url, isMerged: closed.kind === 'merged' };
     await reply.progress(...farewell(pullRequest, closed, refName));
   }
 

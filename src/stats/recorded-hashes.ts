@@ -5,8 +5,20 @@
  */
 import type { Logger } from '../log.ts';
 
-export async function recordHash(db: D1Database, prHash: string): Promise<void> {
-  await db.prepare('INSERT INTO recorded_hashes VALUES (?) ON CONFLICT DO NOTHING').bind(prHash).run();
+/** @param repository `octo/hello`, or `cb/octo/hello` on another host. @param at milliseconds since 1970. */
+export async function recordHash(
+  db: D1Database,
+  prHash: string,
+  repository: string,
+  at: number,
+): Promise<void> {
+  await db
+    .prepare(
+      `INSERT INTO recorded_hashes (pr_hash, repository, recorded_at) VALUES (?1, ?2, ?3)
+       ON CONFLICT (pr_hash) DO UPDATE SET repository = ?2, recorded_at = coalesce(recorded_at, ?3)`,
+    )
+    .bind(prHash, repository, at)
+    .run();
 }
 
 /** True if the list does not answer. */
@@ -19,4 +31,19 @@ export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logg
 
 export async function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
   return (await db.prepare('SELECT 1 FROM recorded_hashes WHERE pr_hash = ?').bind(prHash).first()) !== null;
+}
+
+/** The newest first. A hash may be all that an update needs: show nobody. @param repository in upper or lower case. */
+export async function recordedHashesOf(
+  db: D1Database,
+  repository: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const { results } = await db
+    .prepare(
+      'SELECT pr_hash AS prHash FROM recorded_hashes WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?',
+    )
+    .bind(repository, limit)
+    .all<{ prHash: string }>();
+  return results.map(({ prHash }) => prHash);
 }

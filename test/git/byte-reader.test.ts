@@ -47,6 +47,28 @@ describe('a ByteReader', () => {
     expect(Buffer.from(read ?? []).toString()).toBe('payload');
   });
 
+  it('copies into a buffer that it is given, and lets its source reuse each chunk that was copied', async () => {
+    const chunks = ['abc', 'def', 'gh'].map((text) => Buffer.from(text));
+    let recycled = 0;
+    const source = {
+      read: async () => chunks.shift() ?? null,
+      recycle: () => (recycled += 1),
+      cancel: async () => {},
+    };
+    const reader = new ByteReader(source);
+    const buffer = new Uint8Array(10);
+    const first = await reader.readExactly(5, buffer);
+    expect([Buffer.from(first ?? []).toString(), first?.buffer, recycled]).toEqual([
+      'abcde',
+      buffer.buffer,
+      1,
+    ]);
+    expect(Buffer.from((await reader.nextChunk()) ?? []).toString()).toBe('f');
+    // Whoever got the rest of the second chunk may still use it.
+    expect(Buffer.from((await reader.readExactly(2, buffer)) ?? []).toString()).toBe('gh');
+    expect([await reader.isAtEnd(), recycled]).toEqual([true, 2]);
+  });
+
   it('passes a cancellation on to its source', async () => {
     const source = new PiecesSource([]);
     await new ByteReader(source).cancel();

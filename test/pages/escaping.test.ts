@@ -4,18 +4,92 @@ import { expect, it } from 'vitest';
 import { frontPage } from '../../src/pages/front-page.ts';
 import { type Page, renderPage } from '../../src/pages/layout.ts';
 import { pullRequestPage } from '../../src/pages/pull-request-page.ts';
+import {
+  changeDonePage,
+  changeFormPage,
+  changePreviewPage,
+  folderPage,
+  withdrawPage,
+} from '../../src/pages/forms/change-pages.ts';
+import {
+  donePage,
+  issuePreviewPage,
+  replyFormPage,
+  replyPreviewPage,
+  replyToPage,
+} from '../../src/pages/forms/thread-pages.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { problemPage } from '../../src/pages/report-page.ts';
 
 const plain = 'harmless';
 
+const frame = (text: string) => ({ repository: text, home: text, action: text, token: text, problem: text });
+const change = (text: string) => ({
+  ...frame(text),
+  path: text,
+  blob: `b${text}`,
+  seen: text,
+  text,
+  title: text,
+  description: text,
+  prHash: `h${text}`,
+  prKey: text,
+  needsKey: true,
+});
+const reply = (text: string) => ({ ...frame(text), number: 1, threadUrl: text, body: text, userToken: text });
+const difference = (text: string) => ({
+  hunks: [{ lines: [{ kind: 'added' as const, before: null, after: 1, text, hasEnd: true }] }],
+  added: 1,
+  removed: 0,
+  isCut: false,
+});
+
 /** Pages that say `text` wherever they can be made to say something. */
 const PAGES: readonly ((text: string) => Page)[] = [
   (text) => problemPage(text, text),
+  (text) => changeFormPage({ ...change(text), theirs: difference(text) }),
+  (text) => changeFormPage({ ...change(text), unfit: text }),
+  (text) =>
+    changePreviewPage(change(text), { difference: difference(text), lines: [`-${text}-`], hasMoved: true }),
+  (text) =>
+    folderPage({
+      ...frame(text),
+      path: text,
+      folder: 'docs',
+      prHash: `h${text}`,
+      entries: [
+        { kind: 'file', name: text, path: text },
+        { kind: 'symlink', name: text, path: null },
+      ],
+    }),
+  (text) =>
+    changeDonePage(frame(text), {
+      isUpdate: false,
+      prUrl: `https://host.test/${text}`,
+      prHash: text,
+      prKey: text,
+      subscribeUrl: text,
+      page: text,
+      edit: text,
+      withdrawal: text,
+      lines: [`-${text}-`],
+    }),
+  (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text, needsKey: true }),
+  (text) => issuePreviewPage({ ...frame(text), title: text, body: text }, text),
+  (text) => replyFormPage(reply(text)),
+  (text) => replyPreviewPage(reply(text), text, text),
+  (text) => replyToPage(frame(text), text),
+  (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }),
   (text) =>
     remotePage(
-      { owner: text, name: text },
-      { remoteBase: text, path: text },
+      {
+        repository: { owner: text, name: text },
+        remoteBase: text,
+        path: text,
+        forms: { issue: text, reply: text, change: text },
+        policy: null,
+        pullRequests: [{ number: 1, url: `https://host.test/${text}`, state: 'open' }],
+      },
       { sourceRepo: text, hosts: [] },
     ),
   (text) =>
@@ -23,6 +97,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       text,
       hosts: [],
       path: text,
+      isNamed: false,
       isInvalid: true,
       remoteBase: text,
       isSuspended: false,

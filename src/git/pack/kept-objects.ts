@@ -1,5 +1,6 @@
 /**
- * The commits and tags of a pack: the only objects that contain an identity, and so the only ones that are kept.
+ * The objects of a pack that are kept: of a push commits and tags, because only they contain an identity; of a few
+ * objects that were asked for, all.
  *
  * They are found again by their offset (ofs-deltas) and by their id (ref-deltas, parents). A delta's type is
  * its base's, so a delta of a kept object is kept too, and is resolved at once: chains need no recursion.
@@ -10,15 +11,17 @@
 import { ByteArrays } from '../byte-arrays.ts';
 import type { Memory } from '../memory.ts';
 import { NumberList } from '../number-list.ts';
-import { hashObject, type Oid } from '../oid.ts';
+import { hashObject, type ObjectType, type Oid } from '../oid.ts';
 import { OidTable } from '../oid-table.ts';
 import { ProtocolError } from '../protocol-error.ts';
 
 export interface KeptObject {
-  readonly type: 'commit' | 'tag';
+  readonly type: ObjectType;
   readonly oid: Oid;
   readonly content: Uint8Array;
 }
+
+const TYPES: readonly ObjectType[] = ['commit', 'tag', 'tree', 'blob'];
 
 export interface KeepLimits {
   /** For all of them, contents and overhead together. */
@@ -32,9 +35,9 @@ export interface KeepLimits {
 export class KeptObjects {
   readonly #limits: KeepLimits;
   readonly #oids = new OidTable();
-  /** Of each object, by the number of its id: its content, and 1 if it is a tag. */
+  /** Of each object, by the number of its id: its content, and the place of its type in `TYPES`. */
   readonly #contents = new ByteArrays();
-  readonly #isTag = new NumberList('uint32');
+  readonly #types = new NumberList('uint32');
   /** Of each entry, in the order of the pack: where it begins, and its object. */
   readonly #offsets = new NumberList('float64');
   readonly #objects = new NumberList('uint32');
@@ -81,14 +84,15 @@ export class KeptObjects {
     this.#use(bytes);
     this.#reserved = 0;
     this.#bytes += bytes;
-    const index = this.#oids.add(hashObject(type, content));
+    const oid = hashObject(type, content);
+    const index = this.#oids.add(oid);
     if (index === this.#contents.length) {
       this.#contents.push(content);
-      this.#isTag.push(type === 'tag' ? 1 : 0);
+      this.#types.push(TYPES.indexOf(type));
     }
     this.#offsets.push(offset);
     this.#objects.push(index);
-    return this.#object(index);
+    return this.#object(index, oid);
   }
 
   atOffset(offset: number): KeptObject | undefined {
@@ -110,7 +114,7 @@ export class KeptObjects {
 
   withOid(oid: Oid): KeptObject | undefined {
     const index = this.#oids.indexOf(oid);
-    return index < 0 ? undefined : this.#object(index);
+    return index < 0 ? undefined : this.#object(index, oid);
   }
 
   /** Gives the memory back at once. Contents that were handed out become empty. */
@@ -124,10 +128,10 @@ export class KeptObjects {
     this.#reserved = bytes;
   }
 
-  #object(index: number): KeptObject {
+  #object(index: number, oid = this.#oids.at(index)): KeptObject {
     return {
-      type: this.#isTag.at(index) === 1 ? 'tag' : 'commit',
-      oid: this.#oids.at(index),
+      type: TYPES[this.#types.at(index)] as ObjectType,
+      oid,
       content: this.#contents.at(index),
     };
   }

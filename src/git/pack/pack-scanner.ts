@@ -1,7 +1,7 @@
 /**
  * Parses a pack as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
  *
- * Commits and tags are inflated and handed to the listener; all other entries are handed on as views of the
+ * Commits and tags (or all objects, if that is wanted) are inflated and handed to the listener; other entries are handed on as views of the
  * chunks they came in, in runs as long as they can be: a pack that writes its commits first costs one view a
  * chunk from there on. To find where an entry ends its zlib stream is walked, but not inflated. The pack's
  * structure, its sizes and its checksum are verified; the content of passed entries is the host's to check.
@@ -17,10 +17,12 @@ import { applyDelta, MAX_DELTA_HEADER_BYTES, resultSizeOf } from './delta.ts';
 import {
   encodeDistance,
   EntryHeaderReader,
+  OBJ_BLOB,
   OBJ_COMMIT,
   OBJ_OFS_DELTA,
   OBJ_REF_DELTA,
   OBJ_TAG,
+  OBJ_TREE,
 } from './entry-header.ts';
 import { type KeepLimits, type KeptObject, KeptObjects } from './kept-objects.ts';
 import {
@@ -31,15 +33,13 @@ import {
   PACK_BYTES_PER_DYNAMIC_BLOCK,
 } from './limits.ts';
 import { OffsetShift } from './offset-shift.ts';
+import { badPack, PACK_HEADER_BYTES, parsePackHeader } from './pack-header.ts';
 
-export const PACK_HEADER_BYTES = 12;
-const PACK_SIGNATURE = 0x5041434b;
-const PACK_VERSION = 2;
 /** Nearly all commits are smaller. */
 const SHARED_BYTES = 16 * 1024;
 
 export interface PackListener {
-  /** A commit or tag: it is not passed on. */
+  /** A commit or tag, or any object if all are kept: it is not passed on. */
   onKept(object: KeptObject): void;
   /** The next bytes of entries that pass on. A view: it stays valid until its chunk is reused. */
   onPassed(bytes: Uint8Array): void;
@@ -50,11 +50,17 @@ export interface PackListener {
   onRefDelta(base: Oid): void;
 }
 
-type Stage = 'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'trailer' | 'end';
+/** `history`: commits and tags. */
+export type KeptTypes = 'history' | 'everything';
 
-function badPack(message: string): ProtocolError {
-  return new ProtocolError('bad-pack', `${message} Push again.`);
-}
+const TYPE_NAMES: ReadonlyMap<number, KeptObject['type']> = new Map([
+  [OBJ_COMMIT, 'commit'],
+  [OBJ_TREE, 'tree'],
+  [OBJ_BLOB, 'blob'],
+  [OBJ_TAG, 'tag'],
+]);
+
+type Stage = 'pack-header' | 'entry-header' | 'kept-entry' | 'passed-entry' | 'trailer' | 'end';
 
 function objectTooLarge(): ProtocolError {
   const limit = `${MAX_OBJECT_BYTES / 1024 / 1024} MB`;
@@ -67,6 +73,7 @@ function objectTooLarge(): ProtocolError {
 export class PackScanner {
   readonly kept: KeptObjects;
   readonly #listener: PackListener;
+  readonly #keepsEverything: boolean;
   readonly #walker = new ZlibWalker();
   readonly #header = new EntryHeaderReader();
   readonly #shift = new OffsetShift();
@@ -91,9 +98,10 @@ export class PackScanner {
   #keptBytes: Uint8Array = this.#fixed;
   readonly #sharedBytes = new Uint8Array(SHARED_BYTES);
 
-  /** @param limits of commits and tags. Default: those of a push. */
-  constructor(listener: PackListener, limits: Partial<KeepLimits> = {}) {
+  /** @param limits of the kept objects. Default: those of a push. */
+  constructor(listener: PackListener, limits: Partial<KeepLimits> = {}, keptTypes: KeptTypes = 'history') {
     this.#listener = listener;
+    this.#keepsEverything = keptTypes === 'everything';
     this.kept = new KeptObjects({
       maxBytes: MAX_KEPT_BYTES,
       objectBytes: KEPT_OBJECT_BYTES,
@@ -160,11 +168,7 @@ export class PackScanner {
   #readPackHeader(chunk: Uint8Array, start: number): number {
     const position = this.#readFixed(chunk, start, PACK_HEADER_BYTES);
     if (this.#fixedLength < PACK_HEADER_BYTES) return position;
-    const view = new DataView(this.#fixed.buffer);
-    if (view.getUint32(0) !== PACK_SIGNATURE || view.getUint32(4) !== PACK_VERSION) {
-      throw badPack('What follows the commands is not a pack of version 2.');
-    }
-    this.#entryCount = view.getUint32(8);
+    this.#entryCount = parsePackHeader(this.#fixed);
     this.#entriesLeft = this.#entryCount;
     this.#beginNext(chunk, position);
     return position;
@@ -210,8 +214,9 @@ export class PackScanner {
     if (size > MAX_OBJECT_BYTES) {
       throw objectTooLarge();
     }
-    if (type === OBJ_COMMIT || type === OBJ_TAG) {
-      this.#keep(chunk, type === OBJ_COMMIT ? 'commit' : 'tag', null);
+    const name = TYPE_NAMES.get(type);
+    if (name !== undefined && (this.#keepsEverything || name === 'commit' || name === 'tag')) {
+      this.#keep(chunk, name, null);
     } else if (type === OBJ_OFS_DELTA) {
       const { distance } = this.#header;
       const baseOffset = this.#entryOffset - distance;

@@ -11,13 +11,16 @@ import { parseCommit } from '../../git/commit.ts';
 import { CommitTable } from '../../git/commit-table.ts';
 import { ErrorPacket } from '../../git/error-packet.ts';
 import type { Oid } from '../../git/oid.ts';
+import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { PackScanner } from '../../git/pack/pack-scanner.ts';
 import { ProtocolError } from '../../git/protocol-error.ts';
 import {
   encodeHistoryFetch,
+  encodeObjectFetch,
   encodeLsRefs,
   encodePackFetch,
   type HistoryRequest,
+  type ObjectRequest,
   readFetchSections,
   readLsRefs,
   type RefList,
@@ -35,6 +38,9 @@ import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
 const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
+
+/** What a pack of a few objects has besides them. */
+const PACK_OVERHEAD_BYTES = 4 * 1024;
 
 /** What a host says instead of a listing without commits, if it says anything. */
 const NONE_SELECTED = /no commits selected/;
@@ -125,6 +131,24 @@ export class GitTransport {
   }
 
   /**
+   * Objects by their ids, of a public repository or one of the bot's forks. One request.
+   * @param maxBytes of the answer, and of the objects when they are inflated. Null: they are larger.
+   * @throws HostError; `unreachable` also if the host does not have one of them.
+   */
+  async readObjects(
+    repository: RepositoryName,
+    request: ObjectRequest,
+    maxBytes: number,
+    owner: Owner,
+  ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
+    return this.#read(repository, owner, async (caller) => {
+      const body = encodeObjectFetch(request);
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
+      return this.#readPackedObjects(response, maxBytes);
+    });
+  }
+
+  /**
    * The pack of a public repository's commit, less what `haves` reach, piece by piece as the host makes it. The answer
    * ends when the last piece has been taken, or `return` is called.
    * @throws HostError as `listRefs`; so do the pieces.
@@ -150,6 +174,50 @@ export class GitTransport {
     const response = await this.#http.post(fork, 'git-receive-pack', 'bot', body);
     // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
     return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
+  }
+
+  async #readPackedObjects(
+    response: Response,
+    maxBytes: number,
+  ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
+    const objects = new Map<Oid, KeptObject>();
+    let usedBytes = 0;
+    const use = (bytes: number): void => {
+      this.#memory.use(bytes);
+      usedBytes += bytes;
+    };
+    const scanner = new PackScanner(
+      {
+        onKept: ({ type, oid, content }) => objects.set(oid, { type, oid, content: content.slice() }),
+        onPassed: () => {},
+        onRefDelta: () => {
+          throw new ProtocolError('bad-pack', 'The code host sent a difference without its base.');
+        },
+      },
+      { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, memory: { use } },
+      'everything',
+    );
+    const limits = { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, timeoutMs: HOST_TIMEOUT_MS };
+    const reader = new ByteReader(chunksOf(response.body, limits));
+    try {
+      // Once for all: the objects, and the copies of them.
+      await this.#memory.makeRoom(2 * limits.maxBytes);
+      const sections = await readFetchSections(reader);
+      if (sections.kind === 'refused') throw new ErrorPacket(sections.message);
+      for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
+      scanner.finish();
+      return objects;
+    } catch (error) {
+      await reader.cancel();
+      if ((error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large') {
+        return null;
+      }
+      if (error instanceof HostError) throw error;
+      throw this.#http.unreachable(error);
+    } finally {
+      scanner.kept.free();
+      this.#memory.free(usedBytes);
+    }
   }
 
   async *#packPieces(response: Response): AsyncGenerator<Uint8Array> {

@@ -91,7 +91,7 @@ export class Claims {
     const claimed = await claiming;
     if (claimed === null || claimed.kind === 'claimed') return claimed;
     if (claimed.kind === 'wrong-key') throw wrongKey();
-    throw new Refusal('another push to this pull request is in progress', [
+    throw new PushInProgress('another push to this pull request is in progress', [
       'Push again when it has ended. If its connection broke, push again in a few minutes.',
     ]);
   }
@@ -116,7 +116,7 @@ export class Claims {
       this.#isRepeated = begun.isRepeated;
       return begun;
     }
-    throw new Refusal('this push is already in progress', [
+    throw new PushInProgress('this push is already in progress', [
       'Wait for its answer. If its connection broke, push again in a few minutes. The service then resumes it.',
     ]);
   }
@@ -128,6 +128,9 @@ export class Claims {
     return keyedHash(await this.#host.secret(), 'push', parts.join(' '));
   }
 }
+
+/** Whoever waits for the other push may try again. */
+export class PushInProgress extends Refusal {}
 
 export function wrongKey(): Refusal {
   return new Refusal('the pr-key is missing or wrong', [

@@ -7,7 +7,7 @@ import type { NewCommit, NewCommits } from '../../git/new-commits.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { EntryWalker } from '../../git/pack/entry-walker.ts';
-import { PACK_HEADER_BYTES } from '../../git/pack/pack-scanner.ts';
+import { PACK_HEADER_BYTES } from '../../git/pack/pack-header.ts';
 import { type BytePattern, ByteSearch, MAX_PATTERN_BYTES } from '../../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
 import { identityPatterns } from '../../git/search/identity-patterns.ts';
@@ -153,6 +153,11 @@ export class IdentityGuard {
         ? []
         : ['There are too many commits to search the files for the original ids of all of them.']),
     ];
+  }
+
+  /** The findings, if it does not refuse the push. */
+  get warnings(): readonly string[] {
+    return this.findings.length === 0 ? this.gaps : [this.heading, ...this.findings, ...this.gaps];
   }
 
   /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */

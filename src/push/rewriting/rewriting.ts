@@ -13,6 +13,7 @@ import type { Commit, Identity } from '../../git/commit.ts';
 import { pullRequestText } from '../../git/commit-message.ts';
 import type { NewCommit, NewCommits } from '../../git/new-commits.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
+import type { OidMap } from '../../git/oid-map.ts';
 import { type Mentions, orderByMentions, OwnIds, replaceMentions } from '../../git/own-ids.ts';
 import { utf8 } from '../../git/bytes.ts';
 import { sha256Start } from '../../git/sha256.ts';
@@ -97,7 +98,7 @@ export async function rewriteHistory(
     tip: newIdOf(last.oid),
     tipCommit: { ...last.commit, message: withNewIds(last.commit.message) },
     commitCount: sent.length,
-    originalIds: { [Symbol.iterator]: () => idsOf(commits, (oid) => !renamed.hasValue(oid)) },
+    originalIds: { [Symbol.iterator]: () => originalIdsOf(commits, renamed) },
     ground,
     messages: { [Symbol.iterator]: () => messagesOf(sent) },
     commits: () =>
@@ -115,8 +116,13 @@ export async function rewriteHistory(
   return { history, contents };
 }
 
-function* idsOf(commits: NewCommits, isWanted = (_: Oid): boolean => true): Generator<Oid> {
-  for (const { oid } of commits) if (isWanted(oid)) yield oid;
+function* idsOf(commits: NewCommits): Generator<Oid> {
+  for (const { oid } of commits) yield oid;
+}
+
+/** Ids that no new commit has. */
+function* originalIdsOf(commits: NewCommits, renamed: OidMap): Generator<Oid> {
+  for (const { oid } of commits) if (!renamed.hasValue(oid)) yield oid;
 }
 
 function* messagesOf(commits: NewCommits): Generator<Uint8Array> {

@@ -167,7 +167,7 @@ function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Response {
   );
 }
 
-function pushSettings(c: Context<AppEnv>): PushSettings {
+export function pushSettings(c: Context<AppEnv>): PushSettings {
   const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, identityCheck } =
     c.var.config;
   const origin = publicOrigin(c.req.raw, c.var.config);

@@ -8,11 +8,11 @@ import { Hono } from 'hono';
 import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { fullName } from '../../host/repository-name.ts';
-import { remotePage } from '../../pages/remote-page.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { refuseLfs } from './git-lfs.ts';
 import { discoverPush, receivePack } from './git-push.ts';
-import { answerPage, preferredType } from '../pages/page.ts';
+import { preferredType } from '../pages/page.ts';
+import { showRemote } from '../pages/remote-page.ts';
 import { publicOrigin } from '../request/public-origin.ts';
 import { onGitRepository, REPOSITORY_PATH } from '../request/repository.ts';
 
@@ -42,12 +42,10 @@ git.get(
   '/',
   onGitRepository((c, target) => {
     const { config, host } = c.var;
-    const remoteBase = `${publicOrigin(c.req.raw, config)}/v1/`;
-    const path = repositoryPath(host, target);
     if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html') {
-      return answerPage(c, remotePage(target, { remoteBase, path }, config));
+      return showRemote(c, target);
     }
-    const remote = `${remoteBase}${path}`;
+    const remote = `${publicOrigin(c.req.raw, config)}/v1/${repositoryPath(host, target)}`;
     return c.text(
       [
         `This is a Git remote for anonymous contributions to ${fullName(target)}.`,
@@ -59,6 +57,8 @@ git.get(
         '  git switch -c my-change',
         '  git commit -a',
         '  git push origin my-change',
+        '',
+        'Opened in a browser, this address has forms for issues, replies and changes.',
         '',
       ].join('\n'),
     );

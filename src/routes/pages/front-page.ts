@@ -28,6 +28,7 @@ frontPage.get('/', async (c) => {
     text,
     hosts: config.hosts,
     path: path ?? PLACEHOLDER,
+    isNamed: path !== null,
     remoteBase: `${origin}/v1/`,
   };
   const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, config), Vary: 'Accept' };

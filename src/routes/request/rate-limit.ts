@@ -9,6 +9,7 @@ import type { AppEnv } from '../../env.ts';
 import { ClientAttempts } from '../../guard/client-attempts.ts';
 import { limitText, OPEN_LIMITS, type OpenLimitName } from '../../guard/limits.ts';
 import { clientOf, rateWindowOf } from './client.ts';
+import { type Refused, refused } from './refused.ts';
 import { retryAfter } from './write-refusal.ts';
 
 const MAX_REMEMBERED = 10_000;
@@ -60,17 +61,17 @@ export async function knownWait(c: Context<AppEnv>, name: OpenLimitName): Promis
 }
 
 /** For endpoints that write: fails closed. Null if the client may go on. */
-export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Promise<Response | null> {
+export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Promise<Refused | null> {
   let waitMs: number;
   try {
     waitMs = await countAttempt(c, name);
   } catch (error) {
     c.var.logger.error('a limit could not be checked', { error });
     const message = 'the service cannot check its limits; nothing was posted: try again in a minute';
-    return c.json({ error: message }, 503, { 'Retry-After': '60' });
+    return refused(503, message, { 'Retry-After': '60' });
   }
   if (waitMs === 0) return null;
-  return c.json({ error: tooMany(c, name, waitMs) }, 429, { 'Retry-After': retryAfter(waitMs) });
+  return refused(429, tooMany(c, name, waitMs), { 'Retry-After': retryAfter(waitMs) });
 }
 
 /**

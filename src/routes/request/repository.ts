@@ -20,7 +20,11 @@ export const onRepository = (handle: Handler) =>
 export const onGitRepository = (handle: Handler) =>
   withTarget(handle, (c) => c.text(`${INVALID_NAME}\n`, 400));
 
-function withTarget(handle: Handler, refuseName: (c: Context<AppEnv>) => Response) {
+/** @param refuseName the answer if the name is not valid. */
+export function withTarget(
+  handle: Handler,
+  refuseName: (c: Context<AppEnv>) => Response | Promise<Response>,
+) {
   return async (c: Context<AppEnv>): Promise<Response> => {
     const host = hostWithKey(c.var.config, c.req.param('host') ?? '');
     if (host === undefined) return c.json({ error: 'not found' }, 404);

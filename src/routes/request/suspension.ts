@@ -9,6 +9,7 @@ import type { GuardStatus } from '../../durable/guard.ts';
 import type { AppEnv, Env } from '../../env.ts';
 import { FreshCopy } from '../../guard/fresh-copy.ts';
 import { guardOf } from './client.ts';
+import { type Refused, refused } from './refused.ts';
 
 const copy = new FreshCopy<GuardStatus>();
 
@@ -23,22 +24,18 @@ export function suspensionChanged(): void {
 }
 
 /** Null if comments and issues are accepted. */
-export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Response | null> {
+export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refused | null> {
   try {
     const { writesSuspended } = await suspensionOf(c.env);
     return writesSuspended
-      ? unavailable(c, 'comments and issues are suspended; try again in 15 minutes', 15)
+      ? unavailable('comments and issues are suspended; try again in 15 minutes', 15)
       : null;
   } catch (error) {
     c.var.logger.error('the guard does not answer', { error });
-    return unavailable(
-      c,
-      'the service cannot check its limits; nothing was posted: try again in a minute',
-      1,
-    );
+    return unavailable('the service cannot check its limits; nothing was posted: try again in a minute', 1);
   }
 }
 
-function unavailable(c: Context<AppEnv>, error: string, minutes: number): Response {
-  return c.json({ error }, 503, { 'Retry-After': String(minutes * 60) });
+function unavailable(error: string, minutes: number): Refused {
+  return refused(503, error, { 'Retry-After': String(minutes * 60) });
 }

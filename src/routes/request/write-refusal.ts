@@ -1,44 +1,38 @@
-/** The answers if the host refuses a comment or an issue (contract, section 7). */
+/** The refusals if the host refuses a comment or an issue (contract, section 7). */
 import type { Context } from 'hono';
 import { hostNameOf, tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { WriteFailure } from '../../host/write-failure.ts';
+import { type Refused, refused } from './refused.ts';
 
 /** The wait if the host does not say how long to wait. */
 const USUAL_PAUSE_MS = 60_000;
 
-export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', failure: WriteFailure): Response {
+export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', failure: WriteFailure): Refused {
   const hostName = hostNameOf(c.var.host);
   switch (failure.kind) {
     case 'refused':
       if (failure.said !== null) {
         c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: failure.said });
       }
-      return c.json({ error: `failed to create ${what}: ${failure.status}` }, 400);
+      return refused(400, `failed to create ${what}: ${failure.status}`);
     case 'rate-limited':
-      return c.json(
-        { error: `${hostName} asks to slow down; the ${what} was not created: try again later` },
-        503,
-        {
-          'Retry-After': retryAfter(failure.pauseMs ?? USUAL_PAUSE_MS),
-        },
-      );
+      return refused(503, `${hostName} asks to slow down; the ${what} was not created: try again later`, {
+        'Retry-After': retryAfter(failure.pauseMs ?? USUAL_PAUSE_MS),
+      });
     case 'unreachable':
-      return c.json(
-        {
-          error: `no answer from ${hostName}: the ${what} may exist; look there before you try again`,
-        },
+      return refused(
         502,
+        `no answer from ${hostName}: the ${what} may exist; look there before you try again`,
       );
   }
 }
 
 /** Of a host without a bot account; null if it has one. */
-export function refuseWithoutBot(c: Context<AppEnv>): Response | null {
+export function refuseWithoutBot(c: Context<AppEnv>): Refused | null {
   const { key, token } = c.var.host;
   if (token !== null) return null;
-  const error = `this service has no bot account yet: its operator must set ${tokenVariable(key)}`;
-  return c.json({ error }, 503);
+  return refused(503, `this service has no bot account yet: its operator must set ${tokenVariable(key)}`);
 }
 
 /** Whole seconds, at least one (RFC 9110, 10.2.3). */

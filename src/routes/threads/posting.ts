@@ -6,21 +6,23 @@ import type { RepositoryName } from '../../host/repository-name.ts';
 import { refuseByPolicy } from './policy.ts';
 import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
+import { type Refused, refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
 import { retryAfter } from '../request/write-refusal.ts';
 
 /** Something may be posted. */
 export interface Posting {
+  readonly kind: 'posting';
   /** It was not posted. Nobody need wait for this. */
   cancel(): void;
 }
 
-/** The answer if something speaks against it. */
+/** Or why not. */
 export async function beginPosting(
   c: Context<AppEnv>,
   target: RepositoryName,
   what: 'comments' | 'issues',
-): Promise<Posting | Response> {
+): Promise<Posting | Refused> {
   const suspended = await refuseSuspendedWriting(c);
   if (suspended !== null) return suspended;
   const [tooMany, byPolicy, share] = await Promise.all([
@@ -34,8 +36,6 @@ export async function beginPosting(
     cancel();
     return refusal;
   }
-  if (share.waitMs === 0) return { cancel };
-  return c.json({ error: shareExplanation(c, share.waitMs) }, 429, {
-    'Retry-After': retryAfter(share.waitMs),
-  });
+  if (share.waitMs === 0) return { kind: 'posting', cancel };
+  return refused(429, shareExplanation(c, share.waitMs), { 'Retry-After': retryAfter(share.waitMs) });
 }

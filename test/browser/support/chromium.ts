@@ -19,18 +19,25 @@ export const describeInBrowser = describe.skipIf(executablePath === undefined &&
 export interface Chromium {
   /** A page without any history: no cookies, no cache. */
   newPage(options?: BrowserContextOptions): Promise<Page>;
+  /**
+   * Fails unless the page is accessible in light and dark, and fits a telephone and a desk. Works on a copy: axe cannot
+   * run where scripts are switched off.
+   */
+  expectFit(page: Page): Promise<void>;
 }
 
 /** One browser for the file. After each test it must have noticed nothing. */
 export function useChromium(): Chromium {
   let browser: Browser | null = null;
   let noticed: string[] = [];
+  let copy: Page | null = null;
   beforeAll(async () => {
     if (executablePath === undefined) return;
     browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
   });
   afterEach(async () => {
     await Promise.all((browser?.contexts() ?? []).map((context) => context.close()));
+    copy = null;
     const all = noticed;
     noticed = [];
     expect(all).toEqual([]);
@@ -53,6 +60,18 @@ export function useChromium(): Chromium {
       });
       page.on('pageerror', (error) => noticed.push(`error: ${error.message}`));
       return page;
+    },
+    async expectFit(page) {
+      copy ??= await this.newPage();
+      await copy.setContent(await page.content());
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await copy.emulateMedia({ colorScheme });
+        expect(await accessibilityProblems(copy)).toEqual([]);
+      }
+      for (const width of [390, 1280]) {
+        await copy.setViewportSize({ width, height: 844 });
+        expect(await overflow(copy)).toBe(0);
+      }
     },
   };
 }

@@ -37,6 +37,12 @@ describe('the description', () => {
     );
     // It only says which badges there are.
     served.delete('GET /badges/{badge}');
+    // Forms are for people; programs have the JSON endpoints.
+    for (const form of ['new-issue', 'reply', 'change', 'withdraw']) {
+      for (const method of ['GET', 'POST']) {
+        expect(served.delete(`${method} /v1/{host}/{owner}/{repo}/${form}`)).toBe(true);
+      }
+    }
     expect(described.toSorted()).toEqual([...served].toSorted());
   });
 

@@ -1,0 +1,73 @@
+/**
+ * One commit that replaces or adds one file: a blob, the folders above it, the commit, and the pack that holds them. All
+ * other entries of the folders stay byte for byte. Pure; its cost is that of the folders on the way to the file.
+ */
+import { createHash } from 'node:crypto';
+import { concatBytes, utf8 } from '../git/bytes.ts';
+import { type Commit, encodeAnonymousCommit } from '../git/commit.ts';
+import { hashObject, type ObjectType, type Oid } from '../git/oid.ts';
+import { encodeEntryHeader, OBJ_BLOB, OBJ_COMMIT, OBJ_TREE } from '../git/pack/entry-header.ts';
+import { encodeTree, entryNamed, FILE_MODE, FOLDER_MODE, type TreeEntry, withEntry } from '../git/tree.ts';
+import { zlibStore } from '../git/zlib/zlib-store.ts';
+
+export interface FileChange {
+  /** The repository's folder, and those below it on the way to the file, as far as they exist. */
+  readonly folders: readonly (readonly TreeEntry[])[];
+  readonly path: readonly string[];
+  readonly content: Uint8Array;
+  readonly parent: Oid;
+  readonly message: string;
+  /** Seconds since 1970. */
+  readonly committedAt: number;
+  /** Of author and committer; the service replaces both like those of any push. */
+  readonly email: string;
+}
+
+export interface BuiltChange {
+  readonly tip: Oid;
+  readonly pack: Uint8Array;
+}
+
+const PACK_TYPES = { commit: OBJ_COMMIT, tree: OBJ_TREE, blob: OBJ_BLOB } as const;
+/** A single word is nobody's name. */
+const AUTHOR_NAME = 'anonymous';
+
+export function buildChange(change: FileChange): BuiltChange {
+  const { folders, path, content, parent, message, committedAt, email } = change;
+  const pack = new PackBuilder();
+  const fileName = utf8(path.at(-1) ?? '');
+  const mode = entryNamed(folders[path.length - 1] ?? [], fileName)?.mode ?? FILE_MODE;
+  let entry: TreeEntry = { mode, name: fileName, oid: pack.add('blob', content) };
+  for (let depth = path.length - 1; depth > 0; depth--) {
+    const oid = pack.add('tree', encodeTree(withEntry(folders[depth] ?? [], entry)));
+    const name = utf8(path[depth - 1] ?? '');
+    const known = entryNamed(folders[depth - 1] ?? [], name);
+    entry = { mode: known?.mode ?? FOLDER_MODE, name, oid };
+  }
+  const tree = pack.add('tree', encodeTree(withEntry(folders[0] ?? [], entry)));
+  const commit: Commit = { tree, parents: [parent], committedAt, encoding: null, message: utf8(message) };
+  const identity = { name: AUTHOR_NAME, email };
+  const tip = pack.add('commit', encodeAnonymousCommit(commit, [parent], identity, committedAt));
+  return { tip, pack: pack.finish() };
+}
+
+/** Undeltified entries, the last one that was added first: a commit comes before its folders, as Git sends them. */
+class PackBuilder {
+  readonly #entries: Uint8Array[] = [];
+
+  add(type: Exclude<ObjectType, 'tag'>, content: Uint8Array): Oid {
+    const header = encodeEntryHeader(PACK_TYPES[type], content.byteLength);
+    this.#entries.unshift(concatBytes([header, zlibStore(content)]));
+    return hashObject(type, content);
+  }
+
+  finish(): Uint8Array {
+    const header = new DataView(new ArrayBuffer(12));
+    // "PACK", version 2.
+    header.setUint32(0, 0x5041434b);
+    header.setUint32(4, 2);
+    header.setUint32(8, this.#entries.length);
+    const pack = concatBytes([new Uint8Array(header.buffer), ...this.#entries]);
+    return concatBytes([pack, createHash('sha1').update(pack).digest()]);
+  }
+}

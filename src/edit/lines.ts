@@ -1,0 +1,93 @@
+/**
+ * The text of a file as a browser shows and sends it, and back without loss. Pure.
+ *
+ * A text field knows one line end, and sends CR LF for each. So a line that someone did not touch gets back the line end
+ * that it had; a new line gets that of the line before it. A byte order mark, and whether the last line ends, stay.
+ */
+import { decodeUtf8, utf8 } from '../git/bytes.ts';
+import { diffLines } from './line-diff.ts';
+
+/** Of a file that can be changed in a browser. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+
+const BOM = '\ufeff';
+
+export interface Line {
+  readonly text: string;
+  /** `\n`, `\r\n`, `\r`, or nothing at the end of the file. */
+  readonly end: string;
+}
+
+export type FileText =
+  /** As a text field takes it: without a byte order mark, every line end a line feed. */
+  { readonly kind: 'text'; readonly text: string } | { readonly kind: 'unfit'; readonly problem: string };
+
+export function fileText(content: Uint8Array): FileText {
+  if (content.byteLength > MAX_FILE_BYTES) return { kind: 'unfit', problem: TOO_LARGE };
+  if (content.includes(0)) {
+    return { kind: 'unfit', problem: 'This file is not text: it contains NUL bytes. Change it with Git.' };
+  }
+  const text = decodeUtf8(content);
+  if (text === null) {
+    return { kind: 'unfit', problem: 'This file is not text in UTF-8. Change it with Git.' };
+  }
+  return { kind: 'text', text: plain(withoutBom(text)) };
+}
+
+export const TOO_LARGE = 'This file is larger than 1 MB. Change it with Git.';
+
+/** The lines of a text, each with its end. A last line without an end is one; an empty one is none. */
+export function linesOf(text: string): Line[] {
+  return Array.from(text.matchAll(/([^\r\n]*)(\r\n|\n|\r)|([^\r\n]+)$/g), (match) =>
+    match[3] === undefined ? { text: match[1] ?? '', end: match[2] ?? '' } : { text: match[3], end: '' },
+  );
+}
+
+/**
+ * The new content of a file.
+ * @param original its content until now, of which `fileText` made a text; null: a new file.
+ * @param typed what the browser sent.
+ */
+export function newContent(original: Uint8Array | null, typed: string): Uint8Array {
+  const old = original === null ? '' : (decodeUtf8(original) ?? '');
+  const oldLines = linesOf(withoutBom(old));
+  const lines = withLineEnds(oldLines, linesOf(typed));
+  const last = lines.at(-1);
+  const hadEnd = oldLines.length === 0 || oldLines.at(-1)?.end !== '';
+  if (last !== undefined) {
+    const usual = oldLines[0]?.end || '\n';
+    lines[lines.length - 1] = { text: last.text, end: hadEnd ? last.end || usual : '' };
+  }
+  const text = lines.map(({ text: line, end }) => line + end).join('');
+  return utf8((old.startsWith(BOM) ? BOM : '') + text);
+}
+
+function withLineEnds(old: readonly Line[], typed: readonly Line[]): Line[] {
+  const lines: Line[] = [];
+  let [oldAt, typedAt] = [0, 0];
+  let end = old[0]?.end || '\n';
+  for (const { kind, count } of diffLines(textsOf(old), textsOf(typed))) {
+    for (let index = 0; index < count; index++) {
+      if (kind === 'removed') {
+        end = old[oldAt++]?.end || end;
+        continue;
+      }
+      const line = typed[typedAt++] as Line;
+      if (kind === 'same') end = old[oldAt++]?.end || end;
+      lines.push({ text: line.text, end });
+    }
+  }
+  return lines;
+}
+
+export function textsOf(lines: readonly Line[]): string[] {
+  return lines.map(({ text }) => text);
+}
+
+function withoutBom(text: string): string {
+  return text.startsWith(BOM) ? text.slice(BOM.length) : text;
+}
+
+function plain(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n');
+}

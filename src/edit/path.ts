@@ -1,0 +1,47 @@
+/** The path of a file in a repository, as someone types it or a link names it. Pure. */
+
+export type ParsedPath =
+  | { readonly kind: 'path'; readonly parts: readonly string[] }
+  | { readonly kind: 'invalid'; readonly problem: string };
+
+/** Each level costs the code host a call. */
+export const MAX_FOLDERS = 20;
+/** What file systems take. */
+const MAX_PART_BYTES = 255;
+const MAX_PATH_BYTES = 4096;
+
+/** What file systems read as `.git`: its letters in any case, with invisible characters, dots or blanks, or its short name. */
+function isGitFolder(part: string): boolean {
+  const plain = part.replaceAll(/\p{Cf}/gu, '').replace(/[. ]+$/, '');
+  return /^(?:\.git|git~1)$/i.test(plain) || /^\.git[:\\]/i.test(plain);
+}
+
+/** An empty path is the repository itself: no parts. */
+export function parsePath(text: string): ParsedPath {
+  if (text === '') return { kind: 'path', parts: [] };
+  if (!text.isWellFormed()) return invalid('The path must be valid Unicode.');
+  if (/\p{Cc}/u.test(text))
+    return invalid('The path must not contain line breaks or other control characters.');
+  const parts = text.split('/');
+  if (
+    Buffer.byteLength(text) > MAX_PATH_BYTES ||
+    parts.some((part) => Buffer.byteLength(part) > MAX_PART_BYTES)
+  ) {
+    return invalid(
+      `The path is too long: at most ${MAX_PART_BYTES} bytes in each name, ${MAX_PATH_BYTES} in all.`,
+    );
+  }
+  if (parts.includes(''))
+    return invalid('Write the path without a slash at its beginning or end, and without “//”.');
+  if (parts.some((part) => part === '.' || part === '..'))
+    return invalid('The path must not contain “.” or “..”.');
+  if (parts.some(isGitFolder)) return invalid('No path may contain “.git”: Git keeps its own files there.');
+  if (parts.length > MAX_FOLDERS + 1) {
+    return invalid(`This file lies more than ${MAX_FOLDERS} folders deep. Change it with Git.`);
+  }
+  return { kind: 'path', parts };
+}
+
+function invalid(problem: string): ParsedPath {
+  return { kind: 'invalid', problem };
+}

@@ -1,0 +1,126 @@
+/**
+ * Finds a path in a commit, and reads no more than the folders on the way. The code host is asked level by level, because
+ * hosts serve objects by their ids and not by paths.
+ */
+import { utf8 } from '../git/bytes.ts';
+import { parseCommit } from '../git/commit.ts';
+import type { Oid } from '../git/oid.ts';
+import type { KeptObject } from '../git/pack/kept-objects.ts';
+import type { ObjectRequest } from '../git/protocol-v2.ts';
+import { entryNamed, kindOf, parseTree, type TreeEntry } from '../git/tree.ts';
+
+/** Answers wanted objects by their ids; null: they are larger than `maxBytes`. */
+export type ReadObjects = (
+  request: ObjectRequest,
+  maxBytes: number,
+) => Promise<ReadonlyMap<Oid, KeptObject> | null>;
+
+export type Folder = readonly TreeEntry[];
+
+export type FoundPath =
+  | { readonly kind: 'folder' | 'missing'; readonly folders: readonly Folder[] }
+  | { readonly kind: 'file'; readonly folders: readonly Folder[]; readonly blob: Oid }
+  /** Cannot be changed here, and has nothing below it. @property place how many parts of the path lead to it. */
+  | { readonly kind: 'symlink' | 'submodule' | 'file-as-folder'; readonly place: number }
+  /** One of the folders is too large. */
+  | { readonly kind: 'too-large' };
+
+/** A folder with some 25,000 files. */
+const MAX_FOLDER_BYTES = 1024 * 1024;
+/** Calls for the folders of a path, as long as what lies below the last one is small. */
+const MAX_FOLDER_CALLS = 5;
+/** So much is small. */
+const SMALL_BYTES = 40 * 1024;
+/** Together with their keys, at most some 4 MB. */
+const MAX_REMEMBERED = 64;
+const MAX_REMEMBERED_BYTES = 64 * 1024;
+
+/** Folders that this isolate has read lately, by their ids: their content never changes. */
+const remembered = new Map<Oid, Uint8Array>();
+
+export interface ReadCommit {
+  readonly tree: Oid;
+  readonly parents: readonly Oid[];
+  readonly message: Uint8Array;
+  readonly content: Uint8Array;
+}
+
+/** The commit itself, without its files. Rejects as `read` does, or with ProtocolError. */
+export async function readCommit(read: ReadObjects, oid: Oid): Promise<ReadCommit> {
+  const objects = await read({ wants: [oid], depth: 1 }, MAX_FOLDER_BYTES);
+  const content = objects?.get(oid)?.content;
+  if (content === undefined) throw new Error('the code host did not send the commit that it named');
+  return { ...parseCommit(content), content };
+}
+
+/** @param root the commit's folder. Rejects as `read` does, or with ProtocolError. */
+export async function findPath(read: ReadObjects, root: Oid, parts: readonly string[]): Promise<FoundPath> {
+  const folders: Folder[] = [];
+  const reader = new FolderReader(read);
+  let oid = root;
+  for (let depth = 0; ; depth++) {
+    const folder = await reader.read(oid, parts.length - depth);
+    if (folder === null) return { kind: 'too-large' };
+    folders.push(folder);
+    const part = parts[depth];
+    if (part === undefined) return { kind: 'folder', folders };
+    const entry = entryNamed(folder, utf8(part));
+    if (entry === undefined) return { kind: 'missing', folders };
+    const kind = kindOf(entry);
+    const isLast = depth === parts.length - 1;
+    if (kind === 'file' && isLast) return { kind: 'file', folders, blob: entry.oid };
+    if (kind === 'file') return { kind: 'file-as-folder', place: depth + 1 };
+    if (kind !== 'folder') return { kind, place: depth + 1 };
+    oid = entry.oid;
+  }
+}
+
+/** The content of a file; null: it is larger than `maxBytes`. */
+export async function readBlob(read: ReadObjects, oid: Oid, maxBytes: number): Promise<Uint8Array | null> {
+  const objects = await read({ wants: [oid] }, maxBytes);
+  if (objects === null) return null;
+  const blob = objects.get(oid);
+  if (blob === undefined) throw new Error('the code host did not send the file that was asked for');
+  return blob.content.byteLength <= maxBytes ? blob.content : null;
+}
+
+class FolderReader {
+  readonly #read: ReadObjects;
+  /** What came with another folder. */
+  readonly #below = new Map<Oid, Uint8Array>();
+  #calls = 0;
+
+  constructor(read: ReadObjects) {
+    this.#read = read;
+  }
+
+  /** @param levelsBelow that may be read next. Null: it is too large. */
+  async read(oid: Oid, levelsBelow: number): Promise<Folder | null> {
+    const known = this.#below.get(oid) ?? remembered.get(oid);
+    if (known !== undefined) return parseTree(known);
+    this.#calls++;
+    // The last of the calls: all that is left of the way, if it is not much.
+    if (this.#calls === MAX_FOLDER_CALLS && levelsBelow > 1) {
+      const all = await this.#read({ wants: [oid], withFolders: true }, SMALL_BYTES);
+      for (const [each, { type, content }] of all ?? []) if (type === 'tree') this.#below.set(each, content);
+      const folder = all?.get(oid);
+      if (folder !== undefined) return parseTree(folder.content);
+    }
+    const objects = await this.#read({ wants: [oid] }, MAX_FOLDER_BYTES);
+    if (objects === null) return null;
+    const folder = objects.get(oid);
+    if (folder === undefined) throw new Error('the code host did not send the folder that was asked for');
+    remember(oid, folder.content);
+    return parseTree(folder.content);
+  }
+}
+
+function remember(oid: Oid, content: Uint8Array): void {
+  if (content.byteLength > MAX_REMEMBERED_BYTES) return;
+  // A copy: the content is a view of more.
+  remembered.set(oid, content.slice());
+  for (const oldest of remembered.keys()) {
+    if (remembered.size <= MAX_REMEMBERED) break;
+    remembered.delete(oldest);
+  }
+}

@@ -1,0 +1,48 @@
+/** A difference, line by line. Signs and words tell what was added and removed, not only colours. */
+import { html } from 'hono/html';
+import type { Difference, ShownLine } from '../../edit/hunks.ts';
+import type { Html } from '../layout.ts';
+
+const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
+
+export function differenceTable(caption: string, { hunks, added, removed, isCut }: Difference): Html {
+  const bodies = hunks.map(
+    ({ lines }) =>
+      html`<tbody>
+        ${lines.map(row)}
+      </tbody>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+      <table class="difference">
+        <caption>
+          ${caption}
+          <span class="soft">${count(added)} added, ${count(removed)} removed</span>
+        </caption>
+        <thead class="unseen">
+          <tr>
+            <th scope="col">Old line</th>
+            <th scope="col">New line</th>
+            <th scope="col">Change</th>
+            <th scope="col">Text</th>
+          </tr>
+        </thead>
+        ${bodies}
+      </table>
+    </div>
+    ${isCut ? html`<p class="soft small">The difference is longer; this is its beginning.</p>` : ''}`;
+}
+
+function row({ kind, before, after, text, hasEnd }: ShownLine): Html {
+  const word = kind === 'same' ? '' : html`<span class="unseen">${kind}</span>`;
+  const end = hasEnd ? '' : html` <span class="soft small">(no line end)</span>`;
+  return html`<tr class="${kind}">
+    <td>${before ?? ''}</td>
+    <td>${after ?? ''}</td>
+    <td><span aria-hidden="true">${SIGNS[kind]}</span>${word}</td>
+    <td><code>${text}</code>${end}</td>
+  </tr>`;
+}
+
+function count(lines: number): string {
+  return lines === 1 ? '1 line' : `${lines.toLocaleString('en')} lines`;
+}

@@ -1,0 +1,131 @@
+/** Parts of the forms. They work without a script; every label belongs to its field, and every mistake is announced. */
+import { html } from 'hono/html';
+import type { Html } from '../layout.ts';
+
+export interface Field {
+  readonly name: string;
+  readonly label: string;
+  readonly value: string;
+  /** Below the label. */
+  readonly hint?: string;
+  readonly maxLength?: number;
+  readonly isOptional?: boolean;
+}
+
+/** What is wrong with what was sent. */
+export function problemNotice(problem: string | null): Html | '' {
+  if (problem === null) return '';
+  return html`<div class="notice bad" role="alert" id="problem"><p>${problem}</p></div>`;
+}
+
+function labelOf({ name, label, hint }: Field): Html {
+  return html`<label for="${name}">${label}</label> ${
+      hint === undefined ? '' : html`<p class="soft small hint" id="${name}-hint">${hint}</p>`
+    }`;
+}
+
+function describedBy({ name, hint }: Field): Html | '' {
+  return hint === undefined ? '' : html`aria-describedby="${name}-hint"`;
+}
+
+function limits({ maxLength, isOptional = false }: Field): Html {
+  return html`${isOptional ? '' : html`required`}
+  ${maxLength === undefined ? '' : html`maxlength="${maxLength}"`}`;
+}
+
+export function textField(field: Field): Html {
+  return html`<div class="row">
+    ${labelOf(field)}
+    <input
+      type="text"
+      id="${field.name}"
+      name="${field.name}"
+      value="${field.value}"
+      autocomplete="off"
+      ${describedBy(field)}
+      ${limits(field)}
+    />
+  </div>`;
+}
+
+/** @param rows that are seen at once. */
+export function textArea(field: Field, rows: number, isCode = false): Html {
+  // A browser drops the first line feed behind the tag.
+  return html`<div class="row">
+    ${labelOf(field)}
+    <textarea
+      id="${field.name}"
+      name="${field.name}"
+      rows="${rows}"
+      autocomplete="off"
+      ${isCode ? html`class="mono" spellcheck="false" autocapitalize="none" wrap="off"` : ''}
+      ${describedBy(field)}
+      ${limits(field)}
+    >
+${field.value}</textarea>
+  </div>`;
+}
+
+/** @param holder what the password manager files the secret under. */
+export function secretField(
+  field: Field,
+  holder: { readonly label: string; readonly value: string },
+  use: 'new-password' | 'current-password',
+): Html {
+  return html`<div class="row">
+      <label for="${field.name}-holder">${holder.label}</label>
+      <input type="text" id="${field.name}-holder" value="${holder.value}" autocomplete="username" readonly />
+    </div>
+    <div class="row">
+      ${labelOf(field)}
+      <input
+        type="password"
+        id="${field.name}"
+        name="${field.name}"
+        value="${field.value}"
+        autocomplete="${use}"
+        ${describedBy(field)}
+        ${limits(field)}
+      />
+    </div>`;
+}
+
+/** For a value to copy. */
+export function shownValue(id: string, label: string, value: string): Html {
+  return html`<div class="row">
+    <label for="${id}">${label}</label>
+    <input type="text" id="${id}" value="${value}" autocomplete="off" readonly />
+  </div>`;
+}
+
+export function hidden(values: Readonly<Record<string, string>>): Html[] {
+  return Object.entries(values).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
+  );
+}
+
+export interface Step {
+  readonly step: string;
+  readonly label: string;
+}
+
+/** The first one is what Enter does. */
+export function stepButtons(...steps: readonly Step[]): Html {
+  const buttons = steps.map(
+    ({ step, label }, index) =>
+      html`<button
+        type="submit"
+        name="step"
+        value="${step}"
+        ${index === 0 ? '' : html`class="second" formnovalidate`}
+      >
+        ${label}
+      </button>`,
+  );
+  return html`<div class="buttons">${buttons}</div>`;
+}
+
+/** Only links of this kind lead somewhere harmless. */
+export function safeUrl(url: string): string {
+  return /^https?:\/\//.test(url) ? url : '#';
+}

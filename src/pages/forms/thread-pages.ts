@@ -1,0 +1,194 @@
+/** Open an issue, and reply to one: the form, how the text will stand, and what has become of it. */
+import { html } from 'hono/html';
+import type { Html, Page } from '../layout.ts';
+import { type FormFrame, formPage } from './form-page.ts';
+import {
+  hidden,
+  problemNotice,
+  safeUrl,
+  secretField,
+  shownValue,
+  stepButtons,
+  textArea,
+  textField,
+} from './parts.ts';
+
+/** What has been posted. */
+export interface Posted {
+  readonly url: string;
+  /** Of the thread. */
+  readonly number: number;
+  /** The pseudonym. */
+  readonly hash: string;
+  readonly userToken: string;
+}
+
+export interface IssueForm extends FormFrame {
+  readonly title: string;
+  readonly body: string;
+}
+
+export interface ReplyForm extends FormFrame {
+  readonly number: number;
+  /** The thread at the code host. */
+  readonly threadUrl: string;
+  readonly body: string;
+  readonly userToken: string;
+}
+
+const MAX_TITLE = 256;
+const BODY_HINT =
+  'Markdown. Everyone will see it. Write nothing that shows who you are, if you do not want that.';
+const TOKEN_HINT =
+  'It is the answer to an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
+
+export function issueFormPage(form: IssueForm): Page {
+  const { action, token, problem, title, body } = form;
+  return formPage(
+    'Open an issue',
+    form,
+    html`A bot opens it for you. It shows neither your name nor your address.`,
+    html`${problemNotice(problem)}
+      <form method="post" action="${action}" class="card">
+        ${hidden({ token })}
+        ${textField({ name: 'title', label: 'Title', value: title, maxLength: MAX_TITLE })}
+        ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 12)}
+        ${stepButtons({ step: 'preview', label: 'Preview' })}
+      </form>`,
+  );
+}
+
+/** A browser drops the first line feed behind the tag, as in a text field. */
+function asItStands(text: string): Html {
+  return html`<pre class="text" tabindex="0">${'\n'}${text}</pre>`;
+}
+
+/** @param text as it will stand, with its footer. */
+export function issuePreviewPage(form: IssueForm, text: string): Page {
+  const { action, token, title, body } = form;
+  return formPage(
+    'Preview of the issue',
+    form,
+    html`This is all that becomes public. Nothing has been sent yet.`,
+    html`<section class="card" aria-labelledby="shown">
+        <h2 id="shown">${title}</h2>
+        ${asItStands(text)}
+      </section>
+      <form method="post" action="${action}">
+        ${hidden({ token, title, body })}
+        ${stepButtons({ step: 'post', label: 'Open the issue' }, { step: 'edit', label: 'Change it' })}
+      </form>`,
+  );
+}
+
+export function replyFormPage(form: ReplyForm): Page {
+  const { action, token, problem, body, number, threadUrl, userToken } = form;
+  return formPage(
+    `Reply to #${number}`,
+    form,
+    html`A bot posts it on <a href="${safeUrl(threadUrl)}">${form.repository} #${number}</a>. It shows neither
+      your name nor your address.`,
+    html`${problemNotice(problem)}
+      <form method="post" action="${action}" class="card">
+        ${hidden({ token, number: String(number) })}
+        ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 10)}
+        ${secretField(
+          {
+            name: 'user_token',
+            label: 'Your token (optional)',
+            value: userToken,
+            hint: TOKEN_HINT,
+            isOptional: true,
+          },
+          { label: 'Thread', value: `${form.repository}#${number}` },
+          'current-password',
+        )}
+        ${stepButtons({ step: 'preview', label: 'Preview' })}
+      </form>`,
+  );
+}
+
+/** @param text as it will stand, with its footer. @param hash the pseudonym. */
+export function replyPreviewPage(form: ReplyForm, text: string, hash: string): Page {
+  const { action, token, body, number, userToken } = form;
+  return formPage(
+    `Preview of the reply to #${number}`,
+    form,
+    html`This is all that becomes public, under the pseudonym <span class="mono">anon-${hash}</span>. Nothing
+      has been sent yet.`,
+    html`<section class="card" aria-label="The reply">
+        ${asItStands(text)}
+        <p class="soft small after-commands">The karma in the last line is that of the moment of posting.</p>
+      </section>
+      <form method="post" action="${action}">
+        ${hidden({ token, number: String(number), body, user_token: userToken })}
+        ${stepButtons({ step: 'post', label: 'Post the reply' }, { step: 'edit', label: 'Change it' })}
+      </form>`,
+  );
+}
+
+/** @param next the form that the next reply begins with. */
+export function donePage(title: string, next: FormFrame, posted: Posted): Page {
+  const { url } = posted;
+  return formPage(title, next, html`<a href="${safeUrl(url)}">${url}</a>`, keepToken(next, posted));
+}
+
+/** The token in two fields: one to copy from, and one for a password manager, which offers to keep what is sent. */
+function keepToken({ repository, action, token }: FormFrame, { number, hash, userToken }: Posted): Html {
+  return html`<section class="card" aria-labelledby="keep">
+    <h2 id="keep">Keep your token</h2>
+    <p>
+      On this thread you are <span class="mono">anon-${hash}</span>. Only the token shows that it was you.
+      Nobody can recover it.
+    </p>
+    ${shownValue('token-to-copy', 'Your token', userToken)}
+    <form method="post" action="${action}">
+      ${hidden({ token, number: String(number) })}
+      ${secretField(
+        {
+          name: 'user_token',
+          label: 'The same for your password manager',
+          value: userToken,
+          hint: 'It can keep the token when you go on with the button.',
+        },
+        { label: 'Thread', value: `${repository}#${number}` },
+        'new-password',
+      )}
+      ${stepButtons({ step: 'edit', label: 'Write another reply' })}
+    </form>
+  </section>`;
+}
+
+/** To name the thread of a reply. */
+export function threadField(action: string, value: string, problem: string | null): Html {
+  const described = problem === null ? '' : html`aria-invalid="true" aria-describedby="to-error"`;
+  return html`<form method="get" action="${action}">
+    <label for="to">Number or address of the issue or pull request</label>
+    <div class="field">
+      <input
+        type="text"
+        id="to"
+        name="to"
+        value="${value}"
+        placeholder="12"
+        maxlength="300"
+        autocomplete="off"
+        required
+        ${described}
+      />
+      <button type="submit">Reply</button>
+    </div>
+    ${problem === null ? '' : html`<p class="error" id="to-error">${problem}</p>`}
+  </form>`;
+}
+
+export function replyToPage(frame: Omit<FormFrame, 'token'>, typed: string): Page {
+  return formPage(
+    'Reply to an issue',
+    frame,
+    html`To an issue or a pull request, without an account.`,
+    html`<section class="card" aria-label="Which one?">
+      ${threadField(frame.action, typed, frame.problem)}
+    </section>`,
+  );
+}

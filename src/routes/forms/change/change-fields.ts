@@ -1,0 +1,79 @@
+/** What the form of a change holds, and the rules for it. */
+import { MAX_FILE_BYTES } from '../../../edit/lines.ts';
+import { type ParsedPath, parsePath } from '../../../edit/path.ts';
+import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
+import { isOid, type Oid } from '../../../git/oid.ts';
+import { parsePushOptions } from '../../../push/command/push-options.ts';
+
+export const MAX_TITLE = 256;
+export const MAX_DESCRIPTION = 4_000;
+
+export interface ChangeFields {
+  readonly path: string;
+  /** The file as the form has shown it; null: a new file. */
+  readonly blob: Oid | null;
+  /** The commit in which the form has shown it; null: the form does not say. */
+  readonly seen: Oid | null;
+  readonly text: string;
+  readonly title: string;
+  readonly description: string;
+  /** The pull request to update; empty: a new one. */
+  readonly prHash: string;
+  readonly prKey: string;
+}
+
+export function changeFields(fields: FormFields): ChangeFields {
+  const value = (name: string): string => fields.get(name) ?? '';
+  const oid = (name: string): Oid | null => (isOid(value(name)) ? value(name) : null);
+  return {
+    path: value('path'),
+    blob: oid('blob'),
+    seen: oid('seen'),
+    text: withPlainLineEnds(value('text')),
+    title: value('title').trim(),
+    description: withPlainLineEnds(value('description')).trim(),
+    prHash: value('pr_hash').trim().toLowerCase(),
+    prKey: value('pr_key').trim().toLowerCase(),
+  };
+}
+
+export type CheckedFields =
+  | { readonly kind: 'valid'; readonly parts: readonly string[] }
+  | { readonly kind: 'invalid'; readonly problem: string };
+
+/** What can be said without asking anyone. */
+export function checkFields(fields: ChangeFields): CheckedFields {
+  const path: ParsedPath = parsePath(fields.path);
+  if (path.kind === 'invalid') return path;
+  if (path.parts.length === 0) return invalid('Write the path of the file.');
+  if (Buffer.byteLength(fields.text) > MAX_FILE_BYTES) {
+    return invalid('The text is larger than 1 MB. Shorten it, or change the file with Git.');
+  }
+  if (fields.text.includes('\0')) return invalid('The text must not contain NUL characters.');
+  if (fields.title === '') return invalid('Write a title that says what you change.');
+  const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
+  if (parsed.kind === 'invalid')
+    return invalid(`${parsed.message.replace('one line of at most', 'a text of at most')}.`);
+  return { kind: 'valid', parts: path.parts };
+}
+
+/** @param texts which texts the pull request gets from the options instead of from the commit. */
+export function pushOptionsOf(
+  { title, description, prHash, prKey }: ChangeFields,
+  texts: { readonly title: boolean; readonly description: boolean },
+): string[] {
+  return [
+    ...(texts.title ? [`title=${title}`] : []),
+    ...(texts.description ? [`description=${description}`] : []),
+    ...(prHash === '' ? [] : [`pr-hash=${prHash}`]),
+    ...(prKey === '' ? [] : [`pr-key=${prKey}`]),
+  ];
+}
+
+export function commitMessage({ title, description }: ChangeFields): string {
+  return `${title}\n${description === '' ? '' : `\n${description}\n`}`;
+}
+
+function invalid(problem: string): CheckedFields {
+  return { kind: 'invalid', problem };
+}

@@ -1,0 +1,114 @@
+/** What the forms of a change have in common: their frame, and the answers when the host or a limit says no. */
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { AppEnv } from '../../../env.ts';
+import { ProtocolError } from '../../../git/protocol-error.ts';
+import { HostError, MovedError } from '../../../host/host-error.ts';
+import { fullName, type RepositoryName } from '../../../host/repository-name.ts';
+import { type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
+import { problemPage } from '../../../pages/report-page.ts';
+import type { PushHost } from '../../../push/push-host.ts';
+import { pushHost } from '../../git/push-host.ts';
+import { answerPage } from '../../pages/page.ts';
+import { refuseTooMany, sentence } from '../../request/rate-limit.ts';
+import type { Refused } from '../../request/refused.ts';
+import { remotePath } from '../../request/remote-path.ts';
+import { refuseWithoutBot } from '../../request/write-refusal.ts';
+import { formToken, NOT_KEPT } from '../form-request.ts';
+import { CHANGE_FORM } from '../paths.ts';
+import type { ChangeFields } from './change-fields.ts';
+
+export interface Frame {
+  readonly repository: string;
+  readonly home: string;
+  readonly action: string;
+}
+
+export function frameOf(c: Context<AppEnv>, target: RepositoryName, form: string): Frame {
+  const home = remotePath(c.var.host, target);
+  return { repository: fullName(target), home, action: home + form };
+}
+
+/** @param token of the form that was sent; null: a new one. */
+export async function changeForm(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  fields: ChangeFields,
+  token: string | null = null,
+): Promise<ChangeForm> {
+  const frame = frameOf(c, target, CHANGE_FORM);
+  return {
+    ...frame,
+    ...fields,
+    blob: fields.blob ?? '',
+    seen: fields.seen ?? '',
+    token: token ?? (await formToken(c, frame.action)),
+    problem: null,
+    needsKey: c.var.config.prUpdatePolicy === 'key',
+  };
+}
+
+/** The form once more, with what was typed, and what is wrong with it. */
+export function showAgain(
+  c: Context<AppEnv>,
+  form: ChangeForm,
+  status: ContentfulStatusCode,
+  problem: string,
+): Response | Promise<Response> {
+  return answerPage(c, changeFormPage({ ...form, problem }), status, NOT_KEPT);
+}
+
+export function problemAnswer(
+  c: Context<AppEnv>,
+  status: ContentfulStatusCode,
+  title: string,
+  explanation: string,
+): Response | Promise<Response> {
+  return answerPage(c, problemPage(title, explanation), status, NOT_KEPT);
+}
+
+/** Each reading costs the code host calls, so it counts like a clone. Null: it may begin. */
+export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null> {
+  return refuseWithoutBot(c) ?? (await refuseTooMany(c, 'discoveries'));
+}
+
+/** In words, why the host did not show what was asked for. Null: something else went wrong. */
+export function hostProblem(
+  c: Context<AppEnv>,
+  error: unknown,
+): { readonly status: 404 | 502 | 503; readonly problem: string } | null {
+  if (error instanceof HostError) {
+    const isBusy = error.code === 'busy' || error.code === 'rate-limited';
+    const status = error.code === 'missing' ? 404 : isBusy ? 503 : 502;
+    return { status, problem: error.publicMessage };
+  }
+  if (!(error instanceof ProtocolError)) return null;
+  c.var.logger.warn('the code host sent something malformed', { error });
+  return { status: 502, problem: `${error.publicMessage} Try again later.` };
+}
+
+/** Reads; what fails becomes a page. @param form that people go on with under a repository's new name. */
+export async function answerReading(
+  c: Context<AppEnv>,
+  form: string,
+  read: (host: PushHost) => Promise<Response>,
+): Promise<Response> {
+  const refused = await refuseReading(c);
+  if (refused !== null) {
+    return problemAnswer(c, refused.status, 'Not now', sentence(refused.error));
+  }
+  const host = pushHost(c);
+  try {
+    return await read(host);
+  } catch (error) {
+    if (error instanceof MovedError) {
+      return c.redirect(remotePath(c.var.host, error.to) + form + new URL(c.req.url).search, 302);
+    }
+    const failed = hostProblem(c, error);
+    if (failed === null) throw error;
+    const title = failed.status === 404 ? 'No such repository' : 'The code host does not answer as expected';
+    return problemAnswer(c, failed.status, title, failed.problem);
+  } finally {
+    host.memory.end();
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Opens the pull request of a form, or updates it. The form's token decides its hash and its key. So a form that is sent
+ * twice, by a double click or from the browser's history, finds the pull request that it has opened.
+ */
+import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { systemClock } from '../../../clock.ts';
+import type { AppEnv } from '../../../env.ts';
+import type { FormToken } from '../../../forms/form-token.ts';
+import type { RepositoryName } from '../../../host/repository-name.ts';
+import { keyedHash } from '../../../identity/keyed-hash.ts';
+import { serviceSecret } from '../../../identity/service-secret.ts';
+import { pullRequestTopic } from '../../../notify/ntfy.ts';
+import { changeDonePage, type ChangeForm, changeLink } from '../../../pages/forms/change-pages.ts';
+import { pullRequestPath } from '../../../pages/pull-request-page.ts';
+import { PushInProgress } from '../../../push/pull-request/claims.ts';
+import { Refusal } from '../../../push/reply/refusal.ts';
+import { answerPage } from '../../pages/page.ts';
+import { NOT_KEPT } from '../form-request.ts';
+import { CHANGE_FORM, WITHDRAW_FORM } from '../paths.ts';
+import type { ChangeFields } from './change-fields.ts';
+import { frameOf, showAgain } from './change-page.ts';
+import { type InMemoryPush, pushInMemory } from './push-in-memory.ts';
+
+/** How long the second of two equal forms waits for the first. */
+const ATTEMPTS = 20;
+const PAUSE_MS = 3_000;
+
+export interface SentForm {
+  readonly form: ChangeForm;
+  readonly fields: ChangeFields;
+  readonly token: FormToken;
+  readonly push: Omit<InMemoryPush, 'names'>;
+}
+
+export async function openChange(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  { form, fields, token, push }: SentForm,
+): Promise<Response> {
+  const names = await namesOf(c, token);
+  for (let attempt = 1; ; attempt++) {
+    const { result, lines } = await pushInMemory(c, target, { ...push, names });
+    if (!(result instanceof Refusal)) {
+      const { updated: isUpdate, prUrl, prHash, prKey } = result;
+      return done(c, target, fields, { isUpdate, prUrl, prHash, prKey, lines });
+    }
+    if (!(result instanceof PushInProgress) || attempt === ATTEMPTS) {
+      return showAgain(c, form, refusalStatus(result), refusalText(result));
+    }
+    await systemClock.sleep(PAUSE_MS);
+    const opened = await openedBefore(c, target, fields, token);
+    if (opened !== null) return opened;
+  }
+}
+
+/** The answer of a form that has opened its pull request already; null: it has not. */
+export async function openedBefore(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  fields: ChangeFields,
+  token: FormToken,
+): Promise<Response | null> {
+  if (fields.prHash !== '') return null;
+  const names = await namesOf(c, token);
+  const prHash = names.newPrHash();
+  const { PULL_REQUESTS } = c.env;
+  const known = await PULL_REQUESTS.get(PULL_REQUESTS.idFromName(prHash)).view();
+  if (known === null) return null;
+  const prKey = c.var.config.prUpdatePolicy === 'key' ? names.newPrKey() : null;
+  return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, prKey, lines: [] });
+}
+
+interface Opened {
+  readonly isUpdate: boolean;
+  readonly prUrl: string;
+  readonly prHash: string;
+  readonly prKey: string | null;
+  readonly lines: readonly string[];
+}
+
+function done(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  { path }: ChangeFields,
+  opened: Opened,
+): Response | Promise<Response> {
+  const { prHash } = opened;
+  const frame = frameOf(c, target, CHANGE_FORM);
+  const page = changeDonePage(frame, {
+    ...opened,
+    subscribeUrl: `${c.var.config.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
+    page: pullRequestPath(prHash),
+    edit: changeLink(frame.action, path, prHash),
+    withdrawal: changeLink(frame.home + WITHDRAW_FORM, '', prHash),
+  });
+  return answerPage(c, page, 200, NOT_KEPT);
+}
+
+/** The hash and the key of the pull request that a form opens: nobody else can know them. */
+async function namesOf(c: Context<AppEnv>, { text }: FormToken): Promise<Names> {
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  const hash = keyedHash(secret, 'form', `hash ${text}`).slice(0, 12);
+  return {
+    // With a letter, as newPrHash has it.
+    newPrHash: () => (/[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`),
+    newPrKey: () => keyedHash(secret, 'form', `key ${text}`).slice(0, 32),
+  };
+}
+
+type Names = Required<InMemoryPush['names']>;
+
+export function refusalStatus({ outcome, cause }: Refusal): ContentfulStatusCode {
+  if (outcome === 'suspended') return 503;
+  if (outcome === 'rate-limited') return 429;
+  return cause === undefined ? 400 : 502;
+}
+
+/** The words are for people who push. */
+export function refusalText(refusal: Refusal): string {
+  const { reason, lines } = refusal;
+  const heading = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`;
+  const hint = lines.some((line) => /\bpush\b/i.test(line))
+    ? ['Where this says “push”, send this form again.']
+    : [];
+  return [heading, ...lines, ...hint].join('\n');
+}

@@ -1,0 +1,204 @@
+/**
+ * POST …/change: the form of a change is previewed, corrected, and sent. The service keeps nothing in between: the form
+ * holds everything, and each step reads anew what upstream has.
+ */
+import type { Context } from 'hono';
+import { buildChange } from '../../../edit/build-change.ts';
+import { difference } from '../../../edit/hunks.ts';
+import { fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
+import { findPath, type Folder, type ReadObjects, readBlob } from '../../../edit/tree-reader.ts';
+import type { AppEnv } from '../../../env.ts';
+import { decodeUtf8 } from '../../../git/bytes.ts';
+import type { Oid } from '../../../git/oid.ts';
+import { HostError, MovedError } from '../../../host/host-error.ts';
+import type { RepositoryName } from '../../../host/repository-name.ts';
+import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
+import type { PushHost } from '../../../push/push-host.ts';
+import { Refusal } from '../../../push/reply/refusal.ts';
+import { announcedBytes } from '../../git/git-http.ts';
+import { pushHost } from '../../git/push-host.ts';
+import { answerPage } from '../../pages/page.ts';
+import { sentence } from '../../request/rate-limit.ts';
+import { remotePath } from '../../request/remote-path.ts';
+import { NOT_KEPT, readForm } from '../form-request.ts';
+import { CHANGE_FORM } from '../paths.ts';
+import {
+  type ChangeFields,
+  changeFields,
+  checkFields,
+  commitMessage,
+  pushOptionsOf,
+} from './change-fields.ts';
+import { changeForm, hostProblem, problemAnswer, refuseReading, showAgain } from './change-page.ts';
+import { openChange, openedBefore, refusalStatus, refusalText } from './open-change.ts';
+import { pushInMemory } from './push-in-memory.ts';
+import { problemOf } from './show-change.ts';
+import { openSource, type Source } from './source.ts';
+
+/** A file of the largest size, and what escaping makes of it: a line feed is sent as six characters. */
+const MAX_FORM_BYTES = 7 * 1024 * 1024;
+/** Its text in memory: as it was sent, as fields, as lines, and in the page. */
+const FORM_COPIES = 4;
+
+export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const host = pushHost(c);
+  const bytes = FORM_COPIES * Math.min(announcedBytes(c) || MAX_FORM_BYTES, MAX_FORM_BYTES);
+  try {
+    await host.memory.makeRoom(bytes);
+    host.memory.use(bytes);
+    return await handleForm(c, host, target);
+  } catch (error) {
+    if (!(error instanceof HostError) || error.code !== 'busy') throw error;
+    return problemAnswer(c, 503, 'The service is busy', `${error.publicMessage} Go back, and send it again.`);
+  } finally {
+    host.memory.end();
+  }
+}
+
+async function handleForm(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
+  const sent = await readForm(c, remotePath(c.var.host, target) + CHANGE_FORM, MAX_FORM_BYTES);
+  if (sent instanceof Response) return sent;
+  const fields = changeFields(sent.fields);
+  const form = await changeForm(c, target, fields, sent.token?.text);
+  if (sent.token === null) return showAgain(c, form, 403, sent.problem ?? '');
+  const step = sent.fields.get('step');
+  if (step === 'edit') return answerPage(c, changeFormPage(form), 200, NOT_KEPT);
+  const checked = checkFields(fields);
+  if (checked.kind === 'invalid') return showAgain(c, form, 400, checked.problem);
+  const refused = await refuseReading(c);
+  if (refused !== null) return showAgain(c, form, refused.status, sentence(refused.error));
+  const opened = step === 'open' ? await openedBefore(c, target, fields, sent.token) : null;
+  if (opened !== null) return opened;
+  try {
+    const change = await prepareChange(c, host, target, { form, fields, parts: checked.parts });
+    if (change instanceof Response) return change;
+    const { source, content, folders } = change;
+    const built = buildChange({
+      folders,
+      path: checked.parts,
+      content,
+      parent: source.parent,
+      message: commitMessage(fields),
+      // With the form's time, the same form makes the same commit.
+      committedAt: Math.floor(sent.token.madeAt / 1000),
+      email: c.var.config.anonEmail,
+    });
+    const pushOptions = pushOptionsOf(fields, {
+      title: source.text !== null && source.text.title !== fields.title,
+      description: source.text !== null && source.text.description !== fields.description,
+    });
+    const push = { change: built, base: source.base, pushOptions };
+    return step === 'open'
+      ? await openChange(c, target, { form, fields, token: sent.token, push })
+      : await previewChange(c, target, form, change, push);
+  } catch (error) {
+    if (error instanceof MovedError) {
+      return showAgain(
+        c,
+        form,
+        409,
+        'The repository has another name now. Open its page under the new name.',
+      );
+    }
+    const failed = hostProblem(c, error);
+    if (failed === null || !(error instanceof HostError)) throw error;
+    return showAgain(c, form, failed.status, failed.problem);
+  }
+}
+
+interface SentChange {
+  readonly form: ChangeForm;
+  readonly fields: ChangeFields;
+  readonly parts: readonly string[];
+}
+
+interface PreparedChange {
+  readonly source: Source;
+  readonly folders: readonly Folder[];
+  /** Null: a new file. */
+  readonly original: Uint8Array | null;
+  readonly content: Uint8Array;
+  /** Whether upstream has moved since the form was opened. */
+  readonly hasMoved: boolean;
+}
+
+/** Reads what upstream has now. The answer, if the change does not fit. */
+async function prepareChange(
+  c: Context<AppEnv>,
+  host: PushHost,
+  target: RepositoryName,
+  { form, fields, parts }: SentChange,
+): Promise<PreparedChange | Response> {
+  const source = await openSource(c, host, target, fields.prHash === '' ? null : fields.prHash);
+  if (source.kind === 'none') return showAgain(c, form, 409, `${source.title}. ${source.explanation}`);
+  const found = await findPath(source.read, source.root, parts);
+  if (found.kind !== 'file' && found.kind !== 'missing') {
+    return showAgain(c, form, 409, problemOf(found, parts));
+  }
+  const blob = found.kind === 'file' ? found.blob : null;
+  if (blob !== fields.blob) return showTheirs(c, form, source, blob);
+  const original = blob === null ? null : await readBlob(source.read, blob, MAX_FILE_BYTES);
+  const isUnfit = blob !== null && (original === null || fileText(original).kind === 'unfit');
+  if (isUnfit) return showAgain(c, form, 409, 'This file cannot be changed here. Change it with Git.');
+  const content = newContent(original, fields.text);
+  if (content.byteLength > MAX_FILE_BYTES) {
+    return showAgain(c, form, 400, 'The text is larger than 1 MB. Shorten it, or change the file with Git.');
+  }
+  if (original !== null && Buffer.compare(original, content) === 0) {
+    return showAgain(c, form, 400, 'You have not changed the text yet.');
+  }
+  const hasMoved = fields.seen !== null && fields.seen !== source.tip;
+  return { source, folders: found.folders, original, content, hasMoved };
+}
+
+/** Others have changed the file: both texts are shown, and the next attempt is based on theirs. */
+async function showTheirs(
+  c: Context<AppEnv>,
+  form: ChangeForm,
+  source: Source,
+  blob: Oid | null,
+): Promise<Response> {
+  const before = form.blob === '' ? '' : await textOf(source.read, form.blob);
+  const now = blob === null ? '' : await textOf(source.read, blob);
+  const again = { ...form, blob: blob ?? '', seen: source.tip };
+  const problem =
+    blob === null
+      ? 'Others have removed this file since you began. If you send it again, it is added as a new file.'
+      : 'Others have changed this file since you began. Put their changes, which are shown below, into your text. If you send it as it is, it replaces theirs.';
+  const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
+  return answerPage(c, changeFormPage({ ...again, ...theirs, problem }), 409, NOT_KEPT);
+}
+
+/** Null if it cannot be shown: the host may have removed what no branch has any more. */
+async function textOf(read: ReadObjects, blob: Oid): Promise<string | null> {
+  try {
+    const content = await readBlob(read, blob, MAX_FILE_BYTES);
+    const text = content === null ? null : fileText(content);
+    return text?.kind === 'text' ? text.text : null;
+  } catch (error) {
+    if (error instanceof HostError) return null;
+    throw error;
+  }
+}
+
+async function previewChange(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  form: ChangeForm,
+  { original, content, hasMoved }: PreparedChange,
+  push: Omit<Parameters<typeof pushInMemory>[2], 'names'>,
+): Promise<Response> {
+  const pushOptions = [...push.pushOptions, 'preview'];
+  const { result } = await pushInMemory(c, target, { ...push, pushOptions, names: {} });
+  if (!(result instanceof Refusal) || result.outcome !== 'preview') {
+    const refusal = result instanceof Refusal ? result : new Refusal('internal error', []);
+    return showAgain(c, form, refusalStatus(refusal), refusalText(refusal));
+  }
+  const before = original === null ? '' : (decodeUtf8(original) ?? '');
+  const preview = {
+    difference: difference(before, decodeUtf8(content) ?? ''),
+    lines: result.lines,
+    hasMoved,
+  };
+  return answerPage(c, changePreviewPage(form, preview), 200, NOT_KEPT);
+}

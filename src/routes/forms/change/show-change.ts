@@ -1,0 +1,142 @@
+/** GET …/change: the folders of a repository, and the text of a file to edit. */
+import type { Context } from 'hono';
+import { fileText, MAX_FILE_BYTES, TOO_LARGE } from '../../../edit/lines.ts';
+import { parsePath } from '../../../edit/path.ts';
+import { findPath, type Folder, type FoundPath, readBlob } from '../../../edit/tree-reader.ts';
+import type { AppEnv } from '../../../env.ts';
+import { decodeUtf8 } from '../../../git/bytes.ts';
+import { kindOf } from '../../../git/tree.ts';
+import type { RepositoryName } from '../../../host/repository-name.ts';
+import { changeFormPage, folderPage, type ListedEntry } from '../../../pages/forms/change-pages.ts';
+import { PR_HASH_PATTERN } from '../../../push/command/push-options.ts';
+import { answerPage } from '../../pages/page.ts';
+import { NOT_KEPT } from '../form-request.ts';
+import { CHANGE_FORM } from '../paths.ts';
+import { answerReading, changeForm, frameOf, problemAnswer } from './change-page.ts';
+import { openSource, type Source } from './source.ts';
+
+export async function showChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
+  const path = (c.req.query('path') ?? '').trim();
+  const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
+  const isHash = prHash === '' || PR_HASH_PATTERN.test(prHash);
+  if (!isHash) {
+    return problemAnswer(c, 400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
+  }
+  const parsed = parsePath(path);
+  if (parsed.kind === 'invalid') return folderAnswer(c, target, { path, prHash, problem: parsed.problem });
+  return answerReading(c, CHANGE_FORM, async (host) => {
+    const source = await openSource(c, host, target, prHash === '' ? null : prHash);
+    if (source.kind === 'none') return problemAnswer(c, 404, source.title, source.explanation);
+    const found = await findPath(source.read, source.root, parsed.parts);
+    const wantsNew = c.req.query('new') === '1' && parsed.parts.length > 0;
+    if (found.kind === 'file') return showFile(c, target, source, { path, prHash, blob: found.blob });
+    if (found.kind === 'missing' && wantsNew) return showNewFile(c, target, source, { path, prHash });
+    if (found.kind === 'folder') {
+      const problem = wantsNew ? 'There is a folder of this name. Write the path of the file.' : null;
+      return folderAnswer(c, target, { path, prHash, problem, folder: found.folders.at(-1) ?? [] });
+    }
+    const problem = problemOf(found, parsed.parts);
+    // The nearest folder that exists helps to find the file.
+    const folder = found.kind === 'missing' ? found.folders.at(-1) : undefined;
+    const above = found.kind === 'missing' ? parsed.parts.slice(0, found.folders.length - 1).join('/') : '';
+    return folderAnswer(c, target, { path, prHash, problem, folder: folder ?? [], above, status: 404 });
+  });
+}
+
+interface FolderAnswer {
+  readonly path: string;
+  readonly prHash: string;
+  readonly problem: string | null;
+  readonly folder?: Folder;
+  /** The path of the shown folder, if it is not `path`. */
+  readonly above?: string;
+  readonly status?: 200 | 404;
+}
+
+function folderAnswer(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  { path, prHash, problem, folder = [], above = path, status = 200 }: FolderAnswer,
+): Response | Promise<Response> {
+  const isListed = folder.length > 0;
+  const page = {
+    ...frameOf(c, target, CHANGE_FORM),
+    path,
+    folder: isListed ? above : '',
+    entries: folder.map((entry) => listed(entry, above)),
+    problem,
+    prHash,
+  };
+  return answerPage(c, folderPage(page), problem !== null && !isListed ? 400 : status, NOT_KEPT);
+}
+
+function listed(entry: Folder[number], folder: string): ListedEntry {
+  const name = decodeUtf8(entry.name);
+  const kind = kindOf(entry);
+  if (name === null) return { kind, name: Buffer.from(entry.name).toString(), path: null };
+  return { kind, name, path: folder === '' ? name : `${folder}/${name}` };
+}
+
+export function problemOf(found: Exclude<FoundPath, { kind: 'file' }>, parts: readonly string[]): string {
+  switch (found.kind) {
+    case 'missing':
+      return 'There is no such file. Correct the path, or add a file of this name.';
+    case 'folder':
+      return 'This is a folder. Write the path of a file in it.';
+    case 'too-large':
+      return 'A folder on the way has too many files to be read here. Change the file with Git.';
+    case 'symlink':
+      return `${shown(parts, found.place)} is a symbolic link. Change the file that it leads to, or use Git.`;
+    case 'submodule':
+      return `${shown(parts, found.place)} is a submodule: its files belong to another repository.`;
+    case 'file-as-folder':
+      return `${shown(parts, found.place)} is a file, and has no files in it.`;
+  }
+}
+
+function shown(parts: readonly string[], place: number): string {
+  return `“${parts.slice(0, place).join('/')}”`;
+}
+
+interface NamedFile {
+  readonly path: string;
+  readonly prHash: string;
+}
+
+async function showFile(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  source: Source,
+  { blob, ...named }: NamedFile & { readonly blob: string },
+): Promise<Response> {
+  const content = await readBlob(source.read, blob, MAX_FILE_BYTES);
+  const text = content === null ? ({ kind: 'unfit', problem: TOO_LARGE } as const) : fileText(content);
+  const fields = { ...fieldsOf(source, named), blob, text: text.kind === 'text' ? text.text : '' };
+  const form = await changeForm(c, target, fields);
+  return answerPage(
+    c,
+    changeFormPage(text.kind === 'unfit' ? { ...form, unfit: text.problem } : form),
+    200,
+    NOT_KEPT,
+  );
+}
+
+async function showNewFile(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  source: Source,
+  named: NamedFile,
+): Promise<Response> {
+  const form = await changeForm(c, target, { ...fieldsOf(source, named), blob: null, text: '' });
+  return answerPage(c, changeFormPage(form), 200, NOT_KEPT);
+}
+
+function fieldsOf({ text, tip }: Source, named: NamedFile) {
+  return {
+    ...named,
+    seen: tip,
+    title: text?.title ?? '',
+    description: text?.description ?? '',
+    prKey: '',
+  };
+}

@@ -1,0 +1,126 @@
+/** Where a change begins: the tip of the default branch, or that of an open anonymous pull request. */
+import type { Context } from 'hono';
+import type { ReadObjects } from '../../../edit/tree-reader.ts';
+import { readCommit } from '../../../edit/tree-reader.ts';
+import type { AppEnv } from '../../../env.ts';
+import { pullRequestText } from '../../../git/commit-message.ts';
+import type { Oid } from '../../../git/oid.ts';
+import { fullName, type RepositoryName } from '../../../host/repository-name.ts';
+import type { PushHost } from '../../../push/push-host.ts';
+import { workBranch } from '../../../push/command/push-options.ts';
+import { defaultBranchOf } from '../../../push/upstream/upstream-refs.ts';
+
+const HEADS = 'refs/heads/';
+
+export interface Source {
+  readonly kind: 'source';
+  readonly read: ReadObjects;
+  /** Its commit, whose folder is to be changed. */
+  readonly tip: Oid;
+  readonly root: Oid;
+  /** The parent of the commit to be made. */
+  readonly parent: Oid;
+  /** The branch that the pull request is for. */
+  readonly base: string;
+  /** Of the pull request's commit; null for a new one. */
+  readonly text: { readonly title: string; readonly description: string } | null;
+}
+
+export interface NoSource {
+  readonly kind: 'none';
+  readonly title: string;
+  readonly explanation: string;
+}
+
+/** @param prHash null: a new pull request. @throws HostError */
+export function openSource(
+  c: Context<AppEnv>,
+  host: PushHost,
+  target: RepositoryName,
+  prHash: string | null,
+): Promise<Source | NoSource> {
+  const { anonEmail } = c.var.config;
+  return prHash === null
+    ? defaultSource(host, target)
+    : pullRequestSource(host, { target, prHash, anonEmail });
+}
+
+/** Two calls of the host. */
+async function defaultSource(host: PushHost, target: RepositoryName): Promise<Source | NoSource> {
+  const { transport } = host;
+  const branch = defaultBranchOf(await transport.listRefs(target, ['HEAD'], 'upstream'));
+  if (branch === null) {
+    return none('This repository is empty', `${fullName(target)} has no commit yet that could be changed.`);
+  }
+  const read: ReadObjects = (request, maxBytes) =>
+    transport.readObjects(target, request, maxBytes, 'upstream');
+  const { tree } = await readCommit(read, branch.oid);
+  const base = branch.name.slice(HEADS.length);
+  return { kind: 'source', read, tip: branch.oid, root: tree, parent: branch.oid, base, text: null };
+}
+
+interface PullRequestName {
+  readonly target: RepositoryName;
+  readonly prHash: string;
+  /** In every commit of the service. */
+  readonly anonEmail: string;
+}
+
+/** Up to seven calls of the host. */
+async function pullRequestSource(
+  host: PushHost,
+  { target, prHash, anonEmail }: PullRequestName,
+): Promise<Source | NoSource> {
+  const { transport, repositories } = host;
+  const branch = workBranch(prHash);
+  const head = { fork: { owner: await host.botLogin(), name: target.name }, branch };
+  const pullRequest = await repositories.findPullRequest(target, head);
+  if (pullRequest === null || !pullRequest.isOpen || pullRequest.fork === null) {
+    return none(
+      'This pull request is not open',
+      'There is no open pull request with this hash in this repository. Begin a new change.',
+    );
+  }
+  const { fork } = pullRequest;
+  const { refs } = await transport.listRefs(fork, [HEADS + branch], 'bot');
+  const tip = refs.find(({ name }) => name === HEADS + branch)?.oid;
+  if (tip === undefined)
+    return none('The branch is gone', 'The host no longer has the branch of this pull request.');
+  const read: ReadObjects = (request, maxBytes) => transport.readObjects(fork, request, maxBytes, 'bot');
+  const commit = await readCommit(read, tip);
+  const [parent, ...others] = commit.parents;
+  const isSingle =
+    parent !== undefined &&
+    others.length === 0 &&
+    !(await isUnmerged(host, read, parent, { target, base: pullRequest.base, anonEmail }));
+  if (!isSingle) {
+    return none(
+      'This pull request has several commits',
+      'A form makes one commit of one change, and would lose the others. Update this pull request with Git.',
+    );
+  }
+  const { title, body } = pullRequestText({ ...commit, committedAt: 0, encoding: null });
+  const text = { title, description: body };
+  return { kind: 'source', read, tip, root: commit.tree, parent, base: pullRequest.base, text };
+}
+
+/** Whether a commit belongs to a pull request and not to upstream: the service has made it, and nobody merged it. */
+async function isUnmerged(
+  host: PushHost,
+  read: ReadObjects,
+  oid: Oid,
+  { target, base, anonEmail }: Omit<PullRequestName, 'prHash'> & { readonly base: string },
+): Promise<boolean> {
+  const { content } = await readCommit(read, oid);
+  const isOurs = Buffer.from(content).toString('latin1').includes(`<${anonEmail}>`);
+  if (!isOurs) return false;
+  const { transport, lister } = host;
+  const { refs } = await transport.listRefs(target, [HEADS + base], 'upstream');
+  const tip = refs.find(({ name }) => name === HEADS + base)?.oid;
+  const listing = tip === undefined ? null : await lister.list(target, { tips: [tip], without: [] }, 0);
+  return listing?.listed.has(oid) !== true;
+}
+
+function none(title: string, explanation: string): NoSource {
+  return { kind: 'none', title, explanation };
+}

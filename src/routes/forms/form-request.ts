@@ -1,0 +1,103 @@
+/**
+ * Reads a form that a person has sent, within bounds, and makes the token of the next one.
+ *
+ * There is nothing to steal, as there are no cookies; but a limit counts for the address that sends a form. So posts
+ * from pages of other sites are refused, as are forms that the service did not make. What was typed is never lost: a
+ * form with an old token is shown again, with a new one.
+ */
+import type { Context } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
+import { type FormToken, newFormToken, readFormToken } from '../../forms/form-token.ts';
+import { ByteReader } from '../../git/byte-reader.ts';
+import { INVALID_NAME, type RepositoryName } from '../../host/repository-name.ts';
+import { serviceSecret } from '../../identity/service-secret.ts';
+import { problemPage } from '../../pages/report-page.ts';
+import { BodyError, chunksOf, drain } from '../../streams.ts';
+import { answerPage } from '../pages/page.ts';
+import { isCrossSite } from '../request/cross-site.ts';
+import { sentence } from '../request/rate-limit.ts';
+import { withTarget } from '../request/repository.ts';
+
+/** A page that has a token, or what someone has typed, is kept by nobody. */
+export const NOT_KEPT = { 'Cache-Control': 'no-store' };
+
+type Answer = Response | Promise<Response>;
+
+export interface SentForm {
+  readonly fields: FormFields;
+  /** Null if the form has to be sent again: then `problem` says why. */
+  readonly token: FormToken | null;
+  readonly problem: string | null;
+}
+
+const EXPIRED = 'This form was open for more than a day. Check what you wrote, and send it again.';
+const FORGED =
+  'This service did not make this form, or made it for another page. Check it, and send it again.';
+
+/** Calls the handler only with a valid name. */
+export const onRepositoryPage = (handle: (c: Context<AppEnv>, target: RepositoryName) => Answer) =>
+  withTarget(handle, (c) =>
+    answerPage(c, problemPage('No such repository', sentence(INVALID_NAME)), 400, NOT_KEPT),
+  );
+
+/** @param path that the form is sent to. */
+export async function formToken(c: Context<AppEnv>, path: string): Promise<string> {
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  return newFormToken(secret, path, Date.now(), crypto.getRandomValues(new Uint8Array(8)));
+}
+
+/**
+ * The form that was sent, or the answer if it cannot be read.
+ * @param path that the form's token must be for.
+ */
+export async function readForm(
+  c: Context<AppEnv>,
+  path: string,
+  maxBytes: number,
+): Promise<SentForm | Response> {
+  const source = chunksOf(c.req.raw.body, { maxBytes, timeoutMs: c.var.config.readTimeoutMs });
+  const refuse = async (status: 403 | 408 | 413 | 415 | 400, title: string, explanation: string) => {
+    // A browser that cannot send the rest never shows the answer.
+    await drain(new ByteReader(source), 'end');
+    return answerPage(c, problemPage(title, explanation), status, NOT_KEPT);
+  };
+  if (isCrossSite(c.req.raw)) {
+    const explanation = 'Open the page of the repository on this service, and begin there.';
+    return refuse(403, 'This form came from another site', explanation);
+  }
+  if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '')) {
+    return refuse(
+      415,
+      'This is not a form',
+      'Open the form on this service in a browser, and send it from there.',
+    );
+  }
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
+      text += decoder.decode(chunk, { stream: true });
+      source.recycle?.();
+    }
+  } catch (error) {
+    if (!(error instanceof BodyError)) throw error;
+    return error.code === 'too-large'
+      ? refuse(413, 'The form is too large', 'Go back, and shorten what you wrote. Large changes need Git.')
+      : refuse(408, 'The form did not arrive completely', 'Go back, and send it again.');
+  }
+  const fields = parseFormFields(text);
+  if (fields === null) {
+    return refuse(
+      400,
+      'This is not a form',
+      'Open the form on this service in a browser, and send it from there.',
+    );
+  }
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  const token = readFormToken(secret, path, fields.get('token') ?? '', Date.now());
+  if (token === 'expired' || token === null) {
+    return { fields, token: null, problem: token === null ? FORGED : EXPIRED };
+  }
+  return { fields, token, problem: null };
+}

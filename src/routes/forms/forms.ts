@@ -1,0 +1,34 @@
+/**
+ * Contributions from a browser: forms below the path of a remote. They work without script and cookies, also in Tor
+ * Browser's safest mode. The paths lie beside those of the JSON endpoints, whose answers pages of other sites may read.
+ */
+import { Hono } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import { problemPage } from '../../pages/report-page.ts';
+import { answerPage } from '../pages/page.ts';
+import { REPOSITORY_PATH } from '../request/repository.ts';
+import { NOT_KEPT, onRepositoryPage } from './form-request.ts';
+import { sendIssueForm, showIssueForm } from './issue-form.ts';
+import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM, WITHDRAW_FORM } from './paths.ts';
+import { sendChange } from './change/send-change.ts';
+import { showChange } from './change/show-change.ts';
+import { sendWithdrawal, showWithdrawal } from './change/withdraw-form.ts';
+import { sendReplyForm, showReplyForm } from './reply-form.ts';
+
+export const forms = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
+
+forms.get(ISSUE_FORM, onRepositoryPage(showIssueForm));
+forms.post(ISSUE_FORM, onRepositoryPage(sendIssueForm));
+forms.get(REPLY_FORM, onRepositoryPage(showReplyForm));
+forms.post(REPLY_FORM, onRepositoryPage(sendReplyForm));
+
+forms.get(CHANGE_FORM, onRepositoryPage(showChange));
+forms.post(CHANGE_FORM, onRepositoryPage(sendChange));
+forms.get(WITHDRAW_FORM, onRepositoryPage(showWithdrawal));
+forms.post(WITHDRAW_FORM, onRepositoryPage(sendWithdrawal));
+
+forms.onError((error, c) => {
+  c.var.logger.error('a form failed', { error });
+  const explanation = 'It was logged. Go back, and try again later.';
+  return answerPage(c, problemPage('The service has a fault', explanation), 500, NOT_KEPT);
+});

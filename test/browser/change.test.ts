@@ -1,0 +1,107 @@
+/** A change of a file from a browser without script: from the front page to the pull request, and back again. */
+import { expect, it } from 'vitest';
+import { readRef } from '../../sandbox/bare-repository.ts';
+import { gitIn } from '../e2e/support/objects.ts';
+import { useTestBed } from '../e2e/support/test-bed.ts';
+import { describeInBrowser, useChromium } from './support/chromium.ts';
+import { browserOf, heading, press } from './support/forms.ts';
+
+const bed = useTestBed({ env: { PR_UPDATE_POLICY: 'key' } });
+const chromium = useChromium();
+
+/** Mixed line ends, a byte order mark, and no end of the last line. */
+const GUIDE = '\ufeffGuide\r\n\r\nFirst, instal it.\nThen run it.\r\nThat is <all>';
+
+describeInBrowser('a person with a browser', () => {
+  it('corrects a typo, edits again, follows and withdraws', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'docs/de/guide.md': GUIDE, 'docs/index.md': 'Index\n' } });
+    const page = await chromium.newPage(browserOf(bed));
+    await page.goto(`/?repo=${upstream.fullName}`);
+    await page.getByRole('link', { name: `Contribute to ${upstream.fullName} in the browser` }).click();
+    await page.getByText('It accepts anonymous pull requests, issues and replies.').waitFor();
+    await page.getByRole('link', { name: 'Choose the file' }).click();
+    await chromium.expectFit(page);
+    await page.getByRole('link', { name: 'docs/' }).click();
+    await page.getByRole('link', { name: 'de/' }).click();
+    await page.getByRole('link', { name: 'guide.md' }).click();
+    await heading(page, 'Change docs/de/guide.md');
+    await chromium.expectFit(page);
+    const text = page.getByLabel('Text of the file');
+    expect(await text.inputValue()).toBe(GUIDE.slice(1).replaceAll('\r\n', '\n'));
+    await text.fill((await text.inputValue()).replace('instal', 'install'));
+    await page.getByLabel('Title').fill('Correct a typo');
+    await page.getByLabel('Description').fill('It is “install”.\n\nWith two l.');
+    await press(page, 'See what becomes public');
+    await heading(page, 'What becomes public');
+    await chromium.expectFit(page);
+    expect(await page.locator('.removed, .added').count()).toBe(2);
+    await page.getByText('Title: Correct a typo').waitFor();
+    await press(page, 'Change it');
+    expect(await text.inputValue()).toContain('install');
+    await press(page, 'See what becomes public');
+    await press(page, 'Open the pull request');
+    await heading(page, 'Your pull request is open');
+    await chromium.expectFit(page);
+
+    const pull = await bed.host.onlyPull(upstream);
+    expect(pull).toMatchObject({
+      title: 'Correct a typo',
+      body: 'It is “install”.\n\nWith two l.',
+      base: 'main',
+      state: 'open',
+      author: bed.sandbox.botLogin,
+    });
+    const hash = await page.getByRole('textbox', { name: 'Hash' }).inputValue();
+    const key = await page.getByRole('textbox', { name: 'Key' }).inputValue();
+    expect(pull.head).toBe(`${bed.sandbox.botLogin}:anon-${hash}`);
+    const fork = bed.host.forkPath(upstream) ?? '';
+    const tip = () => readRef(fork, `refs/heads/anon-${hash}`) ?? '';
+    expect(await gitIn(fork, 'cat-file', 'blob', `${tip()}:docs/de/guide.md`)).toBe(
+      GUIDE.replace('instal', 'install'),
+    );
+    expect(await gitIn(fork, 'diff', '--name-only', 'main', tip())).toBe('docs/de/guide.md');
+
+    await page.getByRole('link', { name: 'Edit again' }).click();
+    await heading(page, 'Change docs/de/guide.md');
+    await chromium.expectFit(page);
+    expect(await page.getByLabel('Title').inputValue()).toBe('Correct a typo');
+    expect(await text.inputValue()).toContain('install');
+    await text.fill(`${await text.inputValue()} for now`);
+    await page.getByLabel('Title').fill('Correct a typo, and hedge');
+    await page.getByLabel('Key of the pull request').fill('0'.repeat(32));
+    await press(page, 'See what becomes public');
+    await page.getByRole('alert').filter({ hasText: 'pr-key is missing or wrong' }).waitFor();
+    await page.getByLabel('Key of the pull request').fill(key);
+    await press(page, 'See what becomes public');
+    await press(page, 'Update the pull request');
+    await heading(page, 'Your pull request is updated');
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({
+      title: 'Correct a typo, and hedge',
+      state: 'open',
+      headSha: tip(),
+    });
+    expect(await gitIn(fork, 'cat-file', 'blob', `${tip()}:docs/de/guide.md`)).toBe(
+      `${GUIDE.replace('instal', 'install')} for now`,
+    );
+    expect(await gitIn(fork, 'rev-list', '--count', `main..${tip()}`)).toBe('1');
+
+    await page.getByRole('link', { name: 'Follow it' }).click();
+    await page.getByText('Updated with new commits').waitFor();
+    await chromium.expectFit(page);
+    await page.getByRole('link', { name: 'Withdraw it' }).click();
+    await chromium.expectFit(page);
+    await page.getByLabel('Key of the pull request').fill(key);
+    await press(page, 'Withdraw it');
+    await heading(page, 'Your pull request is withdrawn');
+    await chromium.expectFit(page);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+    await page.goto(`/v1/gh/${upstream.fullName}`);
+    await expect
+      .poll(async () => {
+        await page.reload();
+        return page.locator('section', { hasText: 'Its anonymous pull requests' }).innerText();
+      })
+      .toMatch(/#1\s+Withdrawn/);
+  });
+});

@@ -1,0 +1,160 @@
+/** What a browser does to a text is undone: line ends, the last line's end and a byte order mark stay as they were. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { difference } from '../../src/edit/hunks.ts';
+import { diffLines } from '../../src/edit/line-diff.ts';
+import { fileText, linesOf, MAX_FILE_BYTES, newContent } from '../../src/edit/lines.ts';
+import { utf8 } from '../../src/git/bytes.ts';
+import { runs } from '../support/runs.ts';
+
+/** What a text field sends for a text that it shows. */
+const sent = (text: string): string => text.replaceAll(/\r\n|\r|\n/g, '\r\n');
+const shown = (content: string): string => {
+  const text = fileText(utf8(content));
+  if (text.kind === 'unfit') throw new Error(text.problem);
+  return text.text;
+};
+const written = (original: string | null, typed: string): string =>
+  Buffer.from(newContent(original === null ? null : utf8(original), typed)).toString();
+
+const line = fc.constantFrom('', 'a', 'b', '  c', 'ä€😀');
+const content = fc
+  .tuple(fc.constantFrom('', '\ufeff'), fc.array(fc.tuple(line, fc.constantFrom('\n', '\r\n', '\r'))), line)
+  .map(([bom, lines, last]) => bom + lines.map(([text, end]) => text + end).join('') + last);
+
+describe('the text of a file', () => {
+  it('comes back from a browser as it was, whatever its line ends', () => {
+    fc.assert(
+      fc.property(content, (original) => {
+        expect(written(original, sent(shown(original)))).toBe(original);
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('keeps the line ends of all lines that were not touched', () => {
+    fc.assert(
+      fc.property(content, line, fc.nat(), (original, added, at) => {
+        const lines = shown(original).split('\n');
+        lines.splice(at % (lines.length + 1), 0, `${added}!`);
+        const result = written(original, sent(lines.join('\n')));
+        const kept = linesOf(result.replace('\ufeff', '')).filter(({ text }) => text !== `${added}!`);
+        const old = linesOf(original.replace('\ufeff', ''));
+        const pairs = old.slice(0, -1).map((one) => JSON.stringify(one));
+        for (const one of pairs) expect(kept.map((each) => JSON.stringify(each))).toContain(one);
+      }),
+      runs(1_000),
+    );
+  });
+
+  it.each<[string, string | null, string, string]>([
+    [
+      'a new line gets the end of the line before it',
+      'a\r\nb\nc\n',
+      'a\r\nx\r\nb\r\ny\r\nc\r\n',
+      'a\r\nx\r\nb\ny\nc\n',
+    ],
+    ['a new first line gets that of the first', 'a\r\nb\r\n', 'x\r\na\r\nb', 'x\r\na\r\nb\r\n'],
+    ['a last line without an end stays so', 'a\nb', 'a\r\nB\r\n', 'a\nB'],
+    ['a last line with an end stays so', 'a\nb\n', 'a\r\nB', 'a\nB\n'],
+    ['a new file ends its last line', null, 'a\r\nb', 'a\nb\n'],
+    ['a new file may be empty', null, '', ''],
+    ['a text may be removed', 'a\n', '', ''],
+    ['a byte order mark stays', '\ufeffa\r\n', 'b\r\n', '\ufeffb\r\n'],
+  ])('%s', (_, original, typed, result) => {
+    expect(written(original, typed)).toBe(result);
+  });
+
+  it.each<[string, Uint8Array, RegExp]>([
+    ['NUL', utf8('a\0b'), /contains NUL/],
+    ['bytes that are not UTF-8', Uint8Array.of(0x61, 0xff), /not text in UTF-8/],
+    ['half a character', Uint8Array.of(0xed, 0xa0, 0x80), /not text in UTF-8/],
+    ['a byte more than 1 MB', new Uint8Array(MAX_FILE_BYTES + 1).fill(0x61), /larger than 1 MB/],
+  ])('with %s is not shown', (_, bytes, problem) => {
+    expect(fileText(bytes)).toEqual({ kind: 'unfit', problem: expect.stringMatching(problem) });
+  });
+
+  it('of 1 MB is shown', () => {
+    expect(fileText(new Uint8Array(MAX_FILE_BYTES).fill(0x61)).kind).toBe('text');
+  });
+});
+
+describe('the difference of two texts', () => {
+  const texts = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 30 });
+
+  it('makes one of the other', () => {
+    fc.assert(
+      fc.property(texts, texts, (before, after) => {
+        let [old, now] = [0, 0];
+        const kept: string[] = [];
+        for (const { kind, count } of diffLines(before, after)) {
+          expect(count).toBeGreaterThan(0);
+          if (kind === 'same') {
+            expect(before.slice(old, old + count)).toEqual(after.slice(now, now + count));
+            kept.push(...before.slice(old, old + count));
+          }
+          if (kind !== 'added') old += count;
+          if (kind !== 'removed') now += count;
+        }
+        expect([old, now]).toEqual([before.length, after.length]);
+        expect(kept.length).toBe(longestCommon(before, after));
+      }),
+      runs(1_000),
+    );
+  });
+
+  it('of more than a thousand changes counts as a replacement, at once', () => {
+    const [before, after] = [numbered('a', 60_000), numbered('b', 60_000)];
+    expect(diffLines(['x', ...before, 'y'], ['x', ...after, 'y'])).toEqual([
+      { kind: 'same', count: 1 },
+      { kind: 'removed', count: 60_000 },
+      { kind: 'added', count: 60_000 },
+      { kind: 'same', count: 1 },
+    ]);
+  });
+
+  it('shows what has changed with its numbers and three lines around it', () => {
+    const before = numbered('line ', 20).join('\n');
+    const after = before.replace('line 9\n', 'line nine\r\n');
+    const { hunks, added, removed, isCut } = difference(before, after);
+    expect([added, removed, isCut]).toEqual([1, 1, false]);
+    expect(
+      hunks.map(({ lines }) =>
+        lines.map(({ kind, before: old, after: now, text }) => [kind, old, now, text]),
+      ),
+    ).toEqual([
+      [
+        ['same', 7, 7, 'line 6'],
+        ['same', 8, 8, 'line 7'],
+        ['same', 9, 9, 'line 8'],
+        ['removed', 10, null, 'line 9'],
+        ['added', null, 10, 'line nine'],
+        ['same', 11, 11, 'line 10'],
+        ['same', 12, 12, 'line 11'],
+        ['same', 13, 13, 'line 12'],
+      ],
+    ]);
+  });
+
+  it('of a large text is cut', () => {
+    const { hunks, added, isCut } = difference('', numbered('', 5_000).join('\n'));
+    expect([hunks[0]?.lines.length, added, isCut]).toEqual([2_000, 5_000, true]);
+  });
+});
+
+function numbered(word: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${word}${index}`);
+}
+
+/** By the textbook, for comparison. */
+function longestCommon(a: readonly string[], b: readonly string[]): number {
+  let row = Array.from({ length: b.length + 1 }, () => 0);
+  for (const one of a) {
+    const next = [0];
+    for (const [index, other] of b.entries()) {
+      next.push(one === other ? (row[index] ?? 0) + 1 : Math.max(row[index + 1] ?? 0, next[index] ?? 0));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
