@@ -81,7 +81,7 @@ describe('a change', () => {
 
   it('replaces one file, and keeps its mode and all that stands beside it', () => {
     const lib = [entry('100664', 'caf\u00e9'), entry('100755', 'run.sh'), entry('120000', 'z')];
-    const root = [entry('40000', 'lib'), entry('100644', 'lib.txt')];
+    const root = [entry('100644', 'lib.txt'), entry('40000', 'lib')];
     const built = build('lib/run.sh', [root, lib]);
     const { kept, folders, commit } = unpacked(built);
     const blob = hashObject('blob', content);
@@ -90,7 +90,8 @@ describe('a change', () => {
     expect(kept.map(({ type }) => type)).toEqual(['commit', 'tree', 'tree', 'blob']);
     expect(folders[1]).toEqual(parseTree(encodeTree(newLib)));
     expect(entryNamed(folders[0] ?? [], utf8('lib'))?.oid).toBe(tree);
-    expect(names(folders[0] ?? [])).toEqual(['lib', 'lib.txt']);
+    // Git compares `lib/` with `lib.txt`.
+    expect(names(folders[0] ?? [])).toEqual(['lib.txt', 'lib']);
     expect(commit).toBe(
       `tree ${hashObject('tree', encodeTree(folders[0] ?? []))}\nparent ${OID}\n` +
         'author anonymous <anon@veil.invalid> 1700000000 +0000\n' +
