@@ -85,6 +85,15 @@ function dynamicBlock(writer: DeflateWriter): void {
   writer.match(285, [0, 0], 0, [0, 0]).endOfBlock();
 }
 
+function times(count: number, length: number): number[] {
+  return Array.from({ length: count }, () => length);
+}
+
+/** Code length symbols that repeat the length before them so often. */
+function repeat(...counts: number[]) {
+  return counts.map((count) => [16, count - 3] as const);
+}
+
 function emptyBlocks(): Buffer {
   const writer = new DeflateWriter();
   for (let block = 1; block < EMPTY_BLOCKS_PER_ENTRY; block++) writer.fixed(false).endOfBlock();
