@@ -7,6 +7,9 @@
  * idle isolate never waits, and neither does the one in the large place, whatever it needs: it comes to its end, and the
  * next one gets the place. That is why requests that hold something and wait for more cannot block each other.
  *
+ * A client leaves a part of the pool to others, however many requests it makes; and whoever has had the large place goes
+ * behind those who wait for it.
+ *
  * A request that has died cannot give anything back, so what a request holds expires when it shows no sign of life.
  */
 import type { Clock } from './clock.ts';
@@ -28,6 +31,8 @@ const TICKET_LIFE_MS = 5_000;
 /** While others wait, a request that holds much may not go on for longer: nobody is to block the service by dawdling. */
 const LONGEST_BUSY_HOLD_MS = 60_000;
 const MUCH_BYTES = 4 * MiB;
+/** Of the pool, for the requests of one client. */
+const MOST_OF_ONE_CLIENT = 3 / 4;
 
 interface Account {
   bytes: number;
@@ -37,6 +42,7 @@ interface Account {
 }
 
 interface Ticket {
+  readonly client: string | null;
   seenAt: number;
 }
 
@@ -47,6 +53,8 @@ export class MemoryBudget {
   readonly #accounts = new Map<MemoryHold, Account>();
   /** Whose bytes do not count in the pool. */
   #large: MemoryHold | null = null;
+  /** Who has had the large place last, while others wait; null: nobody, or it is not known. */
+  #lastLarge: string | null = null;
   /** Those that wait, the first one first. */
   #queue: readonly Ticket[] = [];
 
@@ -54,9 +62,12 @@ export class MemoryBudget {
     this.#sharedBytes = sharedBytes;
   }
 
-  /** What a request holds: nothing yet. It need not be ended before it holds something. */
-  open(clock: Clock): MemoryHold {
-    return new MemoryHold(this, clock);
+  /**
+   * What a request holds: nothing yet. It need not be ended before it holds something.
+   * @param client on whose behalf; null: the service's own.
+   */
+  open(clock: Clock, client: string | null = null): MemoryHold {
+    return new MemoryHold(this, clock, client);
   }
 
   /** Bytes that a hold holds: none if it has expired. */
@@ -78,7 +89,7 @@ export class MemoryBudget {
 
   /** For a hold: takes so many bytes, after a wait if necessary. @throws HostError `busy` */
   async take(hold: MemoryHold, bytes: number, clock: Clock): Promise<void> {
-    const ticket: Ticket = { seenAt: clock.now() };
+    const ticket: Ticket = { client: hold.client, seenAt: clock.now() };
     this.#queue = [...this.#queue, ticket];
     try {
       await waitUntil(
@@ -106,29 +117,35 @@ export class MemoryBudget {
     const given = Math.min(bytes, account.bytes);
     account.bytes -= given;
     if (this.#large !== hold) this.#sharedUsed -= given;
-    else if (this.#sharedUsed + account.bytes <= this.#sharedBytes) {
+    else if (this.#fits(hold, account.bytes)) {
       this.#large = null;
+      if (this.#queue.length === 0) this.#lastLarge = null;
       this.#sharedUsed += account.bytes;
     }
     if (account.bytes === 0) this.#accounts.delete(hold);
   }
 
-  /** For a hold: shows that it is alive. @throws HostError `busy` if it has held much for long, and others wait. */
+  /**
+   * For a hold: shows that it is alive.
+   * @throws HostError `busy` if it has held much, or the large place, for long, and others wait.
+   */
   renew(hold: MemoryHold, now: number): void {
     const account = this.#accounts.get(hold);
     if (account === undefined) return;
     account.seenAt = now;
-    if (account.bytes <= MUCH_BYTES || now - account.since < LONGEST_BUSY_HOLD_MS) return;
+    const isMuch = account.bytes > MUCH_BYTES || this.#large === hold;
+    if (!isMuch || now - account.since < LONGEST_BUSY_HOLD_MS) return;
     this.#dropDead(now);
-    if (this.#queue.length > 0) throw busy();
+    if (this.#queue.some(({ client }) => client === null || client !== hold.client)) throw busy();
   }
 
   /** @param ticket null: it does not wait, so it may pass nobody who does. */
   #grant(hold: MemoryHold, bytes: number, now: number, ticket: Ticket | null): boolean {
     const isLarge = this.#large === hold;
-    if (!isLarge && this.#sharedUsed + bytes > this.#sharedBytes) {
-      if (this.#large !== null || (this.#queue[0] ?? null) !== ticket) return false;
+    if (!isLarge && !this.#fits(hold, bytes)) {
+      if (this.#large !== null || this.#next() !== ticket) return false;
       this.#large = hold;
+      this.#lastLarge = hold.client;
       this.#sharedUsed -= this.#accounts.get(hold)?.bytes ?? 0;
     } else if (!isLarge) this.#sharedUsed += bytes;
     const account = this.#accounts.get(hold) ?? { bytes: 0, since: now, seenAt: now };
@@ -136,6 +153,23 @@ export class MemoryBudget {
     account.seenAt = now;
     this.#accounts.set(hold, account);
     return true;
+  }
+
+  /** Whether there is room in the pool for so many bytes more. */
+  #fits({ client }: MemoryHold, bytes: number): boolean {
+    if (this.#sharedUsed + bytes > this.#sharedBytes) return false;
+    if (client === null) return true;
+    let used = bytes;
+    for (const [other, account] of this.#accounts) {
+      if (other.client === client && other !== this.#large) used += account.bytes;
+    }
+    return used <= MOST_OF_ONE_CLIENT * this.#sharedBytes;
+  }
+
+  /** Who is to get the large place when it is free; null: nobody waits. */
+  #next(): Ticket | null {
+    const isOther = ({ client }: Ticket) => client === null || client !== this.#lastLarge;
+    return this.#queue.find(isOther) ?? this.#queue[0] ?? null;
   }
 
   #dropDead(now: number): void {
@@ -148,11 +182,13 @@ export class MemoryBudget {
 export class MemoryHold {
   readonly #budget: MemoryBudget;
   readonly #clock: Clock;
+  readonly client: string | null;
   #used = 0;
 
-  constructor(budget: MemoryBudget, clock: Clock) {
+  constructor(budget: MemoryBudget, clock: Clock, client: string | null) {
     this.#budget = budget;
     this.#clock = clock;
+    this.client = client;
   }
 
   /**

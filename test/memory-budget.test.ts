@@ -118,6 +118,56 @@ describe('a request', () => {
   });
 });
 
+describe('one client', () => {
+  const open = (owner: string, bytes = 0): MemoryHold => {
+    const hold = budget.open(clock, owner);
+    hold.use(bytes);
+    return hold;
+  };
+
+  it('leaves others a quarter of the pool, and gets the large place like everybody', async () => {
+    for (let hold = 0; hold < 3; hold++) open('dawdler', 25);
+    const large = open('dawdler', 1);
+    expect(() => open('dawdler', 1)).toThrow(expect.objectContaining(BUSY));
+    await expect(budget.open(clock, 'dawdler').makeRoom(1)).rejects.toMatchObject(BUSY);
+    open('person', 25);
+    large.end();
+    expect(budget.heldBytes).toBe(100);
+  });
+
+  it('does not keep the large place for long if another one waits, however little it needs', async () => {
+    for (let hold = 0; hold < 3; hold++) open('dawdler', 25);
+    const large = open('dawdler', 1);
+    clock.at += 60_000;
+    await large.makeRoom(0);
+    // Those who wait with it are no reason.
+    const own = budget
+      .open(clock, 'dawdler')
+      .makeRoom(5)
+      .catch(() => 'busy');
+    await large.makeRoom(0);
+    const waiting = budget.open(clock, 'person').makeRoom(30);
+    await expect(large.makeRoom(0)).rejects.toMatchObject(BUSY);
+    large.end();
+    await waiting;
+    expect([await own, budget.heldBytes]).toEqual(['busy', 75 + 30]);
+  });
+
+  it('that has had the large place lets others go first', async () => {
+    const first = open('dawdler', 101);
+    const order: string[] = [];
+    const waiting = ['dawdler', 'dawdler', 'person'].map(async (owner) => {
+      const hold = budget.open(clock, owner);
+      await hold.makeRoom(101);
+      order.push(owner);
+      hold.end();
+    });
+    first.end();
+    await Promise.all(waiting);
+    expect(order).toEqual(['person', 'dawdler', 'dawdler']);
+  });
+});
+
 /** Time passes when everybody sleeps. */
 class SharedClock implements Clock {
   #now = 0;

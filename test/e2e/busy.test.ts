@@ -33,6 +33,22 @@ async function requestsInFlight(): Promise<number> {
   return (JSON.parse(body.toString()) as { goroutines: number }).goroutines;
 }
 
+it('one subscriber who begins many pushes takes nobody else’s memory', async () => {
+  const upstream = await bed.createUpstream();
+  const person = bed.person();
+  const clone = await person.clone(upstream.url);
+  await clone.commit({ files: { 'new.txt': 'new\n' } });
+  await send(`${upstream.url}/info/refs?service=git-receive-pack`, { person });
+  const clients = await Promise.all(
+    Array.from({ length: CLIENTS }, (_, client) => beginPush(upstream, `2001:db8:9:${client}::1`)),
+  );
+  while ((await requestsInFlight()) <= CLIENTS) await new Promise((resolve) => setTimeout(resolve, 20));
+  const push = await person.git(clone.path, ['push', 'origin', 'HEAD:refs/for/main']);
+  expect(push, push.stderr).toMatchObject({ code: 0 });
+  for (const client of clients) client.vanish();
+  while ((await requestsInFlight()) > 1) await new Promise((resolve) => setTimeout(resolve, 20));
+}, 60_000);
+
 it('an isolate without memory says that it is busy, and serves everybody once it has some again', async () => {
   const [pushed, fetched] = [await bed.createUpstream(), await bed.createUpstream()];
   const [pusher, fetcher] = [bed.person(), bed.person()];

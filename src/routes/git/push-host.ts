@@ -10,6 +10,7 @@ import { GitTransport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host/host-error.ts';
 import { SmartHttp } from '../../host/git/smart-http.ts';
 import { isKnownPublic } from '../../host/git/visibility.ts';
+import { clientNetwork, siteOf } from '../../identity/client-address.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { HistoryCache } from '../../push/upstream/history-cache.ts';
@@ -22,9 +23,14 @@ import { pushAdmission } from './push-admission.ts';
 /** The account behind a token does not change, so each isolate asks for it once. */
 const botLogins = new Map<string, string>();
 
+/** Of the isolate, in the name of all networks that one subscriber may hold. Kept as long as it holds something. */
+function memoryFor(c: Context<AppEnv>): MemoryHold {
+  return isolateMemory.open(systemClock, siteOf(clientNetwork(c.req.raw, c.var.config.clientIpHeader)));
+}
+
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
-  const memory = isolateMemory.open(systemClock);
+  const memory = memoryFor(c);
   const http = new SmartHttp(c.var.host.url, null, c.var.http);
   return historyHostOf(c, memory, new GitTransport(http, systemClock, memory, null));
 }
@@ -53,7 +59,7 @@ function pushTransport(c: Context<AppEnv>, memory: MemoryHold, repositories: Rep
 
 export function pushHost(c: Context<AppEnv>): PushHost {
   const { config, host, http } = c.var;
-  const memory = isolateMemory.open(systemClock);
+  const memory = memoryFor(c);
   const repositories = openRepositories(openHostAccess(c.env, config, host, http));
   return {
     hostKey: host.key,
