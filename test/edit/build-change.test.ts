@@ -19,6 +19,10 @@ const entry = (mode: string, name: string, oid = OID): TreeEntry => ({
 const names = (entries: readonly TreeEntry[]) =>
   entries.map(({ name }) => Buffer.from(name).toString('latin1'));
 
+const key = (one: TreeEntry) => Buffer.concat([one.name, Buffer.from(kindOf(one) === 'folder' ? '/' : '')]);
+const sorted = (entries: readonly TreeEntry[]) =>
+  entries.toSorted((one, other) => Buffer.compare(key(one), key(other)));
+
 describe('a folder', () => {
   const name = fc.constantFrom('a', 'a.b', 'a-b', 'a0', 'ab', 'b', '\u00e9', 'B', 'a/'.slice(0, 1));
   const mode = fc.constantFrom('40000', '100644', '100755', '120000', '160000', '100664');
@@ -34,10 +38,6 @@ describe('a folder', () => {
   });
 
   it('is in the order of Git after each change', () => {
-    const sorted = (entries: readonly TreeEntry[]) =>
-      entries.toSorted((one, other) => Buffer.compare(key(one), key(other)));
-    const key = (one: TreeEntry) =>
-      Buffer.concat([one.name, Buffer.from(kindOf(one) === 'folder' ? '/' : '')]);
     fc.assert(
       fc.property(fc.array(fc.tuple(mode, name)), (pairs) => {
         let entries: TreeEntry[] = [];
