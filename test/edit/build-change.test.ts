@@ -19,7 +19,9 @@ const entry = (mode: string, name: string, oid = OID): TreeEntry => ({
 const names = (entries: readonly TreeEntry[]) =>
   entries.map(({ name }) => Buffer.from(name).toString('latin1'));
 
+/** What Git sorts by. */
 const key = (one: TreeEntry) => Buffer.concat([one.name, Buffer.from(kindOf(one) === 'folder' ? '/' : '')]);
+
 const sorted = (entries: readonly TreeEntry[]) =>
   entries.toSorted((one, other) => Buffer.compare(key(one), key(other)));
 

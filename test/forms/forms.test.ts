@@ -67,7 +67,7 @@ describe('the fields of a form', () => {
   });
 });
 
-const nameOf = (text: string) =>
+const named = (text: string) =>
   parseThreadText(text, { owner: 'octo', name: 'hello' }, 'https://host.test:8443');
 
 describe('a thread', () => {
@@ -79,7 +79,7 @@ describe('a thread', () => {
     'http://host.test:8443/octo/hello/pulls/12#issuecomment-1',
     'host.test:8443/octo/hello/issues/12',
   ])('is named by %j', (text) => {
-    expect(nameOf(text)).toEqual({ kind: 'thread', number: 12 });
+    expect(named(text)).toEqual({ kind: 'thread', number: 12 });
   });
 
   it.each([
@@ -94,6 +94,6 @@ describe('a thread', () => {
     ['https://host.test:8443/octo/other/issues/12', /another repository/],
     ['data:text/html,//host.test/octo/hello/issues/12', /./],
   ])('is not named by %j', (text, problem) => {
-    expect(nameOf(text)).toEqual({ kind: 'invalid', problem: expect.stringMatching(problem) });
+    expect(named(text)).toEqual({ kind: 'invalid', problem: expect.stringMatching(problem) });
   });
 });
