@@ -167,6 +167,8 @@ describe('a change', () => {
     expect(conflict.html).toMatch(/What others have changed/);
     expect(conflict.html).toMatch(/two &amp; three/);
     expect(typedIn(conflict.html, 'text')).toBe('ONE\ntwo\n');
+    const noFile = await client.post(formPath(upstream), { ...preview.fields, blob: tip, step: 'open' });
+    expect([noFile.status, noFile.html.includes('What others have changed')]).toEqual([409, false]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
     const answer = await client.post(formPath(upstream), typed(conflict, 'ONE\ntwo & three\n', 'open'));
     expect(answer.heading, answer.problem).toBe('Your pull request is open');
@@ -300,6 +302,7 @@ describe('a form', () => {
     expect(await problem({ title: '  ' })).toMatch(/^Write a title/);
     expect(await problem({ title: 'x'.repeat(257) })).toMatch(/title must be one line/);
     expect(await problem({ text: 'one\n' })).toMatch(/not changed the text/);
+    expect(await problem({ description: 'Why:\n\tbecause', step: 'preview' })).toBe('');
     expect(await problem({ description: 'x'.repeat(4_001) })).toMatch(/at most 4000 characters/);
     const operator = new Operator(bed);
     await operator.setPanic(true);
