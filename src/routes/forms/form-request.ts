@@ -47,8 +47,8 @@ const TOO_LARGE = [
   'The form is too large',
   'Go back, and shorten what you wrote. Large changes need Git.',
 ] as const;
-/** Going back may empty the form: its page is not kept. */
-const SEND_AGAIN = 'Reload this page: your browser then sends what you wrote again.';
+/** Going back empties the form in some browsers, because its page is not kept. */
+export const SEND_AGAIN = 'Reload this page in a minute: your browser then sends what you wrote again.';
 
 /** Calls the handler only with a valid name. */
 export const onRepositoryPage = (handle: (c: Context<AppEnv>, target: RepositoryName) => Answer) =>
