@@ -8,12 +8,14 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { browser } from './rows/browser.ts';
 import { clone } from './rows/clone.ts';
 import { comments } from './rows/comments.ts';
 import { commits } from './rows/commits.ts';
 import { distant } from './rows/distant.ts';
 import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
+import { giteaPush } from './rows/gitea.ts';
 import { growth } from './rows/growth.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
@@ -27,10 +29,12 @@ import { Workspace } from './support/workspace.ts';
 const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[]>>> = {
   'one-commit': oneCommit,
   distant,
+  gitea: giteaPush,
   'repository-size': repositorySize,
   'large-pack': largePack,
   memory,
   clone,
+  browser,
   engine,
   commits,
   growth,

@@ -24,6 +24,7 @@ import { frontPage } from './routes/pages/front-page.ts';
 import { docs } from './routes/pages/docs.ts';
 import { forms } from './routes/forms/forms.ts';
 import { git } from './routes/git/git.ts';
+import { RememberingRouter } from './routes/remembering-router.ts';
 import { health } from './routes/service/health.ts';
 import { issues } from './routes/threads/issues.ts';
 import { bodyRefusal } from './routes/request/json-body.ts';
@@ -65,7 +66,7 @@ function loggerOf(config: Config): Logger {
   return logger;
 }
 
-const app = new Hono<AppEnv>();
+const app = new Hono<AppEnv>({ router: new RememberingRouter() });
 
 app.use(measure);
 app.use(securityHeaders);

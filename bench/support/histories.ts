@@ -27,6 +27,19 @@ export function* mainLine(commits: number): Generator<string> {
   }
 }
 
+/** A commit behind those of `mainLine`, in the same stream, that adds so many files, a hundred in a folder. */
+export function* manyFiles(files: number): Generator<string> {
+  const added = Array.from(
+    { length: files },
+    (_, file) => [manyFilesPath(file), `Line one\nLine ${file}\n`] as const,
+  );
+  yield commit({ ref: MAIN, at: ENDED_AT + 1, message: 'Add files\n', files: added });
+}
+
+export function manyFilesPath(file: number): string {
+  return `many/folder-${Math.floor(file / 100)}/file-${file}.txt`;
+}
+
 /** A branch ahead of main by so many commits, each of which changes a file of its own content. */
 export function* branchOfCommits(branch: string, commits: number, seed: number): Generator<string> {
   for (let number = 0; number < commits; number++) {

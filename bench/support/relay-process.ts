@@ -1,6 +1,7 @@
 /**
  * Simulates the distance between the service and its host: a relay in its own process that delays every byte for half a
  * round trip each way, and a new connection for a whole one, as TCP does. TLS, which would cost more, is left out.
+ * It also counts what the host sends.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
@@ -8,6 +9,7 @@ import { answerQuestions } from './helper.ts';
 
 let server: Server | null = null;
 const sockets = new Set<Socket>();
+let sentByHost = 0;
 
 const actions = {
   /** Answers the relay's port; the host listens on `port`. */
@@ -17,12 +19,18 @@ const actions = {
       host.setNoDelay(true);
       client.setNoDelay(true);
       const openedAt = performance.now() + roundTripMs;
+      host.on('data', (chunk: Buffer) => (sentByHost += chunk.length));
       passOn(client, host, () => Math.max(0, openedAt - performance.now()) + roundTripMs / 2);
       passOn(host, client, () => roundTripMs / 2);
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return (server.address() as { port: number }).port;
+  },
+
+  /** Bytes that the host has sent so far. */
+  async sentByHost(): Promise<number> {
+    return sentByHost;
   },
 };
 

@@ -19,6 +19,8 @@ export const WARM_UP = 'warm-up';
 export interface RigOptions {
   /** How far the host is away; default: it is on this machine. */
   readonly roundTripMs?: number;
+  /** Whether `sentByHost` is asked. */
+  readonly countsBytes?: boolean;
 }
 
 export interface Target {
@@ -42,9 +44,9 @@ export class Rig {
   #repositories = 0;
   #pushes = 0;
 
-  async start(build: WorkerBuild, { roundTripMs = 0 }: RigOptions): Promise<void> {
+  async start(build: WorkerBuild, { roundTripMs = 0, countsBytes = false }: RigOptions): Promise<void> {
     const started = await this.#host.ask('start', null);
-    const host = roundTripMs === 0 ? started : await this.#movedAway(started, roundTripMs);
+    const host = roundTripMs === 0 && !countsBytes ? started : await this.#movedAway(started, roundTripMs);
     const env = {
       HOSTING_URL: host.url,
       HOSTING_API_URL: host.apiUrl,
@@ -98,8 +100,7 @@ export class Rig {
 
   /** Pushes a branch through the service; milliseconds. */
   async push(client: string, { service }: Target, branch: string): Promise<number> {
-    // Each push comes from a different address, so that the hourly limit does not matter here.
-    const address = `CF-Connecting-IP: 10.0.${(++this.#pushes >> 8) & 255}.${this.#pushes & 255}`;
+    const address = `CF-Connecting-IP: ${this.newAddress()}`;
     return timedGit(client, ['-c', `http.extraHeader=${address}`, 'push', service, refspec(branch)]);
   }
 
@@ -113,6 +114,16 @@ export class Rig {
   /** Pushes a branch straight to the fork; milliseconds. */
   async pushStraight(client: string, { fork }: Target, branch: string): Promise<number> {
     return timedGit(client, ['push', fork, refspec(branch)]);
+  }
+
+  /** Bytes that the host has sent to the service so far. Only with `countsBytes`. */
+  async sentByHost(): Promise<number> {
+    return (await this.#relay?.ask('sentByHost', null)) ?? 0;
+  }
+
+  /** Another network address for each contribution, so that the hourly limit does not matter here. */
+  newAddress(): string {
+    return `10.0.${(++this.#pushes >> 8) & 255}.${this.#pushes & 255}`;
   }
 
   /** The host's addresses behind a relay. */

@@ -65,7 +65,7 @@ export class HostAccount extends DurableObject<Env> {
   readonly #shares = new HourlyCounts();
   #calls: KnownCalls | null = null;
   /** Writes since the host said how many calls are left. */
-  #begun = 0;
+  #begun = new Set<string>();
   #hasAlarm = false;
   /** The last of what the guard is being told. */
   #telling: Promise<void> = Promise.resolve();
@@ -91,12 +91,14 @@ export class HostAccount extends DurableObject<Env> {
     const waitMs = Math.max(callsWaitMs(use, had, now), creates ? creationWaitMs(use, had, now) : 0);
     if (waitMs > 0) return { pauseMs, waitMs, taken: null };
     this.#shares.add(client, now);
-    this.#begun += 1;
-    return { pauseMs, waitMs, taken: creates ? this.#take(client, now) : null };
+    const taken = creates ? this.#take(client, now) : null;
+    if (this.#calls !== null) this.#begun.add(taken ?? crypto.randomUUID());
+    return { pauseMs, waitMs, taken };
   }
 
   /** Nothing was created. */
   giveBack(taken: string): void {
+    this.#begun.delete(taken);
     this.#creations.giveBack(taken);
   }
 
@@ -113,7 +115,7 @@ export class HostAccount extends DurableObject<Env> {
   /** What the host has just said. */
   callsSaid(said: CallsLeft): void {
     const latest = latestCalls(this.#calls, { ...said, at: Date.now() });
-    if (latest !== this.#calls) this.#begun = 0;
+    if (latest !== this.#calls) this.#begun.clear();
     this.#calls = latest;
   }
 
@@ -177,7 +179,7 @@ export class HostAccount extends DurableObject<Env> {
 
   #use(limits: readonly Limit[], now: number): AccountUse {
     const createdAt = this.#creations.all(now).map(({ at }) => at);
-    return { createdAt, limits, calls: this.#calls, begun: this.#begun };
+    return { createdAt, limits, calls: this.#calls, begun: this.#begun.size };
   }
 
   #take(client: string, now: number): string {

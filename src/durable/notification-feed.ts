@@ -53,6 +53,7 @@ export class NotificationFeed extends DurableObject<Env> {
           botId: async () => (this.#botId ??= (await activity.account()).id),
           tell: ({ prHash, number, events }, askedAt) =>
             this.env.PULL_REQUESTS.get(this.env.PULL_REQUESTS.idFromName(prHash)).tell(
+              hostKey,
               events,
               systemClock.now(),
               { number, askedAt },

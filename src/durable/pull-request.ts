@@ -34,6 +34,8 @@ export interface RecordedPush {
 }
 
 export type ClaimedPullRequest =
+  /** It is on another code host. */
+  | { readonly kind: 'elsewhere' }
   /** Another push to it is in progress. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'wrong-key' }
@@ -86,18 +88,20 @@ export class PullRequest extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
-    this.#record = new RecordStore(this.#sql);
+    this.#record = new RecordStore(ctx.storage);
     this.#outbox = new Outbox(this.#sql);
     this.#history = new History(this.#sql);
   }
 
   /**
    * For a push that wants to update it, alone, until `record` or `release`.
-   * @param key as the push gives it; null: none is asked for.
+   * @param host the key of the code host that is pushed to. @param key as the push gives it; null: none is asked for.
    * @param at milliseconds since 1970.
    */
-  async claim(key: string | null, at: number): Promise<ClaimedPullRequest> {
-    const isRecorded = this.#record.read() !== null;
+  async claim(host: string, key: string | null, at: number): Promise<ClaimedPullRequest> {
+    const record = this.#record.read();
+    const isRecorded = record !== null;
+    if (isRecorded && record.host !== host) return { kind: 'elsewhere' };
     if (isRecorded && key !== null && !this.#record.hasKey(key)) return { kind: 'wrong-key' };
     const lease = this.#lease.take(at);
     if (lease === null) return { kind: 'busy' };
@@ -143,11 +147,17 @@ export class PullRequest extends DurableObject<Env> {
   /**
    * Sees to it that the topic, the page and the feed hear of what happened on the host; of each event once, by its key.
    * False if no push has written this pull request down.
+   * @param host the key of the code host on which it happened: anybody may give a branch elsewhere the same name.
    * @param look where `events` are all that the host has told: the pull request is open if none of them has ended it.
    */
-  async tell(events: readonly HostEvent[], at: number, look: HostLook | null = null): Promise<boolean> {
+  async tell(
+    host: string,
+    events: readonly HostEvent[],
+    at: number,
+    look: HostLook | null = null,
+  ): Promise<boolean> {
     const record = this.#record.read();
-    if (record === null) return false;
+    if (record?.host !== host) return false;
     const news = events.filter(
       ({ key }) =>
         this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,

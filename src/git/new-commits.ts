@@ -103,15 +103,23 @@ const LEFT_OLD = 3;
 
 /**
  * @param find the content of a commit of the pack, or undefined. The new commits use it later, too.
- * Cost: linear in the commits that the walk meets; each is parsed twice.
+ * Cost: linear in the commits that the walk meets; each is parsed once.
  */
 export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHistory): Trace {
-  /** Commits of the pack that the walk has met, and their states. */
+  /** Commits that the walk has met, and what it knows of each. */
   const met = new OidTable();
   const states = new NumberList('uint32');
+  const dates = new NumberList('float64');
+  /** The parents of each commit that was entered: where they begin among all, and how many there are. */
+  const parentsStart = new NumberList('uint32');
+  const parentCount = new NumberList('uint32');
+  const parents = new NumberList('uint32');
   const meet = (oid: Oid): number => {
     const number = met.add(oid);
-    if (number === states.length) states.push(MET);
+    if (number === states.length) {
+      states.push(MET);
+      for (const list of [dates, parentsStart, parentCount]) list.push(0);
+    }
     return number;
   };
   const order = new NumberList('uint32');
@@ -126,35 +134,39 @@ export function traceNewCommits(tip: Oid, find: FindContent, history: KnownHisto
   while (stack.length > 0) {
     const number = stack.at(stack.length - 1);
     const state = states.at(number);
-    const oid = met.at(number);
-    if (state === MET && history.isKnown(oid)) {
-      ground.add(oid);
-      stack.pop();
-      continue;
-    }
-    if (state >= LEFT) {
-      stack.pop();
-      continue;
-    }
-    const content = find(oid);
-    if (content === undefined) return { kind: 'unproven' };
-    const { parents, committedAt } = parseCommit(content);
     if (state === MET) {
+      const oid = met.at(number);
+      if (history.isKnown(oid)) {
+        ground.add(oid);
+        stack.pop();
+        continue;
+      }
+      const content = find(oid);
+      if (content === undefined) return { kind: 'unproven' };
+      const commit = parseCommit(content);
       states.set(number, ENTERED);
-      for (const parent of parents) {
+      dates.set(number, commit.committedAt);
+      parentsStart.set(number, parents.length);
+      parentCount.set(number, commit.parents.length);
+      for (const parent of commit.parents) {
         const next = meet(parent);
+        parents.push(next);
         if (states.at(next) === MET) stack.push(next);
       }
       continue;
     }
     stack.pop();
-    const isOld =
-      parents.length === 0 ||
-      parents.some((parent) => {
-        const parentState = states.at(met.indexOf(parent));
-        return parentState === LEFT_OLD || (parentState === MET && !history.isListed(parent));
-      });
+    if (state !== ENTERED) continue;
+    const start = parentsStart.at(number);
+    const count = parentCount.at(number);
+    let isOld = count === 0;
+    for (let at = start; at < start + count && !isOld; at++) {
+      const parent = parents.at(at);
+      const parentState = states.at(parent);
+      isOld = parentState === LEFT_OLD || (parentState === MET && !history.isListed(met.at(parent)));
+    }
     states.set(number, isOld ? LEFT_OLD : LEFT);
+    const committedAt = dates.at(number);
     // A date alone proves nothing (clocks are wrong, and some people hide theirs). It counts only together with the
     // ground.
     if (isOld && committedAt < history.since) reachesBack = true;

@@ -164,7 +164,7 @@ export class Withdrawal {
     const { host, logger } = this.#run;
     await host
       .pullRequest(this.#request.prHash)
-      .tell([closedEvent(number, closed.at, url, 'withdrawn')], host.clock.now())
+      .tell(host.hostKey, [closedEvent(number, closed.at, url, 'withdrawn')], host.clock.now())
       .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
   }
 }

@@ -12,13 +12,15 @@ export async function recordHash(
   repository: string,
   at: number,
 ): Promise<void> {
-  await db
-    .prepare(
-      `INSERT INTO recorded_hashes (pr_hash, repository, recorded_at) VALUES (?1, ?2, ?3)
-       ON CONFLICT (pr_hash) DO UPDATE SET repository = ?2, recorded_at = coalesce(recorded_at, ?3)`,
-    )
-    .bind(prHash, repository, at)
-    .run();
+  await db.batch([
+    db.prepare('INSERT INTO recorded_hashes VALUES (?) ON CONFLICT DO NOTHING').bind(prHash),
+    db
+      .prepare(
+        `INSERT INTO hashes_by_repository VALUES (?, ?, ?)
+         ON CONFLICT (pr_hash) DO UPDATE SET repository = excluded.repository`,
+      )
+      .bind(prHash, repository, at),
+  ]);
 }
 
 /** True if the list does not answer. */
@@ -41,7 +43,7 @@ export async function recordedHashesOf(
 ): Promise<readonly string[]> {
   const { results } = await db
     .prepare(
-      'SELECT pr_hash AS prHash FROM recorded_hashes WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?',
+      'SELECT pr_hash AS prHash FROM hashes_by_repository WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?',
     )
     .bind(repository, limit)
     .all<{ prHash: string }>();

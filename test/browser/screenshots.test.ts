@@ -12,6 +12,7 @@ import { describeInBrowser, useChromium } from './support/chromium.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const REMOTE_PAGE = 'docs/images/remote-page.png';
+const CHANGE = 'docs/images/change.png';
 const PULL_REQUEST = 'docs/images/pull-request.png';
 
 /** An address as an operator has it; the test bed's own has another port on each run. */
@@ -24,11 +25,21 @@ describe.runIf(process.env['UPDATE_SCREENSHOTS'])('taken again', () => {
   const chromium = useChromium();
 
   describeInBrowser('in a browser', () => {
-    it('the page of a remote', async () => {
+    it('the page of a remote, and a change of a file', async () => {
+      const upstream = await bed.createUpstream({ owner: 'octo', name: 'guide', commits: 0 });
+      await upstream.grow({ files: { 'README.md': '# Guide\n\nFirst, instal it.\nThen run it.\n' } });
       const extraHTTPHeaders = { 'X-Forwarded-Host': SERVICE_HOST };
       const page = await chromium.newPage({ ...LOOK, baseURL: bed.service.url, extraHTTPHeaders });
-      await page.goto('/v1/gh/octo/hello');
+      await page.goto('/v1/gh/octo/guide');
       await page.screenshot({ ...WHOLE_PAGE, path: join(ROOT, REMOTE_PAGE) });
+      await page.goto('/v1/gh/octo/guide/change?path=README.md');
+      const text = page.getByLabel('Text of the file');
+      await text.fill((await text.inputValue()).replace('instal', 'install'));
+      await page.getByLabel('Title').fill('Correct a typo');
+      await page.getByLabel('Description').fill('It is “install”.');
+      await page.getByRole('button', { name: 'See what becomes public' }).click();
+      await page.getByRole('heading', { name: 'What becomes public' }).waitFor();
+      await page.screenshot({ ...WHOLE_PAGE, path: join(ROOT, CHANGE) });
     });
 
     it('a pull request', async () => {
@@ -46,7 +57,7 @@ describe.runIf(process.env['UPDATE_SCREENSHOTS'])('taken again', () => {
   });
 });
 
-it.each([REMOTE_PAGE, PULL_REQUEST])('README.md shows %s', async (path) => {
+it.each([REMOTE_PAGE, CHANGE, PULL_REQUEST])('README.md shows %s', async (path) => {
   expect(await readFile(join(ROOT, 'README.md'), 'utf8')).toContain(`](${path})`);
   expect((await stat(join(ROOT, path))).size).toBeGreaterThan(10_000);
 });

@@ -161,6 +161,20 @@ describe('the calls of the account', () => {
     expect((await account.admit('greedy', false, LIMITS)).waitMs).toBe(0);
     expect((await account.figures(LIMITS)).calls).toBeNull();
   });
+
+  it('are not used up by writes that were refused before they made any', async () => {
+    const account = newAccount();
+    await account.callsSaid({ limit: 5000, left: 5000, resetsInMs: HOUR_MS });
+    await runInDurableObject(account, (object) => {
+      for (let time = 0; time < 600; time++) {
+        const { taken } = object.admit(`${time}`, true, [{ most: 10_000, withinMs: HOUR_MS }]);
+        // Once more changes nothing.
+        for (let again = 0; again < 2; again++) object.giveBack(taken ?? '');
+      }
+      object.admit('person', true, LIMITS);
+    });
+    expect((await account.figures(LIMITS)).calls).toEqual({ limit: 5000, left: 4990 });
+  });
 });
 
 describe('what is wrong with the account', () => {

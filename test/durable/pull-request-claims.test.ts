@@ -38,7 +38,7 @@ function newPullRequest() {
   const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
   return {
     object,
-    claim: (key: string | null = null, at = NOW) => object().claim(key, at),
+    claim: (key: string | null = null, at = NOW, host = 'gh') => object().claim(host, key, at),
     record: (push: Partial<RecordedPush> = {}, at = NOW) =>
       object().record(record, { tip: 'a', dates: dated(1, 0), key: null, lease: null, ...push }, at),
   };
@@ -83,10 +83,22 @@ describe('a claim', () => {
     expect(await claim()).toMatchObject({ kind: 'claimed' });
   });
 
+  it('from another code host finds nothing there: pr_hashes are public', async () => {
+    const { object, claim, record } = newPullRequest();
+    await record({ key: KEY, dates: dated(1, 2) });
+    expect(await claim(null, NOW, 'cb')).toEqual({ kind: 'elsewhere' });
+    expect(await claim(KEY, NOW, 'cb')).toEqual({ kind: 'elsewhere' });
+    expect(await claim(KEY)).toMatchObject({ kind: 'claimed', lease: 1 });
+    const merged = { key: 'merged:1', kind: 'merged', number: count, url: 'https://evil.test/1' } as const;
+    const look = { number: count, askedAt: NOW };
+    expect(await object().tell('cb', [merged], NOW, look)).toBe(false);
+    expect(await object().view()).toMatchObject({ host: 'gh', state: 'open', events: [{ kind: 'opened' }] });
+  });
+
   it('writes nothing: anyone may ask for any pr_hash', async () => {
     const { object, claim } = newPullRequest();
     await claim();
-    await object().tell([{ key: 'merged:1', kind: 'merged', number: 1, url: '' }], NOW);
+    await object().tell('gh', [{ key: 'merged:1', kind: 'merged', number: 1, url: '' }], NOW);
     const tables = await runInDurableObject(object(), (_, { storage }) =>
       storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\'").toArray(),
     );

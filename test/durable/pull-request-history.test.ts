@@ -45,7 +45,7 @@ function newPullRequest(number = 7) {
       ),
     /** The feed has read the pull request, and hands on all that it found. */
     look: (events: HostEvent[], askedAt: number, at = askedAt) =>
-      object().tell(events, at, { number, askedAt }),
+      object().tell('gh', events, at, { number, askedAt }),
     shown: async () => {
       const { state, events } = (await object().view())!;
       return [state, ...events.map(({ kind }) => kind).toReversed()];
@@ -112,7 +112,7 @@ describe('the state of a pull request', () => {
   it('is what a withdrawal makes of it, also after the feed has seen it closed', async () => {
     const { object, record, look, closed, shown } = newPullRequest();
     await record('a');
-    await object().tell([closed('x', 7, 'withdrawn')], NOW + SECOND);
+    await object().tell('gh', [closed('x', 7, 'withdrawn')], NOW + SECOND);
     await look([closed('x')], NOW + 2 * SECOND);
     expect(await shown()).toEqual(['withdrawn', 'opened', 'withdrawn']);
   });
@@ -146,7 +146,7 @@ describe('the state of a pull request', () => {
     await record('b', NOW + SECOND, 8);
     await look([closed('x')], NOW + 2 * SECOND);
     expect(await shown()).toEqual(['open', 'opened', 'opened', 'closed']);
-    await object().tell([closed('y', 8)], NOW + 3 * SECOND);
+    await object().tell('gh', [closed('y', 8)], NOW + 3 * SECOND);
     await look([], NOW + 9 * SECOND);
     expect((await shown())[0]).toBe('closed');
   });
@@ -163,7 +163,7 @@ describe('the state of a pull request', () => {
       for (const key of keys) storage.sql.exec('INSERT INTO told VALUES (?)', key);
     });
     expect(await shown()).toEqual([state]);
-    await object().tell([comment(1)], NOW + SECOND);
+    await object().tell('gh', [comment(1)], NOW + SECOND);
     expect(await shown()).toEqual([state, 'commented']);
     await runDurableObjectAlarm(object());
     expect(await isRecorded(bindings.DB, (await object().view())!.prHash)).toBe(true);

@@ -227,17 +227,33 @@ describe('the outbox of a pull request', () => {
   });
 });
 
+describe('a record', () => {
+  /** Of the version before there were several hosts. */
+  const OLD_INSERT = `INSERT INTO pull_request VALUES (1, ?, 'octo', 'hello', ?, ?, 'b', NULL)
+    ON CONFLICT (only) DO UPDATE SET tip = excluded.tip`;
+
+  it.each(['gh', 'cb'])('on %s can still be written by an earlier version', async (host) => {
+    const pullRequest = { ...newPullRequest(), host };
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await runInDurableObject(objectOf(pullRequest), (_, { storage }) => {
+      storage.sql.exec(OLD_INSERT, pullRequest.prHash, pullRequest.number, pullRequest.url);
+    });
+    await abortAllDurableObjects();
+    expect(await objectOf(pullRequest).view()).toMatchObject({ host, number: pullRequest.number });
+  });
+});
+
 describe('events on the host', () => {
   it('are published each once, by their keys, also after a crash', async () => {
     const pullRequest = newPullRequest();
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
-    expect(await objectOf(pullRequest).tell([comment(1), comment(2)], later())).toBe(true);
+    expect(await objectOf(pullRequest).tell('gh', [comment(1), comment(2)], later())).toBe(true);
     await abortAllDurableObjects();
     const { number, url } = pullRequest;
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
-    await objectOf(pullRequest).tell([comment(2), merged], later());
+    await objectOf(pullRequest).tell('gh', [comment(2), merged], later());
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await objectOf(pullRequest).tell([comment(1), merged], later());
+    await objectOf(pullRequest).tell('gh', [comment(1), merged], later());
     expect(await nextAlarm(pullRequest)).toBeNull();
     expect(published.slice(1)).toEqual([
       {
@@ -258,17 +274,17 @@ describe('events on the host', () => {
 
   it('are refused while no push has written the pull request down', async () => {
     const pullRequest = newPullRequest();
-    expect(await objectOf(pullRequest).tell([comment(1)], later())).toBe(false);
+    expect(await objectOf(pullRequest).tell('gh', [comment(1)], later())).toBe(false);
     expect(await nextAlarm(pullRequest)).toBeNull();
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
-    expect(await objectOf(pullRequest).tell([comment(1)], later())).toBe(true);
+    expect(await objectOf(pullRequest).tell('gh', [comment(1)], later())).toBe(true);
   });
 
   it('are published again when a crash leaves it open whether they were', async () => {
     const pullRequest = newPullRequest();
     await objectOf(pullRequest).record(pullRequest, push('b'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await objectOf(pullRequest).tell([comment(1)], later());
+    await objectOf(pullRequest).tell('gh', [comment(1)], later());
     answerIsLost = true;
     await runDurableObjectAlarm(objectOf(pullRequest));
     await abortAllDurableObjects();
@@ -286,7 +302,7 @@ describe('events on the host', () => {
     await objectOf(pullRequest).record(pullRequest, push('b'), later());
     const at = Date.now() + 3 * HOUR_MS;
     serviceIsDown = true;
-    duringPublishing = async () => void (await objectOf(pullRequest).tell([comment(1)], at));
+    duringPublishing = async () => void (await objectOf(pullRequest).tell('gh', [comment(1)], at));
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(await nextAlarm(pullRequest)).toBe(at);
   });

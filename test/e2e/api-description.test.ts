@@ -24,6 +24,8 @@ const ELSEWHERE = [
   / (500|408)$/,
   // Above a limit of requests: test/routes/request/rate-limit.test.ts.
   /(?:info\/refs|git-upload-pack|issues\/anonymous|\/v1\/pr\/\{hash\}) 429$/,
+  // An isolate without memory: test/e2e/busy.test.ts.
+  /(?:info\/refs|git-upload-pack) 503$/,
   // A dead ledger: test/routes/service/stats.test.ts.
   /^GET \/api\/\S+ 503$/,
   // A service without an operator: test/routes/pardons.test.ts.
@@ -258,8 +260,8 @@ describe('the Git remote', () => {
       bed.sandbox.faults.clear();
     }
     // What else the host says of a fetch is passed on.
-    bed.sandbox.faults.inject({ path: /octo\/old/, answer: { status: 503 } });
-    await api.expect(503, discovery, '/v1/gh/octo/old/info/refs?service=git-upload-pack');
+    bed.sandbox.faults.inject({ path: /octo\/old/, answer: { status: 504 } });
+    await api.expect(504, discovery, '/v1/gh/octo/old/info/refs?service=git-upload-pack');
     await api.expect(400, discovery, `${path}/info/refs`);
   });
 
@@ -278,8 +280,8 @@ describe('the Git remote', () => {
     }
     const fetching = { headers: { 'Content-Type': 'application/x-git-upload-pack-request' }, body: '0000' };
     await api.expect(404, `POST ${remote}/git-upload-pack`, '/v1/gh/octo/nowhere/git-upload-pack', fetching);
-    bed.sandbox.faults.inject({ path: /upload-pack$/, answer: { status: 503 } });
-    await api.expect(503, `POST ${remote}/git-upload-pack`, `${path}/git-upload-pack`, fetching);
+    bed.sandbox.faults.inject({ path: /upload-pack$/, answer: { status: 504 } });
+    await api.expect(504, `POST ${remote}/git-upload-pack`, `${path}/git-upload-pack`, fetching);
     bed.sandbox.faults.inject({ path: /upload-pack$/, cut: { during: 'request', afterBytes: 0 } });
     await api.expect(502, `POST ${remote}/git-upload-pack`, `${path}/git-upload-pack`, fetching);
   });

@@ -329,6 +329,39 @@ describe('a form', () => {
   });
 });
 
+describe('a host that fails', () => {
+  it('is named, and what was typed stays', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'a.txt': 'one\n' } });
+    const client = clientOf();
+    const form = await client.get(opened(upstream, 'a.txt'));
+    const fields = typed(form, 'two\n', 'open');
+    const { faults } = bed.sandbox;
+    for (const answer of [{ status: 500 }, { status: 200, body: 'hello' }]) {
+      faults.inject({ path: /git-upload-pack$/, times: 9, answer });
+      const unread = await client.get(opened(upstream, 'a.txt'));
+      expect([unread.status, unread.problem]).toEqual([
+        502,
+        expect.stringMatching(/did not answer as expected/),
+      ]);
+      const unsent = await client.post(formPath(upstream), fields);
+      expect([unsent.status, unsent.problem]).toEqual([
+        502,
+        expect.stringMatching(/did not answer as expected/),
+      ]);
+      expect(typedIn(unsent.html, 'text')).toBe('two\n');
+      faults.clear();
+    }
+    faults.inject({ method: 'POST', path: /\/pulls$/, times: 9, answer: { status: 503 } });
+    const unopened = await client.post(formPath(upstream), fields);
+    faults.clear();
+    expect([unopened.status, unopened.problem]).toEqual([502, expect.stringMatching(/could not be opened/)]);
+    const answer = await client.post(formPath(upstream), fields);
+    expect(answer.heading, answer.problem).toBe('Your pull request is open');
+    await bed.host.onlyPull(upstream);
+  });
+});
+
 describe('what is read of the host', () => {
   it('is at most eight calls, and the folders on the way alone', async () => {
     const upstream = await bed.createUpstream();

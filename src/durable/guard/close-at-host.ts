@@ -24,11 +24,11 @@ export function closingWorld(env: Env): RollbackWorld {
       const repositories = openRepositories(openHostAccess(env, config, host, http));
       return repositories.closePullRequest({ owner, name: repo }, number);
     },
-    async tell({ prHash, number, url }, closed) {
+    async tell({ prHash, host, number, url }, closed) {
       // The notifications feed reports merges, but never what the bot itself closes.
       if (closed.kind === 'merged' || closed.at === null) return;
       const object = env.PULL_REQUESTS.get(env.PULL_REQUESTS.idFromName(prHash));
-      await object.tell([closedEvent(number, closed.at, url)], systemClock.now());
+      await object.tell(host, [closedEvent(number, closed.at, url)], systemClock.now());
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { MAIN_HOST } from '../../config/hosts.ts';
-import { hasColumn, hasTable } from '../tables.ts';
+import { hasTable } from '../tables.ts';
 
 /** How long the dates of rewritten commits are kept after the last push. */
 const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
@@ -34,7 +34,6 @@ export interface DatedCommits {
 
 interface RecordRow extends Record<string, SqlStorageValue> {
   pr_hash: string;
-  host: string;
   owner: string;
   repo: string;
   number: number;
@@ -43,14 +42,17 @@ interface RecordRow extends Record<string, SqlStorageValue> {
   key_hash: ArrayBuffer | null;
 }
 
-/** Records from before there were several hosts have none. */
-const HOST_COLUMN = `host TEXT NOT NULL DEFAULT '${MAIN_HOST}'`;
+/**
+ * Under which the key of the code host is stored, if it is another than the first, which was once the only one. It is no
+ * column: a version from then names none when it writes a row, and may come back.
+ */
+const HOST_KEY = 'host';
 
 const SCHEMA = [
   `CREATE TABLE IF NOT EXISTS pull_request (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     pr_hash TEXT NOT NULL, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL, url TEXT NOT NULL,
-    tip TEXT NOT NULL, key_hash BLOB, ${HOST_COLUMN}
+    tip TEXT NOT NULL, key_hash BLOB
   )`,
   `CREATE TABLE IF NOT EXISTS dates (
     id INTEGER PRIMARY KEY AUTOINCREMENT, committed_at INTEGER NOT NULL, commits BLOB NOT NULL, until INTEGER NOT NULL
@@ -59,19 +61,20 @@ const SCHEMA = [
 
 export class RecordStore {
   readonly #sql: SqlStorage;
+  readonly #kv: SyncKvStorage;
   #exists: boolean;
 
-  constructor(sql: SqlStorage) {
+  constructor({ sql, kv }: Pick<DurableObjectStorage, 'sql' | 'kv'>) {
     this.#sql = sql;
+    this.#kv = kv;
     this.#exists = hasTable(sql, 'pull_request');
-    if (this.#exists && !hasColumn(sql, 'pull_request', 'host'))
-      sql.exec(`ALTER TABLE pull_request ADD COLUMN ${HOST_COLUMN}`);
   }
 
   /** Null if no push has recorded it. */
-  read(): RecordRow | null {
+  read(): (RecordRow & { host: string }) | null {
     if (!this.#exists) return null;
-    return this.#sql.exec<RecordRow>('SELECT * FROM pull_request').toArray()[0] ?? null;
+    const row = this.#sql.exec<RecordRow>('SELECT * FROM pull_request').toArray()[0];
+    return row === undefined ? null : { ...row, host: this.#kv.get<string>(HOST_KEY) ?? MAIN_HOST };
   }
 
   /** @param key of a pull request that has none yet; null leaves it as it is. */
@@ -82,13 +85,13 @@ export class RecordStore {
   ): void {
     if (!this.#exists) for (const statement of SCHEMA) this.#sql.exec(statement);
     this.#exists = true;
+    if (host !== MAIN_HOST) this.#kv.put(HOST_KEY, host);
     this.#sql.exec(
-      `INSERT INTO pull_request (only, pr_hash, host, owner, repo, number, url, tip, key_hash)
-       VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)
+      `INSERT INTO pull_request (only, pr_hash, owner, repo, number, url, tip, key_hash)
+       VALUES (1, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (only) DO UPDATE SET owner = excluded.owner, repo = excluded.repo, number = excluded.number,
          url = excluded.url, tip = excluded.tip, key_hash = coalesce(excluded.key_hash, key_hash)`,
       prHash,
-      host,
       owner,
       repo,
       number,

@@ -84,14 +84,15 @@ export class KeptObjects {
     this.#use(bytes);
     this.#reserved = 0;
     this.#bytes += bytes;
-    const index = this.#oids.add(hashObject(type, content));
+    const oid = hashObject(type, content);
+    const index = this.#oids.add(oid);
     if (index === this.#contents.length) {
       this.#contents.push(content);
       this.#types.push(TYPES.indexOf(type));
     }
     this.#offsets.push(offset);
     this.#objects.push(index);
-    return this.#object(index);
+    return this.#object(index, oid);
   }
 
   atOffset(offset: number): KeptObject | undefined {
@@ -113,7 +114,7 @@ export class KeptObjects {
 
   withOid(oid: Oid): KeptObject | undefined {
     const index = this.#oids.indexOf(oid);
-    return index < 0 ? undefined : this.#object(index);
+    return index < 0 ? undefined : this.#object(index, oid);
   }
 
   /** Gives the memory back at once. Contents that were handed out become empty. */
@@ -127,10 +128,10 @@ export class KeptObjects {
     this.#reserved = bytes;
   }
 
-  #object(index: number): KeptObject {
+  #object(index: number, oid = this.#oids.at(index)): KeptObject {
     return {
       type: TYPES[this.#types.at(index)] as ObjectType,
-      oid: this.#oids.at(index),
+      oid,
       content: this.#contents.at(index),
     };
   }

@@ -224,6 +224,14 @@ export function changePreviewPage(form: ChangeForm, { difference, lines, hasMove
         <h2 id="file">${path}</h2>
         ${differenceTable(isNew(form) ? 'The new file' : 'The difference', difference)}
       </section>
+      ${
+        description === ''
+          ? ''
+          : html`<section class="card" aria-labelledby="text">
+              <h2 id="text">${title}</h2>
+              <pre class="text" tabindex="0">${'\n'}${description}</pre>
+            </section>`
+      }
       <section class="card" aria-labelledby="all">
         <h2 id="all">What everyone will see besides</h2>
         <pre class="text" tabindex="0">${lines.join('\n').trim()}</pre>

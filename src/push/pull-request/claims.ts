@@ -64,7 +64,7 @@ export class Claims {
   }
 
   /**
-   * Null if no pull request with this pr_hash is listed. It may be older than the list: if the host knows it, claim it
+   * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host knows it, claim it
    * then. @throws Refusal as `claimPullRequest`.
    */
   claimListed(prHash: string, key: string | null): Promise<ClaimedUpdate | null> {
@@ -73,23 +73,29 @@ export class Claims {
 
   /** @param key null if none is required. @throws Refusal */
   async claimPullRequest(prHash: string, key: string | null): Promise<ClaimedUpdate> {
-    return (await this.#claimIf(Promise.resolve(true), prHash, key)) as ClaimedUpdate;
+    const claimed = await this.#claimIf(Promise.resolve(true), prHash, key);
+    if (claimed !== null) return claimed;
+    throw new Refusal('the pr-hash is of another code host', [
+      'Push without pr-hash. That opens a new pull request.',
+    ]);
   }
 
-  /** Null if the answer is no. It is released also if the push ends before the answer. */
+  /** Null if the answer is no, or it is on another code host. It is released also if the push ends before the answer. */
   async #claimIf(
     isWanted: Promise<boolean>,
     prHash: string,
     key: string | null,
   ): Promise<ClaimedUpdate | null> {
     const object = this.#host.pullRequest(prHash);
-    const claiming = isWanted.then((wanted) => (wanted ? object.claim(key, this.#host.clock.now()) : null));
+    const { hostKey, clock } = this.#host;
+    const claiming = isWanted.then((wanted) => (wanted ? object.claim(hostKey, key, clock.now()) : null));
     this.#ends.push(async () => {
       const claimed = await claiming;
       if (claimed?.kind === 'claimed') await object.release(claimed.lease);
     });
     const claimed = await claiming;
-    if (claimed === null || claimed.kind === 'claimed') return claimed;
+    if (claimed === null || claimed.kind === 'elsewhere') return null;
+    if (claimed.kind === 'claimed') return claimed;
     if (claimed.kind === 'wrong-key') throw wrongKey();
     throw new PushInProgress('another push to this pull request is in progress', [
       'Push again when it has ended. If its connection broke, push again in a few minutes.',

@@ -54,7 +54,7 @@ export class HistoryLister {
 
   /** The newest window of a part, if it is in the cache. Makes no request. */
   async listed(part: HistoryPart): Promise<HistoryListing | null> {
-    return this.#cache.get(keyOfWindow(part, WINDOWS_DAYS[0]));
+    return this.#cache.get(this.#keyOf(part, WINDOWS_DAYS[0]));
   }
 
   /**
@@ -64,7 +64,7 @@ export class HistoryLister {
   async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {
     const days = WINDOWS_DAYS[step];
     if (days === undefined) return null;
-    const key = keyOfWindow(part, days);
+    const key = this.#keyOf(part, days);
     const cached = await this.#cache.get(key);
     if (cached !== null) return cached;
     const turn = await turns.take(key, this.#clock);
@@ -103,7 +103,7 @@ export class HistoryLister {
     days: number | null,
     onWait: () => void,
   ): Promise<HistoryListing | null> {
-    const key = keyOfWindow(part, days);
+    const key = this.#keyOf(part, days);
     if (tooLarge.get(key, this.#clock) !== null) return null;
     const listing = await this.#fetch(repository, part, days, onWait);
     if (listing === null) tooLarge.set(key, true, this.#clock);
@@ -142,7 +142,7 @@ export class HistoryLister {
       const narrowSince =
         since === null ? Infinity : since + ((days ?? 0) - NARROW_WINDOW_DAYS) * DAY_SECONDS;
       if (answer.oldestAt >= narrowSince)
-        tooLarge.set(keyOfWindow(part, NARROW_WINDOW_DAYS), true, this.#clock);
+        tooLarge.set(this.#keyOf(part, NARROW_WINDOW_DAYS), true, this.#clock);
       return null;
     }
     if (answer.kind === 'none-selected') {
@@ -153,16 +153,17 @@ export class HistoryLister {
     }
     return toListing(part.tips, answer.commits, since);
   }
+
+  /** A host is believed what it says of its own repositories only. */
+  #keyOf(part: HistoryPart, days: number | null): string {
+    return `listing/${this.#transport.hostName}/${keyOf(part)}/${days ?? 'all'}`;
+  }
 }
 
 function keyOf({ tips, without }: HistoryPart): string {
   if (tips.length === 1 && without.length === 0) return tips[0] as Oid;
   const text = `${tips.toSorted().join()}-${without.toSorted().join()}`;
   return createHash('sha256').update(text).digest('hex');
-}
-
-function keyOfWindow(part: HistoryPart, days: number | null): string {
-  return `listing/${keyOf(part)}/${days ?? 'all'}`;
 }
 
 function toListing(tips: readonly Oid[], commits: CommitTable, since: number | null): HistoryListing {

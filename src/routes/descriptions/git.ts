@@ -13,10 +13,13 @@ const TOO_MANY = answer(
   as(TEXT),
 );
 const OUT_OF_REACH = error('The code host does not answer.', 'failed to reach github.com');
-const BUSY = error(
-  'The service has no memory left. Retry-After says how long to wait.',
-  'the service is busy: try again in a minute',
-);
+/** @param type of the code host's own answer, which is passed on. */
+const busy = (type: string) =>
+  answer(
+    'The service has no memory left: Retry-After says how long to wait. Or the answer of the code host.',
+    asError('the service is busy: try again in a minute'),
+    as(type),
+  );
 const HOST_ANSWER = { description: 'Any other answer of the code host to a fetch, unchanged.' };
 
 /** A body in one of Git's formats. */
@@ -59,7 +62,7 @@ export function describeGit(app: Hono): void {
         404: answer(MISSING, as(TEXT)),
         429: TOO_MANY,
         502: OUT_OF_REACH,
-        503: BUSY,
+        503: busy('application/x-git-upload-pack-advertisement'),
         ...FAULT,
         default: HOST_ANSWER,
       },
@@ -105,7 +108,7 @@ export function describeGit(app: Hono): void {
         415: answer('The body is of another type.', as(TEXT)),
         429: TOO_MANY,
         502: OUT_OF_REACH,
-        503: BUSY,
+        503: busy('application/x-git-upload-pack-result'),
         ...FAULT,
         default: HOST_ANSWER,
       },

@@ -18,7 +18,8 @@ const UNKNOWN: AccountAdmittance = { pauseMs: 0, waitMs: 0, taken: null };
 export async function askForShare(c: Context<AppEnv>, creates: boolean): Promise<AccountAdmittance> {
   const { config, host } = c.var;
   try {
-    const client = (await clientOf(c)).hash('share');
+    // Anybody has networks without number, each of which would have had nothing.
+    const client = (await clientOf(c)).siteHash('share');
     return await hostAccountOf(c.env, host).admit(client, creates, config.limits.creations);
   } catch (error) {
     c.var.logger.warn('the share of a client could not be checked', { error });

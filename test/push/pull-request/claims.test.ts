@@ -38,7 +38,10 @@ function world(
     }),
     mayBeRecorded: async () => answers.isListed ?? true,
     pullRequest: () => ({
-      claim: async (key: string | null) => (calls.push(['claim', key]), answers.claimed ?? CLAIMED),
+      claim: async (_: string, key: string | null) => (
+        calls.push(['claim', key]),
+        answers.claimed ?? CLAIMED
+      ),
       release: async (lease: number) => void calls.push(['release', lease]),
     }),
   };
@@ -117,6 +120,14 @@ describe('claims', () => {
     expect((await claims.claim(subject([PR_HASH]), INTENT, true)).update).toBeNull();
     await claims.end(true);
     expect([of('claim'), of('release')]).toEqual([[], []]);
+  });
+
+  it('take nothing of a pull request that is on another code host', async () => {
+    const { claims, of } = world({ claimed: { kind: 'elsewhere' } });
+    expect((await claims.claim(subject([PR_HASH]), INTENT, true)).update).toBeNull();
+    await expect(claims.claimPullRequest('0123456789ab', null)).rejects.toThrow('of another code host');
+    await claims.end(true);
+    expect(of('release')).toEqual([]);
   });
 
   it('are given back also if the push ends before it is known whether the pull request is listed', async () => {

@@ -25,10 +25,10 @@ beforeEach(() => {
 });
 
 /** Each call is a request of its own. */
-function list(answer: () => Promise<HistoryAnswer>) {
+function list(answer: () => Promise<HistoryAnswer>, hostName = 'host.test') {
   const listHistory: GitTransport['listHistory'] = async () => ((asked += 1), answer());
   const cache = new HistoryCache(EMPTY_STORE, () => {});
-  const lister = new HistoryLister({ hostName: 'host.test', listHistory }, cache, clock);
+  const lister = new HistoryLister({ hostName, listHistory }, cache, clock);
   return lister.list(REPOSITORY, { tips: [tip], without: [] }, 0);
 }
 
@@ -60,6 +60,18 @@ describe('a listing', () => {
     const oldestAt = clock.now() / 1000 - 86_400;
     expect(await list(async () => ({ kind: 'too-large', oldestAt }))).toBeNull();
     expect(asked).toBe(1);
+  });
+
+  it('that another host has made of the same tip, or finds too large, or is slow with, is not taken', async () => {
+    const elsewhere = async (): Promise<HistoryAnswer> => ({
+      kind: 'listed',
+      commits: CommitTable.of([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]),
+    });
+    void list(() => NEVER, 'slow.test');
+    await list(elsewhere, 'wrong.test');
+    await list(tooLarge, 'large.test');
+    expect((await list(oneCommit))?.boundary).toEqual(new Set());
+    expect(clock.slept).toEqual([]);
   });
 
   it('that fails is asked for again by the next request', async () => {
