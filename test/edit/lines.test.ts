@@ -123,17 +123,16 @@ describe('the difference of two texts', () => {
         expect(lines.filter(({ kind }) => kind === 'added').length).toBe(added);
         expect(lines.filter(({ kind }) => kind === 'removed').length).toBe(removed);
         for (const side of ['before', 'after'] as const) {
-          const numbers = lines.map((line) => line[side]).filter((number) => number !== null);
+          const numbers = lines.map((each) => each[side]).filter((number) => number !== null);
           expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
         }
         for (const hunk of hunks) {
           const kinds = hunk.lines.map(({ kind }) => kind);
           expect(kinds.findIndex((kind) => kind !== 'same')).toBeLessThanOrEqual(3);
           expect(kinds.join(' ')).not.toMatch(/(?:same ){7}/);
-          for (const [index, line] of hunk.lines.entries()) {
+          for (const [index, { kind, before: number }] of hunk.lines.entries()) {
             const next = hunk.lines[index + 1];
-            if (line.kind === 'same' && next?.kind === 'same')
-              expect(next.before).toBe((line.before ?? 0) + 1);
+            if (kind === 'same' && next?.kind === 'same') expect(next.before).toBe((number ?? 0) + 1);
           }
         }
       }),
