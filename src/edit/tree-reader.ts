@@ -76,13 +76,13 @@ export async function findPath(read: ReadObjects, root: Oid, parts: readonly str
   }
 }
 
-/** The content of a file; null: it is larger than `maxBytes`. */
+/** The content of a file; null: it is larger than `maxBytes`, or the id is that of something else. */
 export async function readBlob(read: ReadObjects, oid: Oid, maxBytes: number): Promise<Uint8Array | null> {
   const objects = await read({ wants: [oid] }, maxBytes);
   if (objects === null) return null;
   const blob = objects.get(oid);
   if (blob === undefined) throw notSent('file');
-  return blob.content.byteLength <= maxBytes ? blob.content : null;
+  return blob.type === 'blob' && blob.content.byteLength <= maxBytes ? blob.content : null;
 }
 
 class FolderReader {

@@ -58,6 +58,11 @@ describe('the fields of a form', () => {
     expect(parseFormFields(text)).toBeNull();
   });
 
+  it.each(['a=&', '&'])('are none if there are more than any form has: %j', (pair) => {
+    expect(parseFormFields(pair.repeat(31))).not.toBeNull();
+    expect(parseFormFields(pair.repeat(32))).toBeNull();
+  });
+
   it('count once, and may be none', () => {
     expect([...(parseFormFields('a=1&a=2&&b=') ?? [])]).toEqual([
       ['a', '1'],
