@@ -63,12 +63,9 @@ describe('a listing', () => {
   });
 
   it('that another host has made of the same tip, or finds too large, or is slow with, is not taken', async () => {
-    const elsewhere = async (): Promise<HistoryAnswer> => ({
-      kind: 'listed',
-      commits: CommitTable.of([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]),
-    });
+    const commits = CommitTable.of([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]);
     void list(() => NEVER, 'slow.test');
-    await list(elsewhere, 'wrong.test');
+    await list(async () => ({ kind: 'listed', commits }), 'wrong.test');
     await list(tooLarge, 'large.test');
     expect((await list(oneCommit))?.boundary).toEqual(new Set());
     expect(clock.slept).toEqual([]);
