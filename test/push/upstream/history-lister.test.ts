@@ -1,7 +1,8 @@
 /** How often the host is asked for a listing that several requests need, or that is too large. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CommitTable } from '../../../src/git/commit-table.ts';
-import type { GitTransport, HistoryAnswer } from '../../../src/host/git/git-transport.ts';
+import type { GitTransport } from '../../../src/host/git/git-transport.ts';
+import type { HistoryAnswer } from '../../../src/host/git/upload-pack-answers.ts';
 import { HistoryCache } from '../../../src/push/upstream/history-cache.ts';
 import { HistoryLister } from '../../../src/push/upstream/history-lister.ts';
 import { oidNumber } from '../../support/objects.ts';
