@@ -59,10 +59,6 @@ function withDynamicBlocks(bytes: number): Buffer {
   return packOf(entries);
 }
 
-const times = (count: number, length: number): number[] => Array.from({ length: count }, () => length);
-/** Each repeats the length before it so many times. */
-const repeat = (...counts: number[]) => counts.map((count) => [16, count - 3] as const);
-
 /** All symbols have a code, and the code is written as short as it can be. */
 function dynamicBlock(writer: DeflateWriter): void {
   writer.dynamic(false, {
