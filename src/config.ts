@@ -158,7 +158,10 @@ function readHosts(reader: EnvironmentReader): Config['hosts'] {
     const token = reader.read(tokenVariable(host.key), headerSecret, null);
     return Object.freeze({ ...host, token });
   };
-  return Object.freeze([withToken(main), ...reader.read('HOSTS', furtherHosts, []).map(withToken)] as const);
+  return Object.freeze([
+    withToken(main),
+    ...reader.read('HOSTS', furtherHosts(main.url), []).map(withToken),
+  ] as const);
 }
 
 function readLimits(reader: EnvironmentReader): OpenLimits {

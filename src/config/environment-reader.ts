@@ -92,8 +92,8 @@ export class EnvironmentReader {
   }
 }
 
-/** A value as a message may show it: on one line, short, and without a password that an address carries. */
+/** A value as a message may show it: on one line, short, and without the passwords that its addresses carry. */
 function quoted(text: string): string {
-  const shown = text.replace(/\/\/[^/@]*@/, '//***@');
+  const shown = text.replaceAll(/\/\/[^,]*@/g, '//***@');
   return JSON.stringify(shown.length > 100 ? `${shown.slice(0, 100)}…` : shown);
 }

@@ -29,22 +29,27 @@ const KEY_PATTERN = /^[a-z][a-z0-9]{0,15}$/;
 const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
 const MAX_HOSTS = 20;
 
-/** `cb=forgejo:https://codeberg.org,my=gitea:https://git.example.org`. */
-export const furtherHosts: ValueKind<readonly FurtherHost[]> = {
+/**
+ * `cb=forgejo:https://codeberg.org,my=gitea:https://git.example.org`.
+ * @param mainUrl the address of the first host. What is remembered of repositories is kept apart by the name of the
+ *   server, so that no two hosts may have the same.
+ */
+export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]> => ({
   rule:
     `up to ${MAX_HOSTS} hosts separated by commas, such as cb=forgejo:https://codeberg.org: for each a key of 1 to 16 ` +
     `small letters and digits, which no other host has and which is not ${[...RESERVED].join(', ')}; ` +
-    `${FURTHER_KINDS.join(' or ')}; and an address without user name, password, path or query`,
+    `${FURTHER_KINDS.join(' or ')}; and an address of a server that no other host has, without user name, password, ` +
+    `path or query`,
   parse(text) {
     const hosts = text.split(',').map((part) => parseHost(part.trim()));
     const valid = hosts.filter((host) => host !== undefined);
     const areAllValid = valid.length === hosts.length && valid.length <= MAX_HOSTS;
-    const isEachOnce = [valid.map(({ key }) => key), valid.map(({ url }) => url)].every(
-      (names) => new Set(names).size === valid.length,
-    );
+    const keys = new Set(valid.map(({ key }) => key));
+    const servers = new Set([{ url: mainUrl }, ...valid].map(hostNameOf));
+    const isEachOnce = keys.size === valid.length && servers.size === valid.length + 1;
     return areAllValid && isEachOnce ? Object.freeze(valid) : undefined;
   },
-};
+});
 
 function parseHost(text: string): FurtherHost | undefined {
   const [, key = '', kindText = '', address = ''] = /^([^=]*)=([^:]*):(.*)$/.exec(text) ?? [];

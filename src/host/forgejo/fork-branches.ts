@@ -46,7 +46,7 @@ export async function syncBranch(
   const isThere =
     (await bringForward(calls, fork, branch.name)) &&
     (await tipOf(transport, fork, branch.name)) === branch.tip;
-  if (!isThere) await copyBranch(transport, fork, branch);
+  if (!isThere) await copyBranch(transport, fork, branch, calls);
 }
 
 /** @param ground a commit that the fork has. @throws HostError */

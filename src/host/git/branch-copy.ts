@@ -5,6 +5,7 @@
  * It needs nothing of the host but Git, whatever the two histories have in common. What passes is upstream's, byte for
  * byte, and has nothing to do with a client's request.
  */
+import type { Clock } from '../../clock.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { selectHaves } from '../../git/haves.ts';
 import { type Oid, ZERO_OID } from '../../git/oid.ts';
@@ -12,6 +13,7 @@ import { encodePktLine, FLUSH_PKT } from '../../git/pkt-line.ts';
 import type { UpstreamBranch } from '../code-host.ts';
 import { HostError, hostText } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
+import { type CopyAllowance, isolateCopies } from './copy-allowance.ts';
 import type { HistoryRequest } from '../../git/protocol-v2.ts';
 import type { CommitTable } from '../../git/commit-table.ts';
 import type { GitTransport } from './git-transport.ts';
@@ -26,13 +28,18 @@ const MAX_LISTING_BYTES = 16 * 1024 * 1024;
 
 /**
  * Brings the branch of the fork to upstream's tip, by force if it must be.
- * @throws HostError; `refused` with the host's own words if it does not take the commits.
+ * @throws HostError; `refused` with the host's own words if it does not take the commits, or if too much was copied for
+ *   upstream's owner.
  */
 export async function copyBranch(
   transport: GitTransport,
   fork: RepositoryName,
   upstream: UpstreamBranch,
+  { clock, allowance = isolateCopies }: { readonly clock: Clock; readonly allowance?: CopyAllowance },
 ): Promise<void> {
+  const take = (bytes: number): void =>
+    allowance.take(`${transport.hostName}/${upstream.repository.owner}`, bytes, clock.now());
+  take(0);
   const { refs } = await transport.listRefs(fork, [BRANCHES, 'refs/tags/'], 'bot');
   const refName = `${BRANCHES}${upstream.name}`;
   const oldTip = refs.find(({ name }) => name === refName)?.oid ?? null;
@@ -44,7 +51,7 @@ export async function copyBranch(
   const command = `${oldTip ?? ZERO_OID} ${upstream.tip} ${refName}\0 ${CAPABILITIES}`;
   const head = concatBytes([encodePktLine(command), FLUSH_PKT]);
   const pack = await transport.fetchPack(upstream.repository, upstream.tip, haves);
-  const report = await transport.push(fork, streamOf(head, pack));
+  const report = await transport.push(fork, streamOf(head, counted(pack, take)));
   const [status] = report.commandStatuses;
   const reason = report.unpackStatus === 'ok' ? (status?.reason ?? null) : `unpack ${report.unpackStatus}`;
   if (reason === null && status !== undefined) return;
@@ -70,6 +77,16 @@ async function listed(
 ): Promise<CommitTable | null> {
   const answer = await transport.listHistory(fork, request, MAX_LISTING_BYTES).catch(() => null);
   return answer?.kind === 'listed' ? answer.commits : null;
+}
+
+async function* counted(
+  pieces: AsyncGenerator<Uint8Array>,
+  take: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    take(piece.byteLength);
+    yield piece;
+  }
 }
 
 /** A body that is read at the pace at which it is sent. */
