@@ -12,6 +12,8 @@ const fuzz = {
   seed: process.env['FUZZ_SEED'] === undefined ? null : Number(process.env['FUZZ_SEED']),
 };
 
+const NO_HOST = { HOSTING_URL: 'http://127.0.0.1:9', HOSTING_API_URL: 'http://127.0.0.1:9' };
+
 const migrations = await readD1Migrations('migrations');
 
 export default defineConfig({
@@ -21,7 +23,10 @@ export default defineConfig({
         plugins: [
           cloudflareTest({
             wrangler: { configPath: './wrangler.toml' },
-            miniflare: { bindings: { TEST_MIGRATIONS: migrations } },
+            miniflare: {
+              // A code host that nobody has: a test that forgets to name its own reaches nothing.
+              bindings: { TEST_MIGRATIONS: migrations, ...NO_HOST },
+            },
           }),
         ],
         test: {

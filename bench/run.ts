@@ -15,6 +15,7 @@ import { commits } from './rows/commits.ts';
 import { distant } from './rows/distant.ts';
 import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
+import { giteaPush } from './rows/gitea.ts';
 import { growth } from './rows/growth.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
@@ -28,6 +29,7 @@ import { Workspace } from './support/workspace.ts';
 const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[]>>> = {
   'one-commit': oneCommit,
   distant,
+  gitea: giteaPush,
   'repository-size': repositorySize,
   'large-pack': largePack,
   memory,

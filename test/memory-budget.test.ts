@@ -118,13 +118,13 @@ describe('a request', () => {
   });
 });
 
-describe('one client', () => {
-  const open = (owner: string, bytes = 0): MemoryHold => {
-    const hold = budget.open(clock, owner);
-    hold.use(bytes);
-    return hold;
-  };
+function open(owner: string, bytes = 0): MemoryHold {
+  const hold = budget.open(clock, owner);
+  hold.use(bytes);
+  return hold;
+}
 
+describe('one client', () => {
   it('leaves others a quarter of the pool, and gets the large place like everybody', async () => {
     for (let hold = 0; hold < 3; hold++) open('dawdler', 25);
     const large = open('dawdler', 1);

@@ -61,8 +61,6 @@ function withDynamicBlocks(bytes: number): Buffer {
 
 /** All symbols have a code, and the code is written as short as it can be. */
 function dynamicBlock(writer: DeflateWriter): void {
-  const times = (count: number, length: number): number[] => Array.from({ length: count }, () => length);
-  const repeat = (...counts: number[]) => counts.map((count) => [16, count - 3] as const);
   writer.dynamic(false, {
     literals: [...times(226, 8), ...times(60, 9)],
     distances: [...times(2, 4), ...times(28, 5)],
@@ -70,12 +68,26 @@ function dynamicBlock(writer: DeflateWriter): void {
       symbol === 16 ? 1 : [4, 5, 8, 9].includes(symbol) ? 3 : 0,
     ),
     written: [
-      ...[8, ...repeat(...times(37, 6), 3)],
-      ...[9, ...repeat(...times(9, 6), 5)],
-      ...[4, 4, 5, ...repeat(...times(4, 6), 3)],
+      8,
+      ...repeat(...times(37, 6), 3),
+      9,
+      ...repeat(...times(9, 6), 5),
+      4,
+      4,
+      5,
+      ...repeat(...times(4, 6), 3),
     ],
   });
   writer.match(285, [0, 0], 0, [0, 0]).endOfBlock();
+}
+
+function times(count: number, length: number): number[] {
+  return Array.from({ length: count }, () => length);
+}
+
+/** Code length symbols that repeat the length before them so often. */
+function repeat(...counts: number[]) {
+  return counts.map((count) => [16, count - 3] as const);
 }
 
 function emptyBlocks(): Buffer {

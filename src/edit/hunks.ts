@@ -27,27 +27,30 @@ export interface Difference {
 const CONTEXT_LINES = 3;
 const MAX_SHOWN_LINES = 2_000;
 
-/** @param before null: a new file. */
+/** @param before empty: a new file. Cost: that of `diffLines`; in memory, the lines of both texts. */
 export function difference(before: string, after: string): Difference {
   const [old, now] = [linesOf(before), linesOf(after)];
   // With their ends: a line whose end has changed is another line.
   const parts = diffLines(old.map(whole), now.map(whole));
-  const all = shownLines(old, now, parts);
-  const near = new Set<number>();
-  for (const [index, { kind }] of all.entries()) {
-    if (kind === 'same') continue;
-    for (let at = Math.max(0, index - CONTEXT_LINES); at <= index + CONTEXT_LINES; at++) near.add(at);
-  }
   const hunks: ShownLine[][] = [];
-  let shown = 0;
-  for (const [index, line] of all.entries()) {
-    if (!near.has(index) || shown === MAX_SHOWN_LINES) continue;
-    if (!near.has(index - 1)) hunks.push([]);
-    hunks.at(-1)?.push(line);
-    shown++;
+  let [oldAt, nowAt, wanted, shown] = [0, 0, 0, 0];
+  for (const [index, part] of parts.entries()) {
+    for (const { from, to } of nearLines(part, index === 0, index === parts.length - 1)) {
+      const shownTo = Math.min(to, from + MAX_SHOWN_LINES - shown);
+      wanted += to - from;
+      if (shownTo === from) continue;
+      shown += shownTo - from;
+      // Lines were left out before it.
+      if (from > 0 || hunks.length === 0) hunks.push([]);
+      for (let line = from; line < shownTo; line++) {
+        hunks.at(-1)?.push(shownLine(part.kind, old, now, oldAt + line, nowAt + line));
+      }
+    }
+    if (part.kind !== 'added') oldAt += part.count;
+    if (part.kind !== 'removed') nowAt += part.count;
   }
-  const count = (kind: DiffPart['kind']): number => all.filter((line) => line.kind === kind).length;
-  const wanted = all.filter((_, index) => near.has(index)).length;
+  const count = (kind: DiffPart['kind']): number =>
+    parts.reduce((sum, part) => (part.kind === kind ? sum + part.count : sum), 0);
   return {
     hunks: hunks.map((lines) => ({ lines })),
     added: count('added'),
@@ -56,22 +59,39 @@ export function difference(before: string, after: string): Difference {
   };
 }
 
-function shownLines(old: readonly Line[], now: readonly Line[], parts: readonly DiffPart[]): ShownLine[] {
-  const lines: ShownLine[] = [];
-  let [oldAt, nowAt] = [0, 0];
-  for (const { kind, count } of parts) {
-    for (let index = 0; index < count; index++) {
-      const { text, end } = (kind === 'removed' ? old[oldAt] : now[nowAt]) as Line;
-      lines.push({
-        kind,
-        before: kind === 'added' ? null : ++oldAt,
-        after: kind === 'removed' ? null : ++nowAt,
-        text,
-        hasEnd: end !== '',
-      });
-    }
-  }
-  return lines;
+interface LineRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The lines of a part that are changed, or near a change. */
+function nearLines({ kind, count }: DiffPart, isFirst: boolean, isLast: boolean): LineRange[] {
+  if (kind !== 'same') return [{ from: 0, to: count }];
+  const head = isFirst ? 0 : Math.min(CONTEXT_LINES, count);
+  const tail = isLast ? 0 : Math.min(CONTEXT_LINES, count);
+  if (head > 0 && head + tail >= count) return [{ from: 0, to: count }];
+  return [
+    { from: 0, to: head },
+    { from: count - tail, to: count },
+  ];
+}
+
+/** @param oldAt where it would be in the old text, and in the new one: `nowAt`; from 0 on. */
+function shownLine(
+  kind: DiffPart['kind'],
+  old: readonly Line[],
+  now: readonly Line[],
+  oldAt: number,
+  nowAt: number,
+): ShownLine {
+  const { text, end } = (kind === 'removed' ? old[oldAt] : now[nowAt]) as Line;
+  return {
+    kind,
+    before: kind === 'added' ? null : oldAt + 1,
+    after: kind === 'removed' ? null : nowAt + 1,
+    text,
+    hasEnd: end !== '',
+  };
 }
 
 function whole({ text, end }: Line): string {

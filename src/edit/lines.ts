@@ -9,6 +9,8 @@ import { diffLines } from './line-diff.ts';
 
 /** Of a file that can be changed in a browser. */
 export const MAX_FILE_BYTES = 1024 * 1024;
+/** Each costs a hundred bytes while texts are compared. Usual files have far fewer within the limit above. */
+export const MAX_LINES = 100_000;
 
 const BOM = '\ufeff';
 
@@ -31,7 +33,21 @@ export function fileText(content: Uint8Array): FileText {
   if (text === null) {
     return { kind: 'unfit', problem: 'This file is not text in UTF-8. Change it with Git.' };
   }
-  return { kind: 'text', text: plain(withoutBom(text)) };
+  const shown = plain(withoutBom(text));
+  return hasTooManyLines(shown)
+    ? { kind: 'unfit', problem: `This file has more than ${LINE_LIMIT}. Change it with Git.` }
+    : { kind: 'text', text: shown };
+}
+
+export const LINE_LIMIT = `${MAX_LINES.toLocaleString('en')} lines`;
+
+/** @param text with line feeds only. */
+export function hasTooManyLines(text: string): boolean {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) {
+    if (++lines > MAX_LINES) return true;
+  }
+  return false;
 }
 
 export const TOO_LARGE = 'This file is larger than 1 MB. Change it with Git.';

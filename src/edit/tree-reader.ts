@@ -7,6 +7,7 @@ import { parseCommit } from '../git/commit.ts';
 import type { Oid } from '../git/oid.ts';
 import type { KeptObject } from '../git/pack/kept-objects.ts';
 import type { ObjectRequest } from '../git/protocol-v2.ts';
+import { ProtocolError } from '../git/protocol-error.ts';
 import { entryNamed, kindOf, parseTree, type TreeEntry } from '../git/tree.ts';
 
 /** Answers wanted objects by their ids; null: they are larger than `maxBytes`. */
@@ -49,7 +50,7 @@ export interface ReadCommit {
 export async function readCommit(read: ReadObjects, oid: Oid): Promise<ReadCommit> {
   const objects = await read({ wants: [oid], depth: 1 }, MAX_FOLDER_BYTES);
   const content = objects?.get(oid)?.content;
-  if (content === undefined) throw new Error('the code host did not send the commit that it named');
+  if (content === undefined) throw notSent('commit');
   return { ...parseCommit(content), content };
 }
 
@@ -75,13 +76,13 @@ export async function findPath(read: ReadObjects, root: Oid, parts: readonly str
   }
 }
 
-/** The content of a file; null: it is larger than `maxBytes`. */
+/** The content of a file; null: it is larger than `maxBytes`, or the id is that of something else. */
 export async function readBlob(read: ReadObjects, oid: Oid, maxBytes: number): Promise<Uint8Array | null> {
   const objects = await read({ wants: [oid] }, maxBytes);
   if (objects === null) return null;
   const blob = objects.get(oid);
-  if (blob === undefined) throw new Error('the code host did not send the file that was asked for');
-  return blob.content.byteLength <= maxBytes ? blob.content : null;
+  if (blob === undefined) throw notSent('file');
+  return blob.type === 'blob' && blob.content.byteLength <= maxBytes ? blob.content : null;
 }
 
 class FolderReader {
@@ -109,10 +110,14 @@ class FolderReader {
     const objects = await this.#read({ wants: [oid] }, MAX_FOLDER_BYTES);
     if (objects === null) return null;
     const folder = objects.get(oid);
-    if (folder === undefined) throw new Error('the code host did not send the folder that was asked for');
+    if (folder === undefined) throw notSent('folder');
     remember(oid, folder.content);
     return parseTree(folder.content);
   }
+}
+
+function notSent(what: string): ProtocolError {
+  return new ProtocolError('bad-pack', `The code host did not send the ${what} that was asked for.`);
 }
 
 function remember(oid: Oid, content: Uint8Array): void {

@@ -2,10 +2,18 @@
 
 export type FormFields = ReadonlyMap<string, string>;
 
-/** The first value of each field; null if the text is no such form, or is not UTF-8. Cost: the text once more. */
+/** More than any form has. Each field costs memory, and a body has room for millions of empty ones. */
+const MAX_FIELDS = 32;
+
+/**
+ * The first value of each field; null if the text is no such form, has more fields than any, or is not UTF-8. Cost: the
+ * text once more.
+ */
 export function parseFormFields(text: string): FormFields | null {
   const fields = new Map<string, string>();
-  for (const pair of text.split('&')) {
+  const pairs = text.split('&', MAX_FIELDS + 1);
+  if (pairs.length > MAX_FIELDS) return null;
+  for (const pair of pairs) {
     const equals = pair.indexOf('=');
     if (equals < 1) {
       if (pair === '') continue;

@@ -1,7 +1,7 @@
 /**
  * The token in a form: proves that the service made this form, for this path, not long ago. There is no cookie that a
  * page of someone else could misuse; the token keeps programs from posting forms that they have never fetched, and
- * names the form, so that sending it twice does nothing twice.
+ * names the form, so that a change that is sent twice opens one pull request.
  *
  * `<milliseconds in base 36>-<16 random hex digits>-<32 hex digits of an HMAC>`. Pure: time and randomness are given.
  */

@@ -45,12 +45,12 @@ export const OPEN_LIMITS = {
   pushes: { variable: 'LIMIT_PUSHES', usual: '60/1m', what: 'pushes', countedFor: 'client' },
   /**
    * Each clone, fetch and push begins with one: four clones a second are enough for a class behind one address. The fetch
-   * itself has no limit (contract, 4.7).
+   * itself has no limit (contract, 4.7). A form that reads a repository costs the host about as much.
    */
   discoveries: {
     variable: 'LIMIT_DISCOVERIES',
     usual: '240/1m',
-    what: 'clones, fetches and pushes',
+    what: 'clones, fetches, pushes and files opened in a browser',
     countedFor: 'client',
   },
   /** A hash is the key to its pull request. Who follows a link needs one look-up; who guesses needs many. */

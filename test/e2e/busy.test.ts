@@ -80,3 +80,21 @@ it('an isolate without memory says that it is busy, and serves everybody once it
   expect(await pusher.git(clone.path, ['push', 'origin', 'HEAD:refs/for/main'])).toMatchObject({ code: 0 });
   expect(await fetcher.git(shallow.path, ['fetch', 'origin'])).toMatchObject({ code: 0 });
 }, 60_000);
+
+it('forms that are announced and not sent take no memory from others', async () => {
+  const upstream = await bed.createUpstream();
+  const clients = await Promise.all(Array.from({ length: 6 }, () => RawConnection.open(bed.service.url)));
+  for (const client of clients) {
+    client.sendHead(`/v1/gh/${upstream.fullName}/change`, null, {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'Content-Length': String(1024 * 1024),
+    });
+    client.send(Buffer.from('text='));
+  }
+  while ((await requestsInFlight()) <= clients.length)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  const clone = await bed.person().clone(upstream.url);
+  await clone.commit();
+  expect(await clone.push()).toMatchObject({ code: 0 });
+  for (const client of clients) client.vanish();
+});

@@ -121,6 +121,37 @@ describe('a change', () => {
     expect((await bed.host.onlyPull(upstream)).head).toBe(`${bed.sandbox.botLogin}:anon-${hash}`);
   });
 
+  it('sent again with another text, as from the browser’s history, opens another pull request', async () => {
+    const upstream = await bed.createUpstream();
+    const client = clientOf();
+    const form = await client.get(opened(upstream, 'a.txt', '&new=1'));
+    const hashes = [];
+    for (const text of ['one\n', 'two\n']) {
+      hashes.push(hashIn(await client.post(formPath(upstream), typed(form, text, 'open'))));
+    }
+    const contents = hashes.map((hash) => forkFile(upstream, hash, 'a.txt'));
+    expect(await Promise.all(contents)).toEqual(['one', 'two']);
+  });
+
+  it('whose pull request was withdrawn does not say that it is open', async () => {
+    const upstream = await bed.createUpstream();
+    const client = clientOf();
+    const form = await client.get(opened(upstream, 'a.txt', '&new=1'));
+    const fields = typed(form, 'one\n', 'open');
+    const hash = hashIn(await client.post(formPath(upstream), fields));
+    const withdrawal = `/v1/gh/${upstream.fullName}/withdraw`;
+    const { fields: held } = await client.get(`${withdrawal}?pr_hash=${hash}`);
+    const withdrawn = await client.post(withdrawal, { ...held, pr_hash: hash });
+    expect(withdrawn.heading, withdrawn.problem).toBe('Your pull request is withdrawn');
+    const again = await client.post(formPath(upstream), fields);
+    expect([again.status, again.problem]).toEqual([409, expect.stringMatching(/is withdrawn now/)]);
+    expect(typedIn(again.html, 'text')).toBe('one\n');
+    // Sent once more, it is a form of its own.
+    const anew = await client.post(formPath(upstream), typed(again, 'one\n', 'open'));
+    expect(anew.heading, anew.problem).toBe('Your pull request is open');
+    expect(hashIn(anew)).not.toBe(hash);
+  });
+
   it('applies to the newest version if others have changed something else, and shows both if they changed the file', async () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'a.txt': 'one\ntwo\n' } });
@@ -136,6 +167,8 @@ describe('a change', () => {
     expect(conflict.html).toMatch(/What others have changed/);
     expect(conflict.html).toMatch(/two &amp; three/);
     expect(typedIn(conflict.html, 'text')).toBe('ONE\ntwo\n');
+    const noFile = await client.post(formPath(upstream), { ...preview.fields, blob: tip, step: 'open' });
+    expect([noFile.status, noFile.html.includes('What others have changed')]).toEqual([409, false]);
     expect(await bed.host.pulls(upstream)).toEqual([]);
     const answer = await client.post(formPath(upstream), typed(conflict, 'ONE\ntwo & three\n', 'open'));
     expect(answer.heading, answer.problem).toBe('Your pull request is open');
@@ -249,6 +282,8 @@ describe('a form', () => {
       expect((await client.send('POST', path, body)).heading).toBe('This is not a form');
     }
     expect((await client.send('POST', path, `text=${'x'.repeat(8 * MEGABYTE)}`)).status).toBe(413);
+    // Not escaped, as no browser sends it: each character would be six in the page.
+    expect((await client.send('POST', path, `text=${'"'.repeat(3 * MEGABYTE)}`)).status).toBe(413);
     expect(await bed.host.pulls(upstream)).toEqual([]);
     const answer = await client.post(path, fields);
     expect(answer.heading, answer.problem).toBe('Your pull request is open');
@@ -267,6 +302,7 @@ describe('a form', () => {
     expect(await problem({ title: '  ' })).toMatch(/^Write a title/);
     expect(await problem({ title: 'x'.repeat(257) })).toMatch(/title must be one line/);
     expect(await problem({ text: 'one\n' })).toMatch(/not changed the text/);
+    expect(await problem({ description: 'Why:\n\tbecause', step: 'preview' })).toBe('');
     expect(await problem({ description: 'x'.repeat(4_001) })).toMatch(/at most 4000 characters/);
     const operator = new Operator(bed);
     await operator.setPanic(true);
@@ -290,6 +326,39 @@ describe('a form', () => {
       expect.stringMatching(/does not accept anonymous pull/),
     ]);
     expect(readRef(bed.host.forkPath(closed) ?? '', 'refs/heads/main')).toBeUndefined();
+  });
+});
+
+describe('a host that fails', () => {
+  it('is named, and what was typed stays', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'a.txt': 'one\n' } });
+    const client = clientOf();
+    const form = await client.get(opened(upstream, 'a.txt'));
+    const fields = typed(form, 'two\n', 'open');
+    const { faults } = bed.sandbox;
+    for (const answer of [{ status: 500 }, { status: 200, body: 'hello' }]) {
+      faults.inject({ path: /git-upload-pack$/, times: 9, answer });
+      const unread = await client.get(opened(upstream, 'a.txt'));
+      expect([unread.status, unread.problem]).toEqual([
+        502,
+        expect.stringMatching(/did not answer as expected/),
+      ]);
+      const unsent = await client.post(formPath(upstream), fields);
+      expect([unsent.status, unsent.problem]).toEqual([
+        502,
+        expect.stringMatching(/did not answer as expected/),
+      ]);
+      expect(typedIn(unsent.html, 'text')).toBe('two\n');
+      faults.clear();
+    }
+    faults.inject({ method: 'POST', path: /\/pulls$/, times: 9, answer: { status: 503 } });
+    const unopened = await client.post(formPath(upstream), fields);
+    faults.clear();
+    expect([unopened.status, unopened.problem]).toEqual([502, expect.stringMatching(/could not be opened/)]);
+    const answer = await client.post(formPath(upstream), fields);
+    expect(answer.heading, answer.problem).toBe('Your pull request is open');
+    await bed.host.onlyPull(upstream);
   });
 });
 

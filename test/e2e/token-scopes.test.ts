@@ -19,8 +19,8 @@ describe('a token without the scope workflow', () => {
       await clone.commit();
       await expectAccepted(bed, { upstream, clone }, await clone.push());
     }
-    const words = 'The token of the bot account lacks the scope workflow';
-    await expect.poll(() => alertTexts()).toEqual([expect.stringContaining(words)]);
+    const words = /^The token of the bot account at \S+ lacks the scope workflow/;
+    await expect.poll(() => alertTexts()).toEqual([expect.stringMatching(words)]);
     const line = / something is wrong with the token of the bot account outcome=no-workflow$/;
     expect(bed.logLines.filter((text) => line.test(text)).length).toBeGreaterThan(0);
     const metrics = await fetch(`${bed.service.url}/metrics`, { headers: { Accept: 'text/plain' } });

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { difference } from '../../src/edit/hunks.ts';
 import { diffLines } from '../../src/edit/line-diff.ts';
-import { fileText, linesOf, MAX_FILE_BYTES, newContent } from '../../src/edit/lines.ts';
+import { fileText, linesOf, MAX_FILE_BYTES, MAX_LINES, newContent } from '../../src/edit/lines.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import { runs } from '../support/runs.ts';
 
@@ -69,6 +69,7 @@ describe('the text of a file', () => {
     ['NUL', utf8('a\0b'), /contains NUL/],
     ['bytes that are not UTF-8', Uint8Array.of(0x61, 0xff), /not text in UTF-8/],
     ['half a character', Uint8Array.of(0xed, 0xa0, 0x80), /not text in UTF-8/],
+    ['more lines than fit into memory', utf8('\n'.repeat(MAX_LINES + 1)), /more than 100,000 lines/],
     ['a byte more than 1 MB', new Uint8Array(MAX_FILE_BYTES + 1).fill(0x61), /larger than 1 MB/],
   ])('with %s is not shown', (_, bytes, problem) => {
     expect(fileText(bytes)).toEqual({ kind: 'unfit', problem: expect.stringMatching(problem) });
@@ -111,6 +112,32 @@ describe('the difference of two texts', () => {
       { kind: 'added', count: 60_000 },
       { kind: 'same', count: 1 },
     ]);
+  });
+
+  it('shows each changed line and those near it once, in order, and leaves nothing out that is near', () => {
+    fc.assert(
+      fc.property(texts, texts, (before, after) => {
+        const { hunks, added, removed, isCut } = difference(before.join('\n'), after.join('\n'));
+        const lines = hunks.flatMap((hunk) => hunk.lines);
+        expect(isCut).toBe(false);
+        expect(lines.filter(({ kind }) => kind === 'added').length).toBe(added);
+        expect(lines.filter(({ kind }) => kind === 'removed').length).toBe(removed);
+        for (const side of ['before', 'after'] as const) {
+          const numbers = lines.map((each) => each[side]).filter((number) => number !== null);
+          expect(numbers).toEqual([...new Set(numbers)].toSorted((a, b) => a - b));
+        }
+        for (const hunk of hunks) {
+          const kinds = hunk.lines.map(({ kind }) => kind);
+          expect(kinds.findIndex((kind) => kind !== 'same')).toBeLessThanOrEqual(3);
+          expect(kinds.join(' ')).not.toMatch(/(?:same ){7}/);
+          for (const [index, { kind, before: number }] of hunk.lines.entries()) {
+            const next = hunk.lines[index + 1];
+            if (kind === 'same' && next?.kind === 'same') expect(next.before).toBe((number ?? 0) + 1);
+          }
+        }
+      }),
+      runs(500),
+    );
   });
 
   it('shows what has changed with its numbers and three lines around it', () => {

@@ -11,11 +11,11 @@ import { botAccess } from './support/contract-host.ts';
 import { BOT, BOT_SCOPES, type Gitea, type GiteaAddress, newToken, startGitea } from './support/gitea.ts';
 import { giteaProgram } from './support/gitea-build.ts';
 
-describe.skipIf(inject('gitea') === null)('a Gitea', () => {
-  const gitea = () => inject('gitea') as GiteaAddress;
-  const check = (more: Partial<HostAccess> = {}) => checkHost(botAccess(gitea(), more));
-  const sentenceOf = (result: HostCheck) => ('sentence' in result ? result.sentence : '');
+const gitea = () => inject('gitea') as GiteaAddress;
+const check = (more: Partial<HostAccess> = {}) => checkHost(botAccess(gitea(), more));
+const sentenceOf = (result: HostCheck) => ('sentence' in result ? result.sentence : '');
 
+describe.skipIf(inject('gitea') === null)('a Gitea', () => {
   it('with all that it takes is ready', async () => {
     expect(await check()).toMatchObject({ kind: 'ready', software: expect.stringMatching(/\d+\.\d+/) });
     expect(await check({ token: '' })).toMatchObject({ kind: 'ready' });
@@ -100,7 +100,7 @@ describe.skipIf(inject('gitea') === null)('a Gitea', () => {
     afterAll(() => closed?.stop());
 
     it('that only shows itself to people who are signed in is named', async () => {
-      expect(await checkHost(botAccess(closed))).toMatchObject({ kind: 'closed' });
+      expect(await checkHost(botAccess(closed.address))).toMatchObject({ kind: 'closed' });
     });
   });
 });

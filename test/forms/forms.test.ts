@@ -58,6 +58,11 @@ describe('the fields of a form', () => {
     expect(parseFormFields(text)).toBeNull();
   });
 
+  it.each(['a=&', '&'])('are none if there are more than any form has: %j', (pair) => {
+    expect(parseFormFields(pair.repeat(31))).not.toBeNull();
+    expect(parseFormFields(pair.repeat(32))).toBeNull();
+  });
+
   it('count once, and may be none', () => {
     expect([...(parseFormFields('a=1&a=2&&b=') ?? [])]).toEqual([
       ['a', '1'],
@@ -67,10 +72,10 @@ describe('the fields of a form', () => {
   });
 });
 
-describe('a thread', () => {
-  const name = (text: string) =>
-    parseThreadText(text, { owner: 'octo', name: 'hello' }, 'https://host.test:8443');
+const named = (text: string) =>
+  parseThreadText(text, { owner: 'octo', name: 'hello' }, 'https://host.test:8443');
 
+describe('a thread', () => {
   it.each([
     '12',
     ' #12 ',
@@ -79,7 +84,7 @@ describe('a thread', () => {
     'http://host.test:8443/octo/hello/pulls/12#issuecomment-1',
     'host.test:8443/octo/hello/issues/12',
   ])('is named by %j', (text) => {
-    expect(name(text)).toEqual({ kind: 'thread', number: 12 });
+    expect(named(text)).toEqual({ kind: 'thread', number: 12 });
   });
 
   it.each([
@@ -92,8 +97,8 @@ describe('a thread', () => {
     ['https://evil.test/octo/hello/issues/12', /not on host\.test:8443/],
     ['https://host.test:8443@evil.test/octo/hello/issues/12', /not on host\.test:8443/],
     ['https://host.test:8443/octo/other/issues/12', /another repository/],
-    ['javascript:alert(1)//host.test/octo/hello/issues/12', /./],
+    ['data:text/html,//host.test/octo/hello/issues/12', /./],
   ])('is not named by %j', (text, problem) => {
-    expect(name(text)).toEqual({ kind: 'invalid', problem: expect.stringMatching(problem) });
+    expect(named(text)).toEqual({ kind: 'invalid', problem: expect.stringMatching(problem) });
   });
 });

@@ -4,11 +4,11 @@
  * works when the host is itself again.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { GitHubRepositories } from '../../src/host/github/repositories.ts';
-import { GitHubActivity } from '../../src/host/github/activity.ts';
-import { GitHubThreads } from '../../src/host/github/threads.ts';
+import type { ActivityHost, RepositoryHost, ThreadHost } from '../../src/host/code-host.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { HostError } from '../../src/host/host-error.ts';
+import type { HostKind } from '../../src/host/kinds.ts';
+import { openActivity, openRepositories, openThreads } from '../../src/host/open.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
 import { MemoryBudget } from '../../src/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';
@@ -18,37 +18,44 @@ const NAME = { owner: 'octo', name: 'hello' };
 const REPOSITORY = { ...NAME, id: 7, networkId: 7, isPrivate: false, isArchived: false, sizeKb: 1 };
 const FORK = { owner: 'bot', name: 'hello' };
 const OID = 'a'.repeat(40);
-const LABEL = 'bot:anon-1';
 const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };
 
 interface World {
-  readonly github: GitHubRepositories;
-  readonly threads: GitHubThreads;
-  readonly activity: GitHubActivity;
+  readonly repositories: RepositoryHost;
+  readonly threads: ThreadHost;
+  readonly activity: ActivityHost;
   readonly git: GitTransport;
 }
 
-function opened(script: Script): World & { http: ScriptedHost } {
+function opened(kind: HostKind, script: Script): World & { http: ScriptedHost } {
   const http = new ScriptedHost(script);
   const clock = new PatientClock();
-  const access = { apiUrl: API, token: 'secret', http, ...ACCOUNT, clock };
+  const apiUrl = kind === 'github' ? API : `${API}/api/v1`;
+  const access = { kind, apiUrl, token: 'secret', http, ...ACCOUNT, clock };
   const smart = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT }, http);
   return {
     http,
-    github: new GitHubRepositories(access),
-    threads: new GitHubThreads(access),
-    activity: new GitHubActivity(access, () => {}),
+    repositories: openRepositories(access),
+    threads: openThreads(access),
+    activity: openActivity(access, () => {}),
     git: new GitTransport(smart, clock, new MemoryBudget().open(clock), null),
   };
 }
 
-const pull = {
+const pullOn = (kind: HostKind) => ({
   number: 3,
   html_url: 'https://host.test/octo/hello/pull/3',
   state: 'open',
+  user: { id: 1, login: 'bot' },
   base: { ref: 'main' },
-  head: { label: LABEL, ref: 'anon-1', user: { login: 'bot' }, repo: null },
-};
+  head: {
+    label: kind === 'github' ? 'bot:anon-1' : 'anon-1',
+    ref: 'anon-1',
+    sha: OID,
+    user: { login: 'bot' },
+    repo: null,
+  },
+});
 const comment = { id: 3, html_url: 'https://host.test/octo/hello/issues/1#3', body: 'x', user: { id: 1 } };
 const found = { id: 7, name: 'hello', owner: { login: 'octo' }, private: false, archived: false, size: 1 };
 const forked = { ...found, id: 8, owner: { login: 'bot' }, parent: { id: 7 } };
@@ -58,52 +65,60 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 const body = () => new Response('PACK').body as ReadableStream<Uint8Array>;
 
 /** A host in its right mind. */
-const sound: Script = ({ method, path }) => {
-  if (path.endsWith('/git-receive-pack')) {
-    return new Response(`${pkt(`\u0001${pkt('unpack ok\n')}${pkt('ok refs/heads/x\n')}0000`)}0000`);
-  }
-  if (path.endsWith('/git-upload-pack')) return new Response(`${pkt(`${OID} refs/heads/main\n`)}0000`);
-  if (method === 'DELETE') return new Response(null, { status: 204 });
-  if (path === '/user') return json(200, { id: 1, login: 'bot' });
-  if (path.endsWith('/forks')) return json(202, forked);
-  if (path.includes('/git/ref')) return json(method === 'POST' ? 201 : 200, ref);
-  if (path.endsWith('/merge-upstream')) return json(200, {});
-  if (path.includes('/contents/')) {
-    return json(200, { type: 'file', encoding: 'base64', content: '' });
-  }
-  if (/\/pulls(\?|$)/.test(path)) return method === 'POST' ? json(201, pull) : json(200, [pull]);
-  if (path.endsWith('/pulls/3')) {
-    const state = method === 'PATCH' ? 'closed' : 'open';
-    return json(200, { ...pull, state, closed_at: null, merged: false, merged_at: null });
-  }
-  if (/\/(reviews|notifications|files)(\?|$)/.test(path)) return json(200, []);
-  if (/\/issues\/\d+\/comments/.test(path))
-    return method === 'POST' ? json(201, comment) : json(200, [comment]);
-  if (path.includes('/issues/comments/3')) return json(200, comment);
-  if (path.endsWith('/issues')) return json(201, { number: 5, html_url: comment.html_url });
-  return json(200, found);
-};
+const soundAs =
+  (kind: HostKind): Script =>
+  ({ method, path }) => {
+    const pull = pullOn(kind);
+    if (path.endsWith('/git-receive-pack')) {
+      return new Response(`${pkt(`\u0001${pkt('unpack ok\n')}${pkt('ok refs/heads/x\n')}0000`)}0000`);
+    }
+    if (path.endsWith('/git-upload-pack')) return new Response(`${pkt(`${OID} refs/heads/main\n`)}0000`);
+    if (method === 'DELETE') return new Response(null, { status: 204 });
+    if (path.endsWith('/user')) return json(200, { id: 1, login: 'bot' });
+    if (path.endsWith('/forks')) return json(202, forked);
+    if (path.includes('/git/ref')) return json(method === 'POST' ? 201 : 200, ref);
+    if (/\/(merge-upstream|branches)$/.test(path)) return json(200, {});
+    if (path.includes('/contents/')) {
+      return json(200, { type: 'file', encoding: 'base64', content: '' });
+    }
+    if (/\/pulls(\?|$)/.test(path)) return method === 'POST' ? json(201, pull) : json(200, [pull]);
+    if (path.endsWith('/pulls/3')) {
+      const state = method === 'PATCH' ? 'closed' : 'open';
+      return json(200, { ...pull, state, closed_at: null, merged: false, merged_at: null });
+    }
+    if (/\/(reviews|notifications|files)(\?|$)/.test(path)) return json(200, []);
+    if (/\/issues\/\d+\/comments/.test(path))
+      return method === 'POST' ? json(201, comment) : json(200, [comment]);
+    if (path.includes('/issues/comments/3')) return json(200, comment);
+    if (path.endsWith('/issues')) return json(201, { number: 5, html_url: comment.html_url });
+    return json(200, found);
+  };
 
 const request = { head: HEAD, base: 'main', title: 't', body: 'b' };
 
 /** By name. `creates`: the path of what must not come into being twice. */
 const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; creates?: RegExp }>> = {
-  account: { run: ({ github }) => github.account() },
-  repository: { run: ({ github }) => github.repository(NAME) },
-  file: { run: ({ github }) => github.file(NAME, '.gitveil.yml') },
-  fork: { run: ({ github }) => github.fork(REPOSITORY) },
+  account: { run: ({ repositories }) => repositories.account() },
+  repository: { run: ({ repositories }) => repositories.repository(NAME) },
+  file: { run: ({ repositories }) => repositories.file(NAME, '.gitveil.yml') },
+  fork: { run: ({ repositories }) => repositories.fork(REPOSITORY) },
   syncBranch: {
-    run: ({ github }) => github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }),
+    run: ({ repositories }) =>
+      repositories.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }),
   },
   addBranch: {
-    run: ({ github }) => github.addBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }, OID),
+    run: ({ repositories }) =>
+      repositories.addBranch(FORK, { repository: REPOSITORY, name: 'main', tip: OID }, OID),
   },
-  deleteBranch: { run: ({ github }) => github.deleteBranch(FORK, 'anon-1') },
-  findPullRequest: { run: ({ github }) => github.findPullRequest(NAME, HEAD) },
-  openPullRequest: { run: ({ github }) => github.openPullRequest(NAME, request), creates: /\/pulls$/ },
-  closePullRequest: { run: ({ github }) => github.closePullRequest(NAME, 3) },
-  editPullRequest: { run: ({ github }) => github.editPullRequest(NAME, 3, { title: 't' }) },
-  changedSubmodules: { run: ({ github }) => github.changedSubmodules(NAME, 3) },
+  deleteBranch: { run: ({ repositories }) => repositories.deleteBranch(FORK, 'anon-1') },
+  findPullRequest: { run: ({ repositories }) => repositories.findPullRequest(NAME, HEAD) },
+  openPullRequest: {
+    run: ({ repositories }) => repositories.openPullRequest(NAME, request),
+    creates: /\/pulls$/,
+  },
+  closePullRequest: { run: ({ repositories }) => repositories.closePullRequest(NAME, 3) },
+  editPullRequest: { run: ({ repositories }) => repositories.editPullRequest(NAME, 3, { title: 't' }) },
+  changedSubmodules: { run: ({ repositories }) => repositories.changedSubmodules(NAME, 3) },
   createComment: { run: ({ threads }) => threads.createComment(NAME, 1, 'x'), creates: /\/comments$/ },
   createIssue: {
     run: ({ threads }) => threads.createIssue(NAME, { title: 't', body: 'b', labels: [] }),
@@ -210,10 +225,15 @@ function expectOneCreation({ asked }: ScriptedHost, creates: RegExp): void {
   }
 }
 
-describe.each(Object.entries(CALLS))('%s', (name, { run, creates }) => {
+const KINDS = ['github', 'gitea'] as const;
+const CASES = KINDS.flatMap((kind) => Object.entries(CALLS).map(([name, call]) => ({ kind, name, call })));
+
+describe.each(CASES)('$kind: $name', ({ kind, name, call: { run, creates } }) => {
+  const sound = soundAs(kind);
+
   it.each(Object.entries(ANSWERS))('bears %s', async (what, { answer, isUnknown = false }) => {
     let isSound = false;
-    const world = opened((asked) => (isSound ? sound(asked) : answer()));
+    const world = opened(kind, (asked) => (isSound ? sound(asked) : answer()));
     const outcome = await run(world).then(
       (value: unknown) => ({ value }),
       (error: unknown) => ({ error }),
@@ -232,7 +252,7 @@ describe.each(Object.entries(CALLS))('%s', (name, { run, creates }) => {
   it('bears silence', async () => {
     if (name.startsWith('listing') || name === 'pushing') return;
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort(new Error('too late')));
-    const world = opened(() => Promise.reject(new DOMException('too late', 'TimeoutError')));
+    const world = opened(kind, () => Promise.reject(new DOMException('too late', 'TimeoutError')));
     const error = await run(world).catch((failure: unknown) => failure);
     if (isRaw(name)) expect(error).toBeInstanceOf(Error);
     else {

@@ -1,4 +1,4 @@
-/** docs/host.md lists every REST call that the service makes to GitHub, and names tests that exist. */
+/** docs/host.md and docs/hosts.md list every REST call that the service makes, and name tests that exist. */
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -25,12 +25,43 @@ async function callsInSource(): Promise<string[]> {
   return calls.flatMap((call) => (call ? [`${call.DEFAULTS.method} ${call.DEFAULTS.url}`] : []));
 }
 
-it('docs/host.md lists every call, and its tests exist', async () => {
-  const text = await readFile(join(ROOT, 'docs/host.md'), 'utf8');
-  const listed = new Set(Array.from(text.matchAll(/^\| `([A-Z]+ \/[^`]*)`/gm), ([, call = '']) => call));
+/** As they stand in Forgejo's: whole routes, with the constants that begin them. */
+async function routesInSource(): Promise<string[]> {
+  const folder = join(ROOT, 'src/host/forgejo');
+  const texts = await Promise.all(
+    (await readdir(folder)).map((file) => readFile(join(folder, file), 'utf8')),
+  );
+  return texts.flatMap((text) => {
+    const constants = new Map(
+      Array.from(text.matchAll(/^const (\w+) = '(\/[^']+)';$/gm), ([, name = '', path = '']) => [name, path]),
+    );
+    const routes = text.matchAll(/['`]((?:GET|POST|PATCH|PUT|DELETE) [^'`]+)['`]/g);
+    return Array.from(routes, ([, route = '']) =>
+      route.replaceAll(/\$\{(\w+)\}/g, (_, name: string) => constants.get(name) ?? name),
+    );
+  });
+}
+
+async function listedIn(page: string): Promise<Set<string>> {
+  const text = await readFile(join(ROOT, page), 'utf8');
+  return new Set(Array.from(text.matchAll(/^\| `([A-Z]+ \/[^`]*)`/gm), ([, call = '']) => call));
+}
+
+it.each(['docs/host.md', 'docs/hosts.md'])('the tests that %s names exist', async (page) => {
+  const tests = (await readFile(join(ROOT, page), 'utf8')).match(/\btest\/[\w/.-]+\.test\.ts/g) ?? [];
+  expect(tests.length).toBeGreaterThan(3);
+  expect(tests.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+it('docs/hosts.md lists every call to Forgejo and Gitea, and no other', async () => {
+  expect([...(await listedIn('docs/hosts.md'))].toSorted()).toEqual(
+    [...new Set(await routesInSource())].toSorted(),
+  );
+});
+
+it('docs/host.md lists every call to GitHub', async () => {
+  const listed = await listedIn('docs/host.md');
   const called = new Set(await callsInSource());
   expect(called.size).toBeGreaterThan(15);
   expect([...called].filter((call) => !listed.has(call))).toEqual([]);
-  const tests = text.match(/\btest\/[\w/.-]+\.test\.ts/g) ?? [];
-  expect(tests.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });

@@ -31,7 +31,7 @@ const change = (text: string) => ({
   seen: text,
   text,
   title: text,
-  description: text,
+  description: `d${text}`,
   prHash: `h${text}`,
   prKey: text,
   needsKey: true,

@@ -55,6 +55,6 @@ hostContract((): ContractHost => ({
   async textOf({ owner, name }, number) {
     const headers = { authorization: `token ${sandbox.botToken}` };
     const answer = await fetch(`${sandbox.apiUrl}/repos/${owner}/${name}/issues/${number}`, { headers });
-    return ((await answer.json()) as { body: string }).body;
+    return (await answer.json<{ body: string }>()).body;
   },
 }));

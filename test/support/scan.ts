@@ -1,6 +1,6 @@
 /** Runs a PackScanner over pieces and notes what it hands on. */
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
-import { PackScanner } from '../../src/git/pack/pack-scanner.ts';
+import { type KeptTypes, PackScanner } from '../../src/git/pack/pack-scanner.ts';
 
 export interface Scan {
   readonly kept: readonly KeptObject[];
@@ -11,7 +11,11 @@ export interface Scan {
 }
 
 /** Throws what the scanner throws. */
-export function scan(pieces: readonly Uint8Array[], maxKeptBytes?: number): Scan {
+export function scan(
+  pieces: readonly Uint8Array[],
+  maxKeptBytes?: number,
+  keptTypes: KeptTypes = 'history',
+): Scan {
   const kept: KeptObject[] = [];
   const passed: Buffer[] = [];
   const refDeltaBases: string[] = [];
@@ -23,6 +27,7 @@ export function scan(pieces: readonly Uint8Array[], maxKeptBytes?: number): Scan
       onRefDelta: (base) => refDeltaBases.push(base),
     },
     maxKeptBytes === undefined ? {} : { maxBytes: maxKeptBytes },
+    keptTypes,
   );
   for (const piece of pieces) {
     const chunk = Uint8Array.from(piece);

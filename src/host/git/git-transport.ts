@@ -7,13 +7,8 @@
 import type { Clock } from '../../clock.ts';
 import { ByteReader } from '../../git/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
-import { parseCommit } from '../../git/commit.ts';
-import { CommitTable } from '../../git/commit-table.ts';
-import { ErrorPacket } from '../../git/error-packet.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
-import { PackScanner } from '../../git/pack/pack-scanner.ts';
-import { ProtocolError } from '../../git/protocol-error.ts';
 import {
   encodeHistoryFetch,
   encodeObjectFetch,
@@ -21,46 +16,22 @@ import {
   encodePackFetch,
   type HistoryRequest,
   type ObjectRequest,
-  readFetchSections,
   readLsRefs,
   type RefList,
 } from '../../git/protocol-v2.ts';
 import { readReportStatus, type ReportStatus } from '../../git/report-status.ts';
 import { BAND_DATA, readBands } from '../../git/side-band.ts';
-import { BodyError, chunksOf } from '../../streams.ts';
 import type { MemoryHold } from '../../memory-budget.ts';
 import { HostError, type HostErrorCode } from '../host-error.ts';
 import { RateLimitError } from '../account/rate-limit.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { withRetries } from '../rest/retry.ts';
-import { type Caller, HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
+import type { Caller, SmartHttp } from './smart-http.ts';
+import { type HistoryAnswer, packPieces, readHistory, readPackedObjects } from './upload-pack-answers.ts';
 
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
 const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
-
-/** What a pack of a few objects has besides them. */
-const PACK_OVERHEAD_BYTES = 4 * 1024;
-
-/** What a host says instead of a listing without commits, if it says anything. */
-const NONE_SELECTED = /no commits selected/;
-
-/** Of a pack that is handed on; as much as the largest repository that the service takes by default. */
-const MAX_COPIED_BYTES = 500 * 1024 * 1024;
-
-/** Commits of one listing, inflated, with what each costs besides: some 50,000. */
-const MAX_LISTED_BYTES = 20 * 1024 * 1024;
-/** What a listed commit takes besides its content: its place among the objects, its date and its parents. */
-const LISTED_COMMIT_BYTES = 160;
-/** More than a side-band packet of ordinary commits takes. */
-const LISTING_ROOM_BYTES = 512 * 1024;
-
-export type HistoryAnswer =
-  | { readonly kind: 'listed'; readonly commits: CommitTable }
-  /** No commit is new enough: Git then sends an empty answer. */
-  | { readonly kind: 'none-selected' }
-  /** `oldestAt`: the date of the oldest commit that was read. */
-  | { readonly kind: 'too-large'; readonly oldestAt: number };
 
 export interface PushReport extends ReportStatus {
   /** Other messages of the host, for instance which rule it applied. */
@@ -126,7 +97,7 @@ export class GitTransport {
     return this.#read(repository, 'upstream', async (caller) => {
       const body = encodeHistoryFetch(request);
       const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
-      return this.#readHistory(response, maxBytes, onWait);
+      return readHistory({ http: this.#http, memory: this.#memory }, response, maxBytes, onWait);
     });
   }
 
@@ -144,7 +115,7 @@ export class GitTransport {
     return this.#read(repository, owner, async (caller) => {
       const body = encodeObjectFetch(request);
       const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
-      return this.#readPackedObjects(response, maxBytes);
+      return readPackedObjects({ http: this.#http, memory: this.#memory }, response, maxBytes);
     });
   }
 
@@ -162,7 +133,7 @@ export class GitTransport {
     const response = await this.#read(repository, 'upstream', (caller) =>
       this.#http.post(repository, 'git-upload-pack', caller, body),
     );
-    return this.#packPieces(response);
+    return packPieces({ http: this.#http }, response);
   }
 
   /**
@@ -174,111 +145,6 @@ export class GitTransport {
     const response = await this.#http.post(fork, 'git-receive-pack', 'bot', body);
     // While the host checks the objects, it sends five bytes now and then, to keep the connection open.
     return this.#http.read(response, { maxBytes: MAX_REPORT_BYTES, pace: 'any' }, readPushReport);
-  }
-
-  async #readPackedObjects(
-    response: Response,
-    maxBytes: number,
-  ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
-    const objects = new Map<Oid, KeptObject>();
-    let usedBytes = 0;
-    const use = (bytes: number): void => {
-      this.#memory.use(bytes);
-      usedBytes += bytes;
-    };
-    const scanner = new PackScanner(
-      {
-        onKept: ({ type, oid, content }) => objects.set(oid, { type, oid, content: content.slice() }),
-        onPassed: () => {},
-        onRefDelta: () => {
-          throw new ProtocolError('bad-pack', 'The code host sent a difference without its base.');
-        },
-      },
-      { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, memory: { use } },
-      'everything',
-    );
-    const limits = { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, timeoutMs: HOST_TIMEOUT_MS };
-    const reader = new ByteReader(chunksOf(response.body, limits));
-    try {
-      // Once for all: the objects, and the copies of them.
-      await this.#memory.makeRoom(2 * limits.maxBytes);
-      const sections = await readFetchSections(reader);
-      if (sections.kind === 'refused') throw new ErrorPacket(sections.message);
-      for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
-      scanner.finish();
-      return objects;
-    } catch (error) {
-      await reader.cancel();
-      if ((error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large') {
-        return null;
-      }
-      if (error instanceof HostError) throw error;
-      throw this.#http.unreachable(error);
-    } finally {
-      scanner.kept.free();
-      this.#memory.free(usedBytes);
-    }
-  }
-
-  async *#packPieces(response: Response): AsyncGenerator<Uint8Array> {
-    const limits = { maxBytes: MAX_COPIED_BYTES, timeoutMs: HOST_TIMEOUT_MS, pace: 'any' } as const;
-    const reader = new ByteReader(chunksOf(response.body, limits));
-    let isWhole = false;
-    try {
-      const sections = await readFetchSections(reader);
-      if (sections.kind === 'refused') throw new ErrorPacket(sections.message);
-      for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) yield data;
-      isWhole = true;
-    } catch (error) {
-      throw this.#http.unreachable(error);
-    } finally {
-      if (!isWhole) await reader.cancel();
-    }
-  }
-
-  async #readHistory(response: Response, maxBytes: number, onWait: () => void): Promise<HistoryAnswer> {
-    let usedBytes = 0;
-    const use = (bytes: number): void => {
-      this.#memory.use(bytes);
-      usedBytes += bytes;
-    };
-    const commits = new CommitTable();
-    const scanner = new PackScanner(
-      {
-        onKept: ({ type, oid, content }) => {
-          if (type !== 'commit') return;
-          const { parents, committedAt } = parseCommit(content);
-          commits.add({ oid, parents, committedAt });
-        },
-        onPassed: () => {},
-        onRefDelta: () => {},
-      },
-      { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory: { use } },
-    );
-    const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
-    try {
-      const sections = await readFetchSections(reader).catch(() => null);
-      if (sections?.kind === 'refused' && !NONE_SELECTED.test(sections.message)) {
-        throw new ErrorPacket(sections.message);
-      }
-      if (sections?.kind !== 'pack') return { kind: 'none-selected' };
-      for await (const { band, data } of readBands(reader, true)) {
-        await this.#memory.makeRoom(LISTING_ROOM_BYTES, onWait);
-        if (band === BAND_DATA) scanner.scan(data);
-      }
-      scanner.finish();
-      return { kind: 'listed', commits };
-    } catch (error) {
-      await reader.cancel();
-      if ((error instanceof BodyError || error instanceof ProtocolError) && error.code === 'too-large') {
-        return { kind: 'too-large', oldestAt: commits.oldestAt };
-      }
-      if (error instanceof HostError) throw error;
-      throw this.#http.unreachable(error);
-    } finally {
-      scanner.kept.free();
-      this.#memory.free(usedBytes);
-    }
   }
 
   /**

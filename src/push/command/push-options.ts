@@ -3,9 +3,9 @@ import { isValidRefName } from '../../git/ref-name.ts';
 
 export const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
 const PR_KEY_PATTERN = /^[0-9a-f]{32}$/;
-/** What the host accepts: no control characters. Git sends one line; the service's own form also more. */
+/** What the host accepts: no control characters. Git sends one line; the service's own form also more, and tabs. */
 const TITLE_PATTERN = /^\P{Cc}{1,256}$/u;
-const DESCRIPTION_PATTERN = /^(?:\P{Cc}|\n){0,4000}$/u;
+const DESCRIPTION_PATTERN = /^(?:\P{Cc}|[\n\t]){0,4000}$/u;
 /** Shown once, because a push may contain any number of unknown options. */
 const WARNING =
   'The service does not know one of the push options and ignores it. ' +

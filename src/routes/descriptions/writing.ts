@@ -161,7 +161,6 @@ function report(): Description {
       200: answer('The report was received.', as(HTML), asJson(reportAnswer)),
       400: answer('The hash is not valid.', as(HTML), asError('invalid hash')),
       403: answer('A page of another site sent this.', as(HTML), asError()),
-      404: answer('Nobody has written under this pseudonym.', as(HTML), asError()),
       408: answer('The body did not arrive completely.', as(HTML), asError()),
       429: answer(
         'The address has sent too many reports, or reported too many unknown hashes.',

@@ -10,8 +10,10 @@ import type { AppEnv } from '../../env.ts';
 import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
 import { type FormToken, newFormToken, readFormToken } from '../../forms/form-token.ts';
 import { ByteReader } from '../../git/byte-reader.ts';
+import { HostError } from '../../host/host-error.ts';
 import { INVALID_NAME, type RepositoryName } from '../../host/repository-name.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
+import type { MemoryHold } from '../../memory-budget.ts';
 import { problemPage } from '../../pages/report-page.ts';
 import { BodyError, chunksOf, drain } from '../../streams.ts';
 import { answerPage } from '../pages/page.ts';
@@ -31,9 +33,22 @@ export interface SentForm {
   readonly problem: string | null;
 }
 
+/** A text in memory: as it was sent, as fields, as lines, and in the page. */
+const FORM_COPIES = 4;
+
+/** Of all fields, decoded: a file of 1 MB whose characters are all line ends. A page escapes some to six characters. */
+const MAX_CHARACTERS = 2.5 * 1024 * 1024;
+
 const EXPIRED = 'This form was open for more than a day. Check what you wrote, and send it again.';
 const FORGED =
   'This service did not make this form, or made it for another page. Check it, and send it again.';
+
+const TOO_LARGE = [
+  'The form is too large',
+  'Go back, and shorten what you wrote. Large changes need Git.',
+] as const;
+/** Going back empties the form in some browsers, because its page is not kept. */
+export const SEND_AGAIN = 'Reload this page in a minute: your browser then sends what you wrote again.';
 
 /** Calls the handler only with a valid name. */
 export const onRepositoryPage = (handle: (c: Context<AppEnv>, target: RepositoryName) => Answer) =>
@@ -47,17 +62,40 @@ export async function formToken(c: Context<AppEnv>, path: string): Promise<strin
   return newFormToken(secret, path, Date.now(), crypto.getRandomValues(new Uint8Array(8)));
 }
 
+export interface FormLimits {
+  /** That the form's token must be for. */
+  readonly path: string;
+  readonly maxBytes: number;
+  /** What the request holds. It is ended with the answer. */
+  readonly memory: MemoryHold;
+}
+
 /**
- * The form that was sent, or the answer if it cannot be read.
- * @param path that the form's token must be for.
+ * Reads the form that was sent, and answers it. What has arrived counts in the memory of all requests; what is only
+ * announced does not, so that nobody can take memory by promising a form. Continues also if the person leaves, until the
+ * memory is given back.
  */
-export async function readForm(
+export async function answerForm(
   c: Context<AppEnv>,
-  path: string,
-  maxBytes: number,
+  limits: FormLimits,
+  answer: (sent: SentForm) => Promise<Response>,
+): Promise<Response> {
+  const answering = readForm(c, limits)
+    .then((sent) => (sent instanceof Response ? sent : answer(sent)))
+    .finally(() => limits.memory.end());
+  c.executionCtx.waitUntil(answering.then(ignore, ignore));
+  return answering;
+}
+
+const ignore = (): void => {};
+
+/** The form, or the answer if it cannot be read. */
+async function readForm(
+  c: Context<AppEnv>,
+  { path, maxBytes, memory }: FormLimits,
 ): Promise<SentForm | Response> {
   const source = chunksOf(c.req.raw.body, { maxBytes, timeoutMs: c.var.config.readTimeoutMs });
-  const refuse = async (status: 403 | 408 | 413 | 415 | 400, title: string, explanation: string) => {
+  const refuse = async (status: 400 | 403 | 408 | 413 | 415 | 503, title: string, explanation: string) => {
     // A browser that cannot send the rest never shows the answer.
     await drain(new ByteReader(source), 'end');
     return answerPage(c, problemPage(title, explanation), status, NOT_KEPT);
@@ -77,14 +115,20 @@ export async function readForm(
   let text = '';
   try {
     for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
+      const bytes = FORM_COPIES * chunk.byteLength;
+      await memory.makeRoom(bytes);
+      memory.use(bytes);
       text += decoder.decode(chunk, { stream: true });
       source.recycle?.();
     }
   } catch (error) {
+    if (error instanceof HostError && error.code === 'busy') {
+      return refuse(503, 'The service is busy', `${error.publicMessage} ${SEND_AGAIN}`);
+    }
     if (!(error instanceof BodyError)) throw error;
     return error.code === 'too-large'
-      ? refuse(413, 'The form is too large', 'Go back, and shorten what you wrote. Large changes need Git.')
-      : refuse(408, 'The form did not arrive completely', 'Go back, and send it again.');
+      ? refuse(413, ...TOO_LARGE)
+      : refuse(408, 'The form did not arrive completely', SEND_AGAIN);
   }
   const fields = parseFormFields(text);
   if (fields === null) {
@@ -93,6 +137,9 @@ export async function readForm(
       'This is not a form',
       'Open the form on this service in a browser, and send it from there.',
     );
+  }
+  if ([...fields.values()].reduce((sum, value) => sum + value.length, 0) > MAX_CHARACTERS) {
+    return refuse(413, ...TOO_LARGE);
   }
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const token = readFormToken(secret, path, fields.get('token') ?? '', Date.now());

@@ -1,8 +1,10 @@
 /** Open an issue with a form. The JSON endpoint's code does it: see src/routes/threads/create-issue.ts. */
 import type { Context } from 'hono';
+import { systemClock } from '../../clock.ts';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { fullName, type RepositoryName } from '../../host/repository-name.ts';
+import { isolateMemory } from '../../memory-budget.ts';
 import { donePage, type IssueForm, issueFormPage, issuePreviewPage } from '../../pages/forms/thread-pages.ts';
 import { countAct } from '../../middleware/measure.ts';
 import { answerPage } from '../pages/page.ts';
@@ -10,7 +12,7 @@ import type { Refused } from '../request/refused.ts';
 import { sentence } from '../request/rate-limit.ts';
 import { remotePath } from '../request/remote-path.ts';
 import { checkIssue, createIssue } from '../threads/create-issue.ts';
-import { formToken, NOT_KEPT, readForm } from './form-request.ts';
+import { answerForm, formToken, NOT_KEPT, type SentForm } from './form-request.ts';
 import { ISSUE_FORM, REPLY_FORM } from './paths.ts';
 
 /** The longest text that the host takes, with every character in four bytes, each of them escaped. */
@@ -21,9 +23,12 @@ export async function showIssueForm(c: Context<AppEnv>, target: RepositoryName):
 }
 
 export async function sendIssueForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const action = remotePath(c.var.host, target) + ISSUE_FORM;
-  const sent = await readForm(c, action, MAX_TEXT_FORM_BYTES);
-  if (sent instanceof Response) return sent;
+  const path = remotePath(c.var.host, target) + ISSUE_FORM;
+  const limits = { path, maxBytes: MAX_TEXT_FORM_BYTES, memory: isolateMemory.open(systemClock) };
+  return answerForm(c, limits, (sent) => answerIssue(c, target, sent));
+}
+
+async function answerIssue(c: Context<AppEnv>, target: RepositoryName, sent: SentForm): Promise<Response> {
   const { fields, token } = sent;
   const form = await formOf(c, target, fields, sent.problem, token?.text);
   const step = fields.get('step');

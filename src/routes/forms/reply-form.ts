@@ -1,9 +1,11 @@
 /** Reply to an issue or a pull request with a form. The JSON endpoint's code does it: src/routes/threads/post-comment.ts. */
 import type { Context } from 'hono';
+import { systemClock } from '../../clock.ts';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { parseThreadText } from '../../forms/thread-text.ts';
 import { fullName, type RepositoryName } from '../../host/repository-name.ts';
+import { isolateMemory } from '../../memory-budget.ts';
 import { commentText } from '../../identity/footer.ts';
 import {
   donePage,
@@ -21,7 +23,7 @@ import { type Refused, refused } from '../request/refused.ts';
 import { remotePath } from '../request/remote-path.ts';
 import { isBlank } from '../schemas/text.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/post-comment.ts';
-import { formToken, NOT_KEPT, readForm } from './form-request.ts';
+import { answerForm, formToken, NOT_KEPT, type SentForm } from './form-request.ts';
 import { MAX_TEXT_FORM_BYTES } from './issue-form.ts';
 import { REPLY_FORM } from './paths.ts';
 
@@ -49,8 +51,12 @@ export async function showReplyForm(c: Context<AppEnv>, target: RepositoryName):
 }
 
 export async function sendReplyForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const sent = await readForm(c, remotePath(c.var.host, target) + REPLY_FORM, MAX_TEXT_FORM_BYTES);
-  if (sent instanceof Response) return sent;
+  const path = remotePath(c.var.host, target) + REPLY_FORM;
+  const limits = { path, maxBytes: MAX_TEXT_FORM_BYTES, memory: isolateMemory.open(systemClock) };
+  return answerForm(c, limits, (sent) => answerReply(c, target, sent));
+}
+
+async function answerReply(c: Context<AppEnv>, target: RepositoryName, sent: SentForm): Promise<Response> {
   const { fields, token } = sent;
   const named = parseThreadText(fields.get('number') ?? '', target, c.var.host.url);
   // The form itself has written the number.

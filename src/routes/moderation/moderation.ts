@@ -10,8 +10,7 @@ import { problemPage, receivedPage, REPORT_PATH, reportPage } from '../../pages/
 import { BodyError, chunksOf } from '../../streams.ts';
 import { clientOf, rateWindowOf } from '../request/client.ts';
 import { isCrossSite } from '../request/cross-site.ts';
-import { identityOf, mayHaveReports, mayHaveWritten } from '../request/identity.ts';
-import { countVainLookUp, knownWait } from '../request/rate-limit.ts';
+import { identityOf, mayHaveReports } from '../request/identity.ts';
 import { answerPage, preferredType } from '../pages/page.ts';
 import { type ReportAnswer, reportQuery, reportRequest, type StandingAnswer } from '../schemas/moderation.ts';
 import { retryAfter } from '../request/write-refusal.ts';
@@ -35,11 +34,6 @@ const INVALID_HASH: Refusal = {
   title: 'No such pseudonym',
   explanation: 'A pseudonym has 8 hexadecimal characters. Follow the “report” link below its comment.',
   error: 'invalid hash',
-};
-const NOBODY: Refusal = {
-  status: 404,
-  title: 'Nobody has written under this pseudonym',
-  explanation: 'Compare it with the one below the comment, and follow its “report” link.',
 };
 const CROSS_SITE: Refusal = {
   status: 403,
@@ -79,13 +73,6 @@ moderation.post(REPORT_PATH, async (c) => {
   const request = reportRequest.safeParse(await readFields(c));
   if (!request.success) return refuse(c, INVALID_HASH);
   const { hash } = request.data;
-  const known = await knownWait(c, 'lookUps').catch(() => 0);
-  const isUnknown = known === 0 && !(await mayHaveWritten(c, hash));
-  const lookUpWaitMs = isUnknown ? await countVainLookUp(c) : known;
-  if (lookUpWaitMs > 0) {
-    return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(lookUpWaitMs) } });
-  }
-  if (isUnknown) return refuse(c, NOBODY);
   const client = await clientOf(c);
   const { allowed, waitMs } = await rateWindowOf(c.env, client).hit('reports', c.var.config.limits.reports);
   if (!allowed) return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(waitMs) } });

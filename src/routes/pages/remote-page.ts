@@ -1,5 +1,6 @@
 /** GET /v1/gh/<owner>/<repo>, for a person who opens a remote's address in a browser. */
 import type { Context } from 'hono';
+import { systemClock } from '../../clock.ts';
 import { recordName, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { RepositoryName } from '../../host/repository-name.ts';
@@ -14,6 +15,8 @@ import { answerPage } from './page.ts';
 
 /** Each is an object that is asked. */
 const MAX_LISTED = 10;
+/** How long to wait for the policy. The rest of the page does not need the code host. */
+const PATIENCE_MS = 5_000;
 /** The service learns of events at the code host once a minute. */
 const KEPT_SECONDS = 60;
 
@@ -22,7 +25,10 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   // The host is asked at most every five minutes; of made-up names, as often as for clones.
   const mayAsk = async () => (await refuseTooMany(c, 'discoveries')) === null;
   const [policy, pullRequests] = await Promise.all([
-    openPolicies(c.env, config, host, logger, http).of(target, mayAsk),
+    Promise.race([
+      openPolicies(c.env, config, host, logger, http).of(target, mayAsk),
+      systemClock.sleep(PATIENCE_MS).then(() => undefined),
+    ]),
     listed(c, target),
   ]);
   const path = remotePath(host, target);

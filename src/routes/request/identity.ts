@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import type { Identity } from '../../durable/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { isListed } from '../../stats/listed-pseudonyms.ts';
-import { openLedger } from '../../stats/open-ledger.ts';
 
 export function identityOf(c: Context<AppEnv>, hash: string): DurableObjectStub<Identity> {
   return c.env.IDENTITIES.get(c.env.IDENTITIES.idFromName(hash));
@@ -15,16 +14,4 @@ export async function mayHaveReports(c: Context<AppEnv>, hash: string): Promise<
     c.var.logger.warn('the list of pseudonyms does not answer', { error });
     return true;
   });
-}
-
-/** False: nobody has written under it. The ledger knows those that are older than the list. */
-export async function mayHaveWritten(c: Context<AppEnv>, hash: string): Promise<boolean> {
-  if (await mayHaveReports(c, hash)) return true;
-  const { config, logger, http } = c.var;
-  try {
-    return (await openLedger(c.env, config, http).karma(hash)) !== null;
-  } catch (error) {
-    logger.warn('the ledger does not answer', { error });
-    return true;
-  }
 }

@@ -78,7 +78,7 @@ export function useChromium(): Chromium {
 
 /** What axe finds wrong with the page for people who see, hear or move differently; empty: nothing. */
 export async function accessibilityProblems(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate<axe.AxeResults>('axe.run()');
   return violations.map(
     ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html).join(' ')}`,

@@ -24,8 +24,11 @@ export function contractHost(gitea: GiteaAddress): ContractHost {
 }
 
 /** As the service speaks to it in the name of its bot. */
-export function botAccess({ apiUrl, botToken }: GiteaAddress, more: Partial<HostAccess> = {}): HostAccess {
-  return { kind: 'gitea', apiUrl, token: botToken, http: NODE_HTTP, clock: HASTY_CLOCK, ...ACCOUNT, ...more };
+export function botAccess(
+  { kind, apiUrl, botToken }: GiteaAddress,
+  more: Partial<HostAccess> = {},
+): HostAccess {
+  return { kind, apiUrl, token: botToken, http: NODE_HTTP, clock: HASTY_CLOCK, ...ACCOUNT, ...more };
 }
 
 interface Wanted {

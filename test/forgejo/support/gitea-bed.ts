@@ -51,7 +51,7 @@ export class GiteaBed {
 
   static async start(gitea: GiteaAddress): Promise<GiteaBed> {
     const proxy = await startRecordingProxy(gitea.url);
-    const env = { HOSTS: `${HOST_KEY}=gitea:${proxy.url}`, HOSTING_TOKEN_MY: gitea.botToken };
+    const env = { HOSTS: `${HOST_KEY}=${gitea.kind}:${proxy.url}`, HOSTING_TOKEN_MY: gitea.botToken };
     return new GiteaBed(await TestBed.start({ env }), gitea, proxy);
   }
 

@@ -18,10 +18,9 @@ const BUILD: CachedBuild = {
   steps: () => [
     ['go', 'mod', 'download', MODULE],
     ['sh', '-c', `cp -r "$(go env GOMODCACHE)/${MODULE}" source && chmod -R u+w source`],
-    [
-      ...['go', '-C', 'source', 'build', '-o', '../gitea'],
-      ...['-tags', 'sqlite,sqlite_unlock_notify', '-ldflags', `-X main.Version=${VERSION}`, '.'],
-    ],
+    'go -C source build -o ../gitea -tags sqlite,sqlite_unlock_notify'
+      .split(' ')
+      .concat('-ldflags', `-X main.Version=${VERSION}`, '.'),
     // Read when it runs.
     ['sh', '-c', 'mv source/templates source/options source/public . && rm -rf source'],
   ],

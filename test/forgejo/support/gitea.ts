@@ -21,6 +21,7 @@ const STOP_TIMEOUT_MS = 10_000;
 
 /** As plain data, which crosses from the program that starts it to the tests. */
 export interface GiteaAddress {
+  readonly kind: 'gitea' | 'forgejo';
   readonly url: string;
   readonly apiUrl: string;
   readonly botToken: string;
@@ -32,7 +33,8 @@ export interface GiteaAddress {
   readonly config: string;
 }
 
-export interface Gitea extends GiteaAddress {
+export interface Gitea {
+  readonly address: GiteaAddress;
   stop(): Promise<void>;
 }
 
@@ -64,7 +66,8 @@ export async function startGitea({ program, folder }: Ready, settings: GiteaSett
       ...more,
     );
   }
-  const botToken = await newToken(address, BOT, BOT_SCOPES);
+  // The bot need see nothing that the public does not.
+  const botToken = await newToken(address, BOT, `public-only,${BOT_SCOPES}`);
   const maintainerToken = await newToken(address, MAINTAINER, 'all');
   const child = spawn(program, ['--config', config, 'web'], { env: environment(config), stdio: 'ignore' });
   const ended = once(child, 'exit');
@@ -83,7 +86,9 @@ export async function startGitea({ program, folder }: Ready, settings: GiteaSett
     await stop();
     throw error;
   }
-  return { ...address, botToken, maintainerToken, stop };
+  const isForgejo = (await fetch(`${url}/api/forgejo/v1/version`)).ok;
+  const kind = isForgejo ? 'forgejo' : 'gitea';
+  return { address: { ...address, kind, botToken, maintainerToken }, stop };
 }
 
 /** Runs Gitea's command line; answers what it printed. */

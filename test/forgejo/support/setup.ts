@@ -18,8 +18,8 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     project.provide('gitea', null);
     return undefined;
   }
-  const { stop, ...address } = await startGitea(found);
-  project.provide('gitea', address);
+  const gitea = await startGitea(found);
+  project.provide('gitea', gitea.address);
   await setupWorker(project);
-  return stop;
+  return () => gitea.stop();
 }

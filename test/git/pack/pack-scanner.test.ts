@@ -36,6 +36,25 @@ describe.each(CHUNKINGS)('a scan of %s chunks', (_, cut) => {
     expect(refDeltaBases).toEqual([]);
   });
 
+  it('keeps trees, blobs and their deltas, too, if all objects are wanted', () => {
+    const { bytes } = buildPack([
+      whole('blob', BLOB),
+      whole('commit', COMMIT),
+      { type: 'ofs-delta', base: 0, delta: makeDelta(BLOB, OTHER_BLOB) },
+      whole('tree', TREE),
+      { type: 'ref-delta', base: oidOf('tree', TREE), delta: makeDelta(TREE, Buffer.concat([TREE, TREE])) },
+    ]);
+    const { kept, passed } = scan(cut(bytes), undefined, 'everything');
+    expect(kept.map(({ type, oid, content }) => [type, oid, Buffer.from(content)])).toEqual([
+      ['blob', oidOf('blob', BLOB), BLOB],
+      ['commit', oidOf('commit', COMMIT), COMMIT],
+      ['blob', oidOf('blob', OTHER_BLOB), OTHER_BLOB],
+      ['tree', oidOf('tree', TREE), TREE],
+      ['tree', oidOf('tree', Buffer.concat([TREE, TREE])), Buffer.concat([TREE, TREE])],
+    ]);
+    expect(passed).toHaveLength(0);
+  });
+
   it('passes trees, blobs and their deltas on as they came, without the commits', () => {
     const delta = makeDelta(BLOB, OTHER_BLOB);
     const { bytes, offsets } = buildPack([

@@ -1,8 +1,15 @@
 /** What every host promises of repositories and forks (`RepositoryHost`). One case for each row, and its refusals. */
 import { describe, expect, it } from 'vitest';
+import type { ContractRepository } from './contract-host.ts';
 import { unique, type World } from './world.ts';
 
 const MISSING = { owner: 'nobody-has-this-name', name: 'nothing' };
+
+const branchOf = async (repository: ContractRepository, name = 'main') => ({
+  repository: repository.name,
+  name,
+  tip: await repository.upstream.tip(name),
+});
 
 export function repositoriesContract(world: () => World): void {
   describe('repositories', () => {
@@ -14,11 +21,12 @@ export function repositoriesContract(world: () => World): void {
 
     it('a repository is found, also under a former name; a private one is called so; another is missing', async () => {
       const { repositories, host } = world();
-      const { name, rename } = await host.createRepository();
+      const repository = await host.createRepository();
+      const { name } = repository;
       const found = await repositories.repository(name);
       expect(found).toMatchObject({ ...name, isPrivate: false, isArchived: false });
       const newName = unique('renamed');
-      await rename(newName);
+      await repository.rename(newName);
       expect(await repositories.repository(name)).toEqual({ ...found, name: newName });
       await expect(repositories.repository(MISSING)).rejects.toMatchObject({ code: 'missing' });
     });
@@ -57,15 +65,6 @@ export function repositoriesContract(world: () => World): void {
   });
 
   describe('branches of the fork', () => {
-    const branchOf = async (
-      repository: Awaited<ReturnType<World['forked']>>['repository'],
-      name = 'main',
-    ) => ({
-      repository: repository.name,
-      name,
-      tip: await repository.upstream.tip(name),
-    });
-
     it('follow upstream, as often as one asks', async () => {
       const { repository, fork } = await world().forked();
       await repository.upstream.grow({ count: 3 });

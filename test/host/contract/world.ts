@@ -19,11 +19,12 @@ import type { Http } from '../../../src/outgoing/http-client.ts';
 
 /** Of Node.js, in place of the service's own client over workerd's sockets; which redirects it follows is the same. */
 export const NODE_HTTP: Http = {
-  fetch: (url, init = {}) => {
-    const isStream = init.body instanceof ReadableStream;
-    const isRead = (init.method ?? 'GET') === 'GET';
-    const redirect = init.redirect ?? (isRead ? 'follow' : 'manual');
-    return fetch(url, { ...init, redirect, ...(isStream && { duplex: 'half' }) } as RequestInit);
+  fetch: (url, init) => {
+    const isRead = (init?.method ?? 'GET') === 'GET';
+    const redirect = init?.redirect ?? (isRead ? 'follow' : 'manual');
+    // Node.js insists on it for a body that is a stream.
+    const streaming = init?.body instanceof ReadableStream ? { duplex: 'half' } : {};
+    return fetch(url, { ...init, redirect, ...streaming });
   },
 };
 
@@ -81,8 +82,13 @@ export class World {
     changes = [`M 100644 inline ${branch}.txt`, 'data 5', 'work', ''],
   ): Promise<string> {
     const lines = [
-      ...[`commit refs/work/${branch}`, 'committer bot <bot@gitveil.invalid> 1700000000 +0000'],
-      ...['data 5', 'Work', `from ${await upstream.tip()}`, ...changes, ''],
+      `commit refs/work/${branch}`,
+      'committer bot <bot@gitveil.invalid> 1700000000 +0000',
+      'data 5',
+      'Work',
+      `from ${await upstream.tip()}`,
+      ...changes,
+      '',
     ];
     const cwd = upstream.path;
     const env = neutralEnvironment({ GIT_CONFIG_GLOBAL: '/dev/null' });

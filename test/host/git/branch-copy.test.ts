@@ -41,7 +41,10 @@ describe('a branch', () => {
     const { clock, copy, sent } = world(2 * PACK_BYTES);
     for (let time = 0; time < 2; time++) await copy('octo');
     for (const owner of ['octo', 'OCTO']) {
-      await expect(copy(owner)).rejects.toMatchObject({ code: 'refused', publicMessage: expect.stringContaining('copied too much') });
+      await expect(copy(owner)).rejects.toMatchObject({
+        code: 'refused',
+        publicMessage: expect.stringContaining('copied too much'),
+      });
     }
     expect(sent()).toBeLessThan(3 * PACK_BYTES);
     await copy('other');

@@ -6,6 +6,8 @@ import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isKnownPublic } from '../../../src/host/git/visibility.ts';
 import { MemoryBudget } from '../../../src/memory-budget.ts';
 import { ACCOUNT } from '../support/back-off.ts';
+import { BAND_DATA, encodeBand } from '../../../src/git/side-band.ts';
+import { buildPack, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
@@ -138,5 +140,51 @@ describe('a look-up', () => {
     isPrivate = true;
     await github.repository({ owner: 'octo', name: 'old' });
     expect([isKnown('old'), isKnown('new')]).toEqual([false, false]);
+  });
+});
+
+describe('objects that are read by their ids', () => {
+  const BLOB = Buffer.from('content of a file\n');
+  const { bytes: pack } = buildPack([{ type: 'blob', content: BLOB }]);
+  const read = (answer: Uint8Array | string, maxBytes = 1024) =>
+    opened(() => new Response(answer)).transport.readObjects(
+      REPOSITORY,
+      { wants: [OID] },
+      maxBytes,
+      'upstream',
+    );
+  const answered = (...pieces: Uint8Array[]) =>
+    Buffer.concat([
+      Buffer.from(pkt('packfile\n')),
+      ...pieces.map((piece) => Buffer.from(encodeBand(BAND_DATA, piece))),
+      Buffer.from('0000'),
+    ]);
+
+  it('come with what was asked for, and stay when the memory is given back', async () => {
+    const oid = oidOf('blob', BLOB);
+    const objects = await read(answered(pack.subarray(0, 20), pack.subarray(20)));
+    expect(objects?.get(oid)).toEqual({ type: 'blob', oid, content: new Uint8Array(BLOB) });
+  });
+
+  it.each([
+    ['says that it has none', pkt('ERR upload-pack: not our ref\n'), /says: upload-pack: not our ref/],
+    ['says nothing', '0000', /did not answer as expected/],
+    ['ends too early', answered(pack.subarray(0, -21)), /did not answer as expected/],
+    [
+      'sends a difference without its base',
+      answered(buildPack([{ type: 'ref-delta', base: OID, delta: makeDelta(BLOB, BLOB) }]).bytes),
+      /did not answer as expected/,
+    ],
+    ['sends something else', 'hello', /did not answer as expected/],
+  ])('fail in words if the host %s', async (_, answer, message) => {
+    await expect(read(answer)).rejects.toMatchObject({
+      code: 'unreachable',
+      publicMessage: expect.stringMatching(message),
+    });
+  });
+
+  it('are none if they are larger than wanted', async () => {
+    const { bytes } = buildPack([{ type: 'blob', content: Buffer.alloc(10_000) }]);
+    expect(await read(answered(bytes))).toBeNull();
   });
 });

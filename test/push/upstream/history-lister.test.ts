@@ -1,7 +1,8 @@
 /** How often the host is asked for a listing that several requests need, or that is too large. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CommitTable } from '../../../src/git/commit-table.ts';
-import type { GitTransport, HistoryAnswer } from '../../../src/host/git/git-transport.ts';
+import type { GitTransport } from '../../../src/host/git/git-transport.ts';
+import type { HistoryAnswer } from '../../../src/host/git/upload-pack-answers.ts';
 import { HistoryCache } from '../../../src/push/upstream/history-cache.ts';
 import { HistoryLister } from '../../../src/push/upstream/history-lister.ts';
 import { oidNumber } from '../../support/objects.ts';
@@ -63,12 +64,9 @@ describe('a listing', () => {
   });
 
   it('that another host has made of the same tip, or finds too large, or is slow with, is not taken', async () => {
-    const elsewhere = async (): Promise<HistoryAnswer> => ({
-      kind: 'listed',
-      commits: CommitTable.of([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]),
-    });
+    const commits = CommitTable.of([{ oid: tip, parents: [oidNumber(1)], committedAt: 1 }]);
     void list(() => NEVER, 'slow.test');
-    await list(elsewhere, 'wrong.test');
+    await list(async () => ({ kind: 'listed', commits }), 'wrong.test');
     await list(tooLarge, 'large.test');
     expect((await list(oneCommit))?.boundary).toEqual(new Set());
     expect(clock.slept).toEqual([]);

@@ -97,7 +97,7 @@ describe('discoveries', () => {
     expect(refused.headers.get('Retry-After')).toBe('60');
     expect(refused.headers.get('Content-Type')).toMatch(/^text\/plain/);
     expect(refused.text).toBe(
-      'Too many clones, fetches and pushes from your network: at most 2 in 1m; try again in 60 s.\n',
+      'Too many clones, fetches, pushes and files opened in a browser from your network: at most 2 in 1m; try again in 60 s.\n',
     );
     const asked = host.mock.calls.length;
     const RATE_WINDOWS = { get: () => expect.unreachable() } as unknown as Env['RATE_WINDOWS'];

@@ -116,7 +116,7 @@ describe('an issue is refused', () => {
       429,
       { 'retry-after': '60' },
       503,
-      'github.com asks to slow down; the issue was not created: try again later',
+      '127.0.0.1:9 asks to slow down; the issue was not created: try again later',
     ],
   ])('as the host does, with %i', async (hostStatus, headers, status, message) => {
     host.disturb = ({ method }) =>

@@ -1,5 +1,5 @@
 /** What the form of a change holds, and the rules for it. */
-import { MAX_FILE_BYTES } from '../../../edit/lines.ts';
+import { hasTooManyLines, LINE_LIMIT, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import { type ParsedPath, parsePath } from '../../../edit/path.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
 import { isOid, type Oid } from '../../../git/oid.ts';
@@ -48,6 +48,9 @@ export function checkFields(fields: ChangeFields): CheckedFields {
   if (path.parts.length === 0) return invalid('Write the path of the file.');
   if (Buffer.byteLength(fields.text) > MAX_FILE_BYTES) {
     return invalid('The text is larger than 1 MB. Shorten it, or change the file with Git.');
+  }
+  if (hasTooManyLines(fields.text)) {
+    return invalid(`The text has more than ${LINE_LIMIT}. Shorten it, or change the file with Git.`);
   }
   if (fields.text.includes('\0')) return invalid('The text must not contain NUL characters.');
   if (fields.title === '') return invalid('Write a title that says what you change.');

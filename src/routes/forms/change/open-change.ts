@@ -1,6 +1,7 @@
 /**
- * Opens the pull request of a form, or updates it. The form's token decides its hash and its key. So a form that is sent
- * twice, by a double click or from the browser's history, finds the pull request that it has opened.
+ * Opens the pull request of a form, or updates it. The form's token decides its hash and its key, together with what was
+ * typed. So a form that is sent twice, by a double click or from the browser's history, finds the pull request that it has
+ * opened; and one that was corrected in between is not taken for it.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -15,11 +16,12 @@ import { changeDonePage, type ChangeForm, changeLink } from '../../../pages/form
 import { pullRequestPath } from '../../../pages/pull-request-page.ts';
 import { PushInProgress } from '../../../push/pull-request/claims.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
+import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { answerPage } from '../../pages/page.ts';
 import { NOT_KEPT } from '../form-request.ts';
 import { CHANGE_FORM, WITHDRAW_FORM } from '../paths.ts';
 import type { ChangeFields } from './change-fields.ts';
-import { frameOf, showAgain } from './change-page.ts';
+import { changeForm, frameOf, showAgain } from './change-page.ts';
 import { type InMemoryPush, pushInMemory } from './push-in-memory.ts';
 
 /** How long the second of two equal forms waits for the first. */
@@ -38,7 +40,7 @@ export async function openChange(
   target: RepositoryName,
   { form, fields, token, push }: SentForm,
 ): Promise<Response> {
-  const names = await namesOf(c, token);
+  const names = await namesOf(c, token, fields);
   for (let attempt = 1; ; attempt++) {
     const { result, lines } = await pushInMemory(c, target, { ...push, names });
     if (!(result instanceof Refusal)) {
@@ -54,7 +56,10 @@ export async function openChange(
   }
 }
 
-/** The answer of a form that has opened its pull request already; null: it has not. */
+/**
+ * The answer of a form that has opened its pull request already; null: it has not. Most have not, and wake no object for
+ * this.
+ */
 export async function openedBefore(
   c: Context<AppEnv>,
   target: RepositoryName,
@@ -62,11 +67,16 @@ export async function openedBefore(
   token: FormToken,
 ): Promise<Response | null> {
   if (fields.prHash !== '') return null;
-  const names = await namesOf(c, token);
+  const names = await namesOf(c, token, fields);
   const prHash = names.newPrHash();
-  const { PULL_REQUESTS } = c.env;
+  const { DB, PULL_REQUESTS } = c.env;
+  if (!(await mayBeRecorded(DB, prHash, c.var.logger))) return null;
   const known = await PULL_REQUESTS.get(PULL_REQUESTS.idFromName(prHash)).view();
   if (known === null) return null;
+  if (known.state !== 'open') {
+    const problem = `With this form, you have opened ${known.url}, which is ${known.state} now. If you send the form again, it opens another pull request.`;
+    return showAgain(c, await changeForm(c, target, fields), 409, problem);
+  }
   const prKey = c.var.config.prUpdatePolicy === 'key' ? names.newPrKey() : null;
   return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, prKey, lines: [] });
 }
@@ -98,13 +108,15 @@ function done(
 }
 
 /** The hash and the key of the pull request that a form opens: nobody else can know them. */
-async function namesOf(c: Context<AppEnv>, { text }: FormToken): Promise<Names> {
+async function namesOf(c: Context<AppEnv>, { text: token }: FormToken, fields: ChangeFields): Promise<Names> {
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-  const hash = keyedHash(secret, 'form', `hash ${text}`).slice(0, 12);
+  const { path, text, title, description } = fields;
+  const form = JSON.stringify([token, path, text, title, description]);
+  const hash = keyedHash(secret, 'form', `hash ${form}`).slice(0, 12);
   return {
     // With a letter, as newPrHash has it.
     newPrHash: () => (/[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`),
-    newPrKey: () => keyedHash(secret, 'form', `key ${text}`).slice(0, 32),
+    newPrKey: () => keyedHash(secret, 'form', `key ${form}`).slice(0, 32),
   };
 }
 

@@ -15,12 +15,11 @@ import type { RepositoryName } from '../../../host/repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
-import { announcedBytes } from '../../git/git-http.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { answerPage } from '../../pages/page.ts';
 import { sentence } from '../../request/rate-limit.ts';
 import { remotePath } from '../../request/remote-path.ts';
-import { NOT_KEPT, readForm } from '../form-request.ts';
+import { answerForm, NOT_KEPT, type SentForm } from '../form-request.ts';
 import { CHANGE_FORM } from '../paths.ts';
 import {
   type ChangeFields,
@@ -29,7 +28,7 @@ import {
   commitMessage,
   pushOptionsOf,
 } from './change-fields.ts';
-import { changeForm, hostProblem, problemAnswer, refuseReading, showAgain } from './change-page.ts';
+import { changeForm, hostProblem, refuseReading, showAgain } from './change-page.ts';
 import { openChange, openedBefore, refusalStatus, refusalText } from './open-change.ts';
 import { pushInMemory } from './push-in-memory.ts';
 import { problemOf } from './show-change.ts';
@@ -37,27 +36,20 @@ import { openSource, type Source } from './source.ts';
 
 /** A file of the largest size, and what escaping makes of it: a line feed is sent as six characters. */
 const MAX_FORM_BYTES = 7 * 1024 * 1024;
-/** Its text in memory: as it was sent, as fields, as lines, and in the page. */
-const FORM_COPIES = 4;
 
 export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
-  const bytes = FORM_COPIES * Math.min(announcedBytes(c) || MAX_FORM_BYTES, MAX_FORM_BYTES);
-  try {
-    await host.memory.makeRoom(bytes);
-    host.memory.use(bytes);
-    return await handleForm(c, host, target);
-  } catch (error) {
-    if (!(error instanceof HostError) || error.code !== 'busy') throw error;
-    return problemAnswer(c, 503, 'The service is busy', `${error.publicMessage} Go back, and send it again.`);
-  } finally {
-    host.memory.end();
-  }
+  const path = remotePath(c.var.host, target) + CHANGE_FORM;
+  const limits = { path, maxBytes: MAX_FORM_BYTES, memory: host.memory };
+  return answerForm(c, limits, (sent) => answerChange(c, host, target, sent));
 }
 
-async function handleForm(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
-  const sent = await readForm(c, remotePath(c.var.host, target) + CHANGE_FORM, MAX_FORM_BYTES);
-  if (sent instanceof Response) return sent;
+async function answerChange(
+  c: Context<AppEnv>,
+  host: PushHost,
+  target: RepositoryName,
+  sent: SentForm,
+): Promise<Response> {
   const fields = changeFields(sent.fields);
   const form = await changeForm(c, target, fields, sent.token?.text);
   if (sent.token === null) return showAgain(c, form, 403, sent.problem ?? '');

@@ -16,7 +16,7 @@ import { answerReading, changeForm, frameOf, problemAnswer } from './change-page
 import { openSource, type Source } from './source.ts';
 
 export async function showChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const path = (c.req.query('path') ?? '').trim();
+  const path = c.req.query('path') ?? '';
   const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
   const isHash = prHash === '' || PR_HASH_PATTERN.test(prHash);
   if (!isHash) {

@@ -1,13 +1,15 @@
 /** Withdraws a pull request with a form; a push can do the same. */
 import type { Context } from 'hono';
+import { systemClock } from '../../../clock.ts';
 import type { AppEnv } from '../../../env.ts';
 import type { RepositoryName } from '../../../host/repository-name.ts';
+import { isolateMemory } from '../../../memory-budget.ts';
 import { withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
 import { PR_HASH_PATTERN } from '../../../push/command/push-options.ts';
 import { answerPage } from '../../pages/page.ts';
 import { remotePath } from '../../request/remote-path.ts';
-import { formToken, NOT_KEPT, readForm } from '../form-request.ts';
+import { answerForm, formToken, NOT_KEPT, type SentForm } from '../form-request.ts';
 import { WITHDRAW_FORM } from '../paths.ts';
 import { frameOf } from './change-page.ts';
 import { refusalStatus, refusalText } from './open-change.ts';
@@ -21,8 +23,16 @@ export async function showWithdrawal(c: Context<AppEnv>, target: RepositoryName)
 }
 
 export async function sendWithdrawal(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const sent = await readForm(c, remotePath(c.var.host, target) + WITHDRAW_FORM, MAX_FORM_BYTES);
-  if (sent instanceof Response) return sent;
+  const path = remotePath(c.var.host, target) + WITHDRAW_FORM;
+  const limits = { path, maxBytes: MAX_FORM_BYTES, memory: isolateMemory.open(systemClock) };
+  return answerForm(c, limits, (sent) => answerWithdrawal(c, target, sent));
+}
+
+async function answerWithdrawal(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  sent: SentForm,
+): Promise<Response> {
   const value = (name: string): string => (sent.fields.get(name) ?? '').trim().toLowerCase();
   const [prHash, prKey] = [value('pr_hash'), value('pr_key')];
   const form = await formOf(c, target, { prHash, prKey });

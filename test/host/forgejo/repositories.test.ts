@@ -1,0 +1,194 @@
+/** What Forgejo and Gitea answer that no server of the tests does: other versions, quotas, conflicts. */
+import { describe, expect, it } from 'vitest';
+import { ForgejoRepositories } from '../../../src/host/forgejo/repositories.ts';
+import { ACCOUNT } from '../support/back-off.ts';
+import { json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
+
+const NAME = { owner: 'mona', name: 'hello' };
+const REPOSITORY = { ...NAME, id: 7, networkId: 7, isPrivate: false, isArchived: false, sizeKb: 1 };
+const FORK = { owner: 'bot', name: 'hello' };
+const TIP = 'a'.repeat(40);
+const BRANCH = { repository: NAME, name: 'release/1.0', tip: TIP };
+let hosts = 0;
+
+function opened(script: Script) {
+  const http = new ScriptedHost(script);
+  // What one server does not know, another one may.
+  const apiUrl = `https://host-${(hosts += 1)}.test/api/v1`;
+  const access = { apiUrl, token: 'secret', http, ...ACCOUNT, clock: new PatientClock() };
+  const asked = () =>
+    http.asked.map(({ method, path }) => `${method} ${path.replace('/api/v1/repos/bot/hello', '')}`);
+  return { http, asked, repositories: new ForgejoRepositories(access) };
+}
+
+const answered = (owner: string, name = 'hello', parent: object | null = { id: 7 }) => ({
+  id: 8,
+  name,
+  owner: { id: 1, login: owner },
+  private: false,
+  archived: false,
+  size: 1,
+  parent,
+});
+const user = json.bind(null, 200, { id: 1, login: 'bot' });
+const unknownRoute = () => new Response('404 page not found\n', { status: 404 });
+const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
+
+const refs = () => new Response(`${pkt(`${TIP} refs/heads/${BRANCH.name}\n`)}0000`);
+
+describe('a branch is brought forward', () => {
+  it('by sync_fork where merge-upstream is unknown, which is asked for once', async () => {
+    const { asked, repositories } = opened(({ path }) => {
+      if (path.endsWith('/git-upload-pack')) return refs();
+      return path.endsWith('/merge-upstream') ? unknownRoute() : new Response(null, { status: 204 });
+    });
+    await repositories.syncBranch(FORK, BRANCH);
+    await repositories.syncBranch(FORK, BRANCH);
+    expect(asked().filter((call) => !call.endsWith('git-upload-pack'))).toEqual([
+      'POST /merge-upstream',
+      'POST /sync_fork/release%2F1.0',
+      'POST /sync_fork/release%2F1.0',
+    ]);
+  });
+
+  it('by Git alone where neither is known', async () => {
+    const { asked, repositories } = opened(({ path }) =>
+      path.endsWith('/git-upload-pack') ? refs() : unknownRoute(),
+    );
+    await repositories.syncBranch(FORK, BRANCH);
+    await repositories.syncBranch(FORK, BRANCH);
+    expect(asked().filter((call) => !call.endsWith('git-upload-pack'))).toHaveLength(2);
+  });
+
+  it('never while the host asks to be left alone', async () => {
+    const { asked, repositories } = opened(() => json(429, {}, { 'Retry-After': '3600' }));
+    await expect(repositories.syncBranch(FORK, BRANCH)).rejects.toMatchObject({ code: 'rate-limited' });
+    expect(asked()).toHaveLength(1);
+  });
+});
+
+describe('a fork', () => {
+  it('that exists under another name is found by the hint of the conflict', async () => {
+    const { repositories } = opened(({ method, path }) => {
+      if (path.endsWith('/user')) return user();
+      if (method === 'POST') {
+        return json(409, {
+          message: 'repository is already forked by user [uname: bot, fork path: bot/other]',
+        });
+      }
+      return path.endsWith('/bot/other') ? json(200, answered('bot', 'other')) : json(404, { message: 'no' });
+    });
+    expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'other' });
+  });
+
+  it('that exists is found among all forks where the conflict says nothing', async () => {
+    const next = { Link: '<https://host.test/x?page=2>; rel="next"' };
+    const { repositories } = opened(({ method, path }) => {
+      if (path.endsWith('/user')) return user();
+      if (method === 'POST') return json(409, { message: 'conflict' });
+      if (path.includes('page=1')) return json(200, [answered('someone')], next);
+      if (path.includes('page=2')) return json(200, [answered('bot', 'mine')]);
+      return json(404, { message: 'no' });
+    });
+    expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'mine' });
+  });
+
+  it('gets the repository’s number where the bot has another repository of that name', async () => {
+    const bodies: string[] = [];
+    const { repositories } = opened(({ method, path, body }) => {
+      if (path.endsWith('/user')) return user();
+      if (path.includes('/forks?')) return json(200, []);
+      if (method === 'GET') return json(200, answered('bot', 'hello', { id: 1 }));
+      bodies.push(body);
+      return bodies.length === 1 ? json(409, { message: 'x' }) : json(202, answered('bot', 'hello-7'));
+    });
+    expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'hello-7' });
+    expect(bodies.map((body) => JSON.parse(body) as object)).toEqual([
+      { name: 'hello' },
+      { name: 'hello-7' },
+    ]);
+  });
+
+  it.each([
+    [413, 'quota exceeded', 'quota exceeded (413)'],
+    [403, 'user is blocked', 'user is blocked (403)'],
+    [409, 'user has reached maximum limit of repositories [limit: 1]', null],
+  ])(
+    'that is refused with %i says why, to the operator too where it concerns them',
+    async (status, message, said) => {
+      const { repositories } = opened(({ method, path }) => {
+        if (path.endsWith('/user')) return user();
+        if (method === 'POST') return json(status, { message });
+        return path.includes('/forks?') ? json(200, []) : json(404, { message: 'no' });
+      });
+      await expect(repositories.fork(REPOSITORY)).rejects.toMatchObject({
+        code: 'refused',
+        publicMessage: expect.stringContaining(message),
+        said,
+      });
+    },
+  );
+
+  it('of another repository is not taken for it', async () => {
+    const { repositories } = opened(({ path }) =>
+      path.endsWith('/user') ? user() : json(202, answered('bot', 'hello', { id: 1 })),
+    );
+    await expect(repositories.fork(REPOSITORY)).rejects.toMatchObject({ code: 'refused' });
+  });
+});
+
+describe('a repository is called private', () => {
+  it.each([
+    ['it is', { private: true }],
+    ['its owner is', { internal: true }],
+    [
+      'its owner shows it to people who are signed in',
+      { owner: { id: 2, login: 'mona', visibility: 'limited' } },
+    ],
+  ])('where %s', async (_, facts) => {
+    const { repositories } = opened(() => json(200, { ...answered('mona'), ...facts }));
+    expect(await repositories.repository(NAME)).toMatchObject({ isPrivate: true });
+  });
+});
+
+it('a file of more than 1 MB is unreadable', async () => {
+  const { repositories } = opened(() =>
+    json(200, { type: 'file', encoding: 'base64', content: 'eA==', size: 2_000_000 }),
+  );
+  expect(await repositories.file(NAME, 'x')).toEqual({ kind: 'unreadable' });
+});
+
+const pull = (number: number, label: string, state: string) => ({
+  number,
+  html_url: `https://host.test/mona/hello/pulls/${number}`,
+  user: { id: 1, login: 'bot' },
+  state,
+  base: { ref: 'main' },
+  head: { label, sha: TIP, repo: null },
+});
+
+describe('a pull request is looked for', () => {
+  const next = { Link: '<https://host.test/x?page=2>; rel="next"' };
+
+  it('on all pages until an open one is found, else it is the newest', async () => {
+    const { asked, repositories } = opened(({ path }) =>
+      path.includes('page=1')
+        ? json(200, [pull(9, 'anon-1', 'closed'), pull(8, 'anon-2', 'open')], next)
+        : json(200, [pull(2, 'anon-1', 'open'), pull(1, 'anon-3', 'closed')]),
+    );
+    const find = (branch: string) => repositories.findPullRequest(NAME, { fork: FORK, branch });
+    expect(await find('anon-1')).toMatchObject({ number: 2 });
+    expect(await find('anon-2')).toMatchObject({ number: 8 });
+    expect(asked().filter((call) => call.includes('page=2'))).toHaveLength(1);
+    expect(await find('anon-3')).toMatchObject({ number: 1, isOpen: false });
+    expect(await find('anon-4')).toBeNull();
+  });
+
+  it('but not for ever: then it is unknown whether there is one', async () => {
+    const { asked, repositories } = opened(() => json(200, [pull(9, 'anon-2', 'open')], next));
+    await expect(repositories.findPullRequest(NAME, { fork: FORK, branch: 'anon-1' })).rejects.toMatchObject({
+      code: 'unreachable',
+    });
+    expect(asked().length).toBeLessThan(100);
+  });
+});

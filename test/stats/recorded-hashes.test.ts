@@ -1,0 +1,39 @@
+/** The list of recorded pull requests: those of one repository, the newest first, without reading the others. */
+import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Env } from '../../src/env.ts';
+import { isRecorded, recordedHashesOf, recordHash } from '../../src/stats/recorded-hashes.ts';
+
+const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Migration[] };
+
+beforeAll(() => applyD1Migrations(DB, TEST_MIGRATIONS));
+
+beforeEach(async () => {
+  await DB.exec('DELETE FROM recorded_hashes');
+});
+
+it('lists the pull requests of a repository, the newest first, as many as are wanted', async () => {
+  for (const [at, hash] of ['a1', 'a2', 'a3'].entries()) await recordHash(DB, hash, 'octo/hello', at);
+  await recordHash(DB, 'b1', 'cb/octo/hello', 9);
+  await recordHash(DB, 'a1', 'octo/hello', 9);
+  expect(await recordedHashesOf(DB, 'Octo/Hello', 2)).toEqual(['a3', 'a2']);
+  expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual(['a3', 'a2', 'a1']);
+  expect(await recordedHashesOf(DB, 'octo/nothing', 9)).toEqual([]);
+});
+
+it('adds the repository to those that were listed without one', async () => {
+  await DB.prepare('INSERT INTO recorded_hashes (pr_hash) VALUES (?)').bind('old').run();
+  expect(await isRecorded(DB, 'old')).toBe(true);
+  await recordHash(DB, 'old', 'octo/hello', 1);
+  expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual(['old']);
+});
+
+it('reads only what it answers', async () => {
+  const { results } = await DB.prepare(
+    "EXPLAIN QUERY PLAN SELECT pr_hash FROM recorded_hashes WHERE repository = 'a' ORDER BY recorded_at DESC LIMIT 9",
+  ).all<{ detail: string }>();
+  expect(results.map(({ detail }) => detail)).toEqual([
+    expect.stringMatching(/^SEARCH recorded_hashes USING (?:COVERING )?INDEX newest_hashes_of_a_repository/),
+  ]);
+});
