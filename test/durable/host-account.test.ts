@@ -178,25 +178,25 @@ describe('the calls of the account', () => {
   });
 });
 
+async function checkHost(kind = 'gitea'): Promise<void> {
+  const account = sameAccount();
+  await runInDurableObject(account, (object) => {
+    Object.assign(object, { env: { ...bindings, HOSTS: `my=${kind}:https://tea.test` } });
+  });
+  await account.check('my');
+}
+const hostProblem = async () => (await sameAccount().figures(LIMITS)).hostProblem;
+
 describe('whether the code host can be used', () => {
   const asked: string[] = [];
   const logged: string[] = [];
   let status = 200;
-  const check = async (kind = 'gitea'): Promise<void> => {
-    const account = sameAccount();
-    await runInDurableObject(account, (object) => {
-      Object.assign(object, { env: { ...bindings, HOSTS: `my=${kind}:https://tea.test` } });
-    });
-    await account.check('my');
-  };
-  const problem = async () => (await sameAccount().figures(LIMITS)).hostProblem;
-
   beforeEach(() => {
     newAccount();
     asked.length = logged.length = 0;
     vi.spyOn(console, 'log').mockImplementation((line: string) => void logged.push(line));
     vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (address) => {
-      asked.push(String(address));
+      asked.push(new Request(address).url);
       return new Response('busy', { status });
     });
   });
@@ -204,23 +204,23 @@ describe('whether the code host can be used', () => {
 
   it('is asked, told and logged once in some minutes, also if the object sleeps in between', async () => {
     for (let minute = 0; minute < 10; minute++) {
-      await check();
+      await checkHost();
       await abortAllDurableObjects();
-      expect(await problem()).toBe('wrong-kind');
+      expect(await hostProblem()).toBe('wrong-kind');
       pass(MINUTE_MS);
     }
     expect([asked, logged.length]).toEqual([['https://tea.test/api/v1/version'], 1]);
-    await check();
+    await checkHost();
     expect([asked.length, logged.length]).toEqual([2, 1]);
     // The operator has followed the advice.
-    await check('forgejo');
+    await checkHost('forgejo');
     expect(asked).toHaveLength(3);
   });
 
   it('is not known if the host only asks to be left alone', async () => {
     status = 429;
-    await check();
-    expect(await problem()).toBe('unreachable');
+    await checkHost();
+    expect(await hostProblem()).toBe('unreachable');
     status = 200;
   });
 });
