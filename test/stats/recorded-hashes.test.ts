@@ -10,7 +10,7 @@ const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Mig
 beforeAll(() => applyD1Migrations(DB, TEST_MIGRATIONS));
 
 beforeEach(async () => {
-  await DB.exec('DELETE FROM recorded_hashes');
+  for (const table of ['recorded_hashes', 'hashes_by_repository']) await DB.exec(`DELETE FROM ${table}`);
 });
 
 it('lists the pull requests of a repository, the newest first, as many as are wanted', async () => {
@@ -31,9 +31,9 @@ it('adds the repository to those that were listed without one', async () => {
 
 it('reads only what it answers', async () => {
   const { results } = await DB.prepare(
-    "EXPLAIN QUERY PLAN SELECT pr_hash FROM recorded_hashes WHERE repository = 'a' ORDER BY recorded_at DESC LIMIT 9",
+    "EXPLAIN QUERY PLAN SELECT pr_hash FROM hashes_by_repository WHERE repository = 'a' ORDER BY recorded_at DESC LIMIT 9",
   ).all<{ detail: string }>();
   expect(results.map(({ detail }) => detail)).toEqual([
-    expect.stringMatching(/^SEARCH recorded_hashes USING (?:COVERING )?INDEX newest_hashes_of_a_repository/),
+    expect.stringMatching(/^SEARCH hashes_by_repository USING (?:COVERING )?INDEX newest_hashes_of_a_repository/),
   ]);
 });
