@@ -34,6 +34,8 @@ it('reads only what it answers', async () => {
     "EXPLAIN QUERY PLAN SELECT pr_hash FROM hashes_by_repository WHERE repository = 'a' ORDER BY recorded_at DESC LIMIT 9",
   ).all<{ detail: string }>();
   expect(results.map(({ detail }) => detail)).toEqual([
-    expect.stringMatching(/^SEARCH hashes_by_repository USING (?:COVERING )?INDEX newest_hashes_of_a_repository/),
+    expect.stringMatching(
+      /^SEARCH hashes_by_repository USING (?:COVERING )?INDEX newest_hashes_of_a_repository/,
+    ),
   ]);
 });
