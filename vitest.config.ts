@@ -3,6 +3,7 @@
  * from outside with a real Git client, and tests the sandbox host, which is a Node program.
  */
 import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 
@@ -18,6 +19,8 @@ const migrations = await readD1Migrations('migrations');
 
 export default defineConfig({
   test: {
+    // Tests wait for programs more than they compute: one more than a small machine has cores keeps it busy.
+    maxWorkers: Math.max(3, availableParallelism()),
     projects: [
       {
         plugins: [
