@@ -1,7 +1,8 @@
 /**
  * Connects the platform's streams with the Git code, which does not know them.
  *
- * Reads are BYOB reads into buffers of 256 KiB: the default reader delivers chunks of 4 KiB, ten times slower. Writes
+ * Reads are BYOB reads into buffers of 256 KiB, but for the first: the default reader delivers chunks of 4 KiB, ten times
+ * slower. Writes
  * go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and nothing accumulates in
  * memory.
  */
@@ -10,6 +11,8 @@ import { isolate } from './metrics/isolate.ts';
 import { Pace } from './streams/pace.ts';
 
 const READ_BYTES = 256 * 1024;
+/** Whoever sends little, or nothing yet, takes little. */
+const FIRST_READ_BYTES = 16 * 1024;
 
 /** Why a body could not be read, for the caller to answer. */
 export class BodyError extends Error {
@@ -105,7 +108,11 @@ function patientSource(
 
   /** A full chunk, or less at the end of the body; null if there is nothing. */
   async function readChunk(): Promise<Uint8Array<ArrayBuffer> | null> {
-    let buffer = freeBuffer ?? new ArrayBuffer(READ_BYTES);
+    const isFirst = lastBuffer === null;
+    let buffer =
+      freeBuffer?.byteLength === READ_BYTES
+        ? freeBuffer
+        : new ArrayBuffer(isFirst ? FIRST_READ_BYTES : READ_BYTES);
     freeBuffer = null;
     let filled = 0;
     // Several short reads, not a single one for all bytes, because the time limit is for each read.

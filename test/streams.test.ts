@@ -44,6 +44,14 @@ describe('chunksOf', () => {
     for (const chunk of chunks.slice(1, -1)) expect(chunk.byteLength).toBe(READ_BYTES);
   });
 
+  it('takes little memory of a body that has just begun, and does not read on into it', async () => {
+    const source = chunksOf(bodyOf([new Uint8Array(MiB)]), NO_LIMITS);
+    const first = await source.read();
+    expect(first?.buffer.byteLength).toBe(16 * 1024);
+    source.recycle?.();
+    expect((await source.read())?.byteLength).toBe(READ_BYTES);
+  });
+
   it('gives the first bytes as soon as they are there: the commands of a push', async () => {
     const source = chunksOf(bodyOf([Buffer.from('commands')], 'open'), NO_LIMITS);
     expect(Buffer.from((await source.read()) ?? []).toString()).toBe('commands');
@@ -205,6 +213,7 @@ describe('chunks that are given back', () => {
 
   it('reads into a chunk again that was given back, and takes it away from whoever still holds it', async () => {
     const source = chunksOf(numbered(4), NO_LIMITS);
+    await source.read();
     const first = (await source.read()) as Uint8Array;
     source.recycle?.();
     const second = (await source.read()) as Uint8Array;
@@ -214,6 +223,7 @@ describe('chunks that are given back', () => {
 
   it('does not read into a chunk twice that was given back once', async () => {
     const source = chunksOf(numbered(4), NO_LIMITS);
+    await source.read();
     await source.read();
     source.recycle?.();
     const second = (await source.read()) as Uint8Array;

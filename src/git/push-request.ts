@@ -10,6 +10,7 @@
  * If the lines after a fault are valid, they are read for their names.
  */
 import type { ByteReader } from './byte-reader.ts';
+import type { Memory } from './memory.ts';
 import { decodeEscaped, decodeUtf8 } from './bytes.ts';
 import { isOid, type Oid, ZERO_OID } from './oid.ts';
 import { readPacket } from './pkt-line.ts';
@@ -29,6 +30,12 @@ const LINE_OVERHEAD = 64;
  * A longer name would not fit into a pkt-line of the report, with a reason after it and three bytes for each character.
  */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
+
+/** Nobody who means well sends more commands than that, and then only a client's patience bounds how long they are kept. */
+const COUNTED_FROM = 64 * 1024;
+const COUNTED_STEP = 64 * 1024;
+/** A name is kept as it came, for the answer, and as a command. */
+const KEPT_COPIES = 4;
 
 /** The capabilities that Git normally uses, for the answer to a client whose own could not be read. */
 const ASSUMED_CAPABILITIES: ReadonlySet<string> = new Set(['report-status', 'side-band-64k']);
@@ -69,11 +76,15 @@ export interface FaultyRequest {
   readonly capabilities: ReadonlySet<string>;
 }
 
-/** Never rejects. Cost: the section's own size; at most some ten megabytes of it are kept, by the limits above. */
+/**
+ * Never rejects. Cost: the section's own size; at most some ten megabytes of it are kept, by the limits above.
+ * @param memory where what is kept of a long section is counted; it stays counted.
+ */
 export async function readPushRequest(
   reader: ByteReader,
+  memory: Pick<Memory, 'use'>,
 ): Promise<PushRequest | ProbeRequest | FaultyRequest> {
-  const section = new CommandSection();
+  const section = new CommandSection(memory);
   try {
     for (let line = await readLine(reader); line !== null; line = await readLine(reader)) section.take(line);
     if (section.isEmpty) return { kind: 'probe' };
@@ -109,6 +120,12 @@ class CommandSection {
   #commands = 0;
   #shallows = 0;
   #length = 0;
+  #uncountedFrom = COUNTED_FROM;
+  readonly #memory: Pick<Memory, 'use'>;
+
+  constructor(memory: Pick<Memory, 'use'>) {
+    this.#memory = memory;
+  }
 
   get isEmpty(): boolean {
     return this.#commands === 0;
@@ -135,6 +152,10 @@ class CommandSection {
     }
     if (this.#length > MAX_COMMANDS_LENGTH) throw tooLarge('The push names too many refs. Push one branch.');
 
+    if (this.#length > this.#uncountedFrom) {
+      this.#uncountedFrom += COUNTED_STEP;
+      this.#memory.use(COUNTED_STEP * KEPT_COPIES);
+    }
     const nul = line.indexOf('\0');
     if (nul >= 0 && this.#commands > 1) throw malformed('command');
     if (nul >= 0)

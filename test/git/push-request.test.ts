@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader } from '../../src/git/byte-reader.ts';
 import { encodeEscaped } from '../../src/git/bytes.ts';
+import { UNCOUNTED } from '../../src/git/memory.ts';
 import { isDeletion, readPushRequest } from '../../src/git/push-request.ts';
 import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../support/byte-chunks.ts';
 import { FLUSH, pkt } from '../support/wire.ts';
@@ -24,14 +25,17 @@ const refused = async (
   code: string,
   answered: { readonly refNames?: readonly string[]; readonly capabilities?: ReadonlySet<string> } = {},
 ) => {
-  const request = await readPushRequest(readerOfWhole(section));
+  const request = await readPushRequest(readerOfWhole(section), UNCOUNTED);
   expect(request).toMatchObject({ kind: 'faulty', fault: { name: 'ProtocolError', code }, ...answered });
 };
 
 describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
   const read = (section: string) => {
     const reader = readerOf(cut(Buffer.from(section, 'latin1')));
-    return readPushRequest(reader).then(async (request) => ({ request, rest: await restOf(reader) }));
+    return readPushRequest(reader, UNCOUNTED).then(async (request) => ({
+      request,
+      rest: await restOf(reader),
+    }));
   };
 
   it('is read as a real client writes it, up to the first byte of the pack', async () => {
@@ -94,14 +98,14 @@ describe('a command', () => {
     [`${ZERO} ${B} refs/heads/x`, false],
     [`${A} ${B} refs/heads/x`, false],
   ])('%s is a deletion: %s', async (line, expected) => {
-    const request = await readPushRequest(readerOfWhole(pkt(line) + FLUSH));
+    const request = await readPushRequest(readerOfWhole(pkt(line) + FLUSH), UNCOUNTED);
     const [first] = request.kind === 'push' ? request.commandList : [];
     expect(first && isDeletion(first)).toBe(expected);
   });
 
   it('may name a ref in any UTF-8', async () => {
     const section = Buffer.from(`${A} ${B} refs/heads/größe\0`);
-    expect(await readPushRequest(readerOfWhole(pkt(section) + FLUSH))).toMatchObject({
+    expect(await readPushRequest(readerOfWhole(pkt(section) + FLUSH), UNCOUNTED)).toMatchObject({
       commandList: [{ refName: 'refs/heads/größe' }],
     });
   });
@@ -114,19 +118,26 @@ describe('a command', () => {
     'refs/heads/',
     `refs/heads/${'x'.repeat(2000)}`,
   ])('may name an invalid ref, as %s, so that the answer can say so', async (refName) => {
-    expect(await readPushRequest(readerOfWhole(pkt(`${A} ${B} ${refName}`) + FLUSH))).toMatchObject({
+    expect(
+      await readPushRequest(readerOfWhole(pkt(`${A} ${B} ${refName}`) + FLUSH), UNCOUNTED),
+    ).toMatchObject({
       commandList: [{ refName }],
     });
   });
 
   it('may name a ref that is not UTF-8, whose bytes are found again in the answer', async () => {
-    const request = await readPushRequest(readerOfWhole(pkt(`${A} ${B} refs/heads/gr\u00f6\u00dfe`) + FLUSH));
+    const request = await readPushRequest(
+      readerOfWhole(pkt(`${A} ${B} refs/heads/gr\u00f6\u00dfe`) + FLUSH),
+      UNCOUNTED,
+    );
     const [named] = request.kind === 'push' ? request.commandList : [];
     expect(Buffer.from(encodeEscaped(named?.refName ?? '')).toString('latin1')).toBe('refs/heads/größe');
   });
 
   it('may come without capabilities', async () => {
-    expect(await readPushRequest(readerOfWhole(pkt(`${A} ${B} refs/heads/x\n`) + FLUSH))).toMatchObject({
+    expect(
+      await readPushRequest(readerOfWhole(pkt(`${A} ${B} refs/heads/x\n`) + FLUSH), UNCOUNTED),
+    ).toMatchObject({
       capabilities: new Set(),
     });
   });
@@ -184,7 +195,7 @@ describe('a request that is refused', () => {
   it('keeps its first fault', async () => {
     const unnamable = pkt(`${A} ${B} refs/heads/x y`);
     await refused(unnamable + pkt('nonsense') + FLUSH, 'bad-request');
-    const request = await readPushRequest(readerOfWhole(unnamable + pkt('nonsense') + FLUSH));
+    const request = await readPushRequest(readerOfWhole(unnamable + pkt('nonsense') + FLUSH), UNCOUNTED);
     expect((request as { fault: Error }).fault.message).toBe(
       'The push names a ref that Git does not allow. Rename the branch.',
     );
@@ -194,7 +205,7 @@ describe('a request that is refused', () => {
     const gone = new Error('gone');
     const sent = [Buffer.from(command())];
     const source = { read: async () => sent.shift() ?? Promise.reject(gone), cancel: async () => {} };
-    expect(await readPushRequest(new ByteReader(source))).toMatchObject({
+    expect(await readPushRequest(new ByteReader(source), UNCOUNTED)).toMatchObject({
       kind: 'faulty',
       fault: gone,
       refNames: ['refs/heads/main'],
@@ -223,7 +234,7 @@ describe('a request that is no push', () => {
   it('but any garbage is refused, or is a probe', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
-        const { kind } = await readPushRequest(readerOf(randomPieces(bytes)));
+        const { kind } = await readPushRequest(readerOf(randomPieces(bytes)), UNCOUNTED);
         expect(['faulty', 'probe']).toContain(kind);
       }),
       runs(200),
@@ -236,7 +247,7 @@ describe('a request that is no push', () => {
       fc.asyncProperty(fc.nat(sound.length - 1), fc.nat(255), async (at, byte) => {
         const changed = Buffer.from(sound);
         changed[at] = byte;
-        const request = await readPushRequest(readerOf([changed]));
+        const request = await readPushRequest(readerOf([changed]), UNCOUNTED);
         if (request.kind === 'faulty') expect(request.fault).toMatchObject({ name: 'ProtocolError' });
         const names = request.kind === 'faulty' ? request.refNames : [];
         // eslint-disable-next-line no-control-regex
@@ -258,22 +269,40 @@ const options = (count: number, length: number) =>
 
 describe('the limits of a push request', () => {
   it('are a thousand commands; of more, each is named in the answer', async () => {
-    expect(await readPushRequest(readerOfWhole(commands(1000)))).toMatchObject({ kind: 'push' });
+    expect(await readPushRequest(readerOfWhole(commands(1000)), UNCOUNTED)).toMatchObject({ kind: 'push' });
     await refused(commands(1001), 'too-large');
-    const request = await readPushRequest(readerOfWhole(commands(20_000)));
+    const request = await readPushRequest(readerOfWhole(commands(20_000)), UNCOUNTED);
     expect(request.kind === 'faulty' && new Set(request.refNames).size).toBe(20_000);
   });
 
   it('are 8 MiB of commands, of which no more is read', async () => {
     const reader = readerOfWhole(commands(100_000));
-    const request = await readPushRequest(reader);
+    const request = await readPushRequest(reader, UNCOUNTED);
     expect(request).toMatchObject({ kind: 'faulty', fault: { code: 'too-large' } });
     expect(request.kind === 'faulty' ? request.refNames.length : 0).toBeGreaterThan(40_000);
     expect((await restOf(reader)).length).toBeGreaterThan(1_000_000);
   });
 
+  it('are counted as memory that is taken, beyond what an honest push has', async () => {
+    const used: number[] = [];
+    const memory = { use: (bytes: number) => void used.push(bytes) };
+    await readPushRequest(readerOfWhole(commands(300)), memory);
+    expect(used).toEqual([]);
+    await readPushRequest(readerOfWhole(commands(20_000)), memory);
+    expect(used.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(20_000 * 95 * 3);
+    const busy = new Error('busy');
+    const full = () => {
+      throw busy;
+    };
+    const request = await readPushRequest(readerOfWhole(commands(20_000)), { use: full });
+    expect(request).toMatchObject({ kind: 'faulty', fault: busy });
+    expect(request.kind === 'faulty' && request.capabilities.has('report-status')).toBe(true);
+  });
+
   it('are 64 push options of 4,096 characters', async () => {
-    expect(await readPushRequest(readerOfWhole(options(64, 4096)))).toMatchObject({ kind: 'push' });
+    expect(await readPushRequest(readerOfWhole(options(64, 4096)), UNCOUNTED)).toMatchObject({
+      kind: 'push',
+    });
     await refused(options(65, 1), 'too-large');
     await refused(options(1, 4097), 'too-large');
   });

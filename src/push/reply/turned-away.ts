@@ -4,6 +4,7 @@
  */
 import type { ByteReader } from '../../git/byte-reader.ts';
 import type { FaultyRequest } from '../../git/push-request.ts';
+import type { MemoryHold } from '../../memory-budget.ts';
 import { drain } from '../../streams.ts';
 import { countPush } from './outcome.ts';
 import type { Refusal } from './refusal.ts';
@@ -13,11 +14,15 @@ export class TurnedAway {
   readonly #refusal: Refusal;
   readonly #refNames: readonly string[];
   readonly #reply: Reply;
+  /** Where its commands are counted. */
+  readonly #memory: Pick<MemoryHold, 'end'>;
 
   constructor(
     refusal: Refusal,
     { refNames, capabilities }: Pick<FaultyRequest, 'refNames' | 'capabilities'>,
+    memory: Pick<MemoryHold, 'end'>,
   ) {
+    this.#memory = memory;
     this.#refusal = refusal;
     this.#refNames = refNames;
     this.#reply = new Reply(capabilities);
@@ -38,10 +43,12 @@ export class TurnedAway {
     return this.#reply.finish({ unpackStatus, commandStatuses }, finalLine);
   }
 
-  /** Holds nothing. */
-  async end(): Promise<void> {}
+  async end(): Promise<void> {
+    this.#memory.end();
+  }
 
   async abandon(): Promise<void> {
     countPush(this.#refusal, null);
+    this.#memory.end();
   }
 }

@@ -94,11 +94,15 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
   if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, chunksOf(c.req.raw.body, bodyLimits(c)));
   const body = gitBody(c, bodyLimits(c));
   const reader = new ByteReader(body);
-  const request = await readPushRequest(reader);
+  const host = pushHost(c);
+  const request = await readPushRequest(reader, host.memory);
   if (request.kind === 'probe') await drain(reader);
-  if (body.isOverLimit) return pushTooLarge(c, body);
+  if (body.isOverLimit) {
+    host.memory.end();
+    return pushTooLarge(c, body);
+  }
   if (request.kind === 'probe') return result(null);
-  const push = await storyOf(c, target, request);
+  const push = await storyOf(c, host, target, request);
   const received = push.receive(reader);
   // If the client leaves now, the push continues, because it must release what it holds.
   c.executionCtx.waitUntil(received);
@@ -115,17 +119,18 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
 
 async function storyOf(
   c: Context<AppEnv>,
+  host: PushHost,
   target: RepositoryName,
   request: PushRequest | FaultyRequest,
 ): Promise<PushStory> {
-  if (request.kind === 'faulty') return new TurnedAway(toRefusal(request.fault, clientOf(c)), request);
-  const host = pushHost(c);
+  if (request.kind === 'faulty')
+    return new TurnedAway(toRefusal(request.fault, clientOf(c)), request, host.memory);
   // Before any other work. The address's limit is checked later, when it is known that the push opens a pull request.
   const withdrawal = withdrawalOf(request);
   const refusal = await host.admission.enter(withdrawal === null && !isPreview(request));
   if (refusal !== null) {
     const refNames = request.commandList.map(({ refName }) => refName);
-    return new TurnedAway(refusal, { ...request, refNames });
+    return new TurnedAway(refusal, { ...request, refNames }, host.memory);
   }
   const settings = pushSettings(c);
   return withdrawal === null
