@@ -34,8 +34,6 @@ const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
 /** Nobody who means well sends more commands than that, and then only a client's patience bounds how long they are kept. */
 const COUNTED_FROM = 64 * 1024;
 const COUNTED_STEP = 64 * 1024;
-/** A name is kept as it came, for the answer, and as a command. */
-const KEPT_COPIES = 4;
 
 /** The capabilities that Git normally uses, for the answer to a client whose own could not be read. */
 const ASSUMED_CAPABILITIES: ReadonlySet<string> = new Set(['report-status', 'side-band-64k']);
@@ -154,7 +152,7 @@ class CommandSection {
 
     if (this.#length > this.#uncountedFrom) {
       this.#uncountedFrom += COUNTED_STEP;
-      this.#memory.use(COUNTED_STEP * KEPT_COPIES);
+      this.#memory.use(COUNTED_STEP);
     }
     const nul = line.indexOf('\0');
     if (nul >= 0 && this.#commands > 1) throw malformed('command');

@@ -40,7 +40,7 @@ describe('as JSON', () => {
     });
     await worker.fetch(request, { ...bindings });
     const after = await (await ask('/metrics')).json<{ memory: { alloc: number; total_alloc: number } }>();
-    expect(after.memory.total_alloc - before.memory.total_alloc).toBe(256 * 1024);
+    expect(after.memory.total_alloc - before.memory.total_alloc).toBe(16 * 1024);
     expect(after.memory.alloc).toBeLessThanOrEqual(after.memory.total_alloc);
   });
 
