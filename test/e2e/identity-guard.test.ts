@@ -96,7 +96,8 @@ describe('a name or an address in files', () => {
   it('is found in what a change adds to a long file of upstream', async () => {
     const content = Array.from(
       { length: 400 },
-      (_, index) => `line ${index} ${randomBytes(9).toString('hex')}\n`,
+      // The delta copies the last letter of the address, and the line feed, from the line before.
+      (_, index) => `line ${index} ${randomBytes(9).toString('hex')}e\n`,
     );
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'long.txt': content.join('') } });
@@ -104,7 +105,9 @@ describe('a name or an address in files', () => {
     const clone = await person.clone(upstream.url);
     const changed = [...content.slice(0, 200), `added by ${person.authorEmail}\n`, ...content.slice(200)];
     await clone.commit({ files: { 'long.txt': changed.join('') } });
-    expect(await expectFound({ upstream, person, clone })).toContain(`added by ${person.authorEmail}`);
+    expect(await expectFound({ upstream, person, clone })).toContain(
+      `added by ${person.authorEmail.slice(0, -1)}`,
+    );
   });
 
   it('is found in a list of addresses of the same provider, of which the delta copies the rest', async () => {

@@ -21,6 +21,9 @@ const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0)
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
 /** Shorter ones, such as `info` or `me`, are words like others. */
 const MIN_LOCAL_LENGTH = 6;
+/** How many of the last letters of an address may be missing. */
+const MOST_CUT = 12;
+const MOST_CUT_IF_SHORT = 4;
 /** The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular. */
 const NOBODYS = new Set([
   'noreply@github.com',
@@ -45,34 +48,31 @@ export function identityPatterns(
 ): IdentityPatterns {
   const patterns = new Map<string, BytePattern>();
   let length = 0;
-  for (const identity of identities) {
-    for (const pattern of patternsOf(identity, nobodys)) {
-      const key = JSON.stringify(pattern);
-      if (patterns.has(key)) continue;
-      if (length + pattern.length > MAX_PATTERN_BYTES) {
-        return { patterns: [...patterns.values()], isComplete: false };
-      }
-      patterns.set(key, pattern);
-      length += pattern.length;
-    }
-  }
-  return { patterns: [...patterns.values()], isComplete: true };
+  const add = (pattern: BytePattern): boolean => {
+    const key = JSON.stringify(pattern);
+    if (patterns.has(key)) return true;
+    if (length + pattern.length > MAX_PATTERN_BYTES) return false;
+    patterns.set(key, pattern);
+    length += pattern.length;
+    return true;
+  };
+  const isComplete = identities.every((identity) => patternsOf(identity, nobodys).every(add));
+  // Rare, so they get the room that is left.
+  for (const identity of identities) cutEmailPatterns(identity, nobodys).every(add);
+  return { patterns: [...patterns.values()], isComplete };
 }
 
 function patternsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): BytePattern[] {
   const [nameText, emailText] = [decode(name, encoding), decode(email, encoding)];
-  const isNobodys = (text: string): boolean =>
-    nobodys.has(text.toLowerCase()) || NOBODYS.has(text.toLowerCase());
-  const searchedName = isTelling(nameText) && !isNobodys(nameText) ? nameText : null;
-  const isEmail = emailText.length <= MAX_LENGTH && /^[^\s@]+@[^\s@]+$/.test(emailText);
-  const searchedEmail = isEmail && !isNobodys(emailText) ? emailText : null;
+  const searchedName = isTelling(nameText) && !isNobodys(nameText, nobodys) ? nameText : null;
+  const address = searchedEmail(emailText, nobodys);
   return [
     // Composed and decomposed letters look alike, and some systems write the latter.
     ...(searchedName === null ? [] : [searchedName.normalize('NFC'), searchedName.normalize('NFD')]).map(
       (text) => bounded(text.split(/\s+/).map(textClasses).reduce(separated)),
     ),
     ...(searchedName === null ? [] : [bounded(textClasses(surnameFirst(searchedName)))]),
-    ...(searchedEmail === null ? [] : emailPatterns(searchedEmail)),
+    ...(address === null ? [] : emailPatterns(address)),
     // In the encoding of the commit, if that is not UTF-8.
     ...(searchedName === null || encoding === null
       ? []
@@ -92,9 +92,36 @@ function patternsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet
  */
 function emailPatterns(email: string): BytePattern[] {
   const whole = [EMAIL_BOUNDARY, ...textClasses(email), BOUNDARY];
-  const local = email.slice(0, email.lastIndexOf('@'));
-  const beginning = [EMAIL_BOUNDARY, ...textClasses(local), [COPY_MARK]];
-  return local.length < MIN_LOCAL_LENGTH ? [whole] : [whole, beginning];
+  const local = localPart(email);
+  return local.length < MIN_LOCAL_LENGTH ? [whole] : [whole, beginning(local)];
+}
+
+/**
+ * Addresses without their last letters. A delta's copy begins as early as it can: where the line before ends in the same
+ * letters as the address, they come with the copy.
+ */
+function cutEmailPatterns({ email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): BytePattern[] {
+  const searched = searchedEmail(decode(email, encoding), nobodys);
+  if (searched === null) return [];
+  const local = localPart(searched);
+  const most = local.length < MIN_LOCAL_LENGTH ? MOST_CUT_IF_SHORT : MOST_CUT;
+  const cuts = Math.max(0, Math.min(most, searched.length - local.length - 1));
+  return Array.from({ length: cuts }, (_, index) => beginning(searched.slice(0, -index - 1)));
+}
+
+/** What a delta's copy follows. */
+const beginning = (text: string): BytePattern => [EMAIL_BOUNDARY, ...textClasses(text), [COPY_MARK]];
+
+const localPart = (email: string): string => email.slice(0, email.lastIndexOf('@'));
+
+/** Null: it tells nothing of a person, or is no address. */
+function searchedEmail(text: string, nobodys: ReadonlySet<string>): string | null {
+  const isEmail = text.length <= MAX_LENGTH && /^[^\s@]+@[^\s@]+$/.test(text);
+  return isEmail && !isNobodys(text, nobodys) ? text : null;
+}
+
+function isNobodys(text: string, nobodys: ReadonlySet<string>): boolean {
+  return nobodys.has(text.toLowerCase()) || NOBODYS.has(text.toLowerCase());
 }
 
 function isTelling(name: string): boolean {
