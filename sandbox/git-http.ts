@@ -107,9 +107,11 @@ export class GitHttp {
       this.#running.delete(child);
       response.destroy();
     });
+    // Before each part of the answer and before its end: a client need not wait for the end of an answer whose report says
+    // that the push succeeded, and finds the pull request up to date even so.
+    if (pushed) child.stdout.on('data', () => this.#host.refsPushed(wanted.repository));
     child.on('close', () => {
       this.#running.delete(child);
-      // Before the answer ends: whoever has seen a push succeed finds its pull request up to date.
       if (pushed) this.#host.refsPushed(wanted.repository);
       if (!response.headersSent) response.writeHead(500);
       response.end();

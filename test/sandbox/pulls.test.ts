@@ -1,7 +1,11 @@
 /** Pull requests: opening them, everything GitHub refuses, following their branch, closing, merging. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
+import { encodePktLine } from '../../src/git/pkt-line.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
 import { call, createFilled, fork, openPull, pushUrl } from './support/host.ts';
 
@@ -40,6 +44,22 @@ async function pushedBranch(): Promise<string> {
 
 function open(wanted: object, upstream = 'octocat/hello') {
   return call(host, 'POST', `/repos/${upstream}/pulls`, { title: 'A title', base: 'main', ...wanted });
+}
+
+/** Sends one command for the fork with an empty pack: the host has the objects. Answers the body's reader. */
+async function sendPush(command: string): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  const url = new URL(`${forkUrl}/git-receive-pack`);
+  const authorization = `Basic ${btoa(`${url.username}:${url.password}`)}`;
+  Object.assign(url, { username: '', password: '' });
+  const header = Buffer.from('PACK\0\0\0\x02\0\0\0\0', 'latin1');
+  const pack = Buffer.concat([header, createHash('sha1').update(header).digest()]);
+  const { body } = await fetch(url, {
+    method: 'POST',
+    headers: { authorization, 'content-type': 'application/x-git-receive-pack-request' },
+    body: Buffer.concat([encodePktLine(command), Buffer.from('0000'), pack]),
+  });
+  if (body === null) throw new Error('the host did not answer');
+  return body.getReader();
 }
 
 function pullPath(number: number): string {
@@ -180,6 +200,25 @@ describe('an open one', () => {
     await git(workTree, 'push', '--quiet', '--force', forkUrl, `HEAD:${branch}`);
     const after = await call(host, 'GET', pullPath(Number(body['number'])));
     expect(after.body).toMatchObject({ head: { sha: await git(workTree, 'rev-parse', 'HEAD') }, commits: 1 });
+  });
+
+  test('follows a push before the answer to it has ended', async () => {
+    const branch = await pushedBranch();
+    const { body } = await open({ head: `${host.botLogin}:${branch}` });
+    const before = await git(workTree, 'rev-parse', 'HEAD');
+    const gate = workshop.path();
+    const hook = `#!/bin/sh\nuntil [ -e '${gate}' ]; do sleep 0.02; done\n`;
+    const hooks = join(host.repositoryPath(host.botLogin, 'hello'), 'hooks');
+    mkdirSync(hooks);
+    writeFileSync(join(hooks, 'post-receive'), hook, { mode: 0o755 });
+    const push = await sendPush(`${before} ${main} refs/heads/${branch}\0report-status\n`);
+    const report = await push.read();
+    const after = await call(host, 'GET', pullPath(Number(body['number'])));
+    writeFileSync(gate, '');
+    while (!(await push.read()).done);
+    rmSync(hooks, { recursive: true });
+    expect(Buffer.from(report.value ?? '').toString()).toContain(`ok refs/heads/${branch}\n`);
+    expect(after.body).toMatchObject({ head: { sha: main } });
   });
 
   test('is closed when its branch is deleted', async () => {
