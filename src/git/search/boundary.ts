@@ -5,5 +5,5 @@ export const BOUNDARY: ByteClass = Array.from({ length: 128 }, (_, byte) => byte
   (byte) => !/[A-Za-z0-9]/.test(String.fromCharCode(byte)),
 );
 
-/** Stands where a delta goes on with bytes of its base. A boundary, too, and no part of any text. */
+/** Stands for the bytes that a delta copies from its base. A boundary, too, and no part of any text. */
 export const COPY_MARK = 0x00;

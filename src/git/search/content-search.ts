@@ -94,7 +94,8 @@ export class ContentSearch implements ContentListener {
     this.#scan(COPIED);
     this.names.add(this.#whole.subarray(0, this.#wholeLength), null);
     this.#wholeLength = 0;
-    this.#beginText();
+    // The search goes on: the mark may begin a pattern, too.
+    this.#recentLength = 0;
   }
 
   #gather(bytes: Uint8Array): void {

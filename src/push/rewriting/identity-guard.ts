@@ -8,7 +8,7 @@ import type { Oid } from '../../git/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { EntryWalker } from '../../git/pack/entry-walker.ts';
 import { PACK_HEADER_BYTES } from '../../git/pack/pack-header.ts';
-import { type BytePattern, ByteSearch, MAX_PATTERN_BYTES } from '../../git/search/byte-search.ts';
+import { type BytePattern, ByteSearch, MAX_PATTERN_BYTES, patternBytes } from '../../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
 import { identityPatterns } from '../../git/search/identity-patterns.ts';
 import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../git/search/own-id-patterns.ts';
@@ -67,7 +67,7 @@ export class IdentityGuard {
   }
 
   #learnContents(names: readonly BytePattern[], originalIds: Iterable<Oid>): void {
-    const room = MAX_PATTERN_BYTES - names.reduce((sum, { length }) => sum + length, 0);
+    const room = MAX_PATTERN_BYTES - patternBytes(names);
     const mostIds = Math.floor(room / OWN_ID_PATTERN_BYTES);
     const searchedIds: Oid[] = [];
     for (const oid of originalIds) {

@@ -1,6 +1,6 @@
 /** What is searched for, by how it may stand in a text. */
 import { describe, expect, it } from 'vitest';
-import { ByteSearch } from '../../../src/git/search/byte-search.ts';
+import { ByteSearch, MAX_PATTERN_BYTES, patternBytes } from '../../../src/git/search/byte-search.ts';
 import { identityPatterns } from '../../../src/git/search/identity-patterns.ts';
 import { IdentityCollector } from '../../../src/git/search/raw-identity.ts';
 import { commitContent, tagContent } from '../../support/objects.ts';
@@ -84,6 +84,54 @@ describe('an address', () => {
   ])('is not found in %j', (text) => {
     expect(isIn(text, who)).toBe(false);
   });
+});
+
+describe('of what a delta copies in part, marked by a NUL', () => {
+  const who = identity('Ada Lovelace', 'ada.l@example.org');
+
+  it.each([
+    '- Ada L\0',
+    '\0da Lovelace\n',
+    '\0Lovelace"',
+    '\0elace',
+    '\0a Lovela\0',
+    'Lovelace, A\0',
+    '\0lace, Ada',
+    '<ada.l@e\0',
+    '\0l@example.org>',
+    '\0@example.org>',
+    '\0a.l@ex\0',
+  ])('it is found in %j', (text) => {
+    expect(isIn(text, who)).toBe(true);
+  });
+
+  it.each([
+    '- Ada \0',
+    '- Ada\0',
+    '\0lace',
+    '\0ovel\0',
+    'Lovelace, \0',
+    '\0example.org>',
+    'ada.l@\0',
+    '\0l@ex\0',
+    'x\0x',
+  ])('it is not found in %j, which is too little', (text) => {
+    expect(isIn(text, who)).toBe(false);
+  });
+
+  it('a beginning of at least six letters is an address without its provider', () => {
+    expect(isIn('<ada.lovelace\0', identity('-', 'ada.lovelace@example.org'))).toBe(true);
+  });
+});
+
+it('leaves half of the room to the ids of commits', () => {
+  const many = Array.from({ length: 300 }, (_, at) =>
+    identity(`Person Number${at}`, `person${at}@example.org`),
+  );
+  for (const count of [1, 5, 300]) {
+    const { patterns } = identityPatterns(many.slice(0, count), new Set());
+    expect(patternBytes(patterns)).toBeLessThanOrEqual(MAX_PATTERN_BYTES / 2);
+  }
 });
 
 describe('what is nobody’s', () => {

@@ -1,7 +1,7 @@
 /** Which texts contain the id of a commit. */
 import { expect, it } from 'vitest';
 import { treeContent } from '../../support/objects.ts';
-import { ByteSearch } from '../../../src/git/search/byte-search.ts';
+import { ByteSearch, patternBytes } from '../../../src/git/search/byte-search.ts';
 import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../../src/git/search/own-id-patterns.ts';
 
 const ID = '0123abcdef0123abcdef0123abcdef0123abcdef';
@@ -11,14 +11,21 @@ function isIn(text: string | Uint8Array): boolean {
   return new ByteSearch(ownIdPatterns([ID])).find(bytes, 0, bytes.length) >= 0;
 }
 
-it.each([ID, ID.toUpperCase(), '* fix (0123abc)', 'v1.0-3-g0123abc', 'see 0123abcd', '"0123abcdef01"'])(
-  'is found in %j',
-  (text) => {
-    expect(isIn(text)).toBe(true);
-  },
-);
+it.each([
+  ID,
+  ID.toUpperCase(),
+  '* fix (0123abc)',
+  'v1.0-3-g0123abc',
+  'see 0123abcd',
+  '"0123abcdef01"',
+  // A NUL stands for what a delta copies.
+  '\x00123abcdef01',
+  'see 0123ab\0',
+])('is found in %j', (text) => {
+  expect(isIn(text)).toBe(true);
+});
 
-it.each(['0123ab', '0123abcz', '50123abc', '0123abd', 'x0123abcdef0'])('is not found in %j', (text) => {
+it.each(['0123ab', '0123abcz', '50123abc', '0123abd', 'x0123abcdef0', '\0abcdef01', '0123a\0'])('is not found in %j', (text) => {
   expect(isIn(text)).toBe(false);
 });
 
@@ -27,6 +34,5 @@ it('is found in a folder, as the commit of a submodule', () => {
 });
 
 it('takes the room that it says', () => {
-  const length = ownIdPatterns([ID]).reduce((sum, pattern) => sum + pattern.length, 0);
-  expect(length).toBe(OWN_ID_PATTERN_BYTES);
+  expect(patternBytes(ownIdPatterns([ID]))).toBe(OWN_ID_PATTERN_BYTES);
 });
