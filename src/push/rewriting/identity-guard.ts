@@ -137,6 +137,11 @@ export class IdentityGuard {
     return [...this.#findings, ...this.#idFindings, ...contents].slice(0, MAX_FINDINGS);
   }
 
+  /** Whether the headers name anybody for whom one can search. A form's commit names nobody. */
+  get searchesForNames(): boolean {
+    return this.#search !== null;
+  }
+
   /** Warns if not all names could be searched for. */
   get gaps(): readonly string[] {
     return [
