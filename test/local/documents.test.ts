@@ -19,6 +19,11 @@ function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
+/** With or without the ending of a source file. */
+function isInRepository(name: string): boolean {
+  return [name, `${name}.ts`].some((file) => existsSync(join(ROOT, file)));
+}
+
 /** The first cells of the tables' rows about variables, and what stands beside each: its default. */
 function variableRows(): readonly (readonly [cell: string, value: string])[] {
   return Array.from(textOf('README.md').matchAll(/^\| (`[A-Z].*?) *\| (.*?) *\|/gm), ([, cell, value]) => [
@@ -71,9 +76,8 @@ it.each(DOCUMENTS)('%s links to what exists', (path) => {
 
 it.each(DOCUMENTS)('%s names files and folders that exist', (path) => {
   const named = textOf(path).match(/\b(?:src|test|local|sandbox|bench|docs|migrations)\/[\w./-]*\w/g) ?? [];
-  const exists = (name: string) => [name, `${name}.ts`].some((file) => existsSync(join(ROOT, file)));
   // What another project has.
-  expect(named.filter((name) => !exists(name) && name !== 'src/TermsOfUse.md')).toEqual([]);
+  expect(named.filter((name) => !isInRepository(name) && name !== 'src/TermsOfUse.md')).toEqual([]);
 });
 
 it('docs/architecture.md has every file and folder of src', () => {

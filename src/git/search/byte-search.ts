@@ -37,11 +37,13 @@ export class ByteSearch {
   /** For each state from `#firstHit` on, the pattern that has just ended. */
   readonly #hits: readonly number[];
   readonly #firstHit: number;
+  readonly #lengths: readonly number[];
   #state = 0;
 
   /** @param patterns none of them empty. @throws RangeError over MAX_PATTERN_BYTES. */
   constructor(patterns: readonly BytePattern[]) {
     if (patternBytes(patterns) > MAX_PATTERN_BYTES) throw new RangeError('too many patterns');
+    this.#lengths = patterns.map(({ classes }) => classes.length);
     const states = new AutomatonBuilder(patterns).build();
     // States where a pattern ends come last, so that one comparison finds them.
     const order = [...states.keys()].toSorted(
@@ -86,6 +88,11 @@ export class ByteSearch {
   /** The pattern that was just found. */
   get found(): number {
     return this.#hits[this.#state - this.#firstHit] as number;
+  }
+
+  /** How many bytes it has; an early end is shorter. */
+  get foundLength(): number {
+    return this.#lengths[this.found] as number;
   }
 }
 

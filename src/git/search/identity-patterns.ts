@@ -118,7 +118,7 @@ function textsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<st
 
 /** At least its first word and a letter of the next are new, or its last bytes. */
 function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
-  const letters = words.reduce((text, word) => [...text, ...separator, ...word]);
+  const letters = words.flatMap((word, index) => (index === 0 ? word : [...separator, ...word]));
   const beginning = (words[0]?.length ?? 0) + separator.length + 1;
   return {
     before: BOUNDARY,

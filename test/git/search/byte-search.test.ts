@@ -43,10 +43,13 @@ describe('ByteSearch', () => {
   it('finds what a comparison at every place finds, in any pieces', () => {
     const byte = fc.constantFrom(...Buffer.from('abAB '));
     const bytes = fc.uniqueArray(byte, { minLength: 1, maxLength: 2 });
-    const pattern = fc.record({
-      classes: fc.array(bytes, { minLength: 1, maxLength: 5 }),
-      earlyEnd: fc.option(fc.record({ after: fc.integer({ min: 1, max: 5 }), byte }), { nil: undefined }),
-    });
+    const pattern = fc.record(
+      {
+        classes: fc.array(bytes, { minLength: 1, maxLength: 5 }),
+        earlyEnd: fc.record({ after: fc.integer({ min: 1, max: 5 }), byte }),
+      },
+      { requiredKeys: ['classes'] },
+    );
     fc.assert(
       fc.property(
         fc.array(pattern, { minLength: 1, maxLength: 5 }),

@@ -25,9 +25,12 @@ it.each([
   expect(isIn(text)).toBe(true);
 });
 
-it.each(['0123ab', '0123abcz', '50123abc', '0123abd', 'x0123abcdef0', '\0abcdef01', '0123a\0'])('is not found in %j', (text) => {
-  expect(isIn(text)).toBe(false);
-});
+it.each(['0123ab', '0123abcz', '50123abc', '0123abd', 'x0123abcdef0', '\0abcdef01', '0123a\0'])(
+  'is not found in %j',
+  (text) => {
+    expect(isIn(text)).toBe(false);
+  },
+);
 
 it('is found in a folder, as the commit of a submodule', () => {
   expect(isIn(treeContent([{ name: 'nested', oid: ID }]))).toBe(true);
