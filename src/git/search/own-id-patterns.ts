@@ -15,11 +15,11 @@ const SHORTEST = 7;
 /** `git describe` writes `v1.0-3-g0123abc`. */
 const BEFORE: ByteClass = [...BOUNDARY, 'g'.charCodeAt(0)];
 
-/** Of the 20 bytes that a folder names a submodule's commit by, behind a NUL. */
+/** Of the 20 bytes that a folder names a submodule's commit by, behind a NUL, which a delta may copy. */
 const RAW_BYTES = 6;
-const NUL: ByteClass = [0];
+const BEFORE_RAW: ByteClass = [0, COPY_MARK];
 
-export const OWN_ID_PATTERN_BYTES = 3 * SHORTEST + 5 + RAW_BYTES + NUL.length;
+export const OWN_ID_PATTERN_BYTES = 3 * SHORTEST + 6 + RAW_BYTES;
 
 /**
  * Four for each id: exactly seven digits of it, eight or more, the same without the first one, which a delta may copy from
@@ -34,7 +34,7 @@ export function ownIdPatterns(oids: readonly Oid[]): BytePattern[] {
       { classes: [BEFORE, ...digits.slice(0, SHORTEST), BOUNDARY], earlyEnd },
       { classes: [BEFORE, ...digits] },
       { classes: [[COPY_MARK], ...digits.slice(1)] },
-      { classes: [NUL, ...raw] },
+      { classes: [BEFORE_RAW, ...raw] },
     ];
   });
 }

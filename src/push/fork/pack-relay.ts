@@ -33,6 +33,8 @@ const WAITING_BYTES = 1024 * 1024;
  */
 const ROOM_FOR_COMMITS = 8;
 const ROOM_FOR_FILES = 2;
+/** The same for the files that a small pack makes: inflated, and with their bases. */
+const ROOM_FOR_DELTAS = 4;
 
 export interface RelayPlan {
   readonly memory: Memory;
@@ -236,8 +238,10 @@ export class PackRelay {
 
   async #checkWhole(pack: readonly Uint8Array[]): Promise<void> {
     const { guard, memory, readBases } = this.#plan;
-    await guard?.checkDeltas(pack, memory, readBases);
-    guard?.decide();
+    if (guard === null) return;
+    await memory.makeRoom(ROOM_FOR_DELTAS * this.#packBytes);
+    await guard.checkDeltas(pack, memory, readBases);
+    guard.decide();
   }
 
   async #open(rewritten: RewrittenHistory): Promise<Upload | null> {

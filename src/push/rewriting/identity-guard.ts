@@ -30,7 +30,7 @@ const MAX_FINDINGS = 10;
 const MAX_SHOWN_LENGTH = 100;
 const LINE_END = Uint8Array.of(0x0a);
 /** For files and folders that deltas make, and what they are made of. */
-const MAX_RESOLVED_BYTES = 4 * 1024 * 1024;
+const MAX_RESOLVED_BYTES = 2 * 1024 * 1024;
 
 /** Answers objects of upstream, as far as they can be had. @param sizes of the objects by their ids. */
 export type ReadBases = (sizes: ReadonlyMap<Oid, number>) => Promise<Iterable<KeptObject>>;
