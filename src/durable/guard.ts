@@ -146,8 +146,11 @@ export class Guard extends DurableObject<Env> {
   /**
    * @param client the keyed hash of its address, and the address itself, which is kept only until the alert was sent.
    */
-  async rateLimitExceeded(client: { hash: string; network: string }, attempts: number): Promise<void> {
-    const alert: Alert = { kind: 'rate-limit', client: pseudonymOf(client.hash), attempts };
+  async rateLimitExceeded(
+    client: { readonly hash: string; readonly network: string },
+    figures: { readonly attempts: number; readonly most: number },
+  ): Promise<void> {
+    const alert: Alert = { kind: 'rate-limit', client: pseudonymOf(client.hash), ...figures };
     await this.#raise(alert, client.network, Date.now());
   }
 

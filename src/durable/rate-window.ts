@@ -1,6 +1,6 @@
 /**
- * Counts what one client does against its limits (src/guard/limits.ts). One object for each client network, named by
- * its keyed hash; it never gets the address itself.
+ * Counts what one client does against its limits (src/guard/limits.ts). One object for each client network, and
+ * for the places of each IPv6 /48, named by its keyed hash; it never gets the address itself.
  *
  * Cost: an attempt is counted in memory. Of a large limit, only every so many accepted attempts are written down, so
  * that a busy client does not cost a row for each request; an object that restarts forgets less than a tenth of the
@@ -60,11 +60,11 @@ export class RateWindow extends DurableObject<Env> {
   }
 
   /**
-   * Takes a place for a push that wants to open a pull request, if one is left. @param key a keyed hash of that pull
-   * request.
+   * Takes a place for a push that wants to open a pull request, if one is left.
+   * @param key a keyed hash of that pull request. @param most how many places there are.
    */
-  async reservePlace(key: string): Promise<Reservation> {
-    const { places, reservation } = reserve(this.#places(), key, Date.now());
+  async reservePlace(key: string, most: number): Promise<Reservation> {
+    const { places, reservation } = reserve(this.#places(), key, most, Date.now());
     await this.#keepPlaces(places);
     return reservation;
   }

@@ -11,8 +11,13 @@ import { MOST_PULL_REQUESTS } from './places.ts';
 export type Alert =
   /** `most`: pushes of the most active client. */
   | ({ readonly kind: 'burst'; readonly most: number } & BurstFigures)
-  /** `client` is a pseudonym: an address is not kept. */
-  | { readonly kind: 'rate-limit'; readonly client: string; readonly attempts: number }
+  /** `client` is a pseudonym: an address is not kept. `most`: the limit; without it, that of one address. */
+  | {
+      readonly kind: 'rate-limit';
+      readonly client: string;
+      readonly attempts: number;
+      readonly most?: number;
+    }
   | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
   | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
   | ({ readonly kind: 'appeal' } & Appeal);
@@ -124,7 +129,7 @@ function wordsOf(alert: Alert, address: string | null): Words {
         title: 'Rate limit exceeded',
         text:
           `Rate limit exceeded: IP ${address ?? alert.client} is over the limit of ` +
-          `${MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
+          `${alert.most ?? MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
         priority: HIGH,
       };
     case 'token':

@@ -20,6 +20,12 @@ export const CONTRACT_LIMITS = {
   rollback: { most: 5, withinMs: MINUTE_MS },
 } as const satisfies Record<string, Limit>;
 
+/**
+ * For all networks of one IPv6 /48 together, which a free tunnel gives to anybody: each of its 65,536 networks is a client.
+ * More than four clients need, that share an office or a campus.
+ */
+export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
+
 export interface OpenLimit {
   readonly variable: `LIMIT_${string}`;
   /** In the form of the variable. */

@@ -1,7 +1,7 @@
 /**
- * The five pull requests that one address may open within an hour (contract, section 8).
+ * The pull requests that one address, or all of a /48, may open within an hour (contract, section 8; limits.ts).
  *
- * Pure. A push takes a place before its work begins, so that no sixth of many simultaneous pushes gets through. When
+ * Pure. A push takes a place before its work begins, so that none of many simultaneous pushes gets through too much. When
  * the pull request is open, the place is confirmed and its hour begins. When the push fails, it is returned. If a push
  * dies, its place becomes free after a while.
  */
@@ -43,15 +43,19 @@ export interface Reservation {
   readonly isAlertDue: boolean;
 }
 
-/** @param key of the pull request to be opened: a push that is repeated keeps the place that it has. */
+/**
+ * @param key of the pull request to be opened: a push that is repeated keeps the place that it has.
+ * @param most how many places there are.
+ */
 export function reserve(
   before: Places,
   key: string,
+  most: number,
   now: number,
 ): { readonly places: Places; readonly reservation: Reservation } {
   const held = stillHeld(before, now);
   const own = held.find((place) => place.key === key);
-  if (own === undefined && held.length >= MOST_PULL_REQUESTS) {
+  if (own === undefined && held.length >= most) {
     const refused = before.refused + 1;
     const isAlertDue = mayAlert(before, now);
     return {

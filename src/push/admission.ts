@@ -52,10 +52,11 @@ export function heldBack(hostName: string, pauseMs: number): Refusal {
   );
 }
 
-export const rateLimited = (): Refusal =>
+/** @param whose `IP` in the contract. */
+export const rateLimited = (most: number, whose: string): Refusal =>
   new Refusal(
     'rate limit exceeded',
-    ['Rate limit exceeded: max 5 PRs per hour per IP.', 'Please try again later.'],
+    [`Rate limit exceeded: max ${most} PRs per hour per ${whose}.`, 'Please try again later.'],
     { outcome: 'rate-limited' },
   );
 

@@ -285,7 +285,8 @@ describe('a rollback', () => {
     await configured();
     await push(20);
     await guard().opened(pullRequest(11), 'a');
-    for (let attempt = 6; attempt < 26; attempt++) await guard().rateLimitExceeded(CLIENT, attempt);
+    for (let attempt = 6; attempt < 26; attempt++)
+      await guard().rateLimitExceeded(CLIENT, { attempts: attempt, most: 5 });
     closes = () => true;
     let begun: Promise<string | null> | undefined;
     let tried = 0;
@@ -338,7 +339,7 @@ describe('a rollback', () => {
 describe('the token of a button', () => {
   it('is good for its action only, once, for ten minutes', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await deliver();
     const [activate, rollback, deactivate] = tokensOf(published[0] as Notification);
     expect(await guard().setPanic(false, byToken(activate))).toBe(false);
@@ -355,7 +356,7 @@ describe('the token of a button', () => {
 
   it('may be used again when not everything could be closed', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await deliver();
     const [, rollback] = tokensOf(published[0] as Notification);
     await push(20);
@@ -377,7 +378,7 @@ describe('the token of a button', () => {
 
   it('is kept as a hash only', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await deliver();
     const tokens = tokensOf(published[0] as Notification);
     expect(new Set(tokens).size).toBe(3);
@@ -394,7 +395,7 @@ describe('an alert', () => {
   it('is not raised without a topic', async () => {
     await configured({});
     await push(20);
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await deliver();
     expect(published).toEqual([]);
     expect(await storedText()).not.toContain('rate-limit');
@@ -402,7 +403,7 @@ describe('an alert', () => {
 
   it('is dropped when its topic is taken away', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await configured({});
     await deliver();
     expect(published).toEqual([]);
@@ -411,7 +412,7 @@ describe('an alert', () => {
 
   it('waits while the configuration is invalid, also one that is raised meanwhile', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await configured({ NOTIFY_ADMIN_TOPIC: 'operator', READ_TIMEOUT: '30sec' });
     await push(20);
     await deliver();
@@ -425,7 +426,7 @@ describe('an alert', () => {
 
   it('names the address, which is never stored', async () => {
     await configured();
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     expect(await storedText()).toContain('client-0123abcd');
     expect(await storedText()).not.toContain(CLIENT.network);
     await deliver();
@@ -435,7 +436,7 @@ describe('an alert', () => {
   it('names it in the first attempt only', async () => {
     await configured();
     serviceIsDown = true;
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await deliver();
     serviceIsDown = false;
     pass(MINUTE_MS);
@@ -447,7 +448,7 @@ describe('an alert', () => {
 
   it('names a pseudonym when the address is to be hidden', async () => {
     await configured({ NOTIFY_ADMIN_TOPIC: 'operator', ALERT_ADDRESS: 'hidden' });
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await deliver();
     expect(published[0]?.message).toContain('IP client-0123abcd is over the limit');
   });
@@ -455,7 +456,7 @@ describe('an alert', () => {
   it('waits for a notification service that is dead, with a pseudonym and new tokens', async () => {
     await configured();
     serviceIsDown = true;
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await push(20);
     await deliver();
     expect(await guard().status()).toMatchObject({ panicMode: false });
@@ -488,8 +489,8 @@ describe('an alert', () => {
       refusal = () => new Response(null, { status, headers: status === 429 ? { 'Retry-After': '120' } : {} });
       serviceIsDown = true;
       if (status === 429) {
-        await guard().rateLimitExceeded(CLIENT, 6);
-        await guard().rateLimitExceeded(CLIENT, 7);
+        await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+        await guard().rateLimitExceeded(CLIENT, { attempts: 7, most: 5 });
       }
       await deliver();
       expect(await nextAlarm()).toBe(Date.now() + waitMs);
@@ -507,7 +508,7 @@ describe('an alert', () => {
   it('is tried again at growing distances, and given up after a week', async () => {
     await configured();
     serviceIsDown = true;
-    await guard().rateLimitExceeded(CLIENT, 6);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     const waits: number[] = [];
     for (let attempt = 0; attempt < 8; attempt++) {
       await deliver();

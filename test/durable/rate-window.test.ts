@@ -79,10 +79,10 @@ describe('the window of an address', () => {
     expect(await written(again)).toBe(60);
   });
 
-  it('gives five places to a hundred pushes at once, and one alert', async () => {
+  it('gives so many places to a hundred pushes at once, and one alert', async () => {
     const window = newWindow();
     const reservations = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => window.reservePlace(`${index}`)),
+      Array.from({ length: 100 }, (_, index) => window.reservePlace(`${index}`, 5)),
     );
     expect(reservations.filter(({ isReserved }) => isReserved)).toHaveLength(5);
     expect(reservations.filter(({ isAlertDue }) => isAlertDue)).toHaveLength(1);
@@ -91,21 +91,21 @@ describe('the window of an address', () => {
   it('remembers across a restart', async () => {
     const window = newWindow();
     for (const key of ['a', 'b', 'c', 'd', 'e']) {
-      await window.reservePlace(key);
+      await window.reservePlace(key, 5);
       await window.confirmPlace(key);
     }
     await abortAllDurableObjects();
-    expect((await sameWindow().reservePlace('f')).isReserved).toBe(false);
+    expect((await sameWindow().reservePlace('f', 5)).isReserved).toBe(false);
     pass(HOUR_MS);
-    expect((await sameWindow().reservePlace('f')).isReserved).toBe(true);
+    expect((await sameWindow().reservePlace('f', 5)).isReserved).toBe(true);
   });
 
   it('gives back the place of a push that failed', async () => {
     const window = newWindow();
-    for (const key of ['a', 'b', 'c', 'd', 'e']) await window.reservePlace(key);
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await window.reservePlace(key, 5);
     await window.releasePlace('c');
-    expect((await window.reservePlace('f')).isReserved).toBe(true);
-    expect((await window.reservePlace('g')).isReserved).toBe(false);
+    expect((await window.reservePlace('f', 5)).isReserved).toBe(true);
+    expect((await window.reservePlace('g', 5)).isReserved).toBe(false);
   });
 
   it('is forgotten when nothing of it counts any more, and not before', async () => {
@@ -113,7 +113,7 @@ describe('the window of an address', () => {
     pass(0);
     await window.hit('reports', [{ most: 10, withinMs: HOUR_MS }]);
     pass(HOUR_MS / 2);
-    await window.reservePlace('a');
+    await window.reservePlace('a', 5);
     await window.confirmPlace('a');
     pass(HOUR_MS / 2);
     await runDurableObjectAlarm(window);

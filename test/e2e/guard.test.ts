@@ -5,7 +5,7 @@ import { Operator, OPERATOR } from './support/operator.ts';
 import { remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 import { RawConnection } from './support/raw-http.ts';
-import { packOf, pkt, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from './support/wire.ts';
+import { packOf, pkt, pushBody, readPushAnswer, RECEIVE_PACK, send } from './support/wire.ts';
 
 const bed = useTestBed({ env: OPERATOR });
 const operator = new Operator(bed);
@@ -16,15 +16,25 @@ async function pushAgain({ clone }: Contribution, ...options: string[]) {
   return clone.push(...options, 'origin', `HEAD:refs/heads/${clone.person.branch}`);
 }
 
-/** Opens pull requests with less ado than Git: one small pack, one branch for each. */
-async function openMany({ clone, upstream }: Contribution, count: number) {
+/**
+ * Opens pull requests with less ado than Git: one small pack, one branch for each.
+ * @param addressOf the client of each; default: the person's.
+ */
+async function openMany(
+  { clone, upstream }: Contribution,
+  count: number,
+  addressOf: (index: number) => string = () => clone.person.address,
+) {
   const pack = await packOf(clone, ['HEAD', '^origin/main']);
   const newId = await clone.idOf('HEAD');
   const answers = [];
   for (let index = 0; index < count; index++) {
     const ref = `refs/heads/${clone.person.word}-${index}`;
     const body = pushBody({ commands: [{ newId, ref }], pack });
-    answers.push(readPushAnswer(await sendPush(upstream.url, clone.person, body)).report[1]);
+    const headers = { 'Content-Type': RECEIVE_PACK, 'CF-Connecting-IP': addressOf(index) };
+    const url = `${upstream.url}/git-receive-pack`;
+    const answer = await send(url, { method: 'POST', person: clone.person, headers, body });
+    answers.push(readPushAnswer(answer).report[1]);
   }
   return answers;
 }
@@ -123,6 +133,27 @@ describe('the sixth pull request of an hour', () => {
     bed.tripwire.tolerate('the alert names the address', ({ secret }) => secret.kind === 'address');
     await expect.poll(() => operator.alerts()).toHaveLength(2);
   });
+});
+
+describe('the twenty-first pull request of an hour from one IPv6 /48', () => {
+  it('is refused, whatever network of it pushes, and the operator is told once', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    // Twelve networks: each has places of its own left.
+    const report = await openMany(contribution, 22, (index) => `2001:db8:48:${index % 12}::${index}`);
+    const refused = /ng .* push rejected: rate limit exceeded$/;
+    expect(report.map((line) => refused.test(line ?? ''))).toEqual(
+      Array.from({ length: 22 }, (_, index) => index >= 20),
+    );
+    expect(await bed.host.pulls(upstream)).toHaveLength(20);
+    const alerts = async () =>
+      (await operator.alerts()).map(({ message }) => message).filter((text) => text.includes('/48'));
+    const words = 'IP 2001:db8:48::/48 is over the limit of 20 PRs per hour (attempt 21)';
+    await expect.poll(alerts).toEqual([expect.stringContaining(words)]);
+    const [other] = await openMany(contribution, 1, () => '2001:db8:49::1');
+    expect(other).toMatch(/^ok /);
+  }, 120_000);
 });
 
 describe('a push that breaks off', () => {

@@ -48,7 +48,7 @@ function run(plan: readonly PlannedPush[]) {
   const letIn = new Map<string, { from: number; to: number }>();
   for (const { at, kind, key, end } of steps.toSorted((a, b) => a.at - b.at)) {
     if (kind === 'begin') {
-      const after = reserve(places, key, at);
+      const after = reserve(places, key, MOST_PULL_REQUESTS, at);
       ({ places } = after);
       const { isReserved, isAlertDue, attempts } = after.reservation;
       if (isAlertDue) alerts.push(at);
@@ -107,16 +107,17 @@ describe('the places of one address', () => {
 
   it('count the refusals since a place was last given', () => {
     let places: Places = NO_PLACES;
-    for (const key of ['a', 'b', 'c', 'd', 'e']) ({ places } = reserve(places, key, START));
+    for (const key of ['a', 'b', 'c', 'd', 'e'])
+      ({ places } = reserve(places, key, MOST_PULL_REQUESTS, START));
     const attempts: number[] = [];
     for (const key of ['f', 'g', 'h']) {
-      const after = reserve(places, key, START);
+      const after = reserve(places, key, MOST_PULL_REQUESTS, START);
       ({ places } = after);
       attempts.push(after.reservation.attempts);
     }
     expect(attempts).toEqual([6, 7, 8]);
     places = release(places, 'a', START);
-    expect(reserve(places, 'i', START).reservation).toEqual({
+    expect(reserve(places, 'i', MOST_PULL_REQUESTS, START).reservation).toEqual({
       isReserved: true,
       attempts: 5,
       isAlertDue: false,
@@ -125,23 +126,24 @@ describe('the places of one address', () => {
 
   it('belong to a pull request: a push that is repeated has its own already', () => {
     let places: Places = NO_PLACES;
-    for (const key of ['a', 'b', 'c', 'd', 'e']) ({ places } = reserve(places, key, START));
-    expect(reserve(places, 'e', START).reservation.isReserved).toBe(true);
+    for (const key of ['a', 'b', 'c', 'd', 'e'])
+      ({ places } = reserve(places, key, MOST_PULL_REQUESTS, START));
+    expect(reserve(places, 'e', MOST_PULL_REQUESTS, START).reservation.isReserved).toBe(true);
     places = confirm(places, 'e', START);
-    places = release(reserve(places, 'e', START).places, 'e', START);
+    places = release(reserve(places, 'e', MOST_PULL_REQUESTS, START).places, 'e', START);
     expect(places.held).toHaveLength(5);
     expect(confirm(places, 'e', START).held).toHaveLength(5);
   });
 
   it('are kept as long as they count', () => {
-    const { places } = reserve(NO_PLACES, 'a', START);
+    const { places } = reserve(NO_PLACES, 'a', MOST_PULL_REQUESTS, START);
     expect(hasForgotten(places, START + RESERVATION_MS - 1)).toBe(false);
     expect(hasForgotten(places, START + RESERVATION_MS)).toBe(true);
     expect(hasForgotten(confirm(places, 'a', START), START + HOUR_MS - 1)).toBe(false);
   });
 
   it('count a pull request that was opened after its reservation had run out', () => {
-    const { places } = reserve(NO_PLACES, 'a', START);
+    const { places } = reserve(NO_PLACES, 'a', MOST_PULL_REQUESTS, START);
     expect(confirm(places, 'a', START + RESERVATION_MS).held).toHaveLength(1);
   });
 });

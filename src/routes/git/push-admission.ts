@@ -3,7 +3,10 @@ import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { AccountAdmittance } from '../../durable/host-account.ts';
-import type { AppEnv } from '../../env.ts';
+import type { RateWindow } from '../../durable/rate-window.ts';
+import type { AppEnv, Env } from '../../env.ts';
+import { SITE_PULL_REQUESTS } from '../../guard/limits.ts';
+import { MOST_PULL_REQUESTS } from '../../guard/places.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
 import { keyedHash } from '../../identity/keyed-hash.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
@@ -19,7 +22,7 @@ import {
 } from '../../push/admission.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
 import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
-import { type Client, clientOf, guardOf, rateWindowOf } from '../request/client.ts';
+import { type Client, clientOf, guardOf, rateWindowOf, siteWindowOf } from '../request/client.ts';
 import { sentence, tooMany } from '../request/rate-limit.ts';
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
@@ -45,10 +48,11 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
     async reserve(key) {
       const [owner, placeKey] = [await client(), await hiddenKey(c, key)];
-      const { isReserved, attempts, isAlertDue } = await reservePlace(c, owner, placeKey);
-      if (isReserved) return placeOf(owner, placeKey);
-      if (isAlertDue) c.executionCtx.waitUntil(alertOperator(owner, attempts));
-      throw rateLimited();
+      const counters = countersOf(c.env, owner);
+      const full = await reservePlaces(counters, placeKey);
+      if (full === null) return placeOf(owner, counters, placeKey);
+      if (full.isAlertDue) c.executionCtx.waitUntil(alertOperator(full));
+      throw rateLimited(full.counter.most, full.counter.whose);
     },
   };
 
@@ -78,23 +82,43 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     if (unused !== null) await giveShareBack(c, unused);
   }
 
-  function placeOf(owner: Client, key: string): Place {
+  /** Takes a place of each; answers which one has none left. */
+  async function reservePlaces(counters: readonly PlaceCounter[], key: string): Promise<FullCounter | null> {
+    try {
+      const reservations = await Promise.all(
+        counters.map(async (counter) => ({
+          counter,
+          ...(await counter.window.reservePlace(key, counter.most)),
+        })),
+      );
+      const full = reservations.find(({ isReserved }) => !isReserved) ?? null;
+      const reserved = reservations.filter(({ isReserved }) => isReserved).map(({ counter }) => counter);
+      if (full !== null) c.executionCtx.waitUntil(releasePlaces(reserved, key));
+      return full;
+    } catch (error) {
+      throw outOfReach(c, error);
+    }
+  }
+
+  function placeOf(owner: Client, counters: readonly PlaceCounter[], key: string): Place {
     return {
       async opened(pullRequest) {
         share = null;
         const tracked = { ...pullRequest, pushedAt };
         await Promise.all([
-          counted(() => rateWindowOf(c.env, owner).confirmPlace(key)),
+          ...counters.map(({ window }) => counted(() => window.confirmPlace(key))),
           counted(() => guardOf(c.env).opened(tracked, owner.hash('burst'))),
         ]);
       },
-      async release() {
-        // A place that is not returned becomes free after a while.
-        await rateWindowOf(c.env, owner)
-          .releasePlace(key)
-          .catch((error: unknown) => c.var.logger.warn('a place could not be given back', { error }));
-      },
+      release: () => releasePlaces(counters, key),
     };
+  }
+
+  /** A place that is not returned becomes free after a while. */
+  async function releasePlaces(counters: readonly PlaceCounter[], key: string): Promise<void> {
+    await Promise.all(counters.map(({ window }) => window.releasePlace(key))).catch((error: unknown) =>
+      c.var.logger.warn('a place could not be given back', { error }),
+    );
   }
 
   /** Retries once if an object cannot be reached for a moment: the pull request is open, and its push must not fail. */
@@ -104,10 +128,10 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       .catch((error: unknown) => c.var.logger.error('an open pull request could not be counted', { error }));
   }
 
-  async function alertOperator(offender: Client, attempts: number): Promise<void> {
-    const { network } = offender;
+  async function alertOperator({ counter, attempts }: FullCounter): Promise<void> {
+    const { network, hash, most } = counter;
     await guardOf(c.env)
-      .rateLimitExceeded({ network, hash: offender.hash('alert') }, attempts)
+      .rateLimitExceeded({ network, hash }, { attempts, most })
       .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
   }
 }
@@ -117,12 +141,37 @@ async function hiddenKey(c: Context<AppEnv>, key: string): Promise<string> {
   return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'place', key);
 }
 
-async function reservePlace(c: Context<AppEnv>, client: Client, key: string) {
-  try {
-    return await rateWindowOf(c.env, client).reservePlace(key);
-  } catch (error) {
-    throw outOfReach(c, error);
-  }
+/** What counts the pull requests that a client opens. */
+interface PlaceCounter {
+  readonly window: DurableObjectStub<RateWindow>;
+  readonly most: number;
+  /** In the words of the refusal. */
+  readonly whose: string;
+  /** For the operator. */
+  readonly network: string;
+  readonly hash: string;
+}
+
+interface FullCounter {
+  readonly counter: PlaceCounter;
+  readonly attempts: number;
+  readonly isAlertDue: boolean;
+}
+
+/** The client's own, and one for its IPv6 /48, if it has one. */
+function countersOf(env: Env, client: Client): readonly PlaceCounter[] {
+  const own: PlaceCounter = {
+    window: rateWindowOf(env, client),
+    most: MOST_PULL_REQUESTS,
+    whose: 'IP',
+    network: client.network,
+    hash: client.hash('alert'),
+  };
+  const window = siteWindowOf(env, client);
+  if (window === null) return [own];
+  const { most } = SITE_PULL_REQUESTS;
+  const site = { window, most, whose: 'IPv6 /48', network: client.site, hash: client.siteHash('alert') };
+  return [own, site];
 }
 
 function outOfReach(c: Context<AppEnv>, error: unknown): Refusal {

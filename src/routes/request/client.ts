@@ -15,7 +15,9 @@ export interface Client {
    * @param context within the use, so that records of one context cannot be matched with those of another.
    */
   hash(use: ClientUse, context?: string): string;
-  /** The same of all networks that one subscriber may hold. */
+  /** All networks that one subscriber may hold: an IPv6 /48, or the address itself. */
+  readonly site: string;
+  /** The hash of the site. */
   siteHash(use: ClientUse, context?: string): string;
 }
 
@@ -40,11 +42,20 @@ export async function clientOf(c: Context<AppEnv>): Promise<Client> {
     (addresses: string) =>
     (use: ClientUse, context = '') =>
       keyedHash(secret, use, `${context} ${addresses}`);
-  return { network, hash: hashOf(network), siteHash: hashOf(siteOf(network)) };
+  const site = siteOf(network);
+  return { network, hash: hashOf(network), site, siteHash: hashOf(site) };
 }
 
 export function rateWindowOf(env: Env, client: Client): DurableObjectStub<RateWindow> {
   return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(client.hash('window')));
+}
+
+/** Of all clients of an IPv6 /48 together; null for others. */
+export function siteWindowOf(
+  env: Env,
+  { network, site, siteHash }: Client,
+): DurableObjectStub<RateWindow> | null {
+  return site === network ? null : env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(siteHash('window')));
 }
 
 /** One object for all clients: all readers of a page with a badge request that badge. */

@@ -87,7 +87,7 @@ async function panicMode(): Promise<unknown> {
 async function alertTokens(): Promise<string[]> {
   await runInDurableObject(guard(), async (instance) => {
     Object.assign(instance, { env: bindings });
-    await instance.rateLimitExceeded({ hash: `${address}`, network: '192.0.2.1' }, 6);
+    await instance.rateLimitExceeded({ hash: `${address}`, network: '192.0.2.1' }, { attempts: 6, most: 5 });
   });
   await runDurableObjectAlarm(guard());
   const [alert] = published;
