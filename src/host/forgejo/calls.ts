@@ -13,7 +13,11 @@ export const PAGE_SIZE = 50;
 export interface Answer<T> {
   readonly status: number;
   readonly data: T;
-  readonly headers: { readonly link?: string | undefined };
+  readonly headers: {
+    readonly link?: string | undefined;
+    /** Of the whole list. */
+    readonly 'x-total-count'?: string | undefined;
+  };
 }
 
 /**
@@ -28,17 +32,30 @@ export async function call<T>(
   return (await octokit.request(route, { ...parameters })) as Answer<T>;
 }
 
-/** Pages of a list, one after the other, as long as there are any and somebody asks for them. */
+/**
+ * Pages of a list, one after the other, as long as there are any and somebody asks for them. Not every list has a link to
+ * its next page: those of forks, labels and reviews only say how many entries there are in all (`SetTotalCountHeader`
+ * without `SetLinkHeader` in routers/api/v1/repo/{fork,label,pull_review}.go, Gitea 1.26). They may count more than they
+ * show.
+ */
 export async function* pagesOf<T>(
   octokit: Octokit,
   route: string,
   parameters: Readonly<Record<string, unknown>>,
 ): AsyncGenerator<readonly T[]> {
+  let seen = 0;
   for (let page = 1; ; page++) {
-    const answer = await call<readonly T[]>(octokit, route, { ...parameters, page, limit: PAGE_SIZE });
+    const { data, headers } = await call<readonly T[]>(octokit, route, {
+      ...parameters,
+      page,
+      limit: PAGE_SIZE,
+    });
     // A page of another shape must not pass for the end of the list.
-    yield expectList(answer.data);
-    if (answer.headers.link?.includes('rel="next"') !== true) return;
+    yield expectList(data);
+    seen += data.length;
+    const isNextNamed = headers.link?.includes('rel="next"') === true;
+    const isMoreCounted = Number(headers['x-total-count'] ?? 0) > seen;
+    if (data.length === 0 || !(isNextNamed || isMoreCounted)) return;
   }
 }
 

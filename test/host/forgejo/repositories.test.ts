@@ -81,16 +81,32 @@ describe('a fork', () => {
     expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'other' });
   });
 
-  it('that exists is found among all forks where the conflict says nothing', async () => {
-    const next = { Link: '<https://host.test/x?page=2>; rel="next"' };
-    const { repositories } = opened(({ method, path }) => {
+  it.each([
+    ['names the next page', { Link: '<https://host.test/x?page=2>; rel="next"' }],
+    ['only counts them', { 'X-Total-Count': '3' }],
+  ])(
+    'that exists is found among all forks where the conflict says nothing, if the list %s',
+    async (_, next) => {
+      const { repositories } = opened(({ method, path }) => {
+        if (path.endsWith('/user')) return user();
+        if (method === 'POST') return json(409, { message: 'conflict' });
+        if (path.includes('page=1')) return json(200, [answered('someone')], next);
+        if (path.includes('page=2')) return json(200, [answered('bot', 'mine')], next);
+        return json(404, { message: 'no' });
+      });
+      expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'mine' });
+    },
+  );
+
+  it('is not looked for without end in a list that counts more than it shows', async () => {
+    const { http, repositories } = opened(({ method, path }) => {
       if (path.endsWith('/user')) return user();
       if (method === 'POST') return json(409, { message: 'conflict' });
-      if (path.includes('page=1')) return json(200, [answered('someone')], next);
-      if (path.includes('page=2')) return json(200, [answered('bot', 'mine')]);
-      return json(404, { message: 'no' });
+      if (path.includes('page=1')) return json(200, [answered('someone')], { 'X-Total-Count': '9' });
+      return path.includes('page=') ? json(200, [], { 'X-Total-Count': '9' }) : json(404, { message: 'no' });
     });
-    expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'mine' });
+    await expect(repositories.fork(REPOSITORY)).rejects.toMatchObject({ code: 'refused' });
+    expect(http.asked.filter(({ path }) => path.includes('/forks?'))).toHaveLength(2);
   });
 
   it('gets the repository’s number where the bot has another repository of that name', async () => {
