@@ -36,9 +36,9 @@ import {
   changedSubmodules,
   closePullRequest,
   editPullRequest,
-  findPullRequest,
   openPullRequest,
 } from './pull-requests.ts';
+import { findPullRequest } from './pull-search.ts';
 
 /** The REST interface stands below the pages. */
 const API_PATH = '/api/v1';

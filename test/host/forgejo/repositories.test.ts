@@ -15,10 +15,11 @@ function opened(script: Script) {
   const http = new ScriptedHost(script);
   // What one server does not know, another one may.
   const apiUrl = `https://host-${(hosts += 1)}.test/api/v1`;
-  const access = { apiUrl, token: 'secret', http, ...ACCOUNT, clock: new PatientClock() };
+  const clock = new PatientClock();
+  const access = { apiUrl, token: 'secret', http, ...ACCOUNT, clock };
   const asked = () =>
     http.asked.map(({ method, path }) => `${method} ${path.replace('/api/v1/repos/bot/hello', '')}`);
-  return { http, asked, repositories: new ForgejoRepositories(access) };
+  return { http, asked, clock, repositories: new ForgejoRepositories(access) };
 }
 
 const answered = (owner: string, name = 'hello', parent: object | null = { id: 7 }) => ({
@@ -200,11 +201,40 @@ describe('a pull request is looked for', () => {
     expect(await find('anon-4')).toBeNull();
   });
 
-  it('but not for ever: then it is unknown whether there is one', async () => {
-    const { asked, repositories } = opened(() => json(200, [pull(9, 'anon-2', 'open')], next));
-    await expect(repositories.findPullRequest(NAME, { fork: FORK, branch: 'anon-1' })).rejects.toMatchObject({
-      code: 'unreachable',
+  /** A repository with three pages, to which pull requests are added. */
+  function withPages() {
+    const pulls = [6, 5, 4, 3, 2, 1].map((number) => pull(number, `anon-${number}`, 'closed'));
+    const host = opened(({ path }) => {
+      const page = Number(/page=(\d+)/.exec(path)?.[1]);
+      return json(200, pulls.slice(2 * page - 2, 2 * page), pulls.length > 2 * page ? next : {});
     });
-    expect(asked().length).toBeLessThan(100);
+    const find = async (branch: string) => {
+      const before = host.http.asked.length;
+      const found = await host.repositories.findPullRequest(NAME, { fork: FORK, branch });
+      return { number: found?.number ?? null, calls: host.http.asked.length - before };
+    };
+    const open = (number: number) => pulls.unshift(pull(number, `anon-${number}`, 'open'));
+    return { find, open, clock: host.clock };
+  }
+
+  it('only among newer ones if its branch was on none of the pages a while ago', async () => {
+    const { find, open, clock } = withPages();
+    expect(await find('anon-a')).toEqual({ number: null, calls: 3 });
+    expect(await find('anon-b')).toEqual({ number: null, calls: 1 });
+    expect(await find('anon-1')).toEqual({ number: 1, calls: 3 });
+    for (const number of [7, 8, 9]) open(number);
+    expect(await find('anon-7')).toEqual({ number: 7, calls: 2 });
+    expect(await find('anon-b')).toEqual({ number: null, calls: 2 });
+    await clock.sleep(10 * 60_000);
+    expect(await find('anon-b')).toEqual({ number: null, calls: 5 });
+  });
+
+  it('but not for ever: then it is unknown whether there is one, and so it is at once the next time', async () => {
+    const { asked, repositories } = opened(() => json(200, [pull(9, 'anon-2', 'open')], next));
+    for (const branch of ['anon-1', 'anon-3']) {
+      const find = repositories.findPullRequest(NAME, { fork: FORK, branch });
+      await expect(find).rejects.toMatchObject({ code: 'unreachable' });
+    }
+    expect(asked()).toHaveLength(21);
   });
 });
