@@ -1,9 +1,9 @@
 /** Calls of Forgejo's and Gitea's REST interface, which Octokit knows how to make but not by name. */
 import type { Octokit } from '@octokit/rest';
 import type { Repository } from '../code-host.ts';
-import { rememberVisibility } from '../git/visibility.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { expectList } from '../rest/answer.ts';
+import { lookUpWith } from '../rest/look-up.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { type AnsweredRepository, toRepository } from './answers.ts';
 
@@ -60,17 +60,10 @@ export async function* pagesOf<T>(
 }
 
 /** @throws HostError */
-export async function lookUp(
-  { octokit, retried, apiUrl, clock }: RestCalls,
-  { owner, name }: RepositoryName,
-): Promise<Repository> {
-  return retried(async () => {
-    const place = { owner, repo: name };
-    const { data } = await call<AnsweredRepository>(octokit, 'GET /repos/{owner}/{repo}', place);
-    const repository = toRepository(data);
-    for (const known of [{ owner, name }, repository]) {
-      rememberVisibility(apiUrl, known, repository.isPrivate, clock.now());
-    }
-    return repository;
+export async function lookUp(calls: RestCalls, name: RepositoryName): Promise<Repository> {
+  return lookUpWith(calls, name, async () => {
+    const place = { owner: name.owner, repo: name.name };
+    const { data } = await call<AnsweredRepository>(calls.octokit, 'GET /repos/{owner}/{repo}', place);
+    return toRepository(data);
   });
 }

@@ -12,7 +12,8 @@ import { expectList, expectNumber, expectRepository, expectStatus, expectText } 
 import { Opening } from '../rest/opening.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus } from '../rest/request-failure.ts';
-import { type AnsweredPull, isFrom, toPullRequest } from './answers.ts';
+import { toPullRequest } from '../rest/answered-pull.ts';
+import { type AnsweredPull, isFrom } from './answers.ts';
 import { call, PAGE_SIZE } from './calls.ts';
 import { findPullRequest } from './pull-search.ts';
 

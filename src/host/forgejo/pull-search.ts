@@ -9,7 +9,8 @@
 import type { Head, PullRequest } from '../code-host.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import type { RestCalls } from '../rest/octokit.ts';
-import { type AnsweredPull, isFrom, toPullRequest } from './answers.ts';
+import { toPullRequest } from '../rest/answered-pull.ts';
+import { type AnsweredPull, isFrom } from './answers.ts';
 import { pagesOf } from './calls.ts';
 
 /** Of the bot's pull requests in one repository. Whoever looks for one has just opened it, mostly. */
