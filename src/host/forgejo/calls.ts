@@ -33,10 +33,11 @@ export async function call<T>(
 }
 
 /**
- * Pages of a list, one after the other, as long as there are any and somebody asks for them. Not every list has a link to
- * its next page: those of forks, labels and reviews only say how many entries there are in all (`SetTotalCountHeader`
- * without `SetLinkHeader` in routers/api/v1/repo/{fork,label,pull_review}.go, Gitea 1.26). They may count more than they
- * show.
+ * Pages of a list, one after the other, as long as there are any and somebody asks for them.
+ *
+ * Not every list has a link to its next page: those of forks, labels and reviews only say how many entries there are in
+ * all (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{fork,label,pull_review}.go, Gitea 1.26). They
+ * may count more than they show.
  */
 export async function* pagesOf<T>(
   octokit: Octokit,

@@ -45,8 +45,8 @@ export class GitHubThreads implements ThreadHost {
   }
 
   /**
-   * Most hosts drop the labels of an account that may not set them. Of one that refuses the issue for them, it is asked for
-   * once more, without.
+   * Most hosts drop the labels of an account that may not set them. One that refuses the issue for them is asked once
+   * more, without them.
    */
   async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
     try {
