@@ -5,6 +5,7 @@ import type { RepositoryName } from '../repository-name.ts';
 import { expectList } from '../rest/answer.ts';
 import { lookUpWith } from '../rest/look-up.ts';
 import type { RestCalls } from '../rest/octokit.ts';
+import { isRequestFailure, refusalText } from '../rest/request-failure.ts';
 import { type AnsweredRepository, toRepository } from './answers.ts';
 
 /** The most that a server gives at once unless its operator allows more (`[api] MAX_RESPONSE_ITEMS`). */
@@ -21,6 +22,12 @@ export interface Answer<T> {
 }
 
 /**
+ * What a token for public repositories gets to hear of one that is private, but shown to the bot (`checkTokenPublicOnly`
+ * in routers/api/v1/api.go, Gitea 1.26). For the service it does not exist.
+ */
+const HIDDEN_TEXT = /token scope is limited to public/;
+
+/**
  * One call. `T` is what the interface promises; whoever reads a field checks it.
  * @param route such as `GET /repos/{owner}/{repo}`; parameters that it does not name become the query, or the body.
  */
@@ -29,7 +36,12 @@ export async function call<T>(
   route: string,
   parameters: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer<T>> {
-  return (await octokit.request(route, { ...parameters })) as Answer<T>;
+  try {
+    return (await octokit.request(route, { ...parameters })) as Answer<T>;
+  } catch (error) {
+    const isHidden = isRequestFailure(error) && error.status === 403 && HIDDEN_TEXT.test(refusalText(error));
+    throw isHidden ? Object.assign(error, { status: 404 }) : error;
+  }
 }
 
 /**

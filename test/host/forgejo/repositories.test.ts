@@ -168,6 +168,12 @@ describe('a repository is called private', () => {
   });
 });
 
+it('a private repository that is shown to the bot does not exist for a token for public ones', async () => {
+  const { repositories } = opened(() => json(403, { message: 'token scope is limited to public repos' }));
+  await expect(repositories.repository(NAME)).rejects.toMatchObject({ code: 'missing' });
+  expect(await repositories.file(NAME, 'x')).toEqual({ kind: 'missing' });
+});
+
 it('a file of more than 1 MB is unreadable', async () => {
   const { repositories } = opened(() =>
     json(200, { type: 'file', encoding: 'base64', content: 'eA==', size: 2_000_000 }),
