@@ -9,7 +9,7 @@ import { openRepositories } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host/host-error.ts';
 import { HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
-import { isKnownPublic } from '../../host/git/visibility.ts';
+import { visibilityAt } from '../../host/git/visibility.ts';
 import { clientNetwork, siteOf } from '../../identity/client-address.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { openPolicies } from '../../policy/policies.ts';
@@ -56,10 +56,7 @@ function pushTransport(
     tokenWatch: openTokenWatch(c.env, c.var.config, c.var.host),
   };
   const http = new SmartHttp(url, account, c.var.http, timeoutMs);
-  return new GitTransport(http, systemClock, memory, {
-    isKnownPublic: (repository) => isKnownPublic(apiUrl, repository, systemClock.now()),
-    isPublic: async (repository) => !(await repositories.repository(repository)).isPrivate,
-  });
+  return new GitTransport(http, systemClock, memory, visibilityAt(repositories, apiUrl, systemClock));
 }
 
 /** @param timeoutMs how long Git's requests to the host may wait for an answer. */

@@ -35,7 +35,7 @@ const user = json.bind(null, 200, { id: 1, login: 'bot' });
 const unknownRoute = () => new Response('404 page not found\n', { status: 404 });
 const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
 
-const refs = () => new Response(`${pkt(`${TIP} refs/heads/${BRANCH.name}\n`)}0000`);
+const refs = (tip = TIP) => new Response(`${pkt(`${tip} refs/heads/${BRANCH.name}\n`)}0000`);
 
 describe('a branch is brought forward', () => {
   it('by sync_fork where merge-upstream is unknown, which is asked for once', async () => {
@@ -59,6 +59,20 @@ describe('a branch is brought forward', () => {
     await repositories.syncBranch(FORK, BRANCH);
     await repositories.syncBranch(FORK, BRANCH);
     expect(asked().filter((call) => !call.endsWith('git-upload-pack'))).toHaveLength(2);
+  });
+
+  it('by Git in the bot’s name, where the repository is public: others are limited by address', async () => {
+    const { http, repositories } = opened(({ path, headers, body }) => {
+      if (path.endsWith('/mona/hello')) return json(200, answered('mona'));
+      if (path.includes('/repos/bot/')) return unknownRoute();
+      const isListing = body.includes('ls-refs') || path.startsWith('/bot/');
+      if (isListing) return refs('b'.repeat(40));
+      return new Response(null, { status: headers.has('Authorization') ? 500 : 429 });
+    });
+    await repositories.repository(NAME);
+    await expect(repositories.syncBranch(FORK, BRANCH)).rejects.toMatchObject({ code: 'unreachable' });
+    const [fetched] = http.asked.filter(({ path }) => path === '/mona/hello.git/git-upload-pack');
+    expect(fetched?.headers.has('Authorization')).toBe(true);
   });
 
   it('never while the host asks to be left alone', async () => {
