@@ -71,7 +71,7 @@ describe('a branch is brought forward', () => {
     });
     await repositories.repository(NAME);
     await expect(repositories.syncBranch(FORK, BRANCH)).rejects.toMatchObject({ code: 'unreachable' });
-    const [fetched] = http.asked.filter(({ path }) => path === '/mona/hello.git/git-upload-pack');
+    const fetched = http.asked.find(({ path }) => path === '/mona/hello.git/git-upload-pack');
     expect(fetched?.headers.has('Authorization')).toBe(true);
   });
 

@@ -57,7 +57,7 @@ describe('a host that takes a connection and says nothing', () => {
     const TIMEOUT_MS = 15_000;
     const clock = new PatientClock();
     let asked = 0;
-    const fetch = (_: unknown, init?: RequestInit) =>
+    const fetch = (...[, init]: Parameters<typeof globalThis.fetch>) =>
       new Promise<Response>((_, reject) => {
         asked += 1;
         init?.signal?.addEventListener('abort', () => {
