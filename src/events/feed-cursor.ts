@@ -60,11 +60,13 @@ export function nextRequest(cursor: FeedCursor, cronTime: number, now: number): 
 export function afterAnswer(cursor: FeedCursor, feed: Feed, cronTime: number, askedAt: number): FeedCursor {
   const notBefore = cronTime + feed.pollIntervalMs;
   if (feed.threads === null) return { ...cursor, notBefore };
+  const newestAt = Math.max(cursor.newestAt, ...feed.threads.map(({ updatedAt }) => updatedAt));
   return {
     notBefore,
     lastModified: feed.lastModified,
     listedAt: askedAt,
-    newestAt: Math.max(cursor.newestAt, ...feed.threads.map(({ updatedAt }) => updatedAt)),
+    // A change from the future, of a host whose clock was wrong, would hide all others until then.
+    newestAt: Math.min(newestAt, askedAt),
   };
 }
 

@@ -37,10 +37,16 @@ describe('the time span of a request', () => {
       newCursor(NOW),
       { threads, lastModified: null, pollIntervalMs: 0 },
       NOW,
-      NOW,
+      NOW + 7000,
     );
     const later = NOW + 100 * HOUR_MS;
     expect(nextRequest(answered, later, later)?.since).toBe(NOW + 5000 - HOUR_MS);
+  });
+
+  it('does not begin in the future, whatever time the host names', () => {
+    const answer = { threads: [thread(NOW + 1000 * HOUR_MS)], lastModified: null, pollIntervalMs: 0 };
+    const cursor = afterAnswer(newCursor(NOW), answer, NOW, NOW);
+    expect(nextRequest(cursor, NOW, NOW)?.since).toBe(NOW - HOUR_MS);
   });
 
   it('does not move with an answer without changes', () => {

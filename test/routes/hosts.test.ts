@@ -59,6 +59,29 @@ describe('a path', () => {
     expect(asked).toEqual([]);
   });
 
+  it('of no host is a page in a browser, which names the hosts that there are', async () => {
+    const headers = { Accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    for (const path of ['/v1/xy/octo/hello', '/v1/xy/octo/hello/new-issue']) {
+      const response = await fetchFrom(path, { headers });
+      expect([response.status, response.headers.get('Content-Type')]).toEqual([
+        404,
+        'text/html; charset=UTF-8',
+      ]);
+      const known = 'begin here with /v1/gh/ for hub.test, /v1/cb/ for berg.test, and /v1/my/ for tea.test.';
+      expect(await response.text()).toContain(known);
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it('of no host is JSON for programs, and text for Git, which shows it', async () => {
+    const api = await fetchFrom('/v1/xy/octo/hello/issues/1/comments/anonymous', comment);
+    expect([api.status, await api.json()]).toEqual([404, { error: 'not found' }]);
+    const remote = await fetchFrom('/v1/xy/octo/hello');
+    expect([remote.status, await remote.json()]).toEqual([404, { error: 'not found' }]);
+    const git = await fetchFrom('/v1/xy/octo/hello/info/refs?service=git-receive-pack');
+    expect([git.status, await git.text()]).toEqual([404, expect.stringContaining('/v1/cb/ for berg.test')]);
+  });
+
   it('of a host without a bot takes no comments, and says which variable is missing', async () => {
     const response = await fetchFrom('/v1/my/octo/hello/issues/1/comments/anonymous', comment);
     expect([response.status, await response.text()]).toEqual([

@@ -51,6 +51,7 @@ hostContract((): ContractHost => ({
   },
   url: sandbox.url,
   botLogin: sandbox.botLogin,
+  pageSize: 100,
   createRepository,
   async textOf({ owner, name }, number) {
     const headers = { authorization: `token ${sandbox.botToken}` };

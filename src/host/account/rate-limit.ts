@@ -21,6 +21,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 /** No host asks for more. What a header says beyond that would take the service down. */
 const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+
 /** The host asks to be left alone, now or since a while. */
 export class RateLimitError extends HostError {
   readonly pauseMs: number;
@@ -33,7 +34,8 @@ export class RateLimitError extends HostError {
 
 /**
  * Null: the answer asks for no pause.
- * @param now milliseconds since 1970. @param limitText tells a limit from another 403 without headers; null: nothing does.
+ * @param now milliseconds since 1970.
+ * @param limitText tells a limit from another 403 without headers; null: nothing does.
  */
 export function pauseAskedBy(
   { status, header, text }: HostAnswer,

@@ -12,7 +12,7 @@ const PROBLEMS: Readonly<Record<string, TokenProblem>> = {
   user: 'no-read:user',
   notification: 'no-read:notification',
 };
-/** Gitea writes `required=[write:issue], token scope=…`, Forgejo `: [write:issue]`. The first scope is the required one. */
+/** Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is the required one. */
 const MISSING_SCOPE = /required scope\(s\)[^a-z]*(?:required=)?[^a-z]*(?:read|write):(\w+)/;
 
 const SUSPENDED_TEXT = /prohibited from signing in|account is not activated/i;

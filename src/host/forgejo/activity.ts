@@ -16,6 +16,7 @@ import type {
   Remark,
 } from '../code-host.ts';
 import type { RepositoryName } from '../repository-name.ts';
+import { activityCall, moment, remarksSince } from '../rest/activity.ts';
 import { expectAddress, expectList, expectLogin, expectNumber, expectRepository } from '../rest/answer.ts';
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';
 import { unlessGone } from '../rest/unless-gone.ts';
@@ -51,7 +52,7 @@ export class ForgejoActivity implements ActivityHost {
   /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
   constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
     this.#octokit = openOctokit(access, TIMEOUT_MS);
-    this.#octokit.hook.before('request', ({ url }) => beforeCall(CALLS[lastWordOf(url)] ?? 'pull_request'));
+    this.#octokit.hook.before('request', ({ url }) => beforeCall(activityCall(url)));
   }
 
   async account(): Promise<Account> {
@@ -65,7 +66,7 @@ export class ForgejoActivity implements ActivityHost {
     _ifModifiedSince: string | null,
     wantsMore: (page: readonly FeedThread[]) => boolean,
   ): Promise<Feed> {
-    const query = { all: true, since: secondOf(since), 'subject-type': 'Pull' };
+    const query = { all: true, since: moment(since), 'subject-type': 'Pull' };
     const threads: FeedThread[] = [];
     for await (const page of pagesOf<AnsweredNotification>(this.#octokit, 'GET /notifications', query)) {
       const shown = page.flatMap(pullRequestThread);
@@ -95,27 +96,10 @@ export class ForgejoActivity implements ActivityHost {
     since: number,
   ): Promise<readonly Remark[] | null> {
     const place = { owner, repo, index };
-    const moment = secondOf(since);
+    const from = moment(since);
     return unlessGone(async () => {
-      const [comments, reviews] = await Promise.all([this.#comments(place, moment), this.#reviews(place)]);
-      return [
-        ...comments.map((comment) => ({
-          key: `comment:${expectNumber(comment.id)}`,
-          authorId: comment.user?.id ?? null,
-          url: expectAddress(comment.html_url),
-          at: comment.created_at,
-          text: comment.body ?? '',
-        })),
-        // Every remark on a line of code belongs to a review, even if it is the only one in it.
-        ...reviews.map((review) => ({
-          key: `review:${expectNumber(review.id)}`,
-          authorId: review.user?.id ?? null,
-          url: expectAddress(review.html_url),
-          at: review.submitted_at,
-          text: review.body ?? '',
-        })),
-        // An old comment that was edited is no news.
-      ].filter(({ at }) => !(Date.parse(at) < Date.parse(moment)));
+      const [comments, reviews] = await Promise.all([this.#comments(place, from), this.#reviews(place)]);
+      return remarksSince(from, comments, reviews);
     });
   }
 
@@ -135,23 +119,6 @@ export class ForgejoActivity implements ActivityHost {
     }
     return reviews;
   }
-}
-
-/** By the last word of the path; that of a pull request ends with the name of a parameter. */
-const CALLS: Readonly<Record<string, ActivityCall>> = {
-  notifications: 'feed',
-  user: 'account',
-  comments: 'comments',
-  reviews: 'reviews',
-};
-
-/** @param url a template. */
-function lastWordOf(url: string): string {
-  return /\w+(?=\}?$)/.exec(url)?.[0] ?? '';
-}
-
-function secondOf(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /** A notification about a pull request; none for one about anything else. Its address is that of an issue. */

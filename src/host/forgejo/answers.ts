@@ -1,13 +1,6 @@
 /** What Forgejo's and Gitea's REST interface answers with, as far as it is read here; and what that means. */
-import type { PullRequest, Repository } from '../code-host.ts';
-import {
-  expectAddress,
-  expectFlag,
-  expectNumber,
-  expectRepository,
-  expectSize,
-  expectText,
-} from '../rest/answer.ts';
+import type { Repository } from '../code-host.ts';
+import { expectFlag, expectNumber, expectRepository, expectSize } from '../rest/answer.ts';
 
 export interface AnsweredUser {
   readonly id: number;
@@ -64,16 +57,6 @@ export function toRepository(data: AnsweredRepository): Repository {
     isPrivate: expectFlag(data.private) || data.internal === true || !isOwnerPublic,
     isArchived: expectFlag(data.archived),
     sizeKb: expectSize(data.size),
-  };
-}
-
-export function toPullRequest({ number, html_url, state, base, head }: AnsweredPull): PullRequest {
-  return {
-    number: expectNumber(number),
-    url: expectAddress(html_url),
-    isOpen: state === 'open',
-    base: expectText(base.ref),
-    fork: head.repo === null ? null : expectRepository(head.repo),
   };
 }
 

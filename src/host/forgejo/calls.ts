@@ -1,10 +1,11 @@
 /** Calls of Forgejo's and Gitea's REST interface, which Octokit knows how to make but not by name. */
 import type { Octokit } from '@octokit/rest';
 import type { Repository } from '../code-host.ts';
-import { rememberVisibility } from '../git/visibility.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { expectList } from '../rest/answer.ts';
+import { lookUpWith } from '../rest/look-up.ts';
 import type { RestCalls } from '../rest/octokit.ts';
+import { isRequestFailure, refusalText } from '../rest/request-failure.ts';
 import { type AnsweredRepository, toRepository } from './answers.ts';
 
 /** The most that a server gives at once unless its operator allows more (`[api] MAX_RESPONSE_ITEMS`). */
@@ -13,8 +14,18 @@ export const PAGE_SIZE = 50;
 export interface Answer<T> {
   readonly status: number;
   readonly data: T;
-  readonly headers: { readonly link?: string | undefined };
+  readonly headers: {
+    readonly link?: string | undefined;
+    /** Of the whole list. */
+    readonly 'x-total-count'?: string | undefined;
+  };
 }
+
+/**
+ * What a token for public repositories gets to hear of one that is private, but shown to the bot (`checkTokenPublicOnly`
+ * in routers/api/v1/api.go, Gitea 1.26). For the service it does not exist.
+ */
+const HIDDEN_TEXT = /token scope is limited to public/;
 
 /**
  * One call. `T` is what the interface promises; whoever reads a field checks it.
@@ -25,35 +36,47 @@ export async function call<T>(
   route: string,
   parameters: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer<T>> {
-  return (await octokit.request(route, { ...parameters })) as Answer<T>;
+  try {
+    return (await octokit.request(route, { ...parameters })) as Answer<T>;
+  } catch (error) {
+    const isHidden = isRequestFailure(error) && error.status === 403 && HIDDEN_TEXT.test(refusalText(error));
+    throw isHidden ? Object.assign(error, { status: 404 }) : error;
+  }
 }
 
-/** Pages of a list, one after the other, as long as there are any and somebody asks for them. */
+/**
+ * Pages of a list, one after the other, as long as there are any and somebody asks for them.
+ *
+ * Not every list has a link to its next page: those of forks, labels and reviews only say how many entries there are in
+ * all (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{fork,label,pull_review}.go, Gitea 1.26). They
+ * may count more than they show.
+ */
 export async function* pagesOf<T>(
   octokit: Octokit,
   route: string,
   parameters: Readonly<Record<string, unknown>>,
 ): AsyncGenerator<readonly T[]> {
+  let seen = 0;
   for (let page = 1; ; page++) {
-    const answer = await call<readonly T[]>(octokit, route, { ...parameters, page, limit: PAGE_SIZE });
+    const { data, headers } = await call<readonly T[]>(octokit, route, {
+      ...parameters,
+      page,
+      limit: PAGE_SIZE,
+    });
     // A page of another shape must not pass for the end of the list.
-    yield expectList(answer.data);
-    if (answer.headers.link?.includes('rel="next"') !== true) return;
+    yield expectList(data);
+    seen += data.length;
+    const isNextNamed = headers.link?.includes('rel="next"') === true;
+    const isMoreCounted = Number(headers['x-total-count'] ?? 0) > seen;
+    if (data.length === 0 || !(isNextNamed || isMoreCounted)) return;
   }
 }
 
 /** @throws HostError */
-export async function lookUp(
-  { octokit, retried, apiUrl, clock }: RestCalls,
-  { owner, name }: RepositoryName,
-): Promise<Repository> {
-  return retried(async () => {
-    const place = { owner, repo: name };
-    const { data } = await call<AnsweredRepository>(octokit, 'GET /repos/{owner}/{repo}', place);
-    const repository = toRepository(data);
-    for (const known of [{ owner, name }, repository]) {
-      rememberVisibility(apiUrl, known, repository.isPrivate, clock.now());
-    }
-    return repository;
+export async function lookUp(calls: RestCalls, name: RepositoryName): Promise<Repository> {
+  return lookUpWith(calls, name, async () => {
+    const place = { owner: name.owner, repo: name.name };
+    const { data } = await call<AnsweredRepository>(calls.octokit, 'GET /repos/{owner}/{repo}', place);
+    return toRepository(data);
   });
 }

@@ -5,7 +5,7 @@ import { ask, type CheckedAnswer, fieldOf, type HostCheck, type HostProblem } fr
 import { hostText } from '../host-error.ts';
 import type { RestAccess } from '../rest/octokit.ts';
 
-/** The first whose tokens have the scopes that the service asks for. Forgejo names the Gitea that it is compatible with. */
+/** The first whose tokens have the scopes that the service asks for. Forgejo names the Gitea that it is like. */
 const OLDEST = { major: 1, minor: 20 };
 const NO_REPOSITORY = 'gitveil-asks-for-its-scopes';
 const SCOPES = 'write:repository, write:issue, read:user and read:notification';

@@ -9,8 +9,8 @@ const OWNER_PATTERN = /^[A-Za-z0-9](?!.*[._-]{2})(?:[A-Za-z0-9._-]*[A-Za-z0-9])?
 const MAX_OWNER_LENGTH = 40;
 const RESERVED_OWNERS = new Set(
   (
-    '.well-known api assets attachments avatar avatars captcha explore favicon.ico ghost forgejo-actions gitea-actions issues login ' +
-    'manifest.json metrics milestones notifications org pulls repo repo-avatars robots.txt sitemap.xml ssh_info ' +
+    '.well-known api assets attachments avatar avatars captcha explore favicon.ico forgejo-actions ghost ' +
+    'gitea-actions issues login manifest.json metrics milestones notifications org pulls repo repo-avatars robots.txt sitemap.xml ssh_info ' +
     'swagger.v1.json user v2'
   ).split(' '),
 );

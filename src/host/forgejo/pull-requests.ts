@@ -1,7 +1,6 @@
 /** Pull requests by Forgejo's and Gitea's REST interface. */
 import type {
   ClosedPullRequest,
-  Head,
   NewPullRequest,
   PullRequest,
   PullRequestChanges,
@@ -13,38 +12,14 @@ import { expectList, expectNumber, expectRepository, expectStatus, expectText } 
 import { Opening } from '../rest/opening.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus } from '../rest/request-failure.ts';
-import { type AnsweredPull, isFrom, toPullRequest } from './answers.ts';
-import { call, PAGE_SIZE, pagesOf } from './calls.ts';
+import { toPullRequest } from '../rest/answered-pull.ts';
+import { type AnsweredPull, isFrom } from './answers.ts';
+import { call, PAGE_SIZE } from './calls.ts';
+import { findPullRequest } from './pull-search.ts';
 
-/** Of the bot's pull requests in one repository, newest first. Whoever looks for one has just opened it, mostly. */
-const MAX_PULL_PAGES = 20;
 /** Each costs a request. */
 const MAX_SUBMODULES = 10;
 const PULL = '/repos/{owner}/{repo}/pulls/{index}';
-
-/** The list cannot be filtered by branch. Older servers do not know the filter by author either, and answer with all. */
-export async function findPullRequest(
-  { octokit, retried }: RestCalls,
-  { owner, name: repo }: RepositoryName,
-  { fork, branch }: Head,
-): Promise<PullRequest | null> {
-  return retried(async () => {
-    const query = { owner, repo, state: 'all', poster: fork.owner };
-    let newest: AnsweredPull | null = null;
-    let pages = 0;
-    for await (const page of pagesOf<AnsweredPull>(octokit, 'GET /repos/{owner}/{repo}/pulls', query)) {
-      const found = page.filter((pull) => isFrom(fork.owner, branch, pull));
-      const open = found.find(({ state }) => state === 'open');
-      if (open !== undefined) return toPullRequest(open);
-      newest ??= found[0] ?? null;
-      if ((pages += 1) < MAX_PULL_PAGES) continue;
-      // The one that is looked for may be on a later page.
-      if (newest === null) throw new TypeError('too many pull requests to look through');
-      break;
-    }
-    return newest === null ? null : toPullRequest(newest);
-  });
-}
 
 export async function openPullRequest(
   calls: RestCalls,

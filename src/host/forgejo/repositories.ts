@@ -22,6 +22,7 @@ import type {
 import { isolateMemory } from '../../memory-budget.ts';
 import { GitTransport } from '../git/git-transport.ts';
 import { SmartHttp } from '../git/smart-http.ts';
+import { visibilityAt } from '../git/visibility.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { expectLogin, expectNumber, expectText } from '../rest/answer.ts';
@@ -36,9 +37,9 @@ import {
   changedSubmodules,
   closePullRequest,
   editPullRequest,
-  findPullRequest,
   openPullRequest,
 } from './pull-requests.ts';
+import { findPullRequest } from './pull-search.ts';
 
 /** The REST interface stands below the pages. */
 const API_PATH = '/api/v1';
@@ -137,7 +138,8 @@ export class ForgejoRepositories implements RepositoryHost {
   async #withGit<T>(work: (tools: ForkBranchTools) => Promise<T>): Promise<T> {
     const memory = isolateMemory.open(this.#clock);
     try {
-      const transport = new GitTransport(this.#smartHttp, this.#clock, memory, null);
+      const visibility = visibilityAt(this, this.#calls.apiUrl, this.#clock);
+      const transport = new GitTransport(this.#smartHttp, this.#clock, memory, visibility);
       return await work({ calls: this.#calls, transport });
     } finally {
       memory.end();

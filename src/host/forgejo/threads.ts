@@ -9,13 +9,10 @@ import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost 
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
-import { onceUnlessRefused } from '../rest/once.ts';
-import { underCurrentName } from '../rest/renamed.ts';
-import { isGone } from '../write-failure.ts';
+import { limited, ThreadWrites } from '../rest/thread-writes.ts';
 import type { AnsweredComment, AnsweredUser } from './answers.ts';
 import { call, lookUp, pagesOf } from './calls.ts';
 
-const TIMEOUT_MS = 10_000;
 const ISSUE = '/repos/{owner}/{repo}/issues/{index}';
 const COMMENT = '/repos/{owner}/{repo}/issues/comments/{id}';
 /** A repository with more labels has most of them for machines. */
@@ -27,13 +24,15 @@ const knownThreads = new Set<string>();
 
 export class ForgejoThreads implements ThreadHost {
   readonly #calls: RestCalls;
+  readonly #writes: ThreadWrites;
 
   constructor(access: RestAccess & { clock: Clock }) {
     this.#calls = openCalls(access);
+    this.#writes = new ThreadWrites(this.#calls, lookUp);
   }
 
   async createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment> {
-    return this.#once(repository, async ({ owner, name: repo }) => {
+    return this.#writes.once(repository, async ({ owner, name: repo }) => {
       const place = { owner, repo, index: number, request: limited() };
       await this.#expectThread(place);
       const answer = await call<AnsweredComment>(this.#calls.octokit, `POST ${ISSUE}/comments`, {
@@ -46,7 +45,7 @@ export class ForgejoThreads implements ThreadHost {
   }
 
   async createIssue(repository: RepositoryName, { title, body, labels }: NewIssue): Promise<PostedIssue> {
-    return this.#once(repository, async ({ owner, name: repo }) => {
+    return this.#writes.once(repository, async ({ owner, name: repo }) => {
       const place = { owner, repo, request: limited() };
       const ids = labels.length === 0 ? [] : await this.#labelIds(place, labels);
       const answer = await call<{ number: number; html_url: string }>(
@@ -90,7 +89,7 @@ export class ForgejoThreads implements ThreadHost {
     change: (text: string) => string | null,
   ): Promise<void> {
     const { octokit } = this.#calls;
-    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+    await this.#writes.unlessGone(repository, async ({ owner, name: repo }) => {
       const place = { owner, repo, id };
       const { data } = await call<AnsweredComment>(octokit, `GET ${COMMENT}`, {
         ...place,
@@ -107,7 +106,7 @@ export class ForgejoThreads implements ThreadHost {
   }
 
   async deleteComment(repository: RepositoryName, id: number): Promise<void> {
-    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+    await this.#writes.unlessGone(repository, async ({ owner, name: repo }) => {
       const place = { owner, repo, id, request: limited() };
       expectStatus(await call(this.#calls.octokit, `DELETE ${COMMENT}`, place), 204);
     });
@@ -138,27 +137,4 @@ export class ForgejoThreads implements ThreadHost {
     }
     return ids;
   }
-
-  async #unlessGone(
-    repository: RepositoryName,
-    change: (repository: RepositoryName) => Promise<void>,
-  ): Promise<void> {
-    try {
-      await this.#renamed(repository, (current) => this.#calls.retried(() => change(current)));
-    } catch (error) {
-      if (!isGone(error)) throw error;
-    }
-  }
-
-  #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return this.#renamed(repository, (current) => onceUnlessRefused(this.#calls, () => create(current)));
-  }
-
-  #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return underCurrentName((name) => lookUp(this.#calls, name), repository, write);
-  }
-}
-
-function limited(): { signal: AbortSignal } {
-  return { signal: AbortSignal.timeout(TIMEOUT_MS) };
 }

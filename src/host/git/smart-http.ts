@@ -47,11 +47,14 @@ export class SmartHttp {
   readonly #webUrl: string;
   readonly #account: BotAccount | null;
   readonly #fetch: Http['fetch'];
+  /** Until an answer begins, and between its bytes. */
+  readonly timeoutMs: number;
 
   /** @param webUrl web and Git base of the host, without a trailing slash. */
-  constructor(webUrl: string, account: BotAccount | null, http: Http) {
+  constructor(webUrl: string, account: BotAccount | null, http: Http, timeoutMs = HOST_TIMEOUT_MS) {
     this.#webUrl = webUrl;
     this.#account = account;
+    this.timeoutMs = timeoutMs;
     this.#fetch = countedFetch('git', http);
   }
 
@@ -85,7 +88,7 @@ export class SmartHttp {
       });
     }
     // The answer to a push begins when the host has read and checked the pack, which takes as long as it takes.
-    const timeoutMs = service === 'git-receive-pack' ? null : HOST_TIMEOUT_MS;
+    const timeoutMs = service === 'git-receive-pack' ? null : this.timeoutMs;
     const response = await this.fetch(repository, service, { method: 'POST', headers, body }, timeoutMs);
     if (response.ok) return response;
     throw await this.#refusal(response, account);
@@ -101,7 +104,7 @@ export class SmartHttp {
     repository: RepositoryName,
     path: string,
     request: { method: string; headers: Record<string, string>; body: BodyInit | null },
-    timeoutMs: number | null = HOST_TIMEOUT_MS,
+    timeoutMs: number | null = this.timeoutMs,
   ): Promise<Response> {
     const timeout = new AbortController();
     const timer = timeoutMs === null ? undefined : setTimeout(() => timeout.abort(), timeoutMs);
@@ -119,13 +122,13 @@ export class SmartHttp {
     }
   }
 
-  /** Reads an answer's body. @throws HostError `unreachable` if it is not what `parse` expects, or what `parse` throws. */
+  /** Reads an answer's body. @throws HostError of `parse`; `unreachable` if the body is not what it expects */
   async read<T>(
     response: Response,
     limits: Omit<BodyLimits, 'timeoutMs'>,
     parse: (reader: ByteReader) => Promise<T>,
   ): Promise<T> {
-    const reader = new ByteReader(chunksOf(response.body, { ...limits, timeoutMs: HOST_TIMEOUT_MS }));
+    const reader = new ByteReader(chunksOf(response.body, { ...limits, timeoutMs: this.timeoutMs }));
     try {
       return await parse(reader);
     } catch (error) {
@@ -149,7 +152,7 @@ export class SmartHttp {
   /** @param account in whose name the request was made; null: in nobody's. */
   async #refusal(response: Response, account: BotAccount | null): Promise<HostError> {
     const { status, headers } = response;
-    const text = await beginningOf(response);
+    const text = await beginningOf(response, this.timeoutMs);
     const answer = { status, header: (name: string) => headers.get(name), text };
     if (account !== null) {
       account.tokenWatch.observe(answer);
@@ -171,8 +174,8 @@ export class SmartHttp {
 }
 
 /** What an answer says first, if it says it in words. */
-async function beginningOf(response: Response): Promise<string> {
-  const source = chunksOf(response.body, { maxBytes: MAX_REFUSAL_BYTES, timeoutMs: HOST_TIMEOUT_MS });
+async function beginningOf(response: Response, timeoutMs: number): Promise<string> {
+  const source = chunksOf(response.body, { maxBytes: MAX_REFUSAL_BYTES, timeoutMs });
   const isText = /^text\/plain|json/.test(response.headers.get('Content-Type') ?? 'text/plain');
   let text = '';
   const decoder = new TextDecoder();

@@ -12,7 +12,7 @@ import { BAND_DATA, readBands } from '../../git/side-band.ts';
 import type { MemoryHold } from '../../memory-budget.ts';
 import { BodyError, chunksOf } from '../../streams.ts';
 import { HostError } from '../host-error.ts';
-import { HOST_TIMEOUT_MS, type SmartHttp } from './smart-http.ts';
+import type { SmartHttp } from './smart-http.ts';
 
 /** What a pack of a few objects has besides them. */
 const PACK_OVERHEAD_BYTES = 4 * 1024;
@@ -67,7 +67,7 @@ export async function readPackedObjects(
     { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, memory: { use } },
     'everything',
   );
-  const limits = { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, timeoutMs: HOST_TIMEOUT_MS };
+  const limits = { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, timeoutMs: http.timeoutMs };
   const reader = new ByteReader(chunksOf(response.body, limits));
   try {
     // Once for all: the objects, and the copies of them.
@@ -95,7 +95,7 @@ export async function* packPieces(
   { http }: Pick<AnswerReader, 'http'>,
   response: Response,
 ): AsyncGenerator<Uint8Array> {
-  const limits = { maxBytes: MAX_COPIED_BYTES, timeoutMs: HOST_TIMEOUT_MS, pace: 'any' } as const;
+  const limits = { maxBytes: MAX_COPIED_BYTES, timeoutMs: http.timeoutMs, pace: 'any' } as const;
   const reader = new ByteReader(chunksOf(response.body, limits));
   let isWhole = false;
   try {
@@ -135,7 +135,7 @@ export async function readHistory(
     },
     { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory: { use } },
   );
-  const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: HOST_TIMEOUT_MS }));
+  const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: http.timeoutMs }));
   try {
     const sections = await readFetchSections(reader).catch(() => null);
     if (sections?.kind === 'refused' && !NONE_SELECTED.test(sections.message)) {

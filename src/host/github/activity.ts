@@ -15,7 +15,8 @@ import type {
   PullRequestState,
   Remark,
 } from '../code-host.ts';
-import { expectAddress, expectList, expectLogin, expectNumber } from '../rest/answer.ts';
+import { activityCall, moment, remarksSince } from '../rest/activity.ts';
+import { expectList, expectLogin, expectNumber } from '../rest/answer.ts';
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { isRequestFailure } from '../rest/request-failure.ts';
@@ -34,7 +35,7 @@ export class GitHubActivity implements ActivityHost {
   /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
   constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
     this.#octokit = openOctokit(access, TIMEOUT_MS);
-    this.#octokit.hook.before('request', ({ url }) => beforeCall(callOf(url)));
+    this.#octokit.hook.before('request', ({ url }) => beforeCall(activityCall(url)));
   }
 
   async account(): Promise<Account> {
@@ -50,7 +51,7 @@ export class GitHubActivity implements ActivityHost {
     const query = {
       all: true,
       participating: true,
-      since: `${new Date(since).toISOString().slice(0, 19)}Z`,
+      since: moment(since),
       per_page: THREADS_PER_PAGE,
     };
     const list = this.#octokit.rest.activity.listNotificationsForAuthenticatedUser;
@@ -96,12 +97,12 @@ export class GitHubActivity implements ActivityHost {
   ): Promise<readonly Remark[] | null> {
     const { rest } = this.#octokit;
     const thread = { owner, repo, per_page: REMARKS_PER_PAGE };
-    const moment = `${new Date(since).toISOString().slice(0, 19)}Z`;
+    const from = moment(since);
     return unlessGone(async () => {
       const [comments, reviews] = await Promise.all([
         this.#octokit.paginate(
           rest.issues.listComments,
-          { ...thread, issue_number: number, since: moment },
+          { ...thread, issue_number: number, since: from },
           // A page of another shape must not pass for a thread without comments.
           ({ data }) => [...expectList(data)],
         ),
@@ -110,40 +111,9 @@ export class GitHubActivity implements ActivityHost {
           ...expectList(data),
         ]),
       ]);
-      return [
-        ...comments.map((comment) => ({
-          key: `comment:${expectNumber(comment.id)}`,
-          authorId: comment.user?.id ?? null,
-          url: expectAddress(comment.html_url),
-          at: comment.created_at,
-          text: comment.body ?? '',
-        })),
-        // Every remark on a line of code belongs to a review, even if it is the only one in it.
-        ...reviews.map((review) => ({
-          key: `review:${expectNumber(review.id)}`,
-          authorId: review.user?.id ?? null,
-          url: expectAddress(review.html_url),
-          at: review.submitted_at ?? '',
-          text: review.body ?? '',
-        })),
-        // An old comment that was edited is no news.
-      ].filter(({ at }) => !(Date.parse(at) < Date.parse(moment)));
+      return remarksSince(from, comments, reviews);
     });
   }
-}
-
-/** By the last word of the path; that of a pull request ends with its number, or with the name of that parameter. */
-const CALLS: Readonly<Record<string, ActivityCall>> = {
-  notifications: 'feed',
-  user: 'account',
-  comments: 'comments',
-  reviews: 'reviews',
-};
-
-/** @param url a template, or the address of a further page. */
-function callOf(url: string): ActivityCall {
-  const lastWord = /(\w+)(?:\?.*)?$/.exec(url)?.[1] ?? '';
-  return CALLS[lastWord] ?? 'pull_request';
 }
 
 function pollInterval(headers: Readonly<Record<string, string | number | undefined>>): number {

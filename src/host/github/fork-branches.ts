@@ -1,4 +1,4 @@
-/** Branches of the bot's fork that are upstream's: brought to where upstream has them, and added where the fork lacks them. */
+/** Upstream's branches on the bot's fork: brought to where upstream has them, and added where the fork lacks them. */
 import type { Oid } from '../../git/oid.ts';
 import type { UpstreamBranch } from '../code-host.ts';
 import { expectText } from '../rest/answer.ts';

@@ -15,7 +15,6 @@ import {
   expectStatus,
   expectText,
 } from '../rest/answer.ts';
-import { isFrom, isHeadUnknown, toPullRequest } from './answered-pull.ts';
 import type {
   Account,
   ClosedPullRequest,
@@ -32,16 +31,15 @@ import type {
 import { addBranch, syncBranch } from './fork-branches.ts';
 import { HostError } from '../host-error.ts';
 import { lookUp } from './look-up.ts';
+import { isFrom, isHeadUnknown } from './pull-heads.ts';
+import { toPullRequest } from '../rest/answered-pull.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
 import { Opening } from '../rest/opening.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { RepositoryName } from '../repository-name.ts';
 
 /** The most that GitHub gives at once. */
-const PULLS_PER_PAGE = 100;
-
-/** The most that GitHub gives at once. */
-const FILES_PER_PAGE = 100;
+const ENTRIES_PER_PAGE = 100;
 
 export class GitHubRepositories implements RepositoryHost {
   readonly #calls: RestCalls;
@@ -122,13 +120,13 @@ export class GitHubRepositories implements RepositoryHost {
         state: 'all',
         sort: 'created',
         direction: 'desc',
-        per_page: PULLS_PER_PAGE,
+        per_page: ENTRIES_PER_PAGE,
       } as const;
       const answer = await this.#octokit.rest.pulls.list({ owner, repo, ...query });
       const all = expectList(answer.data);
       const found = all.filter((pull) => isFrom(label, pull.head));
       // A host that does not know the filter sends others; the one that is looked for may be on a later page.
-      if (found.length === 0 && all.length === PULLS_PER_PAGE) {
+      if (found.length === 0 && all.length === ENTRIES_PER_PAGE) {
         throw new TypeError('the host does not filter pull requests');
       }
       const best = found.find(({ state }) => state === 'open') ?? found[0];
@@ -161,7 +159,7 @@ export class GitHubRepositories implements RepositoryHost {
     number: number,
   ): Promise<readonly Submodule[]> {
     return this.#retried(async () => {
-      const list = { owner, repo, pull_number: number, per_page: FILES_PER_PAGE };
+      const list = { owner, repo, pull_number: number, per_page: ENTRIES_PER_PAGE };
       const { data } = await this.#octokit.rest.pulls.listFiles(list);
       return expectList(data).flatMap(({ filename, patch }) => {
         const oid = /^\+Subproject commit ([0-9a-f]{40})$/m.exec(patch ?? '')?.[1];

@@ -10,29 +10,28 @@ import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost 
 import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
 import { HostError } from '../host-error.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
-import { onceUnlessRefused } from '../rest/once.ts';
+import { limited, ThreadWrites } from '../rest/thread-writes.ts';
 import { lookUp } from './look-up.ts';
-import { underCurrentName } from '../rest/renamed.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { failureStatus } from '../rest/request-failure.ts';
-import { isGone } from '../write-failure.ts';
 
-const TIMEOUT_MS = 10_000;
 const COMMENTS_PER_PAGE = 100;
 
 export class GitHubThreads implements ThreadHost {
   readonly #calls: RestCalls;
+  readonly #writes: ThreadWrites;
   readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
 
   constructor(access: RestAccess & { clock: Clock }) {
     this.#calls = openCalls(access);
+    this.#writes = new ThreadWrites(this.#calls, lookUp);
     this.#octokit = this.#calls.octokit;
     this.#retried = this.#calls.retried;
   }
 
   async createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment> {
-    return this.#once(repository, async ({ owner, name: repo }) => {
+    return this.#writes.once(repository, async ({ owner, name: repo }) => {
       const answer = await this.#octokit.rest.issues.createComment({
         owner,
         repo,
@@ -46,8 +45,8 @@ export class GitHubThreads implements ThreadHost {
   }
 
   /**
-   * Most hosts drop the labels of an account that may not set them. Of one that refuses the issue for them, it is asked for
-   * once more, without.
+   * Most hosts drop the labels of an account that may not set them. One that refuses the issue for them is asked once
+   * more, without them.
    */
   async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
     try {
@@ -60,7 +59,7 @@ export class GitHubThreads implements ThreadHost {
   }
 
   #createIssue(repository: RepositoryName, { title, body, labels }: NewIssue): Promise<PostedIssue> {
-    return this.#once(repository, async ({ owner, name: repo }) => {
+    return this.#writes.once(repository, async ({ owner, name: repo }) => {
       const issue = { owner, repo, title, body, labels: [...labels] };
       const answer = await this.#octokit.rest.issues.create({ ...issue, request: limited() });
       expectStatus(answer, 201);
@@ -107,7 +106,7 @@ export class GitHubThreads implements ThreadHost {
     change: (text: string) => string | null,
   ): Promise<void> {
     const { issues } = this.#octokit.rest;
-    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+    await this.#writes.unlessGone(repository, async ({ owner, name: repo }) => {
       const place = { owner, repo, comment_id: id };
       const { data } = await issues.getComment({ ...place, request: limited() });
       // Another comment's text, or none, is not to be written over this one's.
@@ -120,32 +119,9 @@ export class GitHubThreads implements ThreadHost {
   }
 
   async deleteComment(repository: RepositoryName, id: number): Promise<void> {
-    await this.#unlessGone(repository, async ({ owner, name: repo }) => {
+    await this.#writes.unlessGone(repository, async ({ owner, name: repo }) => {
       const place = { owner, repo, comment_id: id };
       expectStatus(await this.#octokit.rest.issues.deleteComment({ ...place, request: limited() }), 204);
     });
   }
-
-  async #unlessGone(
-    repository: RepositoryName,
-    change: (repository: RepositoryName) => Promise<void>,
-  ): Promise<void> {
-    try {
-      await this.#renamed(repository, (current) => this.#retried(() => change(current)));
-    } catch (error) {
-      if (!isGone(error)) throw error;
-    }
-  }
-
-  #once<T>(repository: RepositoryName, create: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return this.#renamed(repository, (current) => onceUnlessRefused(this.#calls, () => create(current)));
-  }
-
-  #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
-    return underCurrentName((name) => lookUp(this.#calls, name), repository, write);
-  }
-}
-
-function limited(): { signal: AbortSignal } {
-  return { signal: AbortSignal.timeout(TIMEOUT_MS) };
 }

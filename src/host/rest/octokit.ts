@@ -19,8 +19,9 @@ import { type RetryAdvice, withRetries } from './retry.ts';
 const TIMEOUT_MS = 30_000;
 /** A hundred comments of the greatest length. */
 const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
-/** Longer answers, such as pages of comments, are counted in the isolate's memory: their bytes, their text and its JSON. */
+/** Longer answers, such as pages of comments, are counted in the isolate's memory. */
 const FREE_RESPONSE_BYTES = 1024 * 1024;
+/** Bytes, text and JSON. */
 const MEMORY_FACTOR = 3;
 
 /** Makes a call that may be repeated, and repeats it where that may help. Rejects with HostError. */

@@ -9,7 +9,7 @@ import type { Clock } from '../../clock.ts';
 
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 200;
-/** Longer than that nobody is kept waiting. */
+/** Longer than that nobody is kept waiting, be it for a retry or by an attempt before it. */
 export const LONGEST_WAIT_MS = 10_000;
 
 /** What a failed attempt means for the next one. */
@@ -17,19 +17,24 @@ export type RetryAdvice =
   /** It failed before it took effect, or may be repeated: retry after `waitMs`, or after a growing delay. */
   { readonly kind: 'again'; readonly waitMs: number | null } | { readonly kind: 'final' };
 
-/** Calls until it succeeds, the advice is final, or three attempts have failed; then rejects with the last error. */
+/**
+ * Calls until it succeeds, the advice is final, or three attempts have failed; then rejects with the last error. A host
+ * that has taken its time to fail, or to say nothing at all, is not asked again.
+ */
 export async function withRetries<T>(
   clock: Clock,
   call: () => Promise<T>,
   advise: (error: unknown) => RetryAdvice,
 ): Promise<T> {
+  const startedAt = clock.now();
   for (let attempt = 1; ; attempt++) {
     try {
       return await call();
     } catch (error) {
       const advice = advise(error);
       const waitMs = advice.kind === 'final' ? null : (advice.waitMs ?? FIRST_DELAY_MS * 4 ** (attempt - 1));
-      if (waitMs === null || waitMs > LONGEST_WAIT_MS || attempt === ATTEMPTS) throw error;
+      const isLate = clock.now() - startedAt >= LONGEST_WAIT_MS;
+      if (waitMs === null || waitMs > LONGEST_WAIT_MS || isLate || attempt === ATTEMPTS) throw error;
       await clock.sleep(waitMs);
     }
   }

@@ -64,8 +64,8 @@ export class Claims {
   }
 
   /**
-   * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host knows it, claim it
-   * then. @throws Refusal as `claimPullRequest`.
+   * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host
+   * knows it, claim it then. @throws Refusal as `claimPullRequest`.
    */
   claimListed(prHash: string, key: string | null): Promise<ClaimedUpdate | null> {
     return this.#claimIf(this.#host.mayBeRecorded(prHash), prHash, key);

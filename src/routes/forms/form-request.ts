@@ -11,20 +11,15 @@ import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
 import { type FormToken, newFormToken, readFormToken } from '../../forms/form-token.ts';
 import { ByteReader } from '../../git/byte-reader.ts';
 import { HostError } from '../../host/host-error.ts';
-import { INVALID_NAME, type RepositoryName } from '../../host/repository-name.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import type { MemoryHold } from '../../memory-budget.ts';
 import { problemPage } from '../../pages/report-page.ts';
 import { BodyError, chunksOf, drain } from '../../streams.ts';
 import { answerPage } from '../pages/page.ts';
 import { isCrossSite } from '../request/cross-site.ts';
-import { sentence } from '../request/rate-limit.ts';
-import { withTarget } from '../request/repository.ts';
 
 /** A page that has a token, or what someone has typed, is kept by nobody. */
 export const NOT_KEPT = { 'Cache-Control': 'no-store' };
-
-type Answer = Response | Promise<Response>;
 
 export interface SentForm {
   readonly fields: FormFields;
@@ -49,12 +44,6 @@ const TOO_LARGE = [
 ] as const;
 /** Going back empties the form in some browsers, because its page is not kept. */
 export const SEND_AGAIN = 'Reload this page in a minute: your browser then sends what you wrote again.';
-
-/** Calls the handler only with a valid name. */
-export const onRepositoryPage = (handle: (c: Context<AppEnv>, target: RepositoryName) => Answer) =>
-  withTarget(handle, (c) =>
-    answerPage(c, problemPage('No such repository', sentence(INVALID_NAME)), 400, NOT_KEPT),
-  );
 
 /** @param path that the form is sent to. */
 export async function formToken(c: Context<AppEnv>, path: string): Promise<string> {

@@ -49,13 +49,15 @@ const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_KEY_BYTES = 16;
+/** While a client discovers, it shows nothing to the person who waits. */
+const DISCOVERY_TIMEOUT_MS = 15_000;
 
 export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   return withinLimit(c, 'discoveries', () => discovered(c, target));
 }
 
 async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const host = pushHost(c);
+  const host = pushHost(c, DISCOVERY_TIMEOUT_MS);
   c.executionCtx.waitUntil(lookUpAhead(host, target));
   const discovery = advertised(c, host, target).finally(() => host.memory.end());
   // If the client leaves now, it continues, because it must give back what it holds.

@@ -11,10 +11,9 @@ import { fullName } from '../../host/repository-name.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { refuseLfs } from './git-lfs.ts';
 import { discoverPush, receivePack } from './git-push.ts';
-import { preferredType } from '../pages/page.ts';
 import { showRemote } from '../pages/remote-page.ts';
 import { publicOrigin } from '../request/public-origin.ts';
-import { onGitRepository, REPOSITORY_PATH } from '../request/repository.ts';
+import { onGitRepository, onRemote, prefersPage, REPOSITORY_PATH } from '../request/repository.ts';
 
 export const git = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 
@@ -40,11 +39,9 @@ git.all('/info/lfs/:path{.+}', refuseLfs);
 /** For a person who opens the remote's address. */
 git.get(
   '/',
-  onGitRepository((c, target) => {
+  onRemote((c, target) => {
     const { config, host } = c.var;
-    if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/html') {
-      return showRemote(c, target);
-    }
+    if (prefersPage(c)) return showRemote(c, target);
     const remote = `${publicOrigin(c.req.raw, config)}/v1/${repositoryPath(host, target)}`;
     return c.text(
       [

@@ -8,8 +8,8 @@ import type { RepositoryHost } from '../../host/code-host.ts';
 import { openRepositories } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host/host-error.ts';
-import { SmartHttp } from '../../host/git/smart-http.ts';
-import { isKnownPublic } from '../../host/git/visibility.ts';
+import { HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
+import { visibilityAt } from '../../host/git/visibility.ts';
 import { clientNetwork, siteOf } from '../../identity/client-address.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { openPolicies } from '../../policy/policies.ts';
@@ -40,30 +40,33 @@ function historyHostOf(c: Context<AppEnv>, memory: MemoryHold, transport: GitTra
   return { memory, transport, lister: new HistoryLister(transport, cache, systemClock), clock: systemClock };
 }
 
-function pushTransport(c: Context<AppEnv>, memory: MemoryHold, repositories: RepositoryHost): GitTransport {
+function pushTransport(
+  c: Context<AppEnv>,
+  memory: MemoryHold,
+  repositories: RepositoryHost,
+  timeoutMs: number,
+): GitTransport {
   const { url, apiUrl, token } = c.var.host;
   if (token === null) {
-    return new GitTransport(new SmartHttp(url, null, c.var.http), systemClock, memory, null);
+    return new GitTransport(new SmartHttp(url, null, c.var.http, timeoutMs), systemClock, memory, null);
   }
   const account = {
     token,
     backOff: openBackOff(c.env, c.var.host),
     tokenWatch: openTokenWatch(c.env, c.var.config, c.var.host),
   };
-  const http = new SmartHttp(url, account, c.var.http);
-  return new GitTransport(http, systemClock, memory, {
-    isKnownPublic: (repository) => isKnownPublic(apiUrl, repository, systemClock.now()),
-    isPublic: async (repository) => !(await repositories.repository(repository)).isPrivate,
-  });
+  const http = new SmartHttp(url, account, c.var.http, timeoutMs);
+  return new GitTransport(http, systemClock, memory, visibilityAt(repositories, apiUrl, systemClock));
 }
 
-export function pushHost(c: Context<AppEnv>): PushHost {
+/** @param timeoutMs how long Git's requests to the host may wait for an answer. */
+export function pushHost(c: Context<AppEnv>, timeoutMs = HOST_TIMEOUT_MS): PushHost {
   const { config, host, http } = c.var;
   const memory = memoryFor(c);
   const repositories = openRepositories(openHostAccess(c.env, config, host, http));
   return {
     hostKey: host.key,
-    ...historyHostOf(c, memory, pushTransport(c, memory, repositories)),
+    ...historyHostOf(c, memory, pushTransport(c, memory, repositories, timeoutMs)),
     repositories,
     admission: pushAdmission(c),
     connectAhead: (step) =>

@@ -7,7 +7,7 @@ import { Upstream, type UpstreamCommits } from '../../e2e/support/upstream.ts';
 import type { ContractHost, ContractRepository, Owner } from '../../host/contract/contract-host.ts';
 import { HASTY_CLOCK, NODE_HTTP, unique } from '../../host/contract/world.ts';
 import { ACCOUNT } from '../../host/support/back-off.ts';
-import { BOT, type GiteaAddress } from './gitea.ts';
+import { BOT, type GiteaAddress, PAGE_SIZE } from './gitea.ts';
 
 export function contractHost(gitea: GiteaAddress): ContractHost {
   const people = new People(gitea);
@@ -15,6 +15,7 @@ export function contractHost(gitea: GiteaAddress): ContractHost {
     access: botAccess(gitea),
     url: gitea.url,
     botLogin: BOT,
+    pageSize: PAGE_SIZE,
     createRepository: (wanted) => people.createRepository(wanted),
     async textOf({ owner, name }, number) {
       const { body } = await people.call<{ body: string }>('GET', `/repos/${owner}/${name}/issues/${number}`);

@@ -15,6 +15,8 @@ export const MAINTAINER = 'mona';
 const OTHER = 'other';
 /** What the service asks for. */
 export const BOT_SCOPES = 'write:repository,write:issue,read:user,read:notification';
+/** Fewer than the service asks for, so that few entries make a second page. */
+export const PAGE_SIZE = 10;
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
@@ -151,6 +153,7 @@ function configuration(
     service: { DISABLE_REGISTRATION: 'true' },
     log: { MODE: 'console', LEVEL: 'Error' },
     indexer: { ISSUE_INDEXER_TYPE: 'db' },
+    api: { MAX_RESPONSE_ITEMS: String(PAGE_SIZE) },
     actions: { ENABLED: 'false' },
     packages: { ENABLED: 'false' },
     cron: { ENABLED: 'false' },

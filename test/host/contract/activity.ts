@@ -54,5 +54,13 @@ export function activityContract(world: () => World): void {
       );
       expect(await activity.remarks(name, number, Date.now() + HOUR_MS)).toEqual([]);
     });
+
+    it('of what was said have all reviews, also where a page holds only some of them', async () => {
+      const { activity, host } = world();
+      const { repository, name, number } = await world().proposed();
+      for (let count = 0; count <= host.pageSize; count++) await repository.review(number, 'A review');
+      const remarks = await activity.remarks(name, number, Date.now() - HOUR_MS);
+      expect(new Set(remarks?.map(({ key }) => key)).size).toBe(host.pageSize + 1);
+    });
   });
 }

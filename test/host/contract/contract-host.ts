@@ -25,6 +25,8 @@ export interface ContractHost {
   /** Web and Git base. */
   readonly url: string;
   readonly botLogin: string;
+  /** The most entries of a list that it gives at once. */
+  readonly pageSize: number;
   /** With three commits on `main`; by default with a name that no other has. */
   createRepository(wanted?: { readonly owner?: Owner; readonly name?: string }): Promise<ContractRepository>;
   /** The description of an issue or a pull request. */

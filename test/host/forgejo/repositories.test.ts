@@ -15,10 +15,11 @@ function opened(script: Script) {
   const http = new ScriptedHost(script);
   // What one server does not know, another one may.
   const apiUrl = `https://host-${(hosts += 1)}.test/api/v1`;
-  const access = { apiUrl, token: 'secret', http, ...ACCOUNT, clock: new PatientClock() };
+  const clock = new PatientClock();
+  const access = { apiUrl, token: 'secret', http, ...ACCOUNT, clock };
   const asked = () =>
     http.asked.map(({ method, path }) => `${method} ${path.replace('/api/v1/repos/bot/hello', '')}`);
-  return { http, asked, repositories: new ForgejoRepositories(access) };
+  return { http, asked, clock, repositories: new ForgejoRepositories(access) };
 }
 
 const answered = (owner: string, name = 'hello', parent: object | null = { id: 7 }) => ({
@@ -34,7 +35,7 @@ const user = json.bind(null, 200, { id: 1, login: 'bot' });
 const unknownRoute = () => new Response('404 page not found\n', { status: 404 });
 const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')}${text}`;
 
-const refs = () => new Response(`${pkt(`${TIP} refs/heads/${BRANCH.name}\n`)}0000`);
+const refs = (tip = TIP) => new Response(`${pkt(`${tip} refs/heads/${BRANCH.name}\n`)}0000`);
 
 describe('a branch is brought forward', () => {
   it('by sync_fork where merge-upstream is unknown, which is asked for once', async () => {
@@ -60,6 +61,20 @@ describe('a branch is brought forward', () => {
     expect(asked().filter((call) => !call.endsWith('git-upload-pack'))).toHaveLength(2);
   });
 
+  it('by Git in the bot’s name, where the repository is public: others are limited by address', async () => {
+    const { http, repositories } = opened(({ path, headers, body }) => {
+      if (path.endsWith('/mona/hello')) return json(200, answered('mona'));
+      if (path.includes('/repos/bot/')) return unknownRoute();
+      const isListing = body.includes('ls-refs') || path.startsWith('/bot/');
+      if (isListing) return refs('b'.repeat(40));
+      return new Response(null, { status: headers.has('Authorization') ? 500 : 429 });
+    });
+    await repositories.repository(NAME);
+    await expect(repositories.syncBranch(FORK, BRANCH)).rejects.toMatchObject({ code: 'unreachable' });
+    const fetched = http.asked.find(({ path }) => path === '/mona/hello.git/git-upload-pack');
+    expect(fetched?.headers.has('Authorization')).toBe(true);
+  });
+
   it('never while the host asks to be left alone', async () => {
     const { asked, repositories } = opened(() => json(429, {}, { 'Retry-After': '3600' }));
     await expect(repositories.syncBranch(FORK, BRANCH)).rejects.toMatchObject({ code: 'rate-limited' });
@@ -81,16 +96,32 @@ describe('a fork', () => {
     expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'other' });
   });
 
-  it('that exists is found among all forks where the conflict says nothing', async () => {
-    const next = { Link: '<https://host.test/x?page=2>; rel="next"' };
-    const { repositories } = opened(({ method, path }) => {
+  it.each([
+    ['names the next page', { Link: '<https://host.test/x?page=2>; rel="next"' }],
+    ['only counts them', { 'X-Total-Count': '3' }],
+  ])(
+    'that exists is found among all forks where the conflict says nothing, if the list %s',
+    async (_, next) => {
+      const { repositories } = opened(({ method, path }) => {
+        if (path.endsWith('/user')) return user();
+        if (method === 'POST') return json(409, { message: 'conflict' });
+        if (path.includes('page=1')) return json(200, [answered('someone')], next);
+        if (path.includes('page=2')) return json(200, [answered('bot', 'mine')], next);
+        return json(404, { message: 'no' });
+      });
+      expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'mine' });
+    },
+  );
+
+  it('is not looked for without end in a list that counts more than it shows', async () => {
+    const { http, repositories } = opened(({ method, path }) => {
       if (path.endsWith('/user')) return user();
       if (method === 'POST') return json(409, { message: 'conflict' });
-      if (path.includes('page=1')) return json(200, [answered('someone')], next);
-      if (path.includes('page=2')) return json(200, [answered('bot', 'mine')]);
-      return json(404, { message: 'no' });
+      if (path.includes('page=1')) return json(200, [answered('someone')], { 'X-Total-Count': '9' });
+      return path.includes('page=') ? json(200, [], { 'X-Total-Count': '9' }) : json(404, { message: 'no' });
     });
-    expect(await repositories.fork(REPOSITORY)).toEqual({ owner: 'bot', name: 'mine' });
+    await expect(repositories.fork(REPOSITORY)).rejects.toMatchObject({ code: 'refused' });
+    expect(http.asked.filter(({ path }) => path.includes('/forks?'))).toHaveLength(2);
   });
 
   it('gets the repository’s number where the bot has another repository of that name', async () => {
@@ -151,6 +182,12 @@ describe('a repository is called private', () => {
   });
 });
 
+it('a private repository that is shown to the bot does not exist for a token for public ones', async () => {
+  const { repositories } = opened(() => json(403, { message: 'token scope is limited to public repos' }));
+  await expect(repositories.repository(NAME)).rejects.toMatchObject({ code: 'missing' });
+  expect(await repositories.file(NAME, 'x')).toEqual({ kind: 'missing' });
+});
+
 it('a file of more than 1 MB is unreadable', async () => {
   const { repositories } = opened(() =>
     json(200, { type: 'file', encoding: 'base64', content: 'eA==', size: 2_000_000 }),
@@ -184,11 +221,40 @@ describe('a pull request is looked for', () => {
     expect(await find('anon-4')).toBeNull();
   });
 
-  it('but not for ever: then it is unknown whether there is one', async () => {
-    const { asked, repositories } = opened(() => json(200, [pull(9, 'anon-2', 'open')], next));
-    await expect(repositories.findPullRequest(NAME, { fork: FORK, branch: 'anon-1' })).rejects.toMatchObject({
-      code: 'unreachable',
+  /** A repository with three pages, to which pull requests are added. */
+  function withPages() {
+    const pulls = [6, 5, 4, 3, 2, 1].map((number) => pull(number, `anon-${number}`, 'closed'));
+    const host = opened(({ path }) => {
+      const page = Number(/page=(\d+)/.exec(path)?.[1]);
+      return json(200, pulls.slice(2 * page - 2, 2 * page), pulls.length > 2 * page ? next : {});
     });
-    expect(asked().length).toBeLessThan(100);
+    const find = async (branch: string) => {
+      const before = host.http.asked.length;
+      const found = await host.repositories.findPullRequest(NAME, { fork: FORK, branch });
+      return { number: found?.number ?? null, calls: host.http.asked.length - before };
+    };
+    const open = (number: number) => pulls.unshift(pull(number, `anon-${number}`, 'open'));
+    return { find, open, clock: host.clock };
+  }
+
+  it('only among newer ones if its branch was on none of the pages a while ago', async () => {
+    const { find, open, clock } = withPages();
+    expect(await find('anon-a')).toEqual({ number: null, calls: 3 });
+    expect(await find('anon-b')).toEqual({ number: null, calls: 1 });
+    expect(await find('anon-1')).toEqual({ number: 1, calls: 3 });
+    for (const number of [7, 8, 9]) open(number);
+    expect(await find('anon-7')).toEqual({ number: 7, calls: 2 });
+    expect(await find('anon-b')).toEqual({ number: null, calls: 2 });
+    await clock.sleep(10 * 60_000);
+    expect(await find('anon-b')).toEqual({ number: null, calls: 5 });
+  });
+
+  it('but not for ever: then it is unknown whether there is one, and so it is at once the next time', async () => {
+    const { asked, repositories } = opened(() => json(200, [pull(9, 'anon-2', 'open')], next));
+    for (const branch of ['anon-1', 'anon-3']) {
+      const find = repositories.findPullRequest(NAME, { fork: FORK, branch });
+      await expect(find).rejects.toMatchObject({ code: 'unreachable' });
+    }
+    expect(asked()).toHaveLength(21);
   });
 });

@@ -1,5 +1,5 @@
 /** In whose name upstream is listed, and what refusals say. */
-import { beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
@@ -44,6 +44,37 @@ function opened(script: Script) {
 
 const refusesPublic: Script = ({ headers }) =>
   headers.has('Authorization') ? new Response(LIST) : new Response('Too many requests', { status: 429 });
+
+describe('a host that takes a connection and says nothing', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('is given up in time, and not asked again', async () => {
+    const TIMEOUT_MS = 15_000;
+    const clock = new PatientClock();
+    let asked = 0;
+    const fetch = (...[, init]: Parameters<typeof globalThis.fetch>) =>
+      new Promise<Response>((_, reject) => {
+        asked += 1;
+        init?.signal?.addEventListener('abort', () => {
+          clock.at += TIMEOUT_MS;
+          reject(new Error('aborted'));
+        });
+      });
+    const http = new SmartHttp('https://host.test', null, { fetch }, TIMEOUT_MS);
+    const transport = new GitTransport(http, clock, new MemoryBudget().open(clock), null);
+    const listing = transport
+      .listRefs(REPOSITORY, ['refs/heads/'], 'upstream')
+      .catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(TIMEOUT_MS);
+    expect(await listing).toMatchObject({ name: 'HostError', code: 'unreachable' });
+    expect(asked).toBe(1);
+  });
+});
 
 describe('a listing of upstream', () => {
   it('goes with the token once the repository is known to be public', async () => {

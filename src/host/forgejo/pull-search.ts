@@ -1,0 +1,93 @@
+/**
+ * The pull request of a branch, among all that the bot has in a repository. The list cannot be filtered by branch
+ * (`ListPullRequests` in routers/api/v1/repo/pull.go, Gitea 1.26; Forgejo before 16: git-pkgs/forge#111), so it is read
+ * page by page, the newest first.
+ *
+ * Anybody may push with a made-up pr-hash, whose branch is on no page. So the branches that were read are remembered for
+ * a while, and one that was not among them is looked for only among newer pull requests.
+ */
+import type { Head, PullRequest } from '../code-host.ts';
+import { fullName, type RepositoryName } from '../repository-name.ts';
+import type { RestCalls } from '../rest/octokit.ts';
+import { toPullRequest } from '../rest/answered-pull.ts';
+import { type AnsweredPull, isFrom } from './answers.ts';
+import { pagesOf } from './calls.ts';
+
+/** Of the bot's pull requests in one repository. Whoever looks for one has just opened it, mostly. */
+const MAX_PAGES = 20;
+/** A repository may be deleted and made anew, with smaller numbers. */
+const LIFE_MS = 10 * 60_000;
+/** Together at most some 2 MB. */
+const MAX_REPOSITORIES = 20;
+/** The service's own are much shorter. */
+const MAX_BRANCH_LENGTH = 100;
+
+/** What the pages of one repository have shown. */
+interface Read {
+  readonly branches: ReadonlySet<string>;
+  /** The number of the newest pull request. */
+  readonly newest: number;
+  /** False: there may be more than were read. */
+  readonly isWhole: boolean;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** By repository; the one that was read first is dropped first. */
+const lastRead = new Map<string, Read>();
+
+/**
+ * The open one, else the newest; null if there is none.
+ * @throws HostError, also if there are too many to look through.
+ */
+export async function findPullRequest(
+  { octokit, retried, apiUrl, clock }: RestCalls,
+  repository: RepositoryName,
+  { fork, branch }: Head,
+): Promise<PullRequest | null> {
+  const key = `${apiUrl} ${fullName(repository)} ${fork.owner}`.toLowerCase();
+  return retried(async () => {
+    const earlier = recall(key, clock.now());
+    const readTo = earlier === null || earlier.branches.has(branch) ? 0 : earlier.newest;
+    // Older servers do not know the filter by author, and answer with all.
+    const query = { owner: repository.owner, repo: repository.name, state: 'all', poster: fork.owner };
+    const branches = new Set<string>();
+    let newest = 0;
+    let best: AnsweredPull | null = null;
+    let pages = 0;
+    let isWhole = true;
+    for await (const page of pagesOf<AnsweredPull>(octokit, 'GET /repos/{owner}/{repo}/pulls', query)) {
+      const found = page.filter((pull) => isFrom(fork.owner, branch, pull));
+      const open = found.find(({ state }) => state === 'open');
+      if (open !== undefined) return toPullRequest(open);
+      best ??= found[0] ?? null;
+      for (const { number, head } of page) {
+        newest = Math.max(newest, number);
+        if (head.label.length <= MAX_BRANCH_LENGTH) branches.add(head.label);
+      }
+      if (page.some(({ number }) => number <= readTo)) return orUnknown(best, earlier?.isWhole ?? true);
+      isWhole = (pages += 1) < MAX_PAGES;
+      if (!isWhole) break;
+    }
+    if (pages > 1) remember(key, { branches, newest, isWhole, at: clock.now() });
+    return orUnknown(best, isWhole);
+  });
+}
+
+/** @throws TypeError if the one that is looked for may be on a page that was not read. */
+function orUnknown(best: AnsweredPull | null, isWhole: boolean): PullRequest | null {
+  if (best === null && !isWhole) throw new TypeError('too many pull requests to look through');
+  return best === null ? null : toPullRequest(best);
+}
+
+function recall(key: string, now: number): Read | null {
+  const read = lastRead.get(key);
+  return read !== undefined && now - read.at < LIFE_MS ? read : null;
+}
+
+function remember(key: string, read: Read): void {
+  lastRead.delete(key);
+  lastRead.set(key, read);
+  const [first] = lastRead.keys();
+  if (lastRead.size > MAX_REPOSITORIES && first !== undefined) lastRead.delete(first);
+}
