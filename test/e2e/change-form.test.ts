@@ -195,6 +195,21 @@ describe('a change', () => {
     const nothing = await clientOf().get(opened(upstream, 'a.txt', '&pr_hash=0123456789ab'));
     expect([nothing.status, nothing.heading]).toEqual([404, 'This pull request is not open']);
   });
+
+  it('of a repository that only the bot can see is nobody else’s business', async () => {
+    const hash = '0123456789ab';
+    const upstream = await bed.createUpstream({ owner: bed.sandbox.botLogin, private: true });
+    await upstream.git('branch', `anon-${hash}`);
+    await upstream.grow({ files: { 'secret.txt': 'for us only\n' }, branch: `anon-${hash}` });
+    await bed.host.call('POST', `/repos/${upstream.fullName}/pulls`, {
+      title: 'Ours',
+      head: `anon-${hash}`,
+      base: 'main',
+    });
+    const answer = await clientOf().get(opened(upstream, 'secret.txt', `&pr_hash=${hash}`));
+    expect([answer.status, answer.heading]).toEqual([404, 'No such repository']);
+    expect(answer.html).not.toContain('for us only');
+  });
 });
 
 const BAD_PATHS: readonly (readonly [path: string, problem: RegExp])[] = [
