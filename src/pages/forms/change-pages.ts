@@ -236,8 +236,9 @@ export function changePreviewPage(form: ChangeForm, { difference, lines, hasMove
         <h2 id="all">What everyone will see besides</h2>
         <pre class="text" tabindex="0">${lines.join('\n').trim()}</pre>
         <p class="soft small after-commands">
-          Also the moment at which you send it, with which the commit’s id changes. Nobody has told this
-          service your name, so look yourself whether it stands in the text.
+          Also the moment at which you send it, with which the commit’s id changes. The commit has no author
+          but the bot. Look yourself whether your name stands in the text, because the service does not know
+          it.
         </p>
       </section>
       <form method="post" action="${action}">

@@ -126,6 +126,11 @@ export class IdentityGuard {
       : 'The original id of a commit would become public:';
   }
 
+  /** Whether the commits name someone who can be searched for. Otherwise it is no news that nobody was found. */
+  get searchesForNames(): boolean {
+    return this.#search !== null;
+  }
+
   get #hasNames(): boolean {
     const hits = this.#contents?.hits ?? [];
     return this.#findings.length > 0 || hits.some(({ pattern }) => pattern < this.#firstIdPattern);
