@@ -16,7 +16,7 @@ import {
 import { openLedger } from '../../stats/open-ledger.ts';
 import { memoryFor } from '../request/memory.ts';
 import { publicOrigin } from '../request/public-origin.ts';
-import { sentence } from '../request/rate-limit.ts';
+import { refuseTooMany, sentence } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { isBlank } from '../schemas/text.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/post-comment.ts';
@@ -80,7 +80,8 @@ async function answerReply(
     const checked = checkComment(payload);
     if (checked.kind === 'refused') return again(checked);
     const hash = await pseudonymOn(c, { repository: target, number }, userToken);
-    const karma = (await karmaOf(c, hash)) + 1;
+    // A new pseudonym has none.
+    const karma = (form.userToken === '' ? 0 : await karmaOf(c, hash)) + 1;
     const text = commentText(form.body, { hash, karma, origin: publicOrigin(c.req.raw, c.var.config) });
     return answerForm(c, replyPreviewPage({ ...form, userToken }, text, hash));
   }
@@ -95,9 +96,10 @@ async function answerReply(
   return answerForm(c, donePage('Your reply is posted', next, { url: outcome.url, number, hash, userToken }));
 }
 
-/** As far as the ledger knows, which lags some seconds behind. */
+/** As far as the ledger knows, which lags some seconds behind. It is asked as often as the client may clone. */
 async function karmaOf(c: Context<AppEnv>, hash: string): Promise<number> {
   const { config, http, logger } = c.var;
+  if ((await refuseTooMany(c, 'discoveries')) !== null) return 0;
   try {
     return (await openLedger(c.env, config, http).karma(hash)) ?? 0;
   } catch (error) {
