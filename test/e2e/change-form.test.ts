@@ -296,6 +296,8 @@ describe('a form', () => {
     }
     const json = { 'Content-Type': 'application/json' };
     expect((await client.send('POST', path, '{}', json)).status).toBe(415);
+    const zipped = await client.post(path, fields, { 'Content-Encoding': 'gzip' });
+    expect([zipped.status, zipped.heading]).toEqual([415, 'The form is compressed']);
     for (const body of ['=', 'text', 'text=%ff', 'text=%zz']) {
       expect((await client.send('POST', path, body)).heading).toBe('This is not a form');
     }

@@ -62,7 +62,16 @@ export function hostProblem(
   return { status: 502, problem: `${error.publicMessage} Try again later.` };
 }
 
-/** Reads; what fails becomes a page. @param form that people go on with under a repository's new name. */
+const FAILURES = {
+  404: 'No such repository',
+  502: 'The code host does not answer as expected',
+  503: 'Not now',
+} as const;
+
+/**
+ * Reads; what fails becomes a page. Continues also if the person leaves, until the memory is given back.
+ * @param form that people go on with under a repository's new name.
+ */
 export async function answerReading(
   c: Context<AppEnv>,
   form: string,
@@ -73,17 +82,25 @@ export async function answerReading(
     return answerProblem(c, refused.status, 'Not now', sentence(refused.error));
   }
   const host = pushHost(c);
+  const reading = answerRead(c, form, () => read(host)).finally(() => host.memory.end());
+  c.executionCtx.waitUntil(reading.catch(() => {}));
+  return reading;
+}
+
+async function answerRead(
+  c: Context<AppEnv>,
+  form: string,
+  read: () => Promise<Response>,
+): Promise<Response> {
   try {
-    return await read(host);
+    return await read();
   } catch (error) {
     if (error instanceof MovedError) {
       return c.redirect(remotePath(c.var.host, error.to) + form + new URL(c.req.url).search, 302);
     }
     const failed = hostProblem(c, error);
     if (failed === null) throw error;
-    const title = failed.status === 404 ? 'No such repository' : 'The code host does not answer as expected';
+    const title = FAILURES[failed.status];
     return answerProblem(c, failed.status, title, failed.problem);
-  } finally {
-    host.memory.end();
   }
 }

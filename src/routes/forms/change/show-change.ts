@@ -83,7 +83,7 @@ export function problemOf(found: Exclude<FoundPath, { kind: 'file' }>, parts: re
     case 'folder':
       return 'This is a folder. Write the path of a file in it.';
     case 'too-large':
-      return 'A folder on the way has too many files to be read here. Change the file with Git.';
+      return 'The folders on the way have too many files to be read here. Change the file with Git.';
     case 'symlink':
       return `${shown(parts, found.place)} is a symbolic link. Change the file that it leads to, or use Git.`;
     case 'submodule':

@@ -1,7 +1,7 @@
 /** Where a change begins: the tip of the default branch, or that of an open anonymous pull request. */
 import type { Context } from 'hono';
-import type { ReadObjects } from '../../../edit/tree-reader.ts';
-import { readCommit } from '../../../edit/tree-reader.ts';
+import { heldReads } from '../../../edit/held-reads.ts';
+import { readCommit, type ReadObjects } from '../../../edit/tree-reader.ts';
 import type { AppEnv } from '../../../env.ts';
 import { pullRequestText } from '../../../git/commit-message.ts';
 import type { Oid } from '../../../git/oid.ts';
@@ -53,7 +53,7 @@ async function defaultSource(host: PushHost, target: RepositoryName): Promise<So
   if (branch === null) {
     return none('This repository is empty', `${fullName(target)} has no commit yet that could be changed.`);
   }
-  const read: ReadObjects = (request, maxBytes) => transport.readObjects(target, request, maxBytes);
+  const read = readerOf(host, target);
   const { tree } = await readCommit(read, branch.oid);
   const base = branch.name.slice(HEADS.length);
   return { kind: 'source', read, tip: branch.oid, root: tree, parent: branch.oid, base, text: null };
@@ -92,7 +92,7 @@ async function pullRequestSource(
   const tip = refs.find(({ name }) => name === HEADS + branch)?.oid;
   if (tip === undefined)
     return none('The branch is gone', 'The host no longer has the branch of this pull request.');
-  const read: ReadObjects = (request, maxBytes) => transport.readObjects(fork, request, maxBytes);
+  const read = readerOf(host, fork);
   const commit = await readCommit(read, tip);
   const [parent, ...others] = commit.parents;
   const isSingle =
@@ -125,6 +125,10 @@ async function isUnmerged(
   const tip = refs.find(({ name }) => name === HEADS + base)?.oid;
   const listing = tip === undefined ? null : await lister.list(target, { tips: [tip], without: [] }, 0);
   return listing?.listed.has(oid) !== true;
+}
+
+function readerOf({ transport, memory }: PushHost, repository: RepositoryName): ReadObjects {
+  return heldReads((request, maxBytes) => transport.readObjects(repository, request, maxBytes), memory);
 }
 
 function none(title: string, explanation: string): NoSource {
