@@ -1,6 +1,6 @@
 /**
- * Finds a path in a commit, and reads no more than the folders on the way. The code host is asked level by level, because
- * hosts serve objects by their ids and not by paths.
+ * Finds a path in a commit, and reads no more than the folders on the way. The code host is asked level by level,
+ * because hosts serve objects by their ids and not by paths.
  */
 import { utf8 } from '../git/bytes.ts';
 import { parseCommit } from '../git/commit.ts';

@@ -1,7 +1,7 @@
 /**
  * Secrets that a form decides, and not chance: so a form that is sent twice, by a double click or from the browser's
- * history, is known the second time, and gets the same answer. What was typed belongs to them: a form that was corrected
- * in between is another one. Pure.
+ * history, is known the second time, and gets the same answer. What was typed belongs to them: a form that was
+ * corrected in between is another one. Pure.
  */
 import { keyedHash } from '../identity/keyed-hash.ts';
 import type { FormToken } from './form-token.ts';

@@ -1,4 +1,6 @@
-/** The forms of issues and replies, with whatever people and programs may send: each posts once, and nothing is lost. */
+/**
+ * The forms of issues and replies, with whatever people and programs may send: each posts once, and nothing is lost.
+ */
 import { describe, expect, it } from 'vitest';
 import { type FormAnswer, FormClient, typedIn } from './support/form-client.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -59,7 +61,7 @@ describe('an issue', () => {
     const upstream = await bed.createUpstream();
     const form = await issueForm(upstream);
     const answers = [await form.send(), await form.send({ title: 'Does not stop' })];
-    expect((await issuesOf(upstream)).map(({ title }) => title).sort()).toEqual([
+    expect((await issuesOf(upstream)).map(({ title }) => title).toSorted()).toEqual([
       'Does not start',
       'Does not stop',
     ]);

@@ -4,6 +4,7 @@ import type { Html, Page } from '../layout.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
+  MAX_TITLE,
   problemNotice,
   safeUrl,
   secretField,
@@ -36,7 +37,6 @@ export interface ReplyForm extends FormFrame {
   readonly userToken: string;
 }
 
-const MAX_TITLE = 256;
 const BODY_HINT =
   'Markdown. Everyone will see it. Write nothing that shows who you are, if you do not want that.';
 const TOKEN_HINT =

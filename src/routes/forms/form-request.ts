@@ -52,8 +52,8 @@ export interface FormLimits {
 
 /**
  * Reads the form that was sent, and answers it. What has arrived counts in the memory of all requests; what is only
- * announced does not, so that nobody can take memory by promising a form. Continues also if the person leaves, until the
- * memory is given back.
+ * announced does not, so that nobody can take memory by promising a form. Continues also if the person leaves, until
+ * the memory is given back.
  */
 export async function receiveForm(
   c: Context<AppEnv>,

@@ -1,4 +1,7 @@
-/** Reply to an issue or a pull request with a form. The JSON endpoint's code does it: src/routes/threads/post-comment.ts. */
+/**
+ * Reply to an issue or a pull request with a form. The JSON endpoint's code does it:
+ * src/routes/threads/post-comment.ts.
+ */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';

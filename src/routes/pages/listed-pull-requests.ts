@@ -1,6 +1,6 @@
 /**
- * The anonymous pull requests of a repository, newest first: a few seconds old at most, so that a crowd of readers wakes
- * their objects no more often than one reader does.
+ * The anonymous pull requests of a repository, newest first: a few seconds old at most, so that a crowd of readers
+ * wakes their objects no more often than one reader does.
  */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';

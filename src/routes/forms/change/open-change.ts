@@ -1,7 +1,7 @@
 /**
- * Opens the pull request of a form, or updates it. The form's token decides its hash and its key, together with what was
- * typed. So a form that is sent twice, by a double click or from the browser's history, finds the pull request that it has
- * opened; and one that was corrected in between is not taken for it.
+ * Opens the pull request of a form, or updates it. The form's token decides its hash and its key, together with what
+ * was typed. So a form that is sent twice, by a double click or from the browser's history, finds the pull request
+ * that it has opened; and one that was corrected in between is not taken for it.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -10,7 +10,9 @@ import type { AppEnv } from '../../../env.ts';
 import type { FormToken } from '../../../forms/form-token.ts';
 import type { RepositoryName } from '../../../host/repository-name.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
-import { changeDonePage, type ChangeForm, changeLink } from '../../../pages/forms/change-pages.ts';
+import type { ChangeForm } from '../../../pages/forms/change-pages.ts';
+import { changeLink } from '../../../pages/forms/folder-page.ts';
+import { changeDonePage } from '../../../pages/forms/pull-request-pages.ts';
 import { pullRequestPath } from '../../../pages/pull-request-page.ts';
 import { PushInProgress } from '../../../push/pull-request/claims.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
@@ -55,8 +57,8 @@ export async function openChange(
 }
 
 /**
- * The answer of a form that has opened its pull request already; null: it has not. Most have not, and wake no object for
- * this.
+ * The answer of a form that has opened its pull request already; null: it has not. Most have not, and wake no object
+ * for this.
  */
 export async function openedBefore(
   c: Context<AppEnv>,

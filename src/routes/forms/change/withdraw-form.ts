@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
 import type { RepositoryName } from '../../../host/repository-name.ts';
-import { withdrawnPage, withdrawPage } from '../../../pages/forms/change-pages.ts';
+import { withdrawnPage, withdrawPage } from '../../../pages/forms/pull-request-pages.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
 import { PR_HASH_PATTERN } from '../../../push/command/push-options.ts';
 import { memoryFor } from '../../request/memory.ts';
