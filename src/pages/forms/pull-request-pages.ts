@@ -38,8 +38,11 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
     html`<section class="card" aria-labelledby="keep">
         <h2 id="keep">Keep ${prKey === null ? 'its hash' : 'its hash and its key'}</h2>
         <p>
-          With ${prKey === null ? 'it' : 'them'}, you can change or withdraw the pull request. Nobody can
-          recover ${prKey === null ? 'it' : 'them'}.
+          ${
+            prKey === null
+              ? 'With it, you can change or withdraw the pull request. So can others: it is part of the branch’s name.'
+              : 'With them, you can change or withdraw the pull request. Nobody can recover the key.'
+          }
         </p>
         ${shownValue('hash', 'Hash', prHash)} ${prKey === null ? '' : shownValue('key', 'Key', prKey)}
       </section>
