@@ -184,6 +184,7 @@ export class MemoryHold {
   readonly #clock: Clock;
   readonly client: string | null;
   #used = 0;
+  #hasEnded = false;
 
   constructor(budget: MemoryBudget, clock: Clock, client: string | null) {
     this.#budget = budget;
@@ -198,6 +199,7 @@ export class MemoryHold {
    * @throws HostError `busy`
    */
   async makeRoom(bytes: number, onWait?: () => void): Promise<void> {
+    if (this.#hasEnded) throw busy();
     this.#budget.renew(this, this.#clock.now());
     if (this.#tryHold(this.#used + bytes)) return;
     onWait?.();
@@ -206,19 +208,21 @@ export class MemoryHold {
 
   /** Uses bytes at once, before they are allocated. @throws HostError `busy` if more is needed than can be had at once. */
   use(bytes: number): void {
-    if (!this.#tryHold(this.#used + bytes)) throw busy();
+    if (this.#hasEnded || !this.#tryHold(this.#used + bytes)) throw busy();
     this.#used += bytes;
   }
 
   /** So many bytes are no longer used. */
   free(bytes: number): void {
+    if (this.#hasEnded) return;
     this.#used -= bytes;
     const unused = this.#budget.heldBy(this) - this.#used;
     if (unused > 0) this.#budget.giveBack(this, unused);
   }
 
-  /** Gives everything back. May be called more than once. */
+  /** Gives everything back. May be called more than once. What still goes on beside the request gets nothing more. */
   end(): void {
+    this.#hasEnded = true;
     this.#used = 0;
     this.#budget.giveBack(this);
   }
