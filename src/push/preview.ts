@@ -59,7 +59,7 @@ function identityLines(guard: IdentityGuard | null): readonly string[] {
   if (findings.length > 0) return [heading, ...findings, ...gaps];
   const nothing = searchesForNames
     ? 'The service found no name or address of the commits’ authors in what would become public.'
-    : 'The service searched for no name, because the commits hold none that it could find in a text.';
+    : 'The commits name nobody for whom the service could search. Look for your name yourself.';
   return [nothing, ...gaps];
 }
 

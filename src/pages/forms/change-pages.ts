@@ -115,9 +115,7 @@ export function changePreviewPage(form: ChangeForm, { difference, lines, hasMove
         <h2 id="all">What everyone will see besides</h2>
         <pre class="text" tabindex="0">${lines.join('\n').trim()}</pre>
         <p class="soft small after-commands">
-          Also the moment at which you send it, with which the commit’s id changes. The commit has no author
-          but the bot. Look yourself whether your name stands in the text, because the service does not know
-          it.
+          They will also see when you send it; the commit’s id changes with that time.
         </p>
       </section>
       <form method="post" action="${action}">
