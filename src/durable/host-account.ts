@@ -1,13 +1,14 @@
 /**
- * The bot account at one code host, for all isolates: how long the host wants to be left alone, what it still lets the
- * account do, who has used how much of that, and what is wrong with the account. One object for each account.
+ * The bot account at one code host, for all isolates: how long the host wants to be left alone, what it still lets
+ * the account do, who has used how much of that, which forms have posted what, and what is wrong with the account.
+ * One object for each account.
  *
- * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A push asks both at
- * the same time.
+ * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A push asks
+ * both at the same time.
  *
- * Cost: a write that creates something stores one value, which its answer does not wait for. Everything else is in
- * memory. After a restart, the clients' shares follow from what they have created; the host's calls are unknown until the
- * next answer tells of them.
+ * Cost: a write that creates something stores one value, which its answer does not wait for; a form stores two, which
+ * its answer waits for. Everything else is in memory. After a restart, the clients' shares follow from what they have
+ * created; the host's calls are unknown until the next answer tells of them.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey } from '../config/hosts.ts';
@@ -35,7 +36,10 @@ import { openHostAccess } from './host-access.ts';
 import { Creations } from './host-account/creations.ts';
 import { Pause } from './host-account/pause.ts';
 import { Problems } from './host-account/problems.ts';
+import { type FormResult, type FormStanding, SentForms } from './host-account/sent-forms.ts';
 import { Usability } from './host-account/usability.ts';
+
+const HOUR_MS = 60 * 60_000;
 
 export interface AccountAdmittance {
   /** How long the host is to be left alone; 0: it is not. */
@@ -60,6 +64,7 @@ export interface AccountFigures {
 export class HostAccount extends DurableObject<Env> {
   readonly #pause: Pause;
   readonly #creations: Creations;
+  readonly #sentForms: SentForms;
   readonly #problems: Problems;
   readonly #usability: Usability;
   readonly #shares = new HourlyCounts();
@@ -74,6 +79,7 @@ export class HostAccount extends DurableObject<Env> {
     super(ctx, env);
     this.#pause = new Pause(ctx.storage.kv);
     this.#creations = new Creations(ctx.storage);
+    this.#sentForms = new SentForms(ctx.storage.sql);
     this.#problems = new Problems(ctx.storage.kv);
     this.#usability = new Usability(ctx.storage.kv);
     for (const { client, at } of this.#creations.all(Date.now())) this.#shares.add(client, at);
@@ -101,6 +107,16 @@ export class HostAccount extends DurableObject<Env> {
   giveBack(taken: string): void {
     this.#begun.delete(taken);
     this.#creations.giveBack(taken);
+  }
+
+  /** Whether a form may post now. If so, `endForm` must follow. @param form a keyed hash of the form. */
+  beginForm(form: string): FormStanding {
+    this.#wakeWithinAnHour();
+    return this.#sentForms.begin(form, Date.now());
+  }
+
+  endForm(form: string, result: FormResult): void {
+    this.#sentForms.end(form, result);
   }
 
   /** How long the host is to be left alone, in milliseconds; 0: it is not. */
@@ -134,8 +150,8 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * What is wrong with the account or its token; none: nothing is. The guard hears of it, and tells the operator. Rejects
-   * if it cannot be reached.
+   * What is wrong with the account or its token; none: nothing is. The guard hears of it, and tells the operator.
+   * Rejects if it cannot be reached.
    */
   async foundProblems(place: AccountPlace, problems: readonly TokenProblem[]): Promise<void> {
     const now = Date.now();
@@ -151,8 +167,8 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * Sees whether the account's code host can be used, at most once in some minutes. What is wrong is logged, and `figures`
-   * tells it. Never rejects.
+   * Sees whether the account's code host can be used, at most once in some minutes. What is wrong is logged, and
+   * `figures` tells it. Never rejects.
    */
   async check(hostKey: string): Promise<void> {
     const now = Date.now();
@@ -174,11 +190,15 @@ export class HostAccount extends DurableObject<Env> {
     }
   }
 
-  /** Forgets what was created more than an hour ago, and for whom. */
+  /** Forgets what was created more than an hour ago, and for whom; and forms that are not valid any more. */
   override async alarm(): Promise<void> {
-    const next = this.#creations.forgetOld(Date.now());
-    this.#hasAlarm = next !== null;
-    if (next !== null) await this.ctx.storage.setAlarm(next);
+    const now = Date.now();
+    const dueAts = [this.#creations.forgetOld(now), this.#sentForms.forgetOld(now)].filter(
+      (at) => at !== null,
+    );
+    this.#hasAlarm = dueAts.length > 0;
+    // At most hourly, whatever was set in between.
+    if (this.#hasAlarm) await this.ctx.storage.setAlarm(Math.min(...dueAts, now + HOUR_MS));
   }
 
   #use(limits: readonly Limit[], now: number): AccountUse {
@@ -188,10 +208,13 @@ export class HostAccount extends DurableObject<Env> {
 
   #take(client: string, now: number): string {
     const id = this.#creations.add(client, now);
-    if (!this.#hasAlarm) {
-      this.#hasAlarm = true;
-      void this.ctx.storage.setAlarm(now + 60 * 60_000, { allowUnconfirmed: true });
-    }
+    this.#wakeWithinAnHour();
     return id;
+  }
+
+  #wakeWithinAnHour(): void {
+    if (this.#hasAlarm) return;
+    this.#hasAlarm = true;
+    void this.ctx.storage.setAlarm(Date.now() + HOUR_MS, { allowUnconfirmed: true });
   }
 }

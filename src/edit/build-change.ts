@@ -1,6 +1,6 @@
 /**
- * One commit that replaces or adds one file: a blob, the folders above it, the commit, and the pack that holds them. All
- * other entries of the folders stay byte for byte. Pure; its cost is that of the folders on the way to the file.
+ * One commit that replaces or adds one file: a blob, the folders above it, the commit, and the pack that holds them.
+ * All other entries of the folders stay byte for byte. Pure; its cost is that of the folders on the way to the file.
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';

@@ -1,8 +1,9 @@
 /**
  * The text of a file as a browser shows and sends it, and back without loss. Pure.
  *
- * A text field knows one line end, and sends CR LF for each. So a line that someone did not touch gets back the line end
- * that it had; a new line gets that of the line before it. A byte order mark, and whether the last line ends, stay.
+ * A text field knows one line end, and sends CR LF for each. So a line that someone did not touch gets back the line
+ * end that it had; a new line gets that of the line before it. A byte order mark, and whether the last line ends,
+ * stay.
  */
 import { decodeUtf8, utf8 } from '../git/bytes.ts';
 import { diffLines } from './line-diff.ts';

@@ -1,6 +1,6 @@
 /**
- * Finds a path in a commit, and reads no more than the folders on the way. The code host is asked level by level, because
- * hosts serve objects by their ids and not by paths.
+ * Finds a path in a commit, and reads no more than the folders on the way. The code host is asked level by level,
+ * because hosts serve objects by their ids and not by paths.
  */
 import { utf8 } from '../git/bytes.ts';
 import { parseCommit } from '../git/commit.ts';
@@ -23,11 +23,12 @@ export type FoundPath =
   | { readonly kind: 'file'; readonly folders: readonly Folder[]; readonly blob: Oid }
   /** Cannot be changed here, and has nothing below it. @property place how many parts of the path lead to it. */
   | { readonly kind: 'symlink' | 'submodule' | 'file-as-folder'; readonly place: number }
-  /** One of the folders is too large. */
+  /** The folders on the way are too large. */
   | { readonly kind: 'too-large' };
 
-/** A folder with some 25,000 files. */
-const MAX_FOLDER_BYTES = 1024 * 1024;
+const MAX_COMMIT_BYTES = 1024 * 1024;
+/** Of all folders on the way together: some 25,000 files. Entries take ten times that in memory. */
+const MAX_FOLDERS_BYTES = 1024 * 1024;
 /** Calls for the folders of a path, as long as what lies below the last one is small. */
 const MAX_FOLDER_CALLS = 5;
 /** So much is small. */
@@ -48,7 +49,7 @@ export interface ReadCommit {
 
 /** The commit itself, without its files. Rejects as `read` does, or with ProtocolError. */
 export async function readCommit(read: ReadObjects, oid: Oid): Promise<ReadCommit> {
-  const objects = await read({ wants: [oid], depth: 1 }, MAX_FOLDER_BYTES);
+  const objects = await read({ wants: [oid], depth: 1 }, MAX_COMMIT_BYTES);
   const content = objects?.get(oid)?.content;
   if (content === undefined) throw notSent('commit');
   return { ...parseCommit(content), content };
@@ -90,29 +91,37 @@ class FolderReader {
   /** What came with another folder. */
   readonly #below = new Map<Oid, Uint8Array>();
   #calls = 0;
+  #bytesLeft = MAX_FOLDERS_BYTES;
 
   constructor(read: ReadObjects) {
     this.#read = read;
   }
 
-  /** @param levelsBelow that may be read next. Null: it is too large. */
+  /** @param levelsBelow that may be read next. Null: it is too large, together with those above. */
   async read(oid: Oid, levelsBelow: number): Promise<Folder | null> {
+    const content = await this.#contentOf(oid, levelsBelow);
+    if (content === null || content.byteLength > this.#bytesLeft) return null;
+    this.#bytesLeft -= content.byteLength;
+    return parseTree(content);
+  }
+
+  async #contentOf(oid: Oid, levelsBelow: number): Promise<Uint8Array | null> {
     const known = this.#below.get(oid) ?? remembered.get(oid);
-    if (known !== undefined) return parseTree(known);
+    if (known !== undefined) return known;
     this.#calls++;
     // The last of the calls: all that is left of the way, if it is not much.
     if (this.#calls === MAX_FOLDER_CALLS && levelsBelow > 1) {
       const all = await this.#read({ wants: [oid], withFolders: true }, SMALL_BYTES);
       for (const [each, { type, content }] of all ?? []) if (type === 'tree') this.#below.set(each, content);
       const folder = all?.get(oid);
-      if (folder !== undefined) return parseTree(folder.content);
+      if (folder !== undefined) return folder.content;
     }
-    const objects = await this.#read({ wants: [oid] }, MAX_FOLDER_BYTES);
+    const objects = await this.#read({ wants: [oid] }, this.#bytesLeft);
     if (objects === null) return null;
     const folder = objects.get(oid);
     if (folder === undefined) throw notSent('folder');
     remember(oid, folder.content);
-    return parseTree(folder.content);
+    return folder.content;
   }
 }
 

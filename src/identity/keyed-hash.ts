@@ -11,7 +11,7 @@ import { createHmac } from 'node:crypto';
  * `window` names the object that counts its limits, `burst` counts it among those that push, `alert` names it to the
  * operator, `reporter` counts its report of one pseudonym, and `share` counts what it has had of the bot account.
  * `push`: a repository and an original tip. `place`: a pull request that is to be opened. `form`: a form that the
- * service made.
+ * service made, and what that form decides.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'share';
 export type HashUse = ClientUse | 'push' | 'place' | 'form';

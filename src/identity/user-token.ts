@@ -1,6 +1,6 @@
 /** The token that lets an author without an account keep the same pseudonym (contract, 2.1). */
 
-const TOKEN_BYTES = 10;
+export const TOKEN_BYTES = 10;
 /** RFC 4648, section 6. */
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const NANOSECONDS_PER_MS = 1_000_000n;

@@ -5,7 +5,6 @@
  * The bot may see more than the public. So a repository that is not public has no policy here, exactly like one that
  * does not exist. Cost if nothing is cached: two simultaneous requests to the host.
  */
-import { waitUntil } from 'cloudflare:workers';
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import { openHostAccess } from '../durable/host-access.ts';
@@ -17,6 +16,7 @@ import type { RepositoryName } from '../host/repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
+import { lastKnownPlaces } from '../open-last-known.ts';
 import { OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
@@ -90,12 +90,8 @@ export function openPolicies(
   http: Http,
 ): Policies {
   const repositories = openRepositories(openHostAccess(env, config, host, http));
-  return new Policies(repositories, host, {
-    cache: caches.default,
-    cacheBase: `${config.serviceUrl}/.last-known`,
-    kv: env.LAST_KNOWN,
-    memory,
-    later: waitUntil,
-    onFailure: (error) => logger.warn('a policy could not be read', { error }),
-  });
+  const places = lastKnownPlaces(env, config, memory, (error) =>
+    logger.warn('a policy could not be read', { error }),
+  );
+  return new Policies(repositories, host, places);
 }

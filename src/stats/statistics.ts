@@ -1,9 +1,9 @@
 /** The ledger's numbers for the public: a few seconds old at most, or the last known ones. */
-import { waitUntil } from 'cloudflare:workers';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
 import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
 import type { Logger } from '../log.ts';
+import { lastKnownPlaces } from '../open-last-known.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import {
   countedOwner,
@@ -74,12 +74,6 @@ export function openStatistics(env: Env, config: Config, logger: Logger, http: H
 }
 
 function openLastKnown(env: Env, config: Config, logger: Logger): LastKnown {
-  return new LastKnown({
-    cache: caches.default,
-    cacheBase: `${config.serviceUrl}/.last-known`,
-    kv: env.LAST_KNOWN,
-    memory,
-    later: waitUntil,
-    onFailure: (error) => logger.warn('the ledger does not answer', { error }),
-  });
+  const onFailure = (error: unknown) => logger.warn('the ledger does not answer', { error });
+  return new LastKnown(lastKnownPlaces(env, config, memory, onFailure));
 }

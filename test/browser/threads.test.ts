@@ -32,9 +32,12 @@ describeInBrowser('a person with a browser', () => {
     await press(page, 'Change it');
     expect(await page.getByLabel('Body').inputValue()).toBe('\nIt says:\n\n```\nno\n```');
     await press(page, 'Preview');
-    await press(page, 'Open the issue');
+    await page.getByRole('button', { name: 'Open the issue' }).dblclick();
     await heading(page, 'Your issue is open');
     await chromium.expectFit(page);
+    await page.reload();
+    await heading(page, 'Your issue is open');
+    expect(await bed.host.call('GET', `/repos/${upstream.fullName}/issues`)).toHaveLength(1);
     const issue = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/1`);
     expect(issue).toMatchObject({ title: 'Does not <start>', body: shown });
 

@@ -3,6 +3,7 @@ import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } fro
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { FORM_LIFE_MS } from '../../src/forms/form-token.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 import { isWithin, type Limit } from '../../src/guard/sliding-window.ts';
 
@@ -244,5 +245,55 @@ describe('what is wrong with the account', () => {
     ]);
     pass(25 * HOUR_MS);
     expect(await known()).toEqual([[], []]);
+  });
+});
+
+describe('a form that was sent', () => {
+  const posted = {
+    kind: 'posted',
+    posted: { url: 'https://host.test/octo/hello/issues/7', number: 7 },
+  } as const;
+
+  it('posts once for as long as it is valid, also after a restart, and is then forgotten', async () => {
+    const account = newAccount();
+    const at = Date.now();
+    expect(await account.beginForm('form')).toEqual({ kind: 'new' });
+    expect(await account.beginForm('form')).toEqual({ kind: 'sending' });
+    expect(await account.beginForm('other')).toEqual({ kind: 'new' });
+    await account.endForm('form', posted);
+    await abortAllDurableObjects();
+    vi.setSystemTime(at + FORM_LIFE_MS);
+    expect(await sameAccount().beginForm('form')).toEqual(posted);
+    expect(await runDurableObjectAlarm(sameAccount())).toBe(true);
+    expect(await sameAccount().beginForm('form')).toEqual({ kind: 'new' });
+  });
+
+  it('without result is not posted again, and one that was refused is', async () => {
+    const account = newAccount();
+    await account.beginForm('dead');
+    await account.beginForm('lost');
+    await account.beginForm('refused');
+    await account.endForm('lost', { kind: 'unknown' });
+    await account.endForm('refused', { kind: 'new' });
+    expect(await account.beginForm('lost')).toEqual({ kind: 'unknown' });
+    expect(await account.beginForm('refused')).toEqual({ kind: 'new' });
+    await abortAllDurableObjects();
+    expect(await sameAccount().beginForm('dead')).toEqual({ kind: 'sending' });
+    pass(MINUTE_MS);
+    expect(await sameAccount().beginForm('dead')).toEqual({ kind: 'unknown' });
+  });
+
+  it('keeps no share of a client for longer than an hour', async () => {
+    const account = newAccount();
+    await account.beginForm('form');
+    await account.admit('a', true, LIMITS);
+    for (let hour = 1; hour <= 2; hour++) {
+      pass(HOUR_MS);
+      expect(await runDurableObjectAlarm(account)).toBe(true);
+    }
+    await runInDurableObject(account, async (_, { storage }) => {
+      expect(storage.kv.get('creations')).toBeUndefined();
+      expect(await storage.getAlarm()).toBeLessThanOrEqual(Date.now() + HOUR_MS);
+    });
   });
 });

@@ -103,9 +103,9 @@ describe('a change', () => {
     expect(form.heading).toBe(`Add ${path}`);
     const preview = await client.post(formPath(upstream), typed(form, 'New', 'preview'));
     expect(preview.heading, preview.problem).toBe('What becomes public');
-    // Nobody has told the service a name, so that it found none means nothing.
+    // Nobody has told the service whom to look for.
     expect(preview.html).not.toContain('found no name');
-    expect(preview.html).toContain('The commits name nobody for whom the service could search.');
+    expect(preview.html).toContain('The commits name nobody for whom the service could search');
     const answer = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
     expect(await forkFile(upstream, hashIn(answer), path)).toBe('New');
   });
@@ -198,6 +198,21 @@ describe('a change', () => {
     const nothing = await clientOf().get(opened(upstream, 'a.txt', '&pr_hash=0123456789ab'));
     expect([nothing.status, nothing.heading]).toEqual([404, 'This pull request is not open']);
   });
+
+  it('of a repository that only the bot can see is nobody else’s business', async () => {
+    const hash = '0123456789ab';
+    const upstream = await bed.createUpstream({ owner: bed.sandbox.botLogin, private: true });
+    await upstream.git('branch', `anon-${hash}`);
+    await upstream.grow({ files: { 'secret.txt': 'for us only\n' }, branch: `anon-${hash}` });
+    await bed.host.call('POST', `/repos/${upstream.fullName}/pulls`, {
+      title: 'Ours',
+      head: `anon-${hash}`,
+      base: 'main',
+    });
+    const answer = await clientOf().get(opened(upstream, 'secret.txt', `&pr_hash=${hash}`));
+    expect([answer.status, answer.heading]).toEqual([404, 'No such repository']);
+    expect(answer.html).not.toContain('for us only');
+  });
 });
 
 const BAD_PATHS: readonly (readonly [path: string, problem: RegExp])[] = [
@@ -281,6 +296,8 @@ describe('a form', () => {
     }
     const json = { 'Content-Type': 'application/json' };
     expect((await client.send('POST', path, '{}', json)).status).toBe(415);
+    const zipped = await client.post(path, fields, { 'Content-Encoding': 'gzip' });
+    expect([zipped.status, zipped.heading]).toEqual([415, 'The form is compressed']);
     for (const body of ['=', 'text', 'text=%ff', 'text=%zz']) {
       expect((await client.send('POST', path, body)).heading).toBe('This is not a form');
     }

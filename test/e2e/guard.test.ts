@@ -39,6 +39,10 @@ async function openMany(
   return answers;
 }
 
+async function alertsWith(text: string): Promise<string[]> {
+  return (await operator.alerts()).map(({ message }) => message).filter((message) => message.includes(text));
+}
+
 const refusals = () => bed.logLines.filter((line) => line.includes('push refused')).length;
 
 /** Pushes that send the first half of their bodies and are gone, one after the other. */
@@ -147,10 +151,8 @@ describe('the twenty-first pull request of an hour from one IPv6 /48', () => {
       Array.from({ length: 22 }, (_, index) => index >= 20),
     );
     expect(await bed.host.pulls(upstream)).toHaveLength(20);
-    const alerts = async () =>
-      (await operator.alerts()).map(({ message }) => message).filter((text) => text.includes('/48'));
     const words = 'IP 2001:db8:48::/48 is over the limit of 20 PRs per hour (attempt 21)';
-    await expect.poll(alerts).toEqual([expect.stringContaining(words)]);
+    await expect.poll(() => alertsWith('/48')).toEqual([expect.stringContaining(words)]);
     const [other] = await openMany(contribution, 1, () => '2001:db8:49::1');
     expect(other).toMatch(/^ok /);
   }, 120_000);

@@ -85,6 +85,26 @@ describe('the way to a file', () => {
     expect(host.calls).toEqual([1, 1, 1, 1, -1, 1, 1, 1, 1]);
   });
 
+  it('ends where the folders together are too large, however deep it is', async () => {
+    const host = new FakeHost();
+    // Each is small enough to be remembered.
+    const crowd = Array.from({ length: 1_900 }, (_, index) => ({
+      mode: '100644',
+      name: utf8(`f${index}`),
+      oid: 'a'.repeat(40),
+    }));
+    let root = host.add('tree', encodeTree(crowd));
+    for (let depth = 0; depth < 20; depth++) {
+      const inner = { mode: '40000', name: utf8('d'), oid: root };
+      root = host.add('tree', encodeTree([inner, ...crowd]));
+    }
+    const path = Array.from({ length: 20 }, () => 'd');
+    for (let time = 1; time <= 2; time++) {
+      expect(await findPath(host.read, root, path)).toEqual({ kind: 'too-large' });
+      expect((await findPath(host.read, root, path.slice(0, 10))).kind).toBe('folder');
+    }
+  });
+
   it('is known the second time', async () => {
     const host = new FakeHost();
     const path = parts('known', 3);

@@ -4,13 +4,9 @@ import { expect, it } from 'vitest';
 import { frontPage } from '../../src/pages/front-page.ts';
 import { type Page, renderPage } from '../../src/pages/layout.ts';
 import { pullRequestPage } from '../../src/pages/pull-request-page.ts';
-import {
-  changeDonePage,
-  changeFormPage,
-  changePreviewPage,
-  folderPage,
-  withdrawPage,
-} from '../../src/pages/forms/change-pages.ts';
+import { folderPage } from '../../src/pages/forms/folder-page.ts';
+import { changeDonePage, withdrawPage } from '../../src/pages/forms/pull-request-pages.ts';
+import { changeFormPage, changePreviewPage } from '../../src/pages/forms/change-pages.ts';
 import {
   donePage,
   issuePreviewPage,

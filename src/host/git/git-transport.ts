@@ -102,7 +102,7 @@ export class GitTransport {
   }
 
   /**
-   * Objects by their ids, of a public repository or one of the bot's forks. One request.
+   * Objects by their ids, of a public repository. One request.
    * @param maxBytes of the answer, and of the objects when they are inflated. Null: they are larger.
    * @throws HostError; `unreachable` also if the host does not have one of them.
    */
@@ -110,9 +110,8 @@ export class GitTransport {
     repository: RepositoryName,
     request: ObjectRequest,
     maxBytes: number,
-    owner: Owner,
   ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
-    return this.#read(repository, owner, async (caller) => {
+    return this.#read(repository, 'upstream', async (caller) => {
       const body = encodeObjectFetch(request);
       const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
       return readPackedObjects({ http: this.#http, memory: this.#memory }, response, maxBytes);

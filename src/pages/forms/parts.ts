@@ -2,6 +2,9 @@
 import { html } from 'hono/html';
 import type { Html } from '../layout.ts';
 
+/** Of an issue or a pull request, as the hosts take it. */
+export const MAX_TITLE = 256;
+
 export interface Field {
   readonly name: string;
   readonly label: string;
@@ -88,6 +91,25 @@ export function secretField(
         ${limits(field)}
       />
     </div>`;
+}
+
+/** What changes or withdraws a pull request. */
+export interface PullRequestKey {
+  readonly prHash: string;
+  readonly prKey: string;
+  /** Whether the service also asks for the key. */
+  readonly needsKey: boolean;
+}
+
+/** For those services that ask for it. */
+export function keyField({ needsKey, prHash, prKey }: PullRequestKey): Html | '' {
+  if (!needsKey || prHash === '') return '';
+  const hint = 'You got it when it was opened.';
+  return secretField(
+    { name: 'pr_key', label: 'Key of the pull request', value: prKey, hint },
+    { label: 'Pull request', value: prHash },
+    'current-password',
+  );
 }
 
 /** For a value to copy. */

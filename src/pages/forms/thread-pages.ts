@@ -4,6 +4,7 @@ import type { Html, Page } from '../layout.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
+  MAX_TITLE,
   problemNotice,
   safeUrl,
   secretField,
@@ -36,7 +37,6 @@ export interface ReplyForm extends FormFrame {
   readonly userToken: string;
 }
 
-const MAX_TITLE = 256;
 const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
 const TOKEN_HINT =
   'It is the answer to an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';

@@ -173,6 +173,11 @@ export class IdentityGuard {
       : 'The original id of a commit would become public:';
   }
 
+  /** Whether the commits name someone who can be searched for. Otherwise it is no news that nobody was found. */
+  get searchesForNames(): boolean {
+    return this.#search !== null;
+  }
+
   get #hasNames(): boolean {
     const hits = this.#hits;
     return this.#findings.length > 0 || hits.some(({ pattern }) => pattern < this.#firstIdPattern);
@@ -182,11 +187,6 @@ export class IdentityGuard {
   get findings(): readonly string[] {
     const contents = this.#hits.map((hit) => this.#describe(hit));
     return [...this.#findings, ...this.#idFindings, ...contents].slice(0, MAX_FINDINGS);
-  }
-
-  /** Whether the headers name anybody for whom one can search. A form's commit names nobody. */
-  get searchesForNames(): boolean {
-    return this.#search !== null;
   }
 
   /** Each place once: what was found in a part of a file is in the whole, too. */

@@ -18,7 +18,7 @@ export async function readBases(
   sizes: ReadonlyMap<Oid, number>,
 ): Promise<Iterable<KeptObject>> {
   const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  const read = host.transport.readObjects(repository, { wants: [...sizes.keys()] }, bytes, 'upstream');
+  const read = host.transport.readObjects(repository, { wants: [...sizes.keys()] }, bytes);
   const reading = read.catch((error: unknown) => {
     logger.warn('the bases of deltas could not be read', { error });
     return null;

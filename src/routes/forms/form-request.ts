@@ -1,5 +1,5 @@
 /**
- * Reads a form that a person has sent, within bounds, and makes the token of the next one.
+ * Reads a form that a person has sent, within bounds.
  *
  * There is nothing to steal, as there are no cookies; but a limit counts for the address that sends a form. So posts
  * from pages of other sites are refused, as are forms that the service did not make. What was typed is never lost: a
@@ -8,25 +8,20 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
-import { type FormToken, newFormToken, readFormToken } from '../../forms/form-token.ts';
+import { type FormSecrets, formSecrets } from '../../forms/form-secrets.ts';
+import { type FormToken, readFormToken } from '../../forms/form-token.ts';
 import { ByteReader } from '../../git/byte-reader.ts';
 import { HostError } from '../../host/host-error.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import type { MemoryHold } from '../../memory-budget.ts';
-import { problemPage } from '../../pages/report-page.ts';
 import { BodyError, chunksOf, drain } from '../../streams.ts';
-import { answerPage } from '../pages/page.ts';
 import { isCrossSite } from '../request/cross-site.ts';
+import { answerProblem, SEND_AGAIN } from './form-answer.ts';
 
-/** A page that has a token, or what someone has typed, is kept by nobody. */
-export const NOT_KEPT = { 'Cache-Control': 'no-store' };
-
-export interface SentForm {
-  readonly fields: FormFields;
-  /** Null if the form has to be sent again: then `problem` says why. */
-  readonly token: FormToken | null;
-  readonly problem: string | null;
-}
+/** `problem` says why it has to be sent again. */
+export type SentForm =
+  | { readonly fields: FormFields; readonly token: FormToken; readonly problem: null }
+  | { readonly fields: FormFields; readonly token: null; readonly problem: string };
 
 /** A text in memory: as it was sent, as fields, as lines, and in the page. */
 const FORM_COPIES = 4;
@@ -38,18 +33,14 @@ const EXPIRED = 'This form was open for more than a day. Check what you wrote, a
 const FORGED =
   'This service did not make this form, or made it for another page. Check it, and send it again.';
 
+const NO_FORM = [
+  'This is not a form',
+  'Open the form on this service in a browser, and send it from there.',
+] as const;
 const TOO_LARGE = [
   'The form is too large',
   'Go back, and shorten what you wrote. Large changes need Git.',
 ] as const;
-/** Going back empties the form in some browsers, because its page is not kept. */
-export const SEND_AGAIN = 'Reload this page in a minute: your browser then sends what you wrote again.';
-
-/** @param path that the form is sent to. */
-export async function formToken(c: Context<AppEnv>, path: string): Promise<string> {
-  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-  return newFormToken(secret, path, Date.now(), crypto.getRandomValues(new Uint8Array(8)));
-}
 
 export interface FormLimits {
   /** That the form's token must be for. */
@@ -61,10 +52,10 @@ export interface FormLimits {
 
 /**
  * Reads the form that was sent, and answers it. What has arrived counts in the memory of all requests; what is only
- * announced does not, so that nobody can take memory by promising a form. Continues also if the person leaves, until the
- * memory is given back.
+ * announced does not, so that nobody can take memory by promising a form. Continues also if the person leaves, until
+ * the memory is given back.
  */
-export async function answerForm(
+export async function receiveForm(
   c: Context<AppEnv>,
   limits: FormLimits,
   answer: (sent: SentForm) => Promise<Response>,
@@ -74,6 +65,15 @@ export async function answerForm(
     .finally(() => limits.memory.end());
   c.executionCtx.waitUntil(answering.then(ignore, ignore));
   return answering;
+}
+
+/** @param typed what belongs to the form besides its token. */
+export async function secretsOf(
+  c: Context<AppEnv>,
+  token: FormToken,
+  typed: readonly string[],
+): Promise<FormSecrets> {
+  return formSecrets(await serviceSecret(c.env, c.var.config.identitySecret), token, typed);
 }
 
 const ignore = (): void => {};
@@ -87,18 +87,18 @@ async function readForm(
   const refuse = async (status: 400 | 403 | 408 | 413 | 415 | 503, title: string, explanation: string) => {
     // A browser that cannot send the rest never shows the answer.
     await drain(new ByteReader(source), 'end');
-    return answerPage(c, problemPage(title, explanation), status, NOT_KEPT);
+    return answerProblem(c, status, title, explanation);
   };
   if (isCrossSite(c.req.raw)) {
     const explanation = 'Open the page of the repository on this service, and begin there.';
     return refuse(403, 'This form came from another site', explanation);
   }
   if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '')) {
-    return refuse(
-      415,
-      'This is not a form',
-      'Open the form on this service in a browser, and send it from there.',
-    );
+    return refuse(415, ...NO_FORM);
+  }
+  // No browser compresses a form, and what unpacks to more would need a limit of its own.
+  if (!/^(?:identity)?$/i.test(c.req.header('Content-Encoding') ?? '')) {
+    return refuse(415, 'The form is compressed', 'Send it as it is, without Content-Encoding.');
   }
   const decoder = new TextDecoder();
   let text = '';
@@ -120,20 +120,12 @@ async function readForm(
       : refuse(408, 'The form did not arrive completely', SEND_AGAIN);
   }
   const fields = parseFormFields(text);
-  if (fields === null) {
-    return refuse(
-      400,
-      'This is not a form',
-      'Open the form on this service in a browser, and send it from there.',
-    );
-  }
+  if (fields === null) return refuse(400, ...NO_FORM);
   if ([...fields.values()].reduce((sum, value) => sum + value.length, 0) > MAX_CHARACTERS) {
     return refuse(413, ...TOO_LARGE);
   }
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const token = readFormToken(secret, path, fields.get('token') ?? '', Date.now());
-  if (token === 'expired' || token === null) {
-    return { fields, token: null, problem: token === null ? FORGED : EXPIRED };
-  }
-  return { fields, token, problem: null };
+  if (token === null) return { fields, token, problem: FORGED };
+  return token === 'expired' ? { fields, token: null, problem: EXPIRED } : { fields, token, problem: null };
 }

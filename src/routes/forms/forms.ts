@@ -4,10 +4,8 @@
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { problemPage } from '../../pages/report-page.ts';
-import { answerPage } from '../pages/page.ts';
 import { onRepositoryPage, REPOSITORY_PATH } from '../request/repository.ts';
-import { NOT_KEPT, SEND_AGAIN } from './form-request.ts';
+import { answerProblem, SEND_AGAIN } from './form-answer.ts';
 import { sendIssueForm, showIssueForm } from './issue-form.ts';
 import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM, WITHDRAW_FORM } from './paths.ts';
 import { sendChange } from './change/send-change.ts';
@@ -29,6 +27,5 @@ forms.post(WITHDRAW_FORM, onRepositoryPage(sendWithdrawal));
 
 forms.onError((error, c) => {
   c.var.logger.error('a form failed', { error });
-  const explanation = `It was logged. ${SEND_AGAIN}`;
-  return answerPage(c, problemPage('The service has a fault', explanation), 500, NOT_KEPT);
+  return answerProblem(c, 500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
 });

@@ -1,12 +1,14 @@
-/** Reply to an issue or a pull request with a form. The JSON endpoint's code does it: src/routes/threads/post-comment.ts. */
+/**
+ * Reply to an issue or a pull request with a form. The JSON endpoint's code does it:
+ * src/routes/threads/post-comment.ts.
+ */
 import type { Context } from 'hono';
-import { systemClock } from '../../clock.ts';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { parseThreadText } from '../../forms/thread-text.ts';
 import { fullName, type RepositoryName } from '../../host/repository-name.ts';
-import { isolateMemory } from '../../memory-budget.ts';
 import { commentText } from '../../identity/footer.ts';
+import { countAct } from '../../middleware/measure.ts';
 import {
   donePage,
   type ReplyForm,
@@ -15,17 +17,17 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
-import { countAct } from '../../middleware/measure.ts';
-import { answerPage } from '../pages/page.ts';
+import { memoryFor } from '../request/memory.ts';
 import { publicOrigin } from '../request/public-origin.ts';
-import { sentence } from '../request/rate-limit.ts';
+import { refuseTooMany, sentence } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
-import { remotePath } from '../request/remote-path.ts';
 import { isBlank } from '../schemas/text.ts';
 import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/post-comment.ts';
-import { answerForm, formToken, NOT_KEPT, type SentForm } from './form-request.ts';
+import { answerForm, frameOf, placeOf } from './form-answer.ts';
+import { receiveForm, secretsOf, type SentForm } from './form-request.ts';
 import { MAX_TEXT_FORM_BYTES } from './issue-form.ts';
 import { REPLY_FORM } from './paths.ts';
+import { postOnce, type PostOutcome, userTokenOf } from './post-once.ts';
 
 /** What the contract says in Spanish (section 7). */
 const IN_ENGLISH: Readonly<Record<string, string>> = {
@@ -37,68 +39,70 @@ export async function showReplyForm(c: Context<AppEnv>, target: RepositoryName):
   const typed = c.req.query('to') ?? '';
   const named = parseThreadText(typed, target, c.var.host.url);
   if (named.kind === 'thread') {
-    const form = await formOf(c, target, named.number, new Map(), null);
-    return answerPage(c, replyFormPage(form), 200, NOT_KEPT);
+    const form = await formOf(c, target, named.number, new Map());
+    return answerForm(c, replyFormPage(form));
   }
   const isNothing = typed === '';
-  const frame = {
-    repository: fullName(target),
-    home: remotePath(c.var.host, target),
-    action: remotePath(c.var.host, target) + REPLY_FORM,
-    problem: isNothing ? null : named.problem,
-  };
-  return answerPage(c, replyToPage(frame, typed), isNothing ? 200 : 400, NOT_KEPT);
+  const frame = { ...placeOf(c, target, REPLY_FORM), problem: isNothing ? null : named.problem };
+  return answerForm(c, replyToPage(frame, typed), isNothing ? 200 : 400);
 }
 
 export async function sendReplyForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const path = remotePath(c.var.host, target) + REPLY_FORM;
-  const limits = { path, maxBytes: MAX_TEXT_FORM_BYTES, memory: isolateMemory.open(systemClock) };
-  return answerForm(c, limits, (sent) => answerReply(c, target, sent));
+  const { action: path } = placeOf(c, target, REPLY_FORM);
+  const limits = { path, maxBytes: MAX_TEXT_FORM_BYTES, memory: memoryFor(c) };
+  return receiveForm(c, limits, (sent) => answerReply(c, target, sent));
 }
 
-async function answerReply(c: Context<AppEnv>, target: RepositoryName, sent: SentForm): Promise<Response> {
-  const { fields, token } = sent;
+async function answerReply(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  { fields, token, problem }: SentForm,
+): Promise<Response> {
   const named = parseThreadText(fields.get('number') ?? '', target, c.var.host.url);
   // The form itself has written the number.
-  if (named.kind === 'invalid') return c.redirect(remotePath(c.var.host, target) + REPLY_FORM, 303);
+  if (named.kind === 'invalid') return c.redirect(placeOf(c, target, REPLY_FORM).action, 303);
   const { number } = named;
-  const form = await formOf(c, target, number, fields, sent.problem, token?.text);
+  if (token === null) {
+    return answerForm(c, replyFormPage({ ...(await formOf(c, target, number, fields)), problem }), 403);
+  }
+  const form = await formOf(c, target, number, fields, token.text);
   const step = fields.get('step');
-  if (token === null) return answerPage(c, replyFormPage(form), 403, NOT_KEPT);
-  if (step === 'edit') return answerPage(c, replyFormPage(form), 200, NOT_KEPT);
+  if (step === 'edit') return answerForm(c, replyFormPage(form));
 
-  const again = ({ status, error, headers }: Refused) =>
-    answerPage(c, replyFormPage({ ...form, problem: sentence(IN_ENGLISH[error] ?? error) }), status, {
-      ...NOT_KEPT,
-      ...headers,
-    });
-  const payload = { body: form.body, user_token: form.userToken };
+  const again = async ({ error, status, headers, mayBePosted }: Refused) => {
+    // Whoever has looked, and sends it all the same, sends another form.
+    const next = mayBePosted ? await formOf(c, target, number, fields) : form;
+    const words = sentence(IN_ENGLISH[error] ?? error);
+    return answerForm(c, replyFormPage({ ...next, problem: words }), status, headers);
+  };
   if (isBlank(form.body)) return again(refused(400, 'body is required'));
+  const secrets = await secretsOf(c, token, [String(number), form.body, form.userToken]);
+  const userToken = form.userToken || userTokenOf(secrets);
+  const payload = { body: form.body, user_token: userToken };
   if (step !== 'post') {
     const checked = checkComment(payload);
     if (checked.kind === 'refused') return again(checked);
-    const { body, userToken } = checked;
     const hash = await pseudonymOn(c, { repository: target, number }, userToken);
-    const karma = (await karmaOf(c, hash)) + 1;
-    const text = commentText(body, { hash, karma, origin: publicOrigin(c.req.raw, c.var.config) });
-    return answerPage(c, replyPreviewPage({ ...form, userToken }, text, hash), 200, NOT_KEPT);
+    // A new pseudonym has none.
+    const karma = (form.userToken === '' ? 0 : await karmaOf(c, hash)) + 1;
+    const text = commentText(form.body, { hash, karma, origin: publicOrigin(c.req.raw, c.var.config) });
+    return answerForm(c, replyPreviewPage({ ...form, userToken }, text, hash));
   }
-  const outcome = await postComment(c, { repository: target, number }, payload);
-  countAct('gitveil_comments_total', outcome.kind === 'refused' ? outcome.status : 200);
+  const outcome = await postOnce(c, 'reply', secrets, async (): Promise<PostOutcome> => {
+    const posted = await postComment(c, { repository: target, number }, payload);
+    countAct('gitveil_comments_total', posted.kind === 'refused' ? posted.status : 200);
+    return posted.kind === 'refused' ? posted : { kind: 'posted', url: posted.answer.comment_url, number };
+  });
   if (outcome.kind === 'refused') return again(outcome);
-  const next = { ...form, token: await formToken(c, form.action) };
-  const { comment_url: url, hash, user_token: userToken } = outcome.answer;
-  return answerPage(
-    c,
-    donePage('Your reply is posted', next, { url, number, hash, userToken }),
-    200,
-    NOT_KEPT,
-  );
+  const hash = await pseudonymOn(c, { repository: target, number }, userToken);
+  const next = await frameOf(c, target, REPLY_FORM);
+  return answerForm(c, donePage('Your reply is posted', next, { url: outcome.url, number, hash, userToken }));
 }
 
-/** As far as the ledger knows, which lags some seconds behind. */
+/** As far as the ledger knows, which lags some seconds behind. It is asked as often as the client may clone. */
 async function karmaOf(c: Context<AppEnv>, hash: string): Promise<number> {
   const { config, http, logger } = c.var;
+  if ((await refuseTooMany(c, 'discoveries')) !== null) return 0;
   try {
     return (await openLedger(c.env, config, http).karma(hash)) ?? 0;
   } catch (error) {
@@ -107,22 +111,16 @@ async function karmaOf(c: Context<AppEnv>, hash: string): Promise<number> {
   }
 }
 
-/** @param token of the form that was sent; a form with none gets a new one. */
+/** @param token of the form that was sent; null: a new one. */
 async function formOf(
   c: Context<AppEnv>,
   target: RepositoryName,
   number: number,
   fields: FormFields,
-  problem: string | null,
-  token?: string,
+  token: string | null = null,
 ): Promise<ReplyForm> {
-  const action = remotePath(c.var.host, target) + REPLY_FORM;
   return {
-    repository: fullName(target),
-    home: remotePath(c.var.host, target),
-    action,
-    token: token ?? (await formToken(c, action)),
-    problem,
+    ...(await frameOf(c, target, REPLY_FORM, token)),
     number,
     threadUrl: `${c.var.host.url}/${fullName(target)}/issues/${number}`,
     body: withPlainLineEnds(fields.get('body') ?? ''),

@@ -10,23 +10,18 @@ import { GitTransport } from '../../host/git/git-transport.ts';
 import { HostError } from '../../host/host-error.ts';
 import { HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
 import { visibilityAt } from '../../host/git/visibility.ts';
-import { clientNetwork, siteOf } from '../../identity/client-address.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { HistoryCache } from '../../push/upstream/history-cache.ts';
-import { isolateMemory, type MemoryHold } from '../../memory-budget.ts';
+import type { MemoryHold } from '../../memory-budget.ts';
 import { HistoryLister } from '../../push/upstream/history-lister.ts';
 import type { HistoryHost, PushHost } from '../../push/push-host.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
+import { memoryFor } from '../request/memory.ts';
 import { pushAdmission } from './push-admission.ts';
 
 /** The account behind a token does not change, so each isolate asks for it once. */
 const botLogins = new Map<string, string>();
-
-/** Of the isolate, in the name of all networks that one subscriber may hold. Kept as long as it holds something. */
-function memoryFor(c: Context<AppEnv>): MemoryHold {
-  return isolateMemory.open(systemClock, siteOf(clientNetwork(c.req.raw, c.var.config.clientIpHeader)));
-}
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {

@@ -1,8 +1,8 @@
 /**
  * The share of a client in what the code host lets the bot account do (src/guard/account-budget.ts).
  *
- * If the account's object cannot be asked, the write goes on: the client's own limits hold, and the host still says what it
- * wants.
+ * If the account's object cannot be asked, the write goes on: the client's own limits hold, and the host still says
+ * what it wants.
  */
 import type { Context } from 'hono';
 import type { AccountAdmittance } from '../../durable/host-account.ts';

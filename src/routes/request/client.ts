@@ -51,11 +51,9 @@ export function rateWindowOf(env: Env, client: Client): DurableObjectStub<RateWi
 }
 
 /** Of all clients of an IPv6 /48 together; null for others. */
-export function siteWindowOf(
-  env: Env,
-  { network, site, siteHash }: Client,
-): DurableObjectStub<RateWindow> | null {
-  return site === network ? null : env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(siteHash('window')));
+export function siteWindowOf(env: Env, client: Client): DurableObjectStub<RateWindow> | null {
+  if (client.site === client.network) return null;
+  return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(client.siteHash('window')));
 }
 
 /** One object for all clients: all readers of a page with a badge request that badge. */

@@ -9,6 +9,8 @@ export interface Refused {
   /** As JSON endpoints say it: a sentence without its capital and its full stop. */
   readonly error: string;
   readonly headers: Record<string, string>;
+  /** The code host has not answered, so it may have been posted. */
+  readonly mayBePosted?: true;
 }
 
 export function refused(

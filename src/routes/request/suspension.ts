@@ -1,7 +1,7 @@
 /**
  * What the operator has suspended, and what is wrong with the bot's account, as pages, badges and comments read it: a
- * copy in this isolate's memory, at most two seconds old. So a crowd of readers never reaches the guard, which must stay free for pushes. A push asks the guard
- * itself, when it is admitted.
+ * copy in this isolate's memory, at most two seconds old. So a crowd of readers never reaches the guard, which must
+ * stay free for pushes. A push asks the guard itself, when it is admitted.
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';

@@ -21,10 +21,10 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
         'Retry-After': retryAfter(failure.pauseMs ?? USUAL_PAUSE_MS),
       });
     case 'unreachable':
-      return refused(
-        502,
-        `no answer from ${hostName}: the ${what} may exist; look there before you try again`,
-      );
+      return {
+        ...refused(502, `no answer from ${hostName}: the ${what} may exist; look there before you try again`),
+        mayBePosted: true,
+      };
   }
 }
 

@@ -46,11 +46,12 @@ export function checkIssue(
   return { kind: 'issue', issue: { title, body: text, labels: labels ?? [] } };
 }
 
-/** @param payload as `checkIssue` takes it. */
+/** @param payload as `checkIssue` takes it. @param userToken of its author. */
 export async function createIssue(
   c: Context<AppEnv>,
   target: RepositoryName,
   payload: Readonly<Record<string, unknown>>,
+  userToken = newUserToken(),
 ): Promise<{ readonly kind: 'created'; readonly answer: IssueAnswer } | Refused> {
   const checked = checkIssue(c, payload);
   if (checked.kind === 'refused') return checked;
@@ -66,7 +67,6 @@ export async function createIssue(
     return writeRefusal(c, 'issue', created);
   }
   const { url, number } = created;
-  const userToken = newUserToken();
   const hash = identityHash(secret, `${recordName(c.var.host, target)}#${number}`, userToken);
   // The issue is there in any case. Its author enters the list with their first comment otherwise.
   await listPseudonym(c.env.DB, hash).catch((error: unknown) =>

@@ -1,6 +1,6 @@
 /**
- * A real browser, and everything it noticed that no page of ours may cause: requests to elsewhere, errors, violations of
- * the page's policy.
+ * A real browser, and everything it noticed that no page of ours may cause: requests to elsewhere, errors, violations
+ * of the page's policy.
  */
 import { existsSync } from 'node:fs';
 import axe from 'axe-core';

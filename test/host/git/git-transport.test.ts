@@ -178,12 +178,7 @@ describe('objects that are read by their ids', () => {
   const BLOB = Buffer.from('content of a file\n');
   const { bytes: pack } = buildPack([{ type: 'blob', content: BLOB }]);
   const read = (answer: Uint8Array | string, maxBytes = 1024) =>
-    opened(() => new Response(answer)).transport.readObjects(
-      REPOSITORY,
-      { wants: [OID] },
-      maxBytes,
-      'upstream',
-    );
+    opened(() => new Response(answer)).transport.readObjects(REPOSITORY, { wants: [OID] }, maxBytes);
   const answered = (...pieces: Uint8Array[]) =>
     Buffer.concat([
       Buffer.from(pkt('packfile\n')),

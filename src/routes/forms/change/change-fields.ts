@@ -5,9 +5,6 @@ import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.t
 import { isOid, type Oid } from '../../../git/oid.ts';
 import { parsePushOptions } from '../../../push/command/push-options.ts';
 
-export const MAX_TITLE = 256;
-export const MAX_DESCRIPTION = 4_000;
-
 export interface ChangeFields {
   readonly path: string;
   /** The file as the form has shown it; null: a new file. */

@@ -4,30 +4,17 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../../env.ts';
 import { ProtocolError } from '../../../git/protocol-error.ts';
 import { HostError, MovedError } from '../../../host/host-error.ts';
-import { fullName, type RepositoryName } from '../../../host/repository-name.ts';
+import type { RepositoryName } from '../../../host/repository-name.ts';
 import { type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
-import { problemPage } from '../../../pages/report-page.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
-import { answerPage } from '../../pages/page.ts';
 import { refuseTooMany, sentence } from '../../request/rate-limit.ts';
 import type { Refused } from '../../request/refused.ts';
 import { remotePath } from '../../request/remote-path.ts';
 import { refuseWithoutBot } from '../../request/write-refusal.ts';
-import { formToken, NOT_KEPT } from '../form-request.ts';
+import { answerForm, answerProblem, frameOf } from '../form-answer.ts';
 import { CHANGE_FORM } from '../paths.ts';
 import type { ChangeFields } from './change-fields.ts';
-
-export interface Frame {
-  readonly repository: string;
-  readonly home: string;
-  readonly action: string;
-}
-
-export function frameOf(c: Context<AppEnv>, target: RepositoryName, form: string): Frame {
-  const home = remotePath(c.var.host, target);
-  return { repository: fullName(target), home, action: home + form };
-}
 
 /** @param token of the form that was sent; null: a new one. */
 export async function changeForm(
@@ -36,14 +23,11 @@ export async function changeForm(
   fields: ChangeFields,
   token: string | null = null,
 ): Promise<ChangeForm> {
-  const frame = frameOf(c, target, CHANGE_FORM);
   return {
-    ...frame,
+    ...(await frameOf(c, target, CHANGE_FORM, token)),
     ...fields,
     blob: fields.blob ?? '',
     seen: fields.seen ?? '',
-    token: token ?? (await formToken(c, frame.action)),
-    problem: null,
     needsKey: c.var.config.prUpdatePolicy === 'key',
   };
 }
@@ -55,16 +39,7 @@ export function showAgain(
   status: ContentfulStatusCode,
   problem: string,
 ): Response | Promise<Response> {
-  return answerPage(c, changeFormPage({ ...form, problem }), status, NOT_KEPT);
-}
-
-export function problemAnswer(
-  c: Context<AppEnv>,
-  status: ContentfulStatusCode,
-  title: string,
-  explanation: string,
-): Response | Promise<Response> {
-  return answerPage(c, problemPage(title, explanation), status, NOT_KEPT);
+  return answerForm(c, changeFormPage({ ...form, problem }), status);
 }
 
 /** Each reading costs the code host calls, so it counts like a clone. Null: it may begin. */
@@ -87,7 +62,16 @@ export function hostProblem(
   return { status: 502, problem: `${error.publicMessage} Try again later.` };
 }
 
-/** Reads; what fails becomes a page. @param form that people go on with under a repository's new name. */
+const FAILURES = {
+  404: 'No such repository',
+  502: 'The code host does not answer as expected',
+  503: 'Not now',
+} as const;
+
+/**
+ * Reads; what fails becomes a page. Continues also if the person leaves, until the memory is given back.
+ * @param form that people go on with under a repository's new name.
+ */
 export async function answerReading(
   c: Context<AppEnv>,
   form: string,
@@ -95,20 +79,28 @@ export async function answerReading(
 ): Promise<Response> {
   const refused = await refuseReading(c);
   if (refused !== null) {
-    return problemAnswer(c, refused.status, 'Not now', sentence(refused.error));
+    return answerProblem(c, refused.status, 'Not now', sentence(refused.error));
   }
   const host = pushHost(c);
+  const reading = answerRead(c, form, () => read(host)).finally(() => host.memory.end());
+  c.executionCtx.waitUntil(reading.catch(() => {}));
+  return reading;
+}
+
+async function answerRead(
+  c: Context<AppEnv>,
+  form: string,
+  read: () => Promise<Response>,
+): Promise<Response> {
   try {
-    return await read(host);
+    return await read();
   } catch (error) {
     if (error instanceof MovedError) {
       return c.redirect(remotePath(c.var.host, error.to) + form + new URL(c.req.url).search, 302);
     }
     const failed = hostProblem(c, error);
     if (failed === null) throw error;
-    const title = failed.status === 404 ? 'No such repository' : 'The code host does not answer as expected';
-    return problemAnswer(c, failed.status, title, failed.problem);
-  } finally {
-    host.memory.end();
+    const title = FAILURES[failed.status];
+    return answerProblem(c, failed.status, title, failed.problem);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Opens the pull request of a form, or updates it. The form's token decides its hash and its key, together with what was
- * typed. So a form that is sent twice, by a double click or from the browser's history, finds the pull request that it has
- * opened; and one that was corrected in between is not taken for it.
+ * Opens the pull request of a form, or updates it. The form's token decides its hash and its key, together with what
+ * was typed. So a form that is sent twice, by a double click or from the browser's history, finds the pull request
+ * that it has opened; and one that was corrected in between is not taken for it.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -9,19 +9,19 @@ import { systemClock } from '../../../clock.ts';
 import type { AppEnv } from '../../../env.ts';
 import type { FormToken } from '../../../forms/form-token.ts';
 import type { RepositoryName } from '../../../host/repository-name.ts';
-import { keyedHash } from '../../../identity/keyed-hash.ts';
-import { serviceSecret } from '../../../identity/service-secret.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
-import { changeDonePage, type ChangeForm, changeLink } from '../../../pages/forms/change-pages.ts';
+import type { ChangeForm } from '../../../pages/forms/change-pages.ts';
+import { changeLink } from '../../../pages/forms/folder-page.ts';
+import { changeDonePage } from '../../../pages/forms/pull-request-pages.ts';
 import { pullRequestPath } from '../../../pages/pull-request-page.ts';
 import { PushInProgress } from '../../../push/pull-request/claims.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
-import { answerPage } from '../../pages/page.ts';
-import { NOT_KEPT } from '../form-request.ts';
+import { answerForm, placeOf } from '../form-answer.ts';
+import { secretsOf } from '../form-request.ts';
 import { CHANGE_FORM, WITHDRAW_FORM } from '../paths.ts';
 import type { ChangeFields } from './change-fields.ts';
-import { changeForm, frameOf, showAgain } from './change-page.ts';
+import { changeForm, showAgain } from './change-page.ts';
 import { type InMemoryPush, pushInMemory } from './push-in-memory.ts';
 
 /** How long the second of two equal forms waits for the first. */
@@ -57,8 +57,8 @@ export async function openChange(
 }
 
 /**
- * The answer of a form that has opened its pull request already; null: it has not. Most have not, and wake no object for
- * this.
+ * The answer of a form that has opened its pull request already; null: it has not. Most have not, and wake no object
+ * for this.
  */
 export async function openedBefore(
   c: Context<AppEnv>,
@@ -96,27 +96,26 @@ function done(
   opened: Opened,
 ): Response | Promise<Response> {
   const { prHash } = opened;
-  const frame = frameOf(c, target, CHANGE_FORM);
-  const page = changeDonePage(frame, {
+  const place = placeOf(c, target, CHANGE_FORM);
+  const page = changeDonePage(place, {
     ...opened,
     subscribeUrl: `${c.var.config.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
     page: pullRequestPath(prHash),
-    edit: changeLink(frame.action, path, prHash),
-    withdrawal: changeLink(frame.home + WITHDRAW_FORM, '', prHash),
+    edit: changeLink(place.action, path, prHash),
+    withdrawal: changeLink(place.home + WITHDRAW_FORM, '', prHash),
   });
-  return answerPage(c, page, 200, NOT_KEPT);
+  return answerForm(c, page);
 }
 
 /** The hash and the key of the pull request that a form opens: nobody else can know them. */
-async function namesOf(c: Context<AppEnv>, { text: token }: FormToken, fields: ChangeFields): Promise<Names> {
-  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+async function namesOf(c: Context<AppEnv>, token: FormToken, fields: ChangeFields): Promise<Names> {
   const { path, text, title, description } = fields;
-  const form = JSON.stringify([token, path, text, title, description]);
-  const hash = keyedHash(secret, 'form', `hash ${form}`).slice(0, 12);
+  const secrets = await secretsOf(c, token, [path, text, title, description]);
+  const hash = secrets('hash').slice(0, 12);
   return {
     // With a letter, as newPrHash has it.
     newPrHash: () => (/[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`),
-    newPrKey: () => keyedHash(secret, 'form', `key ${form}`).slice(0, 32),
+    newPrKey: () => secrets('key').slice(0, 32),
   };
 }
 

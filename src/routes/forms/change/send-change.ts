@@ -16,10 +16,9 @@ import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pag
 import type { PushHost } from '../../../push/push-host.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
 import { pushHost } from '../../git/push-host.ts';
-import { answerPage } from '../../pages/page.ts';
 import { sentence } from '../../request/rate-limit.ts';
-import { remotePath } from '../../request/remote-path.ts';
-import { answerForm, NOT_KEPT, type SentForm } from '../form-request.ts';
+import { answerForm, placeOf } from '../form-answer.ts';
+import { receiveForm, type SentForm } from '../form-request.ts';
 import { CHANGE_FORM } from '../paths.ts';
 import {
   type ChangeFields,
@@ -39,9 +38,9 @@ const MAX_FORM_BYTES = 7 * 1024 * 1024;
 
 export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
-  const path = remotePath(c.var.host, target) + CHANGE_FORM;
+  const { action: path } = placeOf(c, target, CHANGE_FORM);
   const limits = { path, maxBytes: MAX_FORM_BYTES, memory: host.memory };
-  return answerForm(c, limits, (sent) => answerChange(c, host, target, sent));
+  return receiveForm(c, limits, (sent) => answerChange(c, host, target, sent));
 }
 
 async function answerChange(
@@ -52,9 +51,9 @@ async function answerChange(
 ): Promise<Response> {
   const fields = changeFields(sent.fields);
   const form = await changeForm(c, target, fields, sent.token?.text);
-  if (sent.token === null) return showAgain(c, form, 403, sent.problem ?? '');
+  if (sent.token === null) return showAgain(c, form, 403, sent.problem);
   const step = sent.fields.get('step');
-  if (step === 'edit') return answerPage(c, changeFormPage(form), 200, NOT_KEPT);
+  if (step === 'edit') return answerForm(c, changeFormPage(form));
   const checked = checkFields(fields);
   if (checked.kind === 'invalid') return showAgain(c, form, 400, checked.problem);
   const refused = await refuseReading(c);
@@ -158,7 +157,7 @@ async function showTheirs(
       ? 'Others have removed this file since you began. If you send it again, it is added as a new file.'
       : 'Others have changed this file since you began. Their changes are shown below: put them into your text. If you send your text as it is, it replaces theirs.';
   const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
-  return answerPage(c, changeFormPage({ ...again, ...theirs, problem }), 409, NOT_KEPT);
+  return answerForm(c, changeFormPage({ ...again, ...theirs, problem }), 409);
 }
 
 /** Null if it cannot be shown: the host may have removed what no branch has any more. */
@@ -192,5 +191,5 @@ async function previewChange(
     lines: result.lines,
     hasMoved,
   };
-  return answerPage(c, changePreviewPage(form, preview), 200, NOT_KEPT);
+  return answerForm(c, changePreviewPage(form, preview));
 }

@@ -7,12 +7,12 @@ import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/tree.ts';
 import type { RepositoryName } from '../../../host/repository-name.ts';
-import { changeFormPage, folderPage, type ListedEntry } from '../../../pages/forms/change-pages.ts';
+import { changeFormPage } from '../../../pages/forms/change-pages.ts';
+import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
 import { PR_HASH_PATTERN } from '../../../push/command/push-options.ts';
-import { answerPage } from '../../pages/page.ts';
-import { NOT_KEPT } from '../form-request.ts';
+import { answerForm, answerProblem, placeOf } from '../form-answer.ts';
 import { CHANGE_FORM } from '../paths.ts';
-import { answerReading, changeForm, frameOf, problemAnswer } from './change-page.ts';
+import { answerReading, changeForm } from './change-page.ts';
 import { openSource, type Source } from './source.ts';
 
 export async function showChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -20,13 +20,13 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
   const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
   const isHash = prHash === '' || PR_HASH_PATTERN.test(prHash);
   if (!isHash) {
-    return problemAnswer(c, 400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
+    return answerProblem(c, 400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
   }
   const parsed = parsePath(path);
   if (parsed.kind === 'invalid') return folderAnswer(c, target, { path, prHash, problem: parsed.problem });
   return answerReading(c, CHANGE_FORM, async (host) => {
     const source = await openSource(c, host, target, prHash === '' ? null : prHash);
-    if (source.kind === 'none') return problemAnswer(c, 404, source.title, source.explanation);
+    if (source.kind === 'none') return answerProblem(c, 404, source.title, source.explanation);
     const found = await findPath(source.read, source.root, parsed.parts);
     const wantsNew = c.req.query('new') === '1' && parsed.parts.length > 0;
     if (found.kind === 'file') return showFile(c, target, source, { path, prHash, blob: found.blob });
@@ -60,14 +60,14 @@ function folderAnswer(
 ): Response | Promise<Response> {
   const isListed = folder.length > 0;
   const page = {
-    ...frameOf(c, target, CHANGE_FORM),
+    ...placeOf(c, target, CHANGE_FORM),
     path,
     folder: isListed ? above : '',
     entries: folder.map((entry) => listed(entry, above)),
     problem,
     prHash,
   };
-  return answerPage(c, folderPage(page), problem !== null && !isListed ? 400 : status, NOT_KEPT);
+  return answerForm(c, folderPage(page), problem !== null && !isListed ? 400 : status);
 }
 
 function listed(entry: Folder[number], folder: string): ListedEntry {
@@ -84,7 +84,7 @@ export function problemOf(found: Exclude<FoundPath, { kind: 'file' }>, parts: re
     case 'folder':
       return 'This is a folder. Write the path of a file in it.';
     case 'too-large':
-      return 'A folder on the way has too many files to be read here. Change the file with Git.';
+      return 'The folders on the way have too many files to be read here. Change the file with Git.';
     case 'symlink':
       return `${shown(parts, found.place)} is a symbolic link. Change the file that it leads to, or use Git.`;
     case 'submodule':
@@ -113,12 +113,7 @@ async function showFile(
   const text = content === null ? ({ kind: 'unfit', problem: TOO_LARGE } as const) : fileText(content);
   const fields = { ...fieldsOf(source, named), blob, text: text.kind === 'text' ? text.text : '' };
   const form = await changeForm(c, target, fields);
-  return answerPage(
-    c,
-    changeFormPage(text.kind === 'unfit' ? { ...form, unfit: text.problem } : form),
-    200,
-    NOT_KEPT,
-  );
+  return answerForm(c, changeFormPage(text.kind === 'unfit' ? { ...form, unfit: text.problem } : form));
 }
 
 async function showNewFile(
@@ -128,7 +123,7 @@ async function showNewFile(
   named: NamedFile,
 ): Promise<Response> {
   const form = await changeForm(c, target, { ...fieldsOf(source, named), blob: null, text: '' });
-  return answerPage(c, changeFormPage(form), 200, NOT_KEPT);
+  return answerForm(c, changeFormPage(form));
 }
 
 function fieldsOf({ text, tip }: Source, named: NamedFile) {

@@ -1,10 +1,11 @@
 /** Where a change begins: the tip of the default branch, or that of an open anonymous pull request. */
 import type { Context } from 'hono';
-import type { ReadObjects } from '../../../edit/tree-reader.ts';
-import { readCommit } from '../../../edit/tree-reader.ts';
+import { heldReads } from '../../../edit/held-reads.ts';
+import { readCommit, type ReadObjects } from '../../../edit/tree-reader.ts';
 import type { AppEnv } from '../../../env.ts';
 import { pullRequestText } from '../../../git/commit-message.ts';
 import type { Oid } from '../../../git/oid.ts';
+import { HostError } from '../../../host/host-error.ts';
 import { fullName, type RepositoryName } from '../../../host/repository-name.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { workBranch } from '../../../push/command/push-options.ts';
@@ -52,8 +53,7 @@ async function defaultSource(host: PushHost, target: RepositoryName): Promise<So
   if (branch === null) {
     return none('This repository is empty', `${fullName(target)} has no commit yet that could be changed.`);
   }
-  const read: ReadObjects = (request, maxBytes) =>
-    transport.readObjects(target, request, maxBytes, 'upstream');
+  const read = readerOf(host, target);
   const { tree } = await readCommit(read, branch.oid);
   const base = branch.name.slice(HEADS.length);
   return { kind: 'source', read, tip: branch.oid, root: tree, parent: branch.oid, base, text: null };
@@ -66,7 +66,7 @@ interface PullRequestName {
   readonly anonEmail: string;
 }
 
-/** Up to seven calls of the host. */
+/** Up to seven calls of the host, besides those for the policy, which is remembered. */
 async function pullRequestSource(
   host: PushHost,
   { target, prHash, anonEmail }: PullRequestName,
@@ -74,7 +74,12 @@ async function pullRequestSource(
   const { transport, repositories } = host;
   const branch = workBranch(prHash);
   const head = { fork: { owner: await host.botLogin(), name: target.name }, branch };
-  const pullRequest = await repositories.findPullRequest(target, head);
+  const [pullRequest, policy] = await Promise.all([
+    repositories.findPullRequest(target, head),
+    host.policy(target),
+  ]);
+  // The bot may see more than the public.
+  if (policy === null) throw new HostError('missing', 'The repository does not exist, or is not public.');
   if (pullRequest === null || !pullRequest.isOpen || pullRequest.fork === null) {
     return none(
       'This pull request is not open',
@@ -82,11 +87,12 @@ async function pullRequestSource(
     );
   }
   const { fork } = pullRequest;
-  const { refs } = await transport.listRefs(fork, [HEADS + branch], 'bot');
+  // As the public reads it, too: a page shows nobody what only the bot may see.
+  const { refs } = await transport.listRefs(fork, [HEADS + branch], 'upstream');
   const tip = refs.find(({ name }) => name === HEADS + branch)?.oid;
   if (tip === undefined)
     return none('The branch is gone', 'The host no longer has the branch of this pull request.');
-  const read: ReadObjects = (request, maxBytes) => transport.readObjects(fork, request, maxBytes, 'bot');
+  const read = readerOf(host, fork);
   const commit = await readCommit(read, tip);
   const [parent, ...others] = commit.parents;
   const isSingle =
@@ -119,6 +125,10 @@ async function isUnmerged(
   const tip = refs.find(({ name }) => name === HEADS + base)?.oid;
   const listing = tip === undefined ? null : await lister.list(target, { tips: [tip], without: [] }, 0);
   return listing?.listed.has(oid) !== true;
+}
+
+function readerOf({ transport, memory }: PushHost, repository: RepositoryName): ReadObjects {
+  return heldReads((request, maxBytes) => transport.readObjects(repository, request, maxBytes), memory);
 }
 
 function none(title: string, explanation: string): NoSource {

@@ -1,0 +1,104 @@
+/** The folders of a repository, to choose a file. */
+import { html } from 'hono/html';
+import type { EntryKind } from '../../git/tree.ts';
+import type { Html, Page } from '../layout.ts';
+import { type FormFrame, formPage } from './form-page.ts';
+import { hidden, problemNotice } from './parts.ts';
+
+export interface ListedEntry {
+  readonly kind: EntryKind;
+  readonly name: string;
+  /** Null: it cannot be changed here, as its name is not UTF-8. */
+  readonly path: string | null;
+}
+
+export interface FolderPage extends Omit<FormFrame, 'token'> {
+  /** What was typed. */
+  readonly path: string;
+  /** The path of the folder whose entries are shown. */
+  readonly folder: string;
+  readonly entries: readonly ListedEntry[];
+  /** The pull request to update; empty: a new one. */
+  readonly prHash: string;
+}
+
+const MAX_ENTRIES = 1_000;
+const KIND_WORDS: Readonly<Record<EntryKind, string>> = {
+  folder: 'folder',
+  file: '',
+  symlink: 'link, cannot be changed here',
+  submodule: 'submodule, cannot be changed here',
+};
+
+function query(values: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(Object.entries(values).filter(([, value]) => value !== '')).toString();
+}
+
+/** Where a file or a folder is shown. */
+export function changeLink(action: string, path: string, prHash: string): string {
+  const text = query({ path, pr_hash: prHash });
+  return text === '' ? action : `${action}?${text}`;
+}
+
+export function folderPage(page: FolderPage): Page {
+  const { action, path, entries, problem, prHash } = page;
+  const shown = entries.slice(0, MAX_ENTRIES);
+  const items = shown.map((entry) => html`<li>${entryLink(page, entry)}</li>`);
+  return formPage(
+    prHash === '' ? 'Change a file' : 'Change a file of your pull request',
+    page,
+    html`Choose a file, or name it. Nothing is sent until you have seen what becomes public.`,
+    html`${problemNotice(problem)}
+      <form method="get" action="${action}" class="card">
+        ${hidden({ pr_hash: prHash })}
+        <label for="path">Path of the file</label>
+        <div class="field">
+          <input
+            type="text"
+            id="path"
+            name="path"
+            value="${path}"
+            placeholder="docs/guide.md"
+            maxlength="4096"
+            autocomplete="off"
+            autocapitalize="none"
+            spellcheck="false"
+          />
+          <button type="submit">Open</button>
+          <button type="submit" name="new" value="1" class="second">Add a file of this name</button>
+        </div>
+      </form>
+      <nav class="card" aria-label="Files">
+        <p class="crumbs">${trail(page)}</p>
+        <ul class="list files">
+          ${items}
+        </ul>
+        ${
+          entries.length > shown.length
+            ? html`<p class="soft">There are ${entries.length - shown.length} more. Name the file above.</p>`
+            : ''
+        }
+      </nav>`,
+  );
+}
+
+function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedEntry): Html {
+  const words = path === null ? 'its name is not UTF-8, change it with Git' : KIND_WORDS[kind];
+  const isOpen = path !== null && (kind === 'folder' || kind === 'file');
+  const label = kind === 'folder' ? `${name}/` : name;
+  return html`${
+    isOpen ? html`<a href="${changeLink(action, path, prHash)}">${label}</a>` : html`<span>${label}</span>`
+  }
+  ${words === '' || kind === 'folder' ? '' : html`<span class="soft small">${words}</span>`}`;
+}
+
+/** The folders above, as links. */
+function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
+  const parts = folder === '' ? [] : folder.split('/');
+  return ['', ...parts].map((part, index) => {
+    const above = parts.slice(0, index).join('/');
+    return html`<a href="${changeLink(action, above, prHash)}">${index === 0 ? repository : part}</a>${
+        index === parts.length ? '' : ' / '
+      }`;
+  });
+}

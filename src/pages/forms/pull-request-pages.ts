@@ -1,0 +1,93 @@
+/** What has become of a change: its pull request, and how to withdraw it. */
+import { html } from 'hono/html';
+import type { Page } from '../layout.ts';
+import { type FormFrame, formPage } from './form-page.ts';
+import {
+  hidden,
+  keyField,
+  problemNotice,
+  type PullRequestKey,
+  safeUrl,
+  shownValue,
+  stepButtons,
+  textField,
+} from './parts.ts';
+
+export interface OpenedChange {
+  readonly isUpdate: boolean;
+  readonly prUrl: string;
+  readonly prHash: string;
+  /** Null if updates need no key. */
+  readonly prKey: string | null;
+  readonly subscribeUrl: string;
+  /** Of the service. */
+  readonly page: string;
+  readonly edit: string;
+  readonly withdrawal: string;
+  /** Warnings and the like. */
+  readonly lines: readonly string[];
+}
+
+export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, opened: OpenedChange): Page {
+  const { isUpdate, prUrl, prHash, prKey, subscribeUrl, page, edit, withdrawal } = opened;
+  const lines = opened.lines.join('\n').trim();
+  return formPage(
+    isUpdate ? 'Your pull request is updated' : 'Your pull request is open',
+    frame,
+    html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`,
+    html`<section class="card" aria-labelledby="keep">
+        <h2 id="keep">Keep ${prKey === null ? 'its hash' : 'its hash and its key'}</h2>
+        <p>
+          ${
+            prKey === null
+              ? 'With it, you can change or withdraw the pull request. So can others: it is part of the branch’s name.'
+              : 'With them, you can change or withdraw the pull request. Nobody can recover the key.'
+          }
+        </p>
+        ${shownValue('hash', 'Hash', prHash)} ${prKey === null ? '' : shownValue('key', 'Key', prKey)}
+      </section>
+      <section class="card" aria-labelledby="next">
+        <h2 id="next">How to go on</h2>
+        <ul>
+          <li><a href="${edit}">Edit again</a>: the same file, in the same pull request.</li>
+          <li><a href="${page}">Follow it</a>: state and events, and a feed.</li>
+          <li>
+            <a href="${safeUrl(subscribeUrl)}">Notifications</a>. Anyone can post there, so trust only the
+            page above.
+          </li>
+          <li><a href="${withdrawal}">Withdraw it</a>.</li>
+        </ul>
+      </section>
+      ${lines === '' ? '' : html`<pre class="text" tabindex="0">${lines}</pre>`}`,
+  );
+}
+
+export function withdrawPage(form: FormFrame & PullRequestKey): Page {
+  const { action, token, prHash } = form;
+  return formPage(
+    'Withdraw a pull request',
+    form,
+    html`The pull request is closed, and its branch is removed from the fork. What was public may have been
+    copied.`,
+    html`${problemNotice(form.problem)}
+      <form method="post" action="${action}" class="card">
+        ${hidden({ token })}
+        ${textField({ name: 'pr_hash', label: 'Hash of the pull request', value: prHash, maxLength: 40 })}
+        ${keyField(form)} ${stepButtons({ step: 'withdraw', label: 'Withdraw it' })}
+      </form>`,
+  );
+}
+
+export function withdrawnPage(
+  frame: Pick<FormFrame, 'repository' | 'home'>,
+  { prUrl, isMerged }: { readonly prUrl: string; readonly isMerged: boolean },
+): Page {
+  return formPage(
+    isMerged ? 'It was already merged' : 'Your pull request is withdrawn',
+    frame,
+    html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`,
+    html`<p>
+      ${isMerged ? 'Its branch is removed from the fork.' : 'It is closed, and its branch is removed from the fork.'}
+    </p>`,
+  );
+}

@@ -1,0 +1,54 @@
+/**
+ * The anonymous pull requests of a repository, newest first: a few seconds old at most, so that a crowd of readers
+ * wakes their objects no more often than one reader does.
+ */
+import type { Context } from 'hono';
+import { recordName } from '../../config/hosts.ts';
+import type { AppEnv } from '../../env.ts';
+import type { RepositoryName } from '../../host/repository-name.ts';
+import { LastKnown, type LastKnownPlaces } from '../../last-known.ts';
+import { lastKnownPlaces } from '../../open-last-known.ts';
+import type { ListedPullRequest } from '../../pages/remote-page.ts';
+import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
+import { STATISTICS_FRESH_MS } from '../../stats/statistics.ts';
+
+/** Each is an object that is asked. */
+const MAX_LISTED = 10;
+
+/** One for the isolate. */
+const memory: LastKnownPlaces['memory'] = new Map();
+
+/** @param mayAsk whether this client may cause a question. Null if they cannot be listed. Never rejects. */
+export async function listedPullRequests(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  mayAsk: () => Promise<boolean>,
+): Promise<readonly ListedPullRequest[] | null> {
+  const repository = recordName(c.var.host, target);
+  const name = `listed/${repository.toLowerCase()}`;
+  const places = lastKnownPlaces(c.env, c.var.config, memory, (error) =>
+    c.var.logger.warn('the pull requests of a repository cannot be listed', { error }),
+  );
+  const listed = await new LastKnown(places).read<readonly ListedPullRequest[]>({
+    name,
+    freshMs: STATISTICS_FRESH_MS,
+    nothing: [],
+    ask: async () => {
+      if (await mayAsk()) return ask(c, repository);
+      throw new Error('the client has asked for too many repositories');
+    },
+  });
+  // One client's limit is not everybody's.
+  if (listed === undefined) memory.delete(name);
+  return listed ?? null;
+}
+
+/** No hash gets into the answer: it may be all that an update needs. */
+async function ask({ env }: Context<AppEnv>, repository: string): Promise<ListedPullRequest[]> {
+  const { DB, PULL_REQUESTS } = env;
+  const hashes = await recordedHashesOf(DB, repository, MAX_LISTED);
+  const views = await Promise.all(
+    hashes.map((hash) => PULL_REQUESTS.get(PULL_REQUESTS.idFromName(hash)).view()),
+  );
+  return views.filter((view) => view !== null).map(({ number, url, state }) => ({ number, url, state }));
+}

@@ -1,0 +1,128 @@
+/**
+ * The forms of issues and replies, with whatever people and programs may send: each posts once, and nothing is lost.
+ */
+import { describe, expect, it } from 'vitest';
+import { type FormAnswer, FormClient, typedIn } from './support/form-client.ts';
+import { useTestBed } from './support/test-bed.ts';
+import type { Upstream } from './support/upstream.ts';
+
+const bed = useTestBed();
+
+const clientOf = (): FormClient => new FormClient(bed.service.url, bed.person());
+const issuePath = ({ fullName }: Upstream): string => `/v1/gh/${fullName}/new-issue`;
+const replyPath = ({ fullName }: Upstream): string => `/v1/gh/${fullName}/reply`;
+
+/** The token and the pseudonym in the page about what was posted. */
+const identityIn = ({ html }: FormAnswer): (string | undefined)[] => [
+  /id="token-to-copy" value="([A-Z2-7]{16})"/.exec(html)?.[1],
+  /anon-[0-9a-f]{8}/.exec(html)?.[0],
+];
+const linkIn = ({ html }: FormAnswer): string | undefined => /class="lead"><a href="([^"]+)"/.exec(html)?.[1];
+
+const listed = <T>(upstream: Upstream, of: string): Promise<T[]> =>
+  bed.host.call<T[]>('GET', `/repos/${upstream.fullName}/${of}`);
+const issuesOf = (upstream: Upstream) => listed<{ title: string; html_url: string }>(upstream, 'issues');
+const commentsOf = (upstream: Upstream) => listed<{ body: string }>(upstream, 'issues/1/comments');
+
+async function issueForm(upstream: Upstream, client = clientOf()) {
+  const { fields } = await client.get(issuePath(upstream));
+  const typed = { ...fields, title: 'Does not start', body: 'It says no.', step: 'post' };
+  return { typed, send: (more = {}) => client.post(issuePath(upstream), { ...typed, ...more }) };
+}
+
+async function replyForm(upstream: Upstream, client = clientOf()) {
+  await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
+  const { fields } = await client.get(`${replyPath(upstream)}?to=1`);
+  const typed = { ...fields, body: 'For me, too.', user_token: '', step: 'post' };
+  return { typed, send: (more = {}) => client.post(replyPath(upstream), { ...typed, ...more }) };
+}
+
+describe('an issue', () => {
+  it('that is sent twice is opened once, at once and later, and is shown with its pseudonym each time', async () => {
+    const upstream = await bed.createUpstream();
+    const form = await issueForm(upstream);
+    const answers = [...(await Promise.all([form.send(), form.send()])), await form.send()];
+    expect(answers.map(({ heading }) => heading)).toEqual(answers.map(() => 'Your issue is open'));
+    const [issue, ...others] = await issuesOf(upstream);
+    expect(others).toEqual([]);
+    expect(answers.map(linkIn)).toEqual(answers.map(() => issue?.html_url));
+    const [identity] = answers.map(identityIn);
+    expect(identity).toEqual([expect.any(String), expect.any(String)]);
+    expect(answers.map(identityIn)).toEqual(answers.map(() => identity));
+    // The token is the author's: it posts under the same pseudonym.
+    const [first] = answers as [FormAnswer];
+    const client = clientOf();
+    const reply = { ...first.fields, user_token: identity?.[0] ?? '', body: 'Solved.', step: 'post' };
+    const replied = await client.post(replyPath(upstream), reply);
+    expect(identityIn(replied)).toEqual(identity);
+  });
+
+  it('with another text is another one, under another pseudonym', async () => {
+    const upstream = await bed.createUpstream();
+    const form = await issueForm(upstream);
+    const answers = [await form.send(), await form.send({ title: 'Does not stop' })];
+    expect((await issuesOf(upstream)).map(({ title }) => title).toSorted()).toEqual([
+      'Does not start',
+      'Does not stop',
+    ]);
+    expect(new Set(answers.flatMap(identityIn)).size).toBe(4);
+  });
+
+  it('that the host has refused can be sent again', async () => {
+    const upstream = await bed.createUpstream();
+    const form = await issueForm(upstream);
+    bed.sandbox.faults.inject({ method: 'POST', path: /\/issues$/, answer: { status: 410 } });
+    expect((await form.send()).problem).toMatch(/failed to create issue: 410/i);
+    expect((await form.send()).heading).toBe('Your issue is open');
+    expect(await issuesOf(upstream)).toHaveLength(1);
+  });
+
+  it('whose answer was lost is not opened again until someone has looked', async () => {
+    const upstream = await bed.createUpstream();
+    const form = await issueForm(upstream);
+    bed.sandbox.faults.inject({
+      method: 'POST',
+      path: /\/issues$/,
+      cut: { during: 'answer', afterBytes: 0 },
+    });
+    const lost = await form.send();
+    expect([lost.status, lost.problem]).toEqual([502, expect.stringMatching(/may exist; look there/)]);
+    const again = await form.send();
+    expect([again.status, again.problem]).toEqual([409, expect.stringMatching(/sent before/)]);
+    expect(typedIn(again.html, 'body')).toBe('It says no.');
+    expect(await issuesOf(upstream)).toHaveLength(1);
+    // The page that says so is a new form.
+    for (const { fields } of [lost, again]) {
+      expect((await form.send({ token: fields['token'] ?? '' })).heading).toBe('Your issue is open');
+    }
+    expect(await issuesOf(upstream)).toHaveLength(3);
+  });
+});
+
+describe('a reply', () => {
+  it.each([
+    ['at once', { body: 'For me, too.' }],
+    ['after a preview', { step: 'preview' }],
+  ])('that is sent twice %s is posted once', async (_, more) => {
+    const upstream = await bed.createUpstream();
+    const form = await replyForm(upstream);
+    const previewed = 'step' in more ? (await form.send(more)).fields : {};
+    const send = () => form.send(previewed);
+    const answers = [...(await Promise.all([send(), send()])), await send()];
+    expect(answers.map(({ heading }) => heading)).toEqual(answers.map(() => 'Your reply is posted'));
+    expect(await commentsOf(upstream)).toHaveLength(1);
+    const [identity] = answers.map(identityIn);
+    expect(answers.map(identityIn)).toEqual(answers.map(() => identity));
+    if (previewed['user_token'] !== undefined) expect(identity?.[0]).toBe(previewed['user_token']);
+    await form.send({ body: 'Still.' });
+    expect(await commentsOf(upstream)).toHaveLength(2);
+  });
+
+  it('with the same words on another thread is another one', async () => {
+    const upstream = await bed.createUpstream();
+    const form = await replyForm(upstream);
+    await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slower' });
+    const answers = [await form.send(), await form.send({ number: '2' })];
+    expect(new Set(answers.map(linkIn)).size).toBe(2);
+  });
+});

@@ -1,0 +1,22 @@
+/** What a form reads of a repository counts in the memory of all requests, until its request ends. */
+import { expect, it } from 'vitest';
+import { systemClock } from '../../src/clock.ts';
+import { heldReads } from '../../src/edit/held-reads.ts';
+import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
+import { MemoryBudget } from '../../src/memory-budget.ts';
+
+const sent = (type: KeptObject['type'], bytes: number) =>
+  new Map([['a'.repeat(40), { type, oid: 'a'.repeat(40), content: new Uint8Array(bytes) }]]);
+
+it('counts folders and files with what becomes of them, and nothing that is too large', async () => {
+  const budget = new MemoryBudget();
+  const memory = budget.open(systemClock);
+  const answers = [sent('tree', 1_000), sent('blob', 500), null];
+  const read = heldReads(async () => answers.shift() ?? null, memory);
+  for (const bytes of [10_000, 12_000, 12_000]) {
+    await read({ wants: [] }, 1);
+    expect(budget.heldBytes).toBe(bytes);
+  }
+  memory.end();
+  expect(budget.heldBytes).toBe(0);
+});
