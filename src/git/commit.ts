@@ -6,11 +6,18 @@
  * that a client invents) may identify the person, and is left out.
  */
 import { utf8 } from './bytes.ts';
-import { isOid, type Oid } from './oid.ts';
+import { type Oid, oidFromHex } from './oid.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 const LF = 0x0a;
 const SPACE = 0x20;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+/** `+0100` */
+const ZONE_LENGTH = 5;
+/** More would not fit into a number. */
+const MAX_TIME_DIGITS = 15;
 /** Names of character encodings. A header with anything else is left out. */
 const ENCODING_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}$/;
 
@@ -39,9 +46,28 @@ function startsWith(bytes: Uint8Array, offset: number, prefix: string): boolean 
   return true;
 }
 
-/** `Name <mail> 1700000000 +0100` → 1700000000. */
-function timeOf(line: string): number {
-  return Number(/ (\d{1,15}) [+-]\d{4}$/.exec(line)?.[1] ?? 0);
+/** Where the line at `start` ends. A loop, because lines are short and `indexOf` leaves the engine. */
+function lineEnd(bytes: Uint8Array, start: number): number {
+  let end = start;
+  while (end < bytes.byteLength && bytes[end] !== LF) end++;
+  return end;
+}
+
+/** `Name <mail> 1700000000 +0100` → 1700000000; 0 for anything else. */
+function timeOf(bytes: Uint8Array, start: number, end: number): number {
+  const zone = end - ZONE_LENGTH;
+  if (bytes[zone] !== PLUS && bytes[zone] !== MINUS) return 0;
+  for (let at = zone + 1; at < end; at++) if (!isDigit(bytes[at])) return 0;
+  let time = 0;
+  let at = zone - 2;
+  for (let factor = 1; at > start && isDigit(bytes[at]); at--, factor *= 10) time += (bytes[at]! - ZERO) * factor;
+  const digits = zone - 2 - at;
+  const isTime = bytes[zone - 1] === SPACE && bytes[at] === SPACE && digits > 0 && digits <= MAX_TIME_DIGITS;
+  return isTime ? time : 0;
+}
+
+function isDigit(code: number | undefined): boolean {
+  return code !== undefined && code >= ZERO && code < ZERO + 10;
 }
 
 /**
@@ -55,23 +81,14 @@ export function parseCommit(content: Uint8Array): Commit {
   let encoding: string | null = null;
   let position = 0;
   while (position < content.byteLength && content[position] !== LF) {
-    const lineEnd = content.indexOf(LF, position);
-    const end = lineEnd < 0 ? content.byteLength : lineEnd;
-    if (content[position] !== SPACE) {
-      if (startsWith(content, position, 'tree ')) tree ??= latin1(content, position + 5, end);
-      else if (startsWith(content, position, 'parent ')) parents.push(latin1(content, position + 7, end));
-      else if (startsWith(content, position, 'committer ')) {
-        committedAt ||= timeOf(latin1(content, position, end));
-      } else if (startsWith(content, position, 'encoding ')) encoding ??= latin1(content, position + 9, end);
-    }
+    const end = lineEnd(content, position);
+    if (startsWith(content, position, 'tree ')) tree ??= idAt(content, position + 5, end);
+    else if (startsWith(content, position, 'parent ')) parents.push(idAt(content, position + 7, end));
+    else if (startsWith(content, position, 'committer ')) committedAt ||= timeOf(content, position, end);
+    else if (startsWith(content, position, 'encoding ')) encoding ??= latin1(content, position + 9, end);
     position = end + 1;
   }
-  if (tree === null || !isOid(tree) || !parents.every(isOid)) {
-    throw new ProtocolError(
-      'bad-pack',
-      'The push contains a malformed commit. Run "git fsck", then push again.',
-    );
-  }
+  if (tree === null) throw malformed();
   return {
     tree,
     parents,
@@ -79,6 +96,19 @@ export function parseCommit(content: Uint8Array): Commit {
     encoding: encoding !== null && ENCODING_PATTERN.test(encoding) ? encoding : null,
     message: content.subarray(Math.min(position + 1, content.byteLength)),
   };
+}
+
+function idAt(content: Uint8Array, start: number, end: number): Oid {
+  const oid = oidFromHex(content, start, end);
+  if (oid === null) throw malformed();
+  return oid;
+}
+
+function malformed(): ProtocolError {
+  return new ProtocolError(
+    'bad-pack',
+    'The push contains a malformed commit. Run "git fsck", then push again.',
+  );
 }
 
 /**
