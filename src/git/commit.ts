@@ -60,7 +60,8 @@ function timeOf(bytes: Uint8Array, start: number, end: number): number {
   for (let at = zone + 1; at < end; at++) if (!isDigit(bytes[at])) return 0;
   let time = 0;
   let at = zone - 2;
-  for (let factor = 1; at > start && isDigit(bytes[at]); at--, factor *= 10) time += (bytes[at]! - ZERO) * factor;
+  for (let factor = 1; at > start && isDigit(bytes[at]); at--, factor *= 10)
+    time += (bytes[at]! - ZERO) * factor;
   const digits = zone - 2 - at;
   const isTime = bytes[zone - 1] === SPACE && bytes[at] === SPACE && digits > 0 && digits <= MAX_TIME_DIGITS;
   return isTime ? time : 0;
@@ -115,24 +116,33 @@ function malformed(): ProtocolError {
  * The anonymous commit's content.
  * @param parents the ids to name: rewritten ones where the parent was rewritten.
  * @param committedAt seconds since 1970; the time zone is always UTC.
+ * @param allocate where the content is put.
  */
 export function encodeAnonymousCommit(
-  commit: Commit,
+  { tree, encoding, message }: Pick<Commit, 'tree' | 'encoding' | 'message'>,
   parents: readonly Oid[],
   identity: Identity,
   committedAt: number,
+  allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {
   const signature = `${identity.name} <${identity.email}> ${committedAt} +0000`;
-  const headers = [
-    `tree ${commit.tree}`,
-    ...parents.map((parent) => `parent ${parent}`),
-    `author ${signature}`,
-    `committer ${signature}`,
-    ...(commit.encoding === null ? [] : [`encoding ${commit.encoding}`]),
-  ];
-  const head = utf8(`${headers.join('\n')}\n\n`);
-  const content = new Uint8Array(head.byteLength + commit.message.byteLength);
+  let headers = `tree ${tree}\n`;
+  for (const parent of parents) headers += `parent ${parent}\n`;
+  headers += `author ${signature}\ncommitter ${signature}\n`;
+  if (encoding !== null) headers += `encoding ${encoding}\n`;
+  const head = encodeHead(`${headers}\n`);
+  const content = allocate(head.byteLength + message.byteLength);
   content.set(head);
-  content.set(commit.message, head.byteLength);
+  content.set(message, head.byteLength);
   return content;
+}
+
+/** Nearly all heads fit: an array of its own for each would take longer than all the rest. */
+const sharedHead = new Uint8Array(4096);
+const encoder = new TextEncoder();
+
+/** Valid until the next call. */
+function encodeHead(head: string): Uint8Array {
+  const { read, written } = encoder.encodeInto(head, sharedHead);
+  return read === head.length ? sharedHead.subarray(0, written) : utf8(head);
 }
