@@ -184,6 +184,7 @@ export class MemoryHold {
   readonly #clock: Clock;
   readonly client: string | null;
   #used = 0;
+  #hasEnded = false;
 
   constructor(budget: MemoryBudget, clock: Clock, client: string | null) {
     this.#budget = budget;
@@ -195,16 +196,22 @@ export class MemoryHold {
    * Holds at least so many bytes more than are used, after a wait if necessary, and shows that the request is alive. Call
    * it before each piece of work that uses bytes.
    * @param onWait called if it has to wait, before it does: for giving back what others may wait for.
-   * @throws HostError `busy`
+   * @throws HostError `busy`; always after `end`.
    */
   async makeRoom(bytes: number, onWait?: () => void): Promise<void> {
     this.#budget.renew(this, this.#clock.now());
     if (this.#tryHold(this.#used + bytes)) return;
     onWait?.();
     await this.#budget.take(this, this.#used + bytes - this.#budget.heldBy(this), this.#clock);
+    if (!this.#hasEnded) return;
+    this.#budget.giveBack(this);
+    throw busy();
   }
 
-  /** Uses bytes at once, before they are allocated. @throws HostError `busy` if more is needed than can be had at once. */
+  /**
+   * Uses bytes at once, before they are allocated.
+   * @throws HostError `busy` if more is needed than can be had at once; always after `end`.
+   */
   use(bytes: number): void {
     if (!this.#tryHold(this.#used + bytes)) throw busy();
     this.#used += bytes;
@@ -212,18 +219,29 @@ export class MemoryHold {
 
   /** So many bytes are no longer used. */
   free(bytes: number): void {
-    this.#used -= bytes;
+    // They may have been released before.
+    this.#used = Math.max(0, this.#used - bytes);
     const unused = this.#budget.heldBy(this) - this.#used;
     if (unused > 0) this.#budget.giveBack(this, unused);
   }
 
-  /** Gives everything back. May be called more than once. */
-  end(): void {
+  /** Gives everything back; it may use more later. */
+  release(): void {
     this.#used = 0;
     this.#budget.giveBack(this);
   }
 
+  /**
+   * Gives everything back for good. What the request has begun may go on for a while (a listing whose push has failed
+   * meanwhile), and nobody would give back what it takes then. May be called more than once.
+   */
+  end(): void {
+    this.#hasEnded = true;
+    this.release();
+  }
+
   #tryHold(bytes: number): boolean {
+    if (this.#hasEnded) throw busy();
     const missing = bytes - this.#budget.heldBy(this);
     return missing <= 0 || this.#budget.tryTake(this, missing, this.#clock.now());
   }

@@ -85,12 +85,41 @@ describe('a request', () => {
     const next = holding(POOL);
     expect(budget.heldBytes).toBe(POOL);
     dead.free(50);
-    dead.end();
+    dead.release();
     expect(budget.heldBytes).toBe(POOL);
     await dead.makeRoom(5);
     expect(budget.heldBytes).toBe(POOL + 5);
     next.end();
     dead.end();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it('that has ended takes nothing any more: work that goes on beside it stops', async () => {
+    const hold = holding(50);
+    hold.end();
+    expect(() => hold.use(1)).toThrow(expect.objectContaining(BUSY));
+    await expect(hold.makeRoom(0)).rejects.toMatchObject(BUSY);
+    hold.free(50);
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it('that ends while it waits takes nothing when there is room', async () => {
+    const [other, hold] = [holding(2 * POOL), budget.open(clock)];
+    holding(POOL);
+    const waiting = hold.makeRoom(50);
+    hold.end();
+    other.end();
+    await expect(waiting).rejects.toMatchObject(BUSY);
+    expect(budget.heldBytes).toBe(POOL);
+  });
+
+  it('counts nothing twice if what it has released is freed after that', () => {
+    const hold = holding(50);
+    hold.release();
+    hold.free(50);
+    hold.use(40);
+    expect(budget.heldBytes).toBe(40);
+    hold.end();
     expect(budget.heldBytes).toBe(0);
   });
 

@@ -136,6 +136,7 @@ export class Push {
       this.#branch?.settle(),
       this.#run.host.admission.leave(),
     ]);
+    this.#run.host.memory.end();
   }
 
   /** Replaces `conclude` and `end` if the body was over its limit, which the HTTP status says. Never rejects. */
@@ -201,7 +202,7 @@ export class Push {
 
   #giveMemoryBack(): void {
     this.#relay?.free();
-    this.#run.host.memory.end();
+    this.#run.host.memory.release();
   }
 
   /** Null if the check is off. */

@@ -92,9 +92,20 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
   const refusal = wrongType(c, REQUEST_TYPE);
   if (refusal !== null) return refusal;
   if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, chunksOf(c.req.raw.body, bodyLimits(c)));
+  const host = pushHost(c);
+  const receiving = received(c, host, target).catch((error: unknown) => {
+    host.memory.end();
+    throw error;
+  });
+  // If the client leaves now, the push continues, because it must release what it holds.
+  c.executionCtx.waitUntil(receiving.catch(() => {}));
+  return receiving;
+}
+
+/** From the first byte to the last one. The answer is still being written then. */
+async function received(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
   const body = gitBody(c, bodyLimits(c));
   const reader = new ByteReader(body);
-  const host = pushHost(c);
   const request = await readPushRequest(reader, host.memory);
   if (request.kind === 'probe') await drain(reader);
   if (body.isOverLimit) {
@@ -103,10 +114,7 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
   }
   if (request.kind === 'probe') return result(null);
   const push = await storyOf(c, host, target, request);
-  const received = push.receive(reader);
-  // If the client leaves now, the push continues, because it must release what it holds.
-  c.executionCtx.waitUntil(received);
-  await received;
+  await push.receive(reader);
   if (body.isOverLimit) {
     c.executionCtx.waitUntil(push.abandon());
     return pushTooLarge(c, body);
@@ -150,9 +158,14 @@ async function conclude(
   writeTimeoutMs: number,
 ): Promise<void> {
   const writer = new TimedWriter(writable, writeTimeoutMs);
-  const isWritten = await push.conclude((bytes) => writer.write(bytes));
-  const isClosed = await writer.close();
-  await push.end(isWritten && isClosed);
+  let isAnswered = false;
+  try {
+    const isWritten = await push.conclude((bytes) => writer.write(bytes));
+    const isClosed = await writer.close();
+    isAnswered = isWritten && isClosed;
+  } finally {
+    await push.end(isAnswered);
+  }
 }
 
 function result(body: ReadableStream<Uint8Array> | null): Response {
