@@ -16,9 +16,9 @@ import type { RepositoryName } from '../../host/repository-name.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush } from '../../push/upstream/discovery.ts';
 import { newPrHash } from '../../push/command/pr-hash.ts';
-import { parsePushOptions } from '../../push/command/push-options.ts';
 import type { PushSettings } from '../../push/preparation.ts';
 import { Push } from '../../push/push.ts';
+import { isPreview, pushedRequest } from '../../push/pushed-request.ts';
 import { lookUpAhead } from '../../push/upstream/upstream-repository.ts';
 import { toRefusal } from '../../push/reply/refusal.ts';
 import type { WriteBytes } from '../../push/reply/reply.ts';
@@ -129,10 +129,10 @@ async function storyOf(
   c: Context<AppEnv>,
   host: PushHost,
   target: RepositoryName,
-  request: PushRequest | FaultyRequest,
+  sent: PushRequest | FaultyRequest,
 ): Promise<PushStory> {
-  if (request.kind === 'faulty')
-    return new TurnedAway(toRefusal(request.fault, clientOf(c)), request, host.memory);
+  if (sent.kind === 'faulty') return new TurnedAway(toRefusal(sent.fault, clientOf(c)), sent, host.memory);
+  const request = pushedRequest(sent);
   // Before any other work. The address's limit is checked later, when it is known that the push opens a pull request.
   const withdrawal = withdrawalOf(request);
   const refusal = await host.admission.enter(withdrawal === null && !isPreview(request));
@@ -144,11 +144,6 @@ async function storyOf(
   return withdrawal === null
     ? new Push(host, settings, target, request, c.var.logger)
     : new Withdrawal(host, settings, target, withdrawal, c.var.logger);
-}
-
-function isPreview({ pushOptions }: PushRequest): boolean {
-  const parsed = parsePushOptions(pushOptions);
-  return parsed.kind === 'valid' && parsed.options.preview;
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */
