@@ -26,7 +26,7 @@ import { previewed } from './preview.ts';
 import { isUnknown, propose } from './pull-request/propose.ts';
 import type { PushHost } from './push-host.ts';
 import { type PushOptions, workBranch } from './command/push-options.ts';
-import { takeMemory } from './push-memory.ts';
+import { bufferBytes } from './push-memory.ts';
 import type { PushRun } from './push-run.ts';
 import type { PushedRequest } from './pushed-request.ts';
 import { planRelay } from './relay-plan.ts';
@@ -154,7 +154,9 @@ export class Push {
     const { parsed } = this.#request;
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     const { options } = parsed;
-    await takeMemory(this.#run.host.memory, this.#settings.announcedBytes);
+    const { memory } = this.#run.host;
+    await memory.makeRoom(bufferBytes(0));
+    memory.use(bufferBytes(0));
     await this.#run.reply.progress(...options.warnings);
     if (!options.preview) {
       void this.#run.host.connectAhead('push');

@@ -191,7 +191,6 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
     notifyBaseUrl,
     prUpdatePolicy,
     identityCheck,
-    announcedBytes: announcedBytes(c),
     client: clientOf(c),
     pullRequestFooter: pullRequestFooter(
       serviceAddress(c.req.raw, c.var.config),

@@ -64,7 +64,7 @@ async function pushed(
   });
   const refusal = await host.admission.enter(!isPreview(request));
   if (refusal !== null) return turnedAway(refusal);
-  const settings = { ...pushSettings(c), ...names, announcedBytes: change.pack.byteLength };
+  const settings = { ...pushSettings(c), ...names };
   const push = new Push(host, settings, target, request, c.var.logger);
   const reply: Uint8Array[] = [];
   await push.receive(readerOf(change.pack));
