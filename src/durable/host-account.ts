@@ -2,12 +2,12 @@
  * The bot account at one code host, for all isolates: how long the host wants to be left alone, what it still lets the
  * account do, who has used how much of that, and what is wrong with the account. One object for each account.
  *
- * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A push asks both at
- * the same time.
+ * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A push asks
+ * both at the same time.
  *
  * Cost: a write that creates something stores one value, which its answer does not wait for. Everything else is in
- * memory. After a restart, the clients' shares follow from what they have created; the host's calls are unknown until the
- * next answer tells of them.
+ * memory. After a restart, the clients' shares follow from what they have created; the host's calls are unknown until
+ * the next answer tells of them.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey } from '../config/hosts.ts';
@@ -134,8 +134,8 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * What is wrong with the account or its token; none: nothing is. The guard hears of it, and tells the operator. Rejects
-   * if it cannot be reached.
+   * What is wrong with the account or its token; none: nothing is. The guard hears of it, and tells the operator.
+   * Rejects if it cannot be reached.
    */
   async foundProblems(place: AccountPlace, problems: readonly TokenProblem[]): Promise<void> {
     const now = Date.now();
@@ -151,8 +151,8 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   /**
-   * Sees whether the account's code host can be used, at most once in some minutes. What is wrong is logged, and `figures`
-   * tells it. Never rejects.
+   * Sees whether the account's code host can be used, at most once in some minutes. What is wrong is logged, and
+   * `figures` tells it. Never rejects.
    */
   async check(hostKey: string): Promise<void> {
     const now = Date.now();

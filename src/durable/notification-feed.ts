@@ -1,6 +1,6 @@
 /**
- * The notifications feed of the bot account at one code host, read every minute: one object, so that all runs share one memory and two
- * never overlap. What it finds goes to the pull requests' own objects, which tell each event once.
+ * The notifications feed of the bot account at one code host, read every minute: one object, so that all runs share
+ * one memory and two never overlap. What it finds goes to the pull requests' own objects, which tell each event once.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { systemClock } from '../clock.ts';

@@ -1,6 +1,6 @@
 /**
- * A list of small byte arrays, copied into a few large ones. The collector sees none of them: `at` makes a view when it is
- * asked for.
+ * A list of small byte arrays, copied into a few large ones. The collector sees none of them: `at` makes a view when
+ * it is asked for.
  */
 import { NumberList } from './number-list.ts';
 

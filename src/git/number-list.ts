@@ -1,4 +1,7 @@
-/** A list of numbers that grows, in one typed array. An ordinary array of as many takes as much, but on the collected heap. */
+/**
+ * A list of numbers that grows, in one typed array. An ordinary array of as many takes as much, but on the collected
+ * heap.
+ */
 
 const FIRST_CAPACITY = 64;
 

@@ -19,8 +19,8 @@ const digest = new Uint8Array(20);
 const digestView = new DataView(digest.buffer);
 
 /**
- * SHA-1 of `head`, of at most 64 ASCII characters, and `content`, of at most SMALL_BYTES, behind it. The result is valid
- * until the next call.
+ * SHA-1 of `head`, of at most 64 ASCII characters, and `content`, of at most SMALL_BYTES, behind it. The result is
+ * valid until the next call.
  */
 export function sha1OfSmall(head: string, content: Uint8Array): Uint8Array {
   for (let i = 0; i < head.length; i++) message[i] = head.charCodeAt(i);

@@ -29,8 +29,8 @@ import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 const WAITING_BYTES = 1024 * 1024;
 
 /**
- * Room for what a chunk leaves in memory, for each of its bytes: commits are inflated, and each costs something besides.
- * Once files are passed on, only the chunk itself is left.
+ * Room for what a chunk leaves in memory, for each of its bytes: commits are inflated, and each costs something
+ * besides. Once files are passed on, only the chunk itself is left.
  */
 const ROOM_FOR_COMMITS = 8;
 const ROOM_FOR_FILES = 2;

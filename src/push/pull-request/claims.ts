@@ -64,8 +64,8 @@ export class Claims {
   }
 
   /**
-   * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host knows it, claim it
-   * then. @throws Refusal as `claimPullRequest`.
+   * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host
+   * knows it, claim it then. @throws Refusal as `claimPullRequest`.
    */
   claimListed(prHash: string, key: string | null): Promise<ClaimedUpdate | null> {
     return this.#claimIf(this.#host.mayBeRecorded(prHash), prHash, key);
@@ -80,7 +80,9 @@ export class Claims {
     ]);
   }
 
-  /** Null if the answer is no, or it is on another code host. It is released also if the push ends before the answer. */
+  /**
+   * Null if the answer is no, or it is on another code host. It is released also if the push ends before the answer.
+   */
   async #claimIf(
     isWanted: Promise<boolean>,
     prHash: string,
