@@ -26,14 +26,13 @@ export async function distant(workspace: Workspace): Promise<Row[]> {
   await fastImport(client, branches());
   const near = await pushAcross(NEAR_MS, workspace, source, client);
   const far = await pushAcross(FAR_MS, workspace, source, client);
-  // To a tenth, as well as it can be measured.
-  const roundTrips = (way: Way): number =>
-    Math.round((10 * (far[way] - near[way])) / (FAR_MS - NEAR_MS)) / 10;
+  const roundTrips = (way: Way): number => (far[way] - near[way]) / (FAR_MS - NEAR_MS);
   const straight = roundTrips('straight');
   const named = (name: string, way: Way, goal: number): Row =>
     row({
       name: `${name}: round trips more than ${straight.toFixed(1)}`,
-      value: roundTrips(way) - straight,
+      // To a tenth, as well as it can be measured.
+      value: Math.round(10 * (roundTrips(way) - straight)) / 10,
       reference: 1,
       goal,
       unit: 'round trips',

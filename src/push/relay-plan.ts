@@ -17,6 +17,7 @@ import type { PushRun } from './push-run.ts';
 import { Refusal } from './reply/refusal.ts';
 import { rewriteHistory, type RewrittenHistory, type RewritePlan } from './rewriting/rewriting.ts';
 import type { Upload } from './fork/upload.ts';
+import { readBases } from './upstream/delta-bases.ts';
 import { UpstreamHistory } from './upstream/upstream-history.ts';
 import { listUpstreamRefs } from './upstream/upstream-refs.ts';
 import type { WorkBranch } from './fork/work-branch.ts';
@@ -62,7 +63,8 @@ export async function planRelay(push: RelayedPush): Promise<RelayPlan> {
     rewrite: (commits, ground) => rewriteHistory(rewritePlan, commits, ground),
     openUpload: options.preview
       ? async () => null
-      : (rewritten) => openUpload(run, prepared, branch, history, rewritten),
+      : (rewritten, cleared) => openUpload(run, prepared, branch, { history, rewritten, cleared }),
+    readBases: (sizes) => readBases(run, repository, sizes),
     refuseOthers: () => tooMuch(settings.remoteUrl(repository), taken.target),
   };
 }
@@ -84,18 +86,24 @@ function planRewrite({ run, settings, prepared, options }: RelayedPush): Rewrite
   };
 }
 
+interface Outgoing {
+  readonly history: UpstreamHistory;
+  readonly rewritten: RewrittenHistory;
+  /** Nothing may leave before. */
+  readonly cleared: Promise<void>;
+}
+
 async function openUpload(
   { reply }: PushRun,
   { base, upstream }: Preparation,
   branch: WorkBranch,
-  history: UpstreamHistory,
-  rewritten: RewrittenHistory,
+  { history, rewritten, cleared }: Outgoing,
 ): Promise<Upload | null> {
   await reply.progress(...warningOfNames(rewritten.messages));
   // The upstream commits that the new ones are based on may belong to another branch.
   const others = history.branchesHolding(rewritten.ground);
   const needed = new Map([base.ref, upstream.defaultBranch, ...others].map((ref) => [ref.name, ref]));
-  return branch.open([...needed.values()], rewritten);
+  return branch.open([...needed.values()], rewritten, cleared);
 }
 
 /** A pack does not say which files belong to which ref, so none of them may leave. */

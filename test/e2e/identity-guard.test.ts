@@ -82,6 +82,20 @@ describe('a name or an address in a message', () => {
   });
 });
 
+/** A list to which a person's name is added; the lines around have all of it but two letters. */
+async function listed() {
+  const upstream = await bed.createUpstream();
+  const person = bed.person();
+  const entry = `- ${person.authorName}`;
+  const lines = Array.from({ length: 40 }, () => `- ${randomBytes(9).toString('hex')}`);
+  const list = [...lines.slice(0, 20), `${entry.slice(0, -2)}~~`, ...lines.slice(20)];
+  await upstream.grow({ files: { 'docs/AUTHORS': `${list.join('\n')}\n` } });
+  const clone = await person.clone(upstream.url);
+  const longer = [...list.slice(0, 20), entry, ...list.slice(20)];
+  await clone.commit({ files: { 'docs/AUTHORS': `${longer.join('\n')}\n` } });
+  return { upstream, person, clone, found: `  docs/AUTHORS: ${entry}` };
+}
+
 describe('a name or an address in files', () => {
   it('is found in a new file, with the file’s name and the line', async () => {
     const contribution = await contribute(bed);
@@ -122,6 +136,29 @@ describe('a name or an address in files', () => {
     expect(await expectFound({ upstream, person, clone })).toContain(person.authorEmail.split('@')[0]);
   });
 
+  describe('of which the delta copies nearly all from the lines around', () => {
+    it('is found in the whole file', async () => {
+      const { upstream, clone, found } = await listed();
+      const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
+      expect(lines).toContain(found);
+      expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
+    });
+
+    it('is shown once by a preview', async () => {
+      const { clone, found } = await listed();
+      const lines = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
+      expect(lines.filter((line) => line.includes('AUTHORS'))).toEqual([found]);
+    });
+
+    it('is told of when it is published on purpose', async () => {
+      const { clone, found, ...contribution } = await listed();
+      bed.tripwire.tolerate('published on purpose', ({ secret }) => ['name', 'word'].includes(secret.kind));
+      const pushed = await clone.push('-o', 'publish-names', 'origin', 'HEAD:topic');
+      await expectAccepted(bed, { clone, ...contribution }, pushed);
+      expect(remoteLines(pushed)).toContain(found);
+    });
+  });
+
   it('is found in the name of a file', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;
@@ -153,6 +190,18 @@ describe('a name or an address in files', () => {
     await upstream.grow({ files: { AUTHORS: `${person.authorName}\n${lines.join('\n')}\n` } });
     const clone = await person.clone(upstream.url);
     await clone.commit({ files: { AUTHORS: `${person.authorName}\n${lines.join('\n')}\nSomeone Else\n` } });
+    bed.tripwire.tolerate('it was upstream’s before', ({ secret }) => ['name', 'word'].includes(secret.kind));
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+  });
+
+  it('that upstream has already is not looked for next to a change', async () => {
+    const person = bed.person();
+    const upstream = await bed.createUpstream();
+    const [before, after] = [noise(900), noise(900)];
+    const text = (end: string) => `${before}\n(c) 2025 ${person.authorName}${end}\n${after}\n`;
+    await upstream.grow({ files: { LICENSE: text('') } });
+    const clone = await person.clone(upstream.url);
+    await clone.commit({ files: { LICENSE: text(', and others') } });
     bed.tripwire.tolerate('it was upstream’s before', ({ secret }) => ['name', 'word'].includes(secret.kind));
     await expectAccepted(bed, { upstream, clone }, await clone.push());
   });

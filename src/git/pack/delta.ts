@@ -1,6 +1,7 @@
 /**
  * Deltas: a base's size, the result's size, then copy and insert instructions (gitformat-pack, "Deltified
- * representation"). Only commits and tags are ever resolved here; the deltas of trees and blobs pass through.
+ * representation"). Those of commits and tags are resolved, so that they can be rewritten; those of trees and blobs of
+ * a small pack, so that they can be searched. Others pass through.
  */
 import { ProtocolError } from '../protocol-error.ts';
 
@@ -58,27 +59,54 @@ function sizeAt(delta: Uint8Array, start: number): number {
  * @throws ProtocolError `bad-pack` if the delta does not fit the base, `too-large` over `maxBytes`.
  */
 export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number): Uint8Array {
-  const { baseSize, resultSize, instructionsStart } = parseDeltaHeader(delta);
+  const { baseSize, resultSize } = parseDeltaHeader(delta);
   if (baseSize !== base.byteLength) throw badDelta();
   if (resultSize > maxBytes) throw new ProtocolError('too-large', 'A commit or tag is too large.');
   const result = new Uint8Array(resultSize);
   let filled = 0;
-  let position = instructionsStart;
+  readInstructions(delta, (isCopy, offset, length) => {
+    const bytes = (isCopy ? base : delta).subarray(offset, offset + length);
+    if (bytes.byteLength !== length || filled + length > resultSize) throw badDelta();
+    result.set(bytes, filled);
+    filled += length;
+  });
+  if (filled !== resultSize) throw badDelta();
+  return result;
+}
+
+/** Where a byte of a delta's result is from. */
+export const COPY_CONTINUES = 0;
+export const COPY_BEGINS = 1;
+export const INSERTED = 2;
+
+/** Of each byte that the delta makes, where it is from. @throws ProtocolError `bad-pack` */
+export function originsOf(delta: Uint8Array): Uint8Array {
+  const origins = new Uint8Array(parseDeltaHeader(delta).resultSize);
+  let filled = 0;
+  readInstructions(delta, (isCopy, _, length) => {
+    if (isCopy) origins[filled] = COPY_BEGINS;
+    else origins.fill(INSERTED, filled, filled + length);
+    filled += length;
+  });
+  return origins;
+}
+
+/** @param take called for each: `offset` in the base of a copy, in the delta of an insert. */
+function readInstructions(
+  delta: Uint8Array,
+  take: (isCopy: boolean, offset: number, length: number) => void,
+): void {
+  let position = parseDeltaHeader(delta).instructionsStart;
   const next = (): number => {
     const byte = delta[position++];
     if (byte === undefined) throw badDelta();
     return byte;
   };
-  const append = (bytes: Uint8Array, length: number): void => {
-    if (bytes.byteLength !== length || filled + length > resultSize) throw badDelta();
-    result.set(bytes, filled);
-    filled += length;
-  };
   while (position < delta.byteLength) {
     const instruction = next();
     if (instruction === 0) throw badDelta();
     if (instruction < 0x80) {
-      append(delta.subarray(position, position + instruction), instruction);
+      take(false, position, instruction);
       position += instruction;
       continue;
     }
@@ -91,9 +119,6 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number
     if (instruction & 0x10) length = next();
     if (instruction & 0x20) length += next() * 0x100;
     if (instruction & 0x40) length += next() * 0x10000;
-    if (length === 0) length = 0x10000;
-    append(base.subarray(offset, offset + length), length);
+    take(true, offset, length === 0 ? 0x10000 : length);
   }
-  if (filled !== resultSize) throw badDelta();
-  return result;
 }

@@ -3,8 +3,10 @@
  *
  * For packs that a PackScanner has judged already: nothing is checked again but what the walk itself needs.
  */
+import { type Oid, oidFromBytes } from '../oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { EntryHeaderReader } from './entry-header.ts';
+import { PACK_HEADER_BYTES } from './pack-header.ts';
 
 export interface ContentListener {
   /** Answers whether to pass on the content. @param type as the pack stores it, one of the OBJ_ constants. */
@@ -14,6 +16,7 @@ export interface ContentListener {
   end(): void;
 }
 
+/** While an entry is shown, the walker knows where it begins and what its base is. */
 export class EntryWalker {
   readonly #listener: ContentListener;
   readonly #header = new EntryHeaderReader();
@@ -21,16 +24,40 @@ export class EntryWalker {
   readonly #sink = (bytes: Uint8Array): void => this.#listener.content(bytes);
   #isInEntry = false;
   #isShown = false;
+  /** In the pack, of the bytes that are walked. */
+  #offset = PACK_HEADER_BYTES;
+  #entryOffset = PACK_HEADER_BYTES;
 
   constructor(listener: ContentListener) {
     this.#listener = listener;
     this.#header.begin();
   }
 
+  /** One of the OBJ_ constants. */
+  get type(): number {
+    return this.#header.type;
+  }
+
+  /** Where the entry begins in the pack. */
+  get offset(): number {
+    return this.#entryOffset;
+  }
+
+  /** Of an ofs-delta: how far back its base begins. */
+  get distance(): number {
+    return this.#header.distance;
+  }
+
+  /** Of a ref-delta. */
+  get baseOid(): Oid {
+    return oidFromBytes(this.#header.bytes, this.#header.baseStart);
+  }
+
   /** @param bytes whole entries and parts of them, in order. */
   walk(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length;) {
       if (!this.#isInEntry) {
+        if (this.#header.length === 0) this.#entryOffset = this.#offset + at;
         if (this.#header.push(bytes[at++]!)) this.#beginEntry();
         continue;
       }
@@ -40,6 +67,7 @@ export class EntryWalker {
       this.#isInEntry = false;
       this.#header.begin();
     }
+    this.#offset += bytes.length;
   }
 
   #beginEntry(): void {

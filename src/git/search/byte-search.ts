@@ -8,10 +8,15 @@
 
 /** The bytes that may stand at one place of a pattern. */
 export type ByteClass = readonly number[];
-export type BytePattern = readonly ByteClass[];
+
+export interface BytePattern {
+  readonly classes: readonly ByteClass[];
+  /** Set if it may end before its last class: after at least so many classes, with this byte. */
+  readonly earlyEnd?: { readonly after: number; readonly byte: number };
+}
 
 /** Limit for all patterns together, so that the table takes a few megabytes at most. */
-export const MAX_PATTERN_BYTES = 2_048;
+export const MAX_PATTERN_BYTES = 4_096;
 
 const BYTE_VALUES = 256;
 const NO_HIT = -1;
@@ -22,18 +27,23 @@ interface Progress {
   readonly matched: number;
 }
 
+/** What patterns take of MAX_PATTERN_BYTES. */
+export const patternBytes = (patterns: readonly BytePattern[]): number =>
+  patterns.reduce((sum, { classes }) => sum + classes.length, 0);
+
 export class ByteSearch {
   /** The next state for each state and byte. */
   readonly #next: Uint16Array;
   /** For each state from `#firstHit` on, the pattern that has just ended. */
   readonly #hits: readonly number[];
   readonly #firstHit: number;
+  readonly #lengths: readonly number[];
   #state = 0;
 
   /** @param patterns none of them empty. @throws RangeError over MAX_PATTERN_BYTES. */
   constructor(patterns: readonly BytePattern[]) {
-    const length = patterns.reduce((sum, pattern) => sum + pattern.length, 0);
-    if (length > MAX_PATTERN_BYTES) throw new RangeError('too many patterns');
+    if (patternBytes(patterns) > MAX_PATTERN_BYTES) throw new RangeError('too many patterns');
+    this.#lengths = patterns.map(({ classes }) => classes.length);
     const states = new AutomatonBuilder(patterns).build();
     // States where a pattern ends come last, so that one comparison finds them.
     const order = [...states.keys()].toSorted(
@@ -78,6 +88,11 @@ export class ByteSearch {
   /** The pattern that was just found. */
   get found(): number {
     return this.#hits[this.#state - this.#firstHit] as number;
+  }
+
+  /** How many bytes it has; an early end is shorter. */
+  get foundLength(): number {
+    return this.#lengths[this.found] as number;
   }
 }
 
@@ -146,19 +161,24 @@ class AutomatonBuilder {
   /** Which patterns continue with which byte. */
   #stepsOf(set: readonly Progress[]): Map<number, Progress[]> {
     const steps = new Map<number, Progress[]>();
+    const add = (byte: number, progress: Progress) => {
+      const reached = steps.get(byte);
+      if (reached === undefined) steps.set(byte, [progress]);
+      else reached.push(progress);
+    };
     for (const { pattern, matched } of set) {
-      for (const byte of this.#patterns[pattern]?.[matched] ?? []) {
-        const reached = steps.get(byte) ?? [];
-        reached.push({ pattern, matched: matched + 1 });
-        steps.set(byte, reached);
-      }
+      const { classes, earlyEnd } = this.#patterns[pattern]!;
+      if (matched === classes.length) continue;
+      for (const byte of classes[matched]!) add(byte, { pattern, matched: matched + 1 });
+      const mayEnd = earlyEnd !== undefined && matched >= earlyEnd.after && matched + 1 < classes.length;
+      if (mayEnd) add(earlyEnd.byte, { pattern, matched: classes.length });
     }
     return steps;
   }
 
   /** The longest pattern that ends here. */
   #hitOf(set: readonly Progress[]): number {
-    const ended = set.filter(({ pattern, matched }) => matched === this.#patterns[pattern]?.length);
+    const ended = set.filter(({ pattern, matched }) => matched === this.#patterns[pattern]?.classes.length);
     return ended.toSorted((a, b) => b.matched - a.matched)[0]?.pattern ?? NO_HIT;
   }
 

@@ -8,6 +8,7 @@ import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-
 import type { ContentListener } from '../pack/entry-walker.ts';
 import { COPY_MARK } from './boundary.ts';
 import type { ByteSearch } from './byte-search.ts';
+import { excerptAt, SHOWN_AFTER } from './excerpt.ts';
 import { TreeNames } from './tree-names.ts';
 
 const LF = 0x0a;
@@ -18,8 +19,6 @@ const COPIED = Uint8Array.of(COPY_MARK);
 const MAX_WHOLE_BYTES = 64 * 1024;
 /** How much of the preceding text is kept, to show where a hit is. */
 const RECENT_BYTES = 128;
-const SHOWN_BEFORE = 80;
-const SHOWN_AFTER = 40;
 
 export interface ContentHit {
   /** The line around it, shortened, in the bytes of the file. */
@@ -30,6 +29,8 @@ export interface ContentHit {
   readonly pattern: number;
   /** The id of the file; null if it is unknown, because a delta's id needs its base. */
   oid: Oid | null;
+  /** Whether only what a delta inserts was searched. */
+  readonly isOfDelta: boolean;
 }
 
 export class ContentSearch implements ContentListener {
@@ -94,7 +95,8 @@ export class ContentSearch implements ContentListener {
     this.#scan(COPIED);
     this.names.add(this.#whole.subarray(0, this.#wholeLength), null);
     this.#wholeLength = 0;
-    this.#beginText();
+    // The search goes on: the mark may begin a pattern, too.
+    this.#recentLength = 0;
   }
 
   #gather(bytes: Uint8Array): void {
@@ -126,14 +128,12 @@ export class ContentSearch implements ContentListener {
   #hitAt(bytes: Uint8Array, at: number): ContentHit {
     const before = this.#recent.subarray(0, this.#recentLength);
     const text = Buffer.concat([before, bytes.subarray(0, at + SHOWN_AFTER)]);
-    const end = before.length + at - 1;
-    const lineStart = Math.max(text.lastIndexOf(LF, end - 1) + 1, end - SHOWN_BEFORE);
-    const nextLine = text.indexOf(LF, end);
     return {
-      excerpt: new Uint8Array(text.subarray(lineStart, nextLine < 0 ? text.length : nextLine)),
+      excerpt: excerptAt(text, before.length + at - 1),
       kind: this.#kind === 'tree' ? 'name' : 'content',
       pattern: this.#search.found,
       oid: null,
+      isOfDelta: this.#kind === 'delta',
     };
   }
 

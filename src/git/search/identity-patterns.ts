@@ -15,15 +15,22 @@ const MIN_NAME_BYTES = 5;
 /** Longer texts are not names, and would be expensive to search for. */
 const MAX_LENGTH = 100;
 const MIN_WORD_LENGTH = 2;
+/** A row of bytes, each in both cases if it is a letter. */
+type Letters = readonly ByteClass[];
+
 /** What stands between two words of a name. */
 const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0));
+const COMMA: Letters = textClasses(', ');
 /** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
-/** Shorter ones, such as `info` or `me`, are words like others. */
-const MIN_LOCAL_LENGTH = 6;
-/** How many of the last letters of an address may be missing. */
-const MOST_CUT = 12;
-const MOST_CUT_IF_SHORT = 4;
+/** Shorter ones, such as `info` or `me`, are words like others: the `@` and a letter must follow. */
+const MIN_LOCAL_BYTES = 6;
+/** So many bytes of a name or an address must be new, if a delta copies the others. */
+const MIN_NEW_BYTES = 5;
+/** Each missing first byte takes a pattern of its own. */
+const MOST_LACKED_FIRST = 12;
+/** The other half is for original ids. */
+const ROOM = MAX_PATTERN_BYTES / 2;
 /** The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular. */
 const NOBODYS = new Set([
   'noreply@github.com',
@@ -47,72 +54,91 @@ export function identityPatterns(
   nobodys: ReadonlySet<string>,
 ): IdentityPatterns {
   const patterns = new Map<string, BytePattern>();
-  let length = 0;
+  let left = ROOM;
   const add = (pattern: BytePattern): boolean => {
     const key = JSON.stringify(pattern);
     if (patterns.has(key)) return true;
-    if (length + pattern.length > MAX_PATTERN_BYTES) return false;
+    if (pattern.classes.length > left) return false;
     patterns.set(key, pattern);
-    length += pattern.length;
+    left -= pattern.classes.length;
     return true;
   };
-  const isComplete = identities.every((identity) => patternsOf(identity, nobodys).every(add));
-  // Rare, so they get the room that is left.
-  for (const identity of identities) cutEmailPatterns(identity, nobodys).every(add);
+  const texts = identities.flatMap((identity) => textsOf(identity, nobodys));
+  const isComplete = texts.map(wholePattern).every(add);
+  // What only a delta needs gets the room that is left.
+  texts.flatMap(tailPatterns).every(add);
   return { patterns: [...patterns.values()], isComplete };
 }
 
-function patternsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): BytePattern[] {
-  const [nameText, emailText] = [decode(name, encoding), decode(email, encoding)];
-  const searchedName = isTelling(nameText) && !isNobodys(nameText, nobodys) ? nameText : null;
-  const address = searchedEmail(emailText, nobodys);
+/**
+ * A text to search for. A delta copies what a new line shares with its neighbours in upstream: in a sorted list of people,
+ * the first letters come with the line behind it, the last ones with the line before, or of the same provider.
+ */
+interface SearchedText {
+  readonly before: ByteClass;
+  readonly letters: Letters;
+  /** How many of its first and of its last bytes may come from the base of a delta, at most. */
+  readonly lacksFirst: number;
+  readonly lacksLast: number;
+}
+
+const wholePattern = ({ before, letters, lacksLast }: SearchedText): BytePattern => ({
+  classes: [before, ...letters, BOUNDARY],
+  ...(lacksLast > 0 && { earlyEnd: { after: 1 + letters.length - lacksLast, byte: COPY_MARK } }),
+});
+
+/** The text without its first byte, its first two, and so on: behind a copy. */
+function tailPatterns({ letters, lacksFirst, lacksLast }: SearchedText): BytePattern[] {
+  return Array.from({ length: lacksFirst }, (_, index) => {
+    const tail = letters.slice(index + 1);
+    return wholePattern({
+      before: [COPY_MARK],
+      letters: tail,
+      lacksFirst: 0,
+      lacksLast: Math.max(0, Math.min(lacksLast, tail.length - MIN_NEW_BYTES)),
+    });
+  });
+}
+
+function textsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): SearchedText[] {
+  const nameText = decode(name, encoding);
+  const address = searchedEmail(decode(email, encoding), nobodys);
+  const own = address === null ? [] : [addressText(address)];
+  if (!isTelling(nameText) || isNobodys(nameText, nobodys)) return own;
   return [
     // Composed and decomposed letters look alike, and some systems write the latter.
-    ...(searchedName === null ? [] : [searchedName.normalize('NFC'), searchedName.normalize('NFD')]).map(
-      (text) => bounded(text.split(/\s+/).map(textClasses).reduce(separated)),
-    ),
-    ...(searchedName === null ? [] : [bounded(textClasses(surnameFirst(searchedName)))]),
-    ...(address === null ? [] : emailPatterns(address)),
+    nameOf(nameText.normalize('NFC').split(/\s+/).map(textClasses)),
+    nameOf(nameText.normalize('NFD').split(/\s+/).map(textClasses)),
+    nameOf(surnameFirst(nameText).map(textClasses), COMMA),
     // In the encoding of the commit, if that is not UTF-8.
-    ...(searchedName === null || encoding === null
-      ? []
-      : [
-          bounded(
-            splitWords(name)
-              .map((word: Uint8Array) => byteClasses(word))
-              .reduce(separated),
-          ),
-        ]),
+    ...(encoding === null ? [] : [nameOf(splitWords(name).map(byteClasses))]),
+    ...own,
   ];
 }
 
-/**
- * The whole address. And what stands before its `@`, if a delta copies the rest: in a list of addresses of the same
- * provider, only the beginning of another one is new.
- */
-function emailPatterns(email: string): BytePattern[] {
-  const whole = [EMAIL_BOUNDARY, ...textClasses(email), BOUNDARY];
-  const local = localPart(email);
-  return local.length < MIN_LOCAL_LENGTH ? [whole] : [whole, beginning(local)];
+/** At least its first word and a letter of the next are new, or its last bytes. */
+function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
+  const letters = words.flatMap((word, index) => (index === 0 ? word : [...separator, ...word]));
+  const beginning = (words[0]?.length ?? 0) + separator.length + 1;
+  return {
+    before: BOUNDARY,
+    letters,
+    lacksFirst: Math.min(MOST_LACKED_FIRST, Math.max(0, letters.length - MIN_NEW_BYTES)),
+    lacksLast: Math.max(0, letters.length - Math.max(beginning, MIN_NEW_BYTES)),
+  };
 }
 
-/**
- * Addresses without their last letters. A delta's copy begins as early as it can: where the line before ends in the same
- * letters as the address, they come with the copy.
- */
-function cutEmailPatterns({ email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): BytePattern[] {
-  const searched = searchedEmail(decode(email, encoding), nobodys);
-  if (searched === null) return [];
-  const local = localPart(searched);
-  const most = local.length < MIN_LOCAL_LENGTH ? MOST_CUT_IF_SHORT : MOST_CUT;
-  const cuts = Math.max(0, Math.min(most, searched.length - local.length - 1));
-  return Array.from({ length: cuts }, (_, index) => beginning(searched.slice(0, -index - 1)));
+function addressText(address: string): SearchedText {
+  const letters = textClasses(address);
+  const localBytes = textClasses(address.slice(0, address.lastIndexOf('@'))).length;
+  const restBytes = letters.length - localBytes;
+  return {
+    before: EMAIL_BOUNDARY,
+    letters,
+    lacksFirst: Math.min(MOST_LACKED_FIRST, localBytes, Math.max(0, letters.length - MIN_NEW_BYTES)),
+    lacksLast: localBytes < MIN_LOCAL_BYTES ? Math.max(0, restBytes - 2) : restBytes,
+  };
 }
-
-/** What a delta's copy follows. */
-const beginning = (text: string): BytePattern => [EMAIL_BOUNDARY, ...textClasses(text), [COPY_MARK]];
-
-const localPart = (email: string): string => email.slice(0, email.lastIndexOf('@'));
 
 /** Null: it tells nothing of a person, or is no address. */
 function searchedEmail(text: string, nobodys: ReadonlySet<string>): string | null {
@@ -131,16 +157,13 @@ function isTelling(name: string): boolean {
 }
 
 /** `Ada Lovelace` as lists and catalogues write it: `Lovelace, Ada`. */
-function surnameFirst(name: string): string {
+function surnameFirst(name: string): [surname: string, others: string] {
   const words = name.normalize('NFC').split(/\s+/);
-  return `${words.at(-1)}, ${words.slice(0, -1).join(' ')}`;
+  return [words.at(-1) ?? '', words.slice(0, -1).join(' ')];
 }
 
-const bounded = (pattern: BytePattern): BytePattern => [BOUNDARY, ...pattern, BOUNDARY];
-const separated = (words: BytePattern, word: BytePattern): BytePattern => [...words, SEPARATORS, ...word];
-
 /** UTF-8, each letter in both cases if both take the same number of bytes. */
-function textClasses(text: string): BytePattern {
+function textClasses(text: string): Letters {
   return Array.from(text).flatMap((letter) => {
     const own = Buffer.from(letter);
     const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => Buffer.from(other));
@@ -150,7 +173,7 @@ function textClasses(text: string): BytePattern {
 }
 
 /** The bytes unchanged; ASCII letters in both cases. */
-function byteClasses(word: Uint8Array): BytePattern {
+function byteClasses(word: Uint8Array): Letters {
   return Array.from(word, (byte: number) => {
     const letter = String.fromCharCode(byte);
     return /[A-Za-z]/.test(letter)

@@ -6,7 +6,7 @@
  * An original id is a hash over name, address and second, so whoever sees it can test a guess. In messages, ids are
  * replaced; files stay as they are.
  */
-import { BOUNDARY } from './boundary.ts';
+import { BOUNDARY, COPY_MARK } from './boundary.ts';
 import type { Oid } from '../oid.ts';
 import type { ByteClass, BytePattern } from './byte-search.ts';
 
@@ -15,20 +15,26 @@ const SHORTEST = 7;
 /** `git describe` writes `v1.0-3-g0123abc`. */
 const BEFORE: ByteClass = [...BOUNDARY, 'g'.charCodeAt(0)];
 
-/** Of the 20 bytes that a folder names a submodule's commit by, behind a NUL. */
+/** Of the 20 bytes that a folder names a submodule's commit by, behind a NUL, which a delta may copy. */
 const RAW_BYTES = 6;
-const NUL: ByteClass = [0];
+const BEFORE_RAW: ByteClass = [0, COPY_MARK];
 
-export const OWN_ID_PATTERN_BYTES = 2 * SHORTEST + 4 + RAW_BYTES + NUL.length;
+export const OWN_ID_PATTERN_BYTES = 3 * SHORTEST + 6 + RAW_BYTES;
 
-/** Three for each id: exactly seven digits of it, eight or more, and its bytes in a folder. */
+/**
+ * Four for each id: exactly seven digits of it, eight or more, the same without the first one, which a delta may copy from
+ * another id in a list, and its bytes in a folder.
+ */
 export function ownIdPatterns(oids: readonly Oid[]): BytePattern[] {
   return oids.flatMap((oid) => {
     const digits = Array.from(oid.slice(0, SHORTEST + 1), digitClass);
+    const raw = Array.from(Buffer.from(oid.slice(0, 2 * RAW_BYTES), 'hex'), (byte: number) => [byte]);
+    const earlyEnd = { after: SHORTEST, byte: COPY_MARK };
     return [
-      [BEFORE, ...digits.slice(0, SHORTEST), BOUNDARY],
-      [BEFORE, ...digits],
-      [NUL, ...Array.from(Buffer.from(oid.slice(0, 2 * RAW_BYTES), 'hex'), (byte: number) => [byte])],
+      { classes: [BEFORE, ...digits.slice(0, SHORTEST), BOUNDARY], earlyEnd },
+      { classes: [BEFORE, ...digits] },
+      { classes: [[COPY_MARK], ...digits.slice(1)] },
+      { classes: [BEFORE_RAW, ...raw] },
     ];
   });
 }

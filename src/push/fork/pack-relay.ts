@@ -18,7 +18,7 @@ import type { PushReport } from '../../host/git/git-transport.ts';
 import { isForkGone } from './fork.ts';
 import { bufferBytes } from '../push-memory.ts';
 import { hostStep, type HostSteps } from '../reply/host-steps.ts';
-import type { IdentityGuard } from '../rewriting/identity-guard.ts';
+import type { IdentityGuard, ReadBases } from '../rewriting/identity-guard.ts';
 import { type NamedCommits, namedCommits } from '../rewriting/named-commits.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Rewritten, RewrittenHistory } from '../rewriting/rewriting.ts';
@@ -34,6 +34,8 @@ const WAITING_BYTES = 1024 * 1024;
  */
 const ROOM_FOR_COMMITS = 8;
 const ROOM_FOR_FILES = 2;
+/** The same for the files that a small pack makes: inflated, and with their bases. */
+const ROOM_FOR_DELTAS = 4;
 
 export interface RelayPlan {
   readonly memory: Memory;
@@ -49,8 +51,13 @@ export interface RelayPlan {
   readonly texts: Readonly<Record<string, string>>;
   /** How to rewrite the new commits. */
   rewrite(commits: NewCommits, ground: ReadonlySet<Oid>): Promise<Rewritten>;
-  /** Opens the upload to the fork, which takes a while; null if there is nothing to send. */
-  openUpload(rewritten: RewrittenHistory): Promise<Upload | null>;
+  /**
+   * Opens the upload to the fork, which takes a while; null if there is nothing to send.
+   * @param cleared nothing may leave before.
+   */
+  openUpload(rewritten: RewrittenHistory, cleared: Promise<void>): Promise<Upload | null>;
+  /** Objects of upstream that the pack stands on, as far as they can be had. Never rejects. */
+  readonly readBases: ReadBases;
   /** The refusal of a push that contains more than its branch. */
   readonly refuseOthers: () => Refusal;
 }
@@ -68,6 +75,7 @@ export class PackRelay {
   /** What `finish` has sent. */
   #rest: readonly Uint8Array[] = [];
   #arrivedBytes = 0;
+  #cleared: Promise<void> = Promise.resolve();
   #waitingBytes = 0;
   #objectCount = 0;
   #packBytes = 0;
@@ -107,7 +115,16 @@ export class PackRelay {
     }
     this.#rewriter.finish();
     if (this.#rewritten === null) await this.#complete('read');
-    if (this.#upload === undefined) this.#whole = this.#take();
+    if (this.#upload !== undefined) return;
+    this.#whole = this.#take();
+    this.#cleared = this.#checkWhole(this.#whole);
+    // Whoever needs it waits for it; until then nobody handles a rejection.
+    this.#cleared.catch(() => {});
+  }
+
+  /** Until a small pack has been searched as a whole, beside other work. Only after `receive`. @throws Refusal */
+  get cleared(): Promise<void> {
+    return this.#cleared;
   }
 
   /** Sends the rest; null: there was nothing to send. Only after `receive`. */
@@ -130,7 +147,7 @@ export class PackRelay {
 
   /** Sends it all once more, after the fork was made ready again. Only after `finish`, and if `isRepeatable`. */
   async repeat(): Promise<PushReport | null> {
-    this.#upload = await this.#plan.openUpload(this.#rewritten as RewrittenHistory);
+    this.#upload = await this.#plan.openUpload(this.#rewritten as RewrittenHistory, this.#cleared);
     return this.#end(this.#upload, this.#rest);
   }
 
@@ -230,8 +247,16 @@ export class PackRelay {
     return pieces;
   }
 
+  async #checkWhole(pack: readonly Uint8Array[]): Promise<void> {
+    const { guard, memory, readBases } = this.#plan;
+    if (guard === null) return;
+    await memory.makeRoom(ROOM_FOR_DELTAS * this.#packBytes);
+    await guard.checkDeltas(pack, memory, readBases);
+    guard.decide();
+  }
+
   async #open(rewritten: RewrittenHistory): Promise<Upload | null> {
-    if (this.#upload === undefined) this.#upload = await this.#plan.openUpload(rewritten);
+    if (this.#upload === undefined) this.#upload = await this.#plan.openUpload(rewritten, this.#cleared);
     return this.#upload;
   }
 

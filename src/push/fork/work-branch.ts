@@ -44,9 +44,14 @@ export class WorkBranch {
   /**
    * Makes the fork ready, and opens the way to it; null if the branch stands where it should already. Called a second
    * time when the fork turned out to be gone.
-   * @param upstream the refs that the commits stand on. @throws Refusal
+   * @param upstream the refs that the commits stand on. @param cleared nothing may leave before.
+   * @throws Refusal; what `cleared` rejects with.
    */
-  async open(upstream: readonly Ref[], rewritten: RewrittenHistory): Promise<Upload | null> {
+  async open(
+    upstream: readonly Ref[],
+    rewritten: RewrittenHistory,
+    cleared: Promise<void>,
+  ): Promise<Upload | null> {
     const { host, reply } = this.#run;
     this.forget();
     await reply.progress('Preparing the fork ...');
@@ -58,6 +63,7 @@ export class WorkBranch {
       return this.#makeReady(upstream, ground);
     });
     this.#ready = ready;
+    await cleared;
     if (ready.workBranchTip === tip) {
       await reply.progress('The fork has these commits already.');
       return null;

@@ -4,12 +4,20 @@
  * it also searches for the original ids of the commits, from which a name can be guessed.
  */
 import type { NewCommit, NewCommits } from '../../git/new-commits.ts';
+import type { Memory } from '../../git/memory.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { EntryWalker } from '../../git/pack/entry-walker.ts';
+import { PackedDeltas } from '../../git/pack/packed-deltas.ts';
 import { PACK_HEADER_BYTES } from '../../git/pack/pack-header.ts';
-import { type BytePattern, ByteSearch, MAX_PATTERN_BYTES } from '../../git/search/byte-search.ts';
+import {
+  type BytePattern,
+  ByteSearch,
+  MAX_PATTERN_BYTES,
+  patternBytes,
+} from '../../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
+import { searchDeltaResults } from '../../git/search/delta-search.ts';
 import { identityPatterns } from '../../git/search/identity-patterns.ts';
 import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../git/search/own-id-patterns.ts';
 import { IdentityCollector } from '../../git/search/raw-identity.ts';
@@ -21,6 +29,11 @@ import { Refusal } from '../reply/refusal.ts';
 const MAX_FINDINGS = 10;
 const MAX_SHOWN_LENGTH = 100;
 const LINE_END = Uint8Array.of(0x0a);
+/** For files and folders that deltas make, and what they are made of. */
+const MAX_RESOLVED_BYTES = 2 * 1024 * 1024;
+
+/** Answers objects of upstream, as far as they can be had. @param sizes of the objects by their ids. */
+export type ReadBases = (sizes: ReadonlyMap<Oid, number>) => Promise<Iterable<KeptObject>>;
 
 export class IdentityGuard {
   readonly #nobodys: ReadonlySet<string>;
@@ -37,6 +50,9 @@ export class IdentityGuard {
   /** Null: nothing to search for, or not known yet. */
   #search: ByteSearch | null = null;
   #contents: ContentSearch | null = null;
+  #contentSearch: ByteSearch | null = null;
+  /** In files that deltas make; the same places as in what they insert, and more. */
+  #deltaHits: readonly ContentHit[] = [];
   #walker: EntryWalker | null = null;
   /** Bytes of the pack's header that have not arrived yet. */
   #headerLeft = PACK_HEADER_BYTES;
@@ -67,7 +83,7 @@ export class IdentityGuard {
   }
 
   #learnContents(names: readonly BytePattern[], originalIds: Iterable<Oid>): void {
-    const room = MAX_PATTERN_BYTES - names.reduce((sum, { length }) => sum + length, 0);
+    const room = MAX_PATTERN_BYTES - patternBytes(names);
     const mostIds = Math.floor(room / OWN_ID_PATTERN_BYTES);
     const searchedIds: Oid[] = [];
     for (const oid of originalIds) {
@@ -78,7 +94,8 @@ export class IdentityGuard {
     this.#firstIdPattern = names.length;
     const patterns = [...names, ...ownIdPatterns(searchedIds)];
     if (patterns.length === 0) return;
-    this.#contents = new ContentSearch(new ByteSearch(patterns), MAX_FINDINGS);
+    this.#contentSearch = new ByteSearch(patterns);
+    this.#contents = new ContentSearch(this.#contentSearch, MAX_FINDINGS);
     this.#walker = new EntryWalker(this.#contents);
   }
 
@@ -111,6 +128,36 @@ export class IdentityGuard {
     }
   }
 
+  /**
+   * Checks whole files, where upstream's part of them can be read: a delta copies what a new line shares with its
+   * neighbours, a part of a name, too. Only after `checkPack`.
+   * @param pack all its pieces. @param memory where its files are counted while they are searched.
+   * @throws what `memory` throws.
+   */
+  async checkDeltas(pack: readonly Uint8Array[], memory: Memory, readBases: ReadBases): Promise<void> {
+    if (this.#contents === null || this.#contentSearch === null) return;
+    let usedBytes = 0;
+    const use = (bytes: number): void => {
+      memory.use(bytes);
+      usedBytes += bytes;
+    };
+    try {
+      const deltas = new PackedDeltas(pack, MAX_RESOLVED_BYTES, { use });
+      const missing = deltas.missingBases();
+      if (missing.size > 0) deltas.add(await readBases(missing));
+      const trees = deltas.results.filter(({ type }) => type === 'tree');
+      for (const { oid, content } of trees) this.#contents.names.add(content, oid);
+      this.#deltaHits = searchDeltaResults(this.#contentSearch, deltas.results, MAX_FINDINGS);
+    } finally {
+      memory.free(usedBytes);
+    }
+  }
+
+  /** False: it only warns. */
+  get refuses(): boolean {
+    return this.#refuses;
+  }
+
   /** @throws Refusal if anything checked so far names the author, and this is not allowed. */
   decide(): void {
     const { findings } = this;
@@ -127,14 +174,21 @@ export class IdentityGuard {
   }
 
   get #hasNames(): boolean {
-    const hits = this.#contents?.hits ?? [];
+    const hits = this.#hits;
     return this.#findings.length > 0 || hits.some(({ pattern }) => pattern < this.#firstIdPattern);
   }
 
   /** Lines that say what was found and where; none if nothing was. */
   get findings(): readonly string[] {
-    const contents = (this.#contents?.hits ?? []).map((hit) => this.#describe(hit));
+    const contents = this.#hits.map((hit) => this.#describe(hit));
     return [...this.#findings, ...this.#idFindings, ...contents].slice(0, MAX_FINDINGS);
+  }
+
+  /** Each place once: what was found in a part of a file is in the whole, too. */
+  get #hits(): readonly ContentHit[] {
+    const hits = this.#contents?.hits ?? [];
+    if (this.#deltaHits.length === 0) return hits;
+    return [...hits.filter(({ isOfDelta }) => !isOfDelta), ...this.#deltaHits];
   }
 
   /** Warns if not all names could be searched for. */

@@ -5,15 +5,22 @@ import { type BytePattern, ByteSearch, MAX_PATTERN_BYTES } from '../../../src/gi
 import { randomPieces } from '../../support/byte-chunks.ts';
 import { runs } from '../../support/runs.ts';
 
-const literal = (text: string): BytePattern => Array.from(Buffer.from(text), (byte: number) => [byte]);
+const literal = (text: string): BytePattern => ({
+  classes: Array.from(Buffer.from(text), (byte: number) => [byte]),
+});
 
 /** Where patterns end, each place once, by comparing everywhere. */
 function endsOf(patterns: readonly BytePattern[], text: Uint8Array): number[] {
   const ends = new Set<number>();
-  for (const pattern of patterns) {
-    for (let start = 0; start + pattern.length <= text.length; start++) {
-      if (pattern.every((bytes, at) => bytes.includes(text[start + at] as number)))
-        ends.add(start + pattern.length);
+  for (const { classes, earlyEnd } of patterns) {
+    const matches = (start: number, length: number) =>
+      start + length <= text.length &&
+      classes.slice(0, length).every((bytes, at) => bytes.includes(text[start + at] as number));
+    for (let start = 0; start < text.length; start++) {
+      if (matches(start, classes.length)) ends.add(start + classes.length);
+      for (let length = earlyEnd?.after ?? classes.length; length < classes.length - 1; length++) {
+        if (matches(start, length) && text[start + length] === earlyEnd?.byte) ends.add(start + length + 1);
+      }
     }
   }
   return [...ends].toSorted((a, b) => a - b);
@@ -36,7 +43,13 @@ describe('ByteSearch', () => {
   it('finds what a comparison at every place finds, in any pieces', () => {
     const byte = fc.constantFrom(...Buffer.from('abAB '));
     const bytes = fc.uniqueArray(byte, { minLength: 1, maxLength: 2 });
-    const pattern = fc.array(bytes, { minLength: 1, maxLength: 5 });
+    const pattern = fc.record(
+      {
+        classes: fc.array(bytes, { minLength: 1, maxLength: 5 }),
+        earlyEnd: fc.record({ after: fc.integer({ min: 1, max: 5 }), byte }),
+      },
+      { requiredKeys: ['classes'] },
+    );
     fc.assert(
       fc.property(
         fc.array(pattern, { minLength: 1, maxLength: 5 }),

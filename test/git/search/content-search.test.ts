@@ -12,7 +12,9 @@ import { runs } from '../../support/runs.ts';
 
 const NAME = 'Ada Lovelace';
 const BOUNDARY = Array.from('\n ./<>', (sign) => sign.charCodeAt(0));
-const PATTERN = [BOUNDARY, ...Array.from(Buffer.from(NAME), (byte: number) => [byte]), BOUNDARY];
+const PATTERN = {
+  classes: [BOUNDARY, ...Array.from(Buffer.from(NAME), (byte: number) => [byte]), BOUNDARY],
+};
 
 function searched(
   entries: readonly Entry[],

@@ -1,8 +1,9 @@
 /** What is searched for, by how it may stand in a text. */
 import { describe, expect, it } from 'vitest';
-import { ByteSearch } from '../../../src/git/search/byte-search.ts';
+import { ByteSearch, MAX_PATTERN_BYTES, patternBytes } from '../../../src/git/search/byte-search.ts';
 import { identityPatterns } from '../../../src/git/search/identity-patterns.ts';
 import { IdentityCollector } from '../../../src/git/search/raw-identity.ts';
+import { markCopies } from '../../support/copy-marks.ts';
 import { commitContent, tagContent } from '../../support/objects.ts';
 
 function identity(name: string, email = 'x@y.example', encoding: string | null = null) {
@@ -84,6 +85,54 @@ describe('an address', () => {
   ])('is not found in %j', (text) => {
     expect(isIn(text, who)).toBe(false);
   });
+});
+
+describe('of what a delta copies in part, here written as |', () => {
+  const who = identity('Ada Lovelace', 'ada.l@example.org');
+
+  it.each([
+    '- Ada L|',
+    '|da Lovelace\n',
+    '|Lovelace"',
+    '|elace',
+    '|a Lovela|',
+    'Lovelace, A|',
+    '|lace, Ada',
+    '<ada.l@e|',
+    '|l@example.org>',
+    '|@example.org>',
+    '|a.l@ex|',
+  ])('it is found in %j', (text) => {
+    expect(isIn(markCopies(text), who)).toBe(true);
+  });
+
+  it.each([
+    '- Ada |',
+    '- Ada|',
+    '|lace',
+    '|ovel|',
+    'Lovelace, |',
+    '|example.org>',
+    'ada.l@|',
+    '|l@ex|',
+    'x|x',
+  ])('it is not found in %j, which is too little', (text) => {
+    expect(isIn(markCopies(text), who)).toBe(false);
+  });
+
+  it('a beginning of at least six letters is an address without its provider', () => {
+    expect(isIn(markCopies('<ada.lovelace|'), identity('-', 'ada.lovelace@example.org'))).toBe(true);
+  });
+});
+
+it('leaves half of the room to the ids of commits', () => {
+  const many = Array.from({ length: 300 }, (_, at) =>
+    identity(`Person Number${at}`, `person${at}@example.org`),
+  );
+  for (const count of [1, 5, 300]) {
+    const { patterns } = identityPatterns(many.slice(0, count), new Set());
+    expect(patternBytes(patterns)).toBeLessThanOrEqual(MAX_PATTERN_BYTES / 2);
+  }
 });
 
 describe('what is nobody’s', () => {

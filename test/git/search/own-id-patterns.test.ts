@@ -1,7 +1,8 @@
 /** Which texts contain the id of a commit. */
 import { expect, it } from 'vitest';
+import { markCopies } from '../../support/copy-marks.ts';
 import { treeContent } from '../../support/objects.ts';
-import { ByteSearch } from '../../../src/git/search/byte-search.ts';
+import { ByteSearch, patternBytes } from '../../../src/git/search/byte-search.ts';
 import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../../src/git/search/own-id-patterns.ts';
 
 const ID = '0123abcdef0123abcdef0123abcdef0123abcdef';
@@ -11,22 +12,30 @@ function isIn(text: string | Uint8Array): boolean {
   return new ByteSearch(ownIdPatterns([ID])).find(bytes, 0, bytes.length) >= 0;
 }
 
-it.each([ID, ID.toUpperCase(), '* fix (0123abc)', 'v1.0-3-g0123abc', 'see 0123abcd', '"0123abcdef01"'])(
-  'is found in %j',
+it.each([
+  ID,
+  ID.toUpperCase(),
+  '* fix (0123abc)',
+  'v1.0-3-g0123abc',
+  'see 0123abcd',
+  '"0123abcdef01"',
+  '|123abcdef01',
+  'see 0123ab|',
+])('is found in %j', (text) => {
+  expect(isIn(markCopies(text))).toBe(true);
+});
+
+it.each(['0123ab', '0123abcz', '50123abc', '0123abd', 'x0123abcdef0', '|abcdef01', '0123a|'])(
+  'is not found in %j',
   (text) => {
-    expect(isIn(text)).toBe(true);
+    expect(isIn(markCopies(text))).toBe(false);
   },
 );
-
-it.each(['0123ab', '0123abcz', '50123abc', '0123abd', 'x0123abcdef0'])('is not found in %j', (text) => {
-  expect(isIn(text)).toBe(false);
-});
 
 it('is found in a folder, as the commit of a submodule', () => {
   expect(isIn(treeContent([{ name: 'nested', oid: ID }]))).toBe(true);
 });
 
 it('takes the room that it says', () => {
-  const length = ownIdPatterns([ID]).reduce((sum, pattern) => sum + pattern.length, 0);
-  expect(length).toBe(OWN_ID_PATTERN_BYTES);
+  expect(patternBytes(ownIdPatterns([ID]))).toBe(OWN_ID_PATTERN_BYTES);
 });
