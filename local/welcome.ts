@@ -1,5 +1,5 @@
 /** What `npm start` prints once the service answers: its address, and commands to paste. */
-import type { HostConfig } from '../src/config/hosts.ts';
+import { type HostConfig, tokenVariable } from '../src/config/hosts.ts';
 import { SEED } from './seed.ts';
 
 /** The text for a service whose code host is the embedded one. */
@@ -27,9 +27,13 @@ State is kept in ${stateDir}. Press Ctrl-C to stop.
 `;
 }
 
-/** The text for a service in front of real code hosts. */
+/** The text for a service in front of real code hosts. At least one of them has a token. */
 export function welcome(serviceUrl: string, hosts: readonly HostConfig[], stateDir: string): string {
-  const lines = hosts.map(({ key, url }) => `code host  ${url}  (${serviceUrl}/v1/${key}/<owner>/<repo>)`);
+  const lines = hosts.map(({ key, url, token }) => {
+    const limit = token === null ? `, to fetch only: ${tokenVariable(key)} is not set` : '';
+    return `code host  ${url}  (${serviceUrl}/v1/${key}/<owner>/<repo>${limit})`;
+  });
+  const { key } = hosts.find(({ token }) => token !== null) as HostConfig;
   return `
 gitveil is running.
 
@@ -38,7 +42,7 @@ gitveil is running.
 
 In a clone of <owner>/<repo>:
 
-  git push ${serviceUrl}/v1/${hosts[0]?.key ?? ''}/<owner>/<repo> my-branch
+  git push ${serviceUrl}/v1/${key}/<owner>/<repo> my-branch
 
 State is kept in ${stateDir}. Press Ctrl-C to stop.
 `;

@@ -166,8 +166,9 @@ function readHosts(reader: EnvironmentReader): Config['hosts'] {
 
 function readLimits(reader: EnvironmentReader): OpenLimits {
   const read = (name: OpenLimitName): readonly [OpenLimitName, readonly Limit[]] => {
-    const { variable, usual } = OPEN_LIMITS[name];
-    return [name, reader.read(variable, rateLimits, null) ?? (rateLimits.parse(usual) as readonly Limit[])];
+    const { variable, usual, longestHours } = OPEN_LIMITS[name];
+    const kind = rateLimits(longestHours);
+    return [name, reader.read(variable, kind, null) ?? (kind.parse(usual) as readonly Limit[])];
   };
   return Object.freeze(
     Object.fromEntries(OPEN_LIMIT_NAMES.map(read)) as Record<OpenLimitName, readonly Limit[]>,

@@ -15,6 +15,8 @@ type FixedText<T extends string> = Record<string, 1> extends { [K in T]: 1 } ? n
 /** What a line may carry besides its message. Texts: words of letters, digits, `-` and `_`. */
 export interface LogFields {
   readonly step?: string;
+  /** The key of a code host. */
+  readonly host?: string;
   readonly outcome?: string;
   /** An HTTP status. */
   readonly status?: number;
@@ -64,7 +66,7 @@ export function createLogger(
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(['status', 'durationMs', 'bytes', 'objects', 'attempt']);
-const WORDS: ReadonlySet<string> = new Set(['step', 'outcome', 'variable']);
+const WORDS: ReadonlySet<string> = new Set(['step', 'host', 'outcome', 'variable']);
 
 /** One field in its safe form; nothing if it has no value or is not a known field. */
 function safeField([name, value]: [string, unknown]): [string, string | number][] {

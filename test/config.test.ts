@@ -322,6 +322,16 @@ describe('the hosted database', () => {
     ]);
   });
 
+  it('limits what the bot account creates within an hour at most, as it is counted no longer', () => {
+    expect(configOf({ LIMIT_CREATIONS: '9/60m' }).limits.creations).toEqual([
+      { most: 9, withinMs: 3_600_000 },
+    ]);
+    expect(messagesOf({ LIMIT_CREATIONS: '500/24h' })).toEqual([
+      'LIMIT_CREATIONS is "500/24h": it must be one to 4 limits separated by commas, such as 60/1m,240/1h: ' +
+        'counts from 1 to 10000, each within a duration of at most 1h',
+    ]);
+  });
+
   it('warns of alerts whose buttons lead nowhere', () => {
     const topic = { NOTIFY_ADMIN_TOPIC: 'ops' };
     expect(parseConfig(topic)).toMatchObject({

@@ -36,10 +36,10 @@ const MAX_HOSTS = 20;
  */
 export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]> => ({
   rule:
-    `up to ${MAX_HOSTS} hosts separated by commas, such as cb=forgejo:https://codeberg.org: for each a key of 1 to 16 ` +
-    `small letters and digits, which no other host has and which is not ${[...RESERVED].join(', ')}; ` +
-    `${FURTHER_KINDS.join(' or ')}; and an address of a server that no other host has, without user name, password, ` +
-    `path or query`,
+    `up to ${MAX_HOSTS} hosts separated by commas, such as cb=forgejo:https://codeberg.org. Each has a key (1 to 16 ` +
+    `lower-case letters and digits, a letter first, not one of ${[...RESERVED].join(', ')}), a kind ` +
+    `(${FURTHER_KINDS.join(' or ')}) and the address of its server (without user name, password, path or query). ` +
+    `No two hosts may have the same key or server`,
   parse(text) {
     const hosts = text.split(',').map((part) => parseHost(part.trim()));
     const valid = hosts.filter((host) => host !== undefined);

@@ -47,21 +47,26 @@ export function wholeNumber(least: number, most: number): ValueKind<number> {
 const MOST_IN_A_WINDOW = 10_000;
 const MOST_WINDOWS = 4;
 
-/** `60/1m,240/1h`: how often something may be done, and within what time; all of them count. */
-export const rateLimits: ValueKind<readonly Limit[]> = {
-  rule: `one to ${MOST_WINDOWS} limits separated by commas, such as 60/1m,240/1h: counts from 1 to ${MOST_IN_A_WINDOW}, each within a duration`,
+/**
+ * `60/1m,240/1h`: how often something may be done, and within what time; all of them count.
+ * @param longestHours how long it is counted.
+ */
+export const rateLimits = (longestHours: number): ValueKind<readonly Limit[]> => ({
+  rule:
+    `one to ${MOST_WINDOWS} limits separated by commas, such as 60/1m,240/1h: counts from 1 to ${MOST_IN_A_WINDOW}, ` +
+    `each within a duration of at most ${longestHours}h`,
   parse(text) {
     const limits = text.split(',').map((part) => {
       const [, count = '', span = ''] = /^(\d{1,9})\/(\w+)$/.exec(part.trim()) ?? [];
-      const withinMs = duration.parse(span);
+      const withinMs = duration.parse(span) ?? Number.POSITIVE_INFINITY;
       const most = Number(count);
-      const isValid = withinMs !== undefined && most >= 1 && most <= MOST_IN_A_WINDOW;
+      const isValid = withinMs <= longestHours * MS_PER_HOUR && most >= 1 && most <= MOST_IN_A_WINDOW;
       return isValid ? Object.freeze({ most, withinMs }) : undefined;
     });
     const valid = limits.filter((limit) => limit !== undefined);
     return valid.length === limits.length && valid.length <= MOST_WINDOWS ? Object.freeze(valid) : undefined;
   },
-};
+});
 
 /** One of a few words. */
 export function oneOf<const T extends string>(...words: readonly T[]): ValueKind<T> {

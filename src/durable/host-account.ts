@@ -167,8 +167,11 @@ export class HostAccount extends DurableObject<Env> {
     const { problem } = this.#usability;
     if (!isNews) return;
     const logger = createLogger(logFormat, (line) => console.log(line));
-    if (problem === null) logger.info('a code host can be used again');
-    else logger.warn('a code host cannot be used', { outcome: problem.kind, hostSays: problem.sentence });
+    if (problem === null) logger.info('a code host can be used again', { host: hostKey });
+    else {
+      const { kind: outcome, sentence: hostSays } = problem;
+      logger.warn('a code host cannot be used', { host: hostKey, outcome, hostSays });
+    }
   }
 
   /** Forgets what was created more than an hour ago, and for whom. */

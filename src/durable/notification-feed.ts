@@ -70,7 +70,8 @@ export class NotificationFeed extends DurableObject<Env> {
         return;
       }
       const status = failureStatus(error);
-      logger.warn('could not read what became of the pull requests', {
+      logger.warn('could not read what happened to the pull requests', {
+        host: hostKey,
         error,
         ...(status !== undefined && { status }),
       });

@@ -24,6 +24,8 @@ export interface OpenLimit {
   readonly variable: `LIMIT_${string}`;
   /** In the form of the variable. */
   readonly usual: string;
+  /** The longest window that can be set. */
+  readonly longestHours: number;
   /** What is counted, for /docs and for the answer that refuses it. */
   readonly what: string;
   readonly countedFor: 'client' | 'all clients together' | 'the bot account';
@@ -38,11 +40,18 @@ export const OPEN_LIMITS = {
   comments: {
     variable: 'LIMIT_COMMENTS',
     usual: '60/1m,240/1h',
+    longestHours: 24,
     what: 'comments and issues',
     countedFor: 'client',
   },
   /** Updates are not limited otherwise, and each costs the service and the code host work. */
-  pushes: { variable: 'LIMIT_PUSHES', usual: '60/1m', what: 'pushes', countedFor: 'client' },
+  pushes: {
+    variable: 'LIMIT_PUSHES',
+    usual: '60/1m',
+    longestHours: 24,
+    what: 'pushes',
+    countedFor: 'client',
+  },
   /**
    * Each clone, fetch and push begins with one: four clones a second are enough for a class behind one address. The
    * fetch itself has no limit (contract, 4.7). A form that reads a repository costs the host about as much.
@@ -50,6 +59,7 @@ export const OPEN_LIMITS = {
   discoveries: {
     variable: 'LIMIT_DISCOVERIES',
     usual: '240/1m',
+    longestHours: 24,
     what: 'clones, fetches, pushes and files opened in a browser',
     countedFor: 'client',
   },
@@ -57,26 +67,35 @@ export const OPEN_LIMITS = {
   lookUps: {
     variable: 'LIMIT_LOOKUPS',
     usual: '60/1m',
+    longestHours: 24,
     what: 'look-ups of unknown hashes',
     countedFor: 'client',
   },
   /** Over all pseudonyms. Six reports delete all comments of a pseudonym. */
-  reports: { variable: 'LIMIT_REPORTS', usual: '10/1h', what: 'reports and appeals', countedFor: 'client' },
+  reports: {
+    variable: 'LIMIT_REPORTS',
+    usual: '10/1h',
+    longestHours: 24,
+    what: 'reports and appeals',
+    countedFor: 'client',
+  },
   /** Look-ups of policies at the code host. Made-up names must not use up the bot's 5,000 requests an hour. */
   badges: {
     variable: 'LIMIT_BADGES',
     usual: '20/1m',
+    longestHours: 24,
     what: 'badges of repositories not seen lately',
     countedFor: 'all clients together',
   },
   /**
    * GitHub's for an account: about 80 a minute and 500 an hour (docs of GitHub, "Rate limits for the REST API", "About
    * secondary rate limits"). Going beyond them can cost the account. The last fifth goes to those who have had least:
-   * see account-budget.ts.
+   * see account-budget.ts. The account's object forgets what it created an hour ago.
    */
   creations: {
     variable: 'LIMIT_CREATIONS',
     usual: '80/1m,500/1h',
+    longestHours: 1,
     what: 'new comments, issues and pull requests',
     countedFor: 'the bot account',
   },

@@ -55,12 +55,12 @@ export function previewed({ prepared, options, relay, guard }: Previewed): Refus
 
 function identityLines(guard: IdentityGuard | null): readonly string[] {
   if (guard === null) return ['This service does not search for the names of the commits’ authors.'];
-  const { heading, findings, gaps } = guard;
-  const found =
-    findings.length === 0
-      ? ['The service found no name or address of the commits’ authors in what would become public.']
-      : [heading, ...findings];
-  return [...found, ...gaps];
+  const { heading, findings, gaps, searchesForNames } = guard;
+  if (findings.length > 0) return [heading, ...findings, ...gaps];
+  const nothing = searchesForNames
+    ? 'The service found no name or address of the commits’ authors in what would become public.'
+    : 'The commits name nobody for whom the service could search. Look for your name yourself.';
+  return [nothing, ...gaps];
 }
 
 function bodyLines(body: string): string[] {

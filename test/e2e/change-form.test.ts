@@ -103,6 +103,9 @@ describe('a change', () => {
     expect(form.heading).toBe(`Add ${path}`);
     const preview = await client.post(formPath(upstream), typed(form, 'New', 'preview'));
     expect(preview.heading, preview.problem).toBe('What becomes public');
+    // Nobody has told the service a name, so that it found none means nothing.
+    expect(preview.html).not.toContain('found no name');
+    expect(preview.html).toContain('The commits name nobody for whom the service could search.');
     const answer = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
     expect(await forkFile(upstream, hashIn(answer), path)).toBe('New');
   });

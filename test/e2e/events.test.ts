@@ -127,7 +127,7 @@ describe('the scheduled handler', () => {
     await bed.service.runScheduled();
     await expect.poll(() => bed.logLines.slice(loggedBefore)).toHaveLength(1);
     expect(bed.logLines.at(-1)).toMatch(
-      / warn could not read what became of the pull requests error=\w+ status=500$/,
+      / warn could not read what happened to the pull requests host=gh error=\w+ status=500$/,
     );
     await bed.service.runScheduled();
     await expectEvents(pull, `commented on: ${pull.url}#issuecomment-${commentId}`);

@@ -127,19 +127,19 @@ describe('npm start', () => {
     await expect.poll(() => program.output.stderr, { timeout: 20_000 }).toContain('Press Ctrl-C to stop.');
     expect(program.output.stderr).toContain('https://github.com');
     expect(program.output.stderr).toContain(
-      `http://localhost:2  (http://127.0.0.1:${port}/v1/cb/<owner>/<repo>)`,
+      `http://localhost:2  (http://127.0.0.1:${port}/v1/cb/<owner>/<repo>, to fetch only: HOSTING_TOKEN_CB is not set)`,
     );
     // The hosts that cannot be used are named.
     const said = () =>
       program.output.stdout
         .split('\n')
-        .flatMap((line) => (line === '' ? [] : [(JSON.parse(line) as { hostSays?: string }).hostSays]))
-        .filter((sentence) => sentence !== undefined);
+        .flatMap((line) => (line === '' ? [] : [JSON.parse(line) as { host?: string; hostSays?: string }]))
+        .flatMap(({ host, hostSays }) => (hostSays === undefined ? [] : [`${host} ${hostSays}`]));
     await expect
       .poll(() => said().toSorted(), { timeout: 20_000 })
       .toEqual([
-        'localhost:1 does not answer. Check its address, and try again later.',
-        'localhost:2 does not answer. Check its address, and try again later.',
+        'cb localhost:2 does not answer. Check its address, and try again later.',
+        'gh localhost:1 does not answer. Check its address, and try again later.',
       ]);
     const metrics = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { Accept: 'text/plain' } });
     expect(await metrics.text()).toContain(

@@ -21,8 +21,8 @@ export function limitsSection(limits: OpenLimits): Html {
   return html`<section aria-labelledby="group-limits">
     <h2 class="group" id="group-limits">Limits</h2>
     <p class="soft">
-      For each client, which is an IPv4 address or an IPv6 network (/64). Above a limit, the answer is 429
-      with Retry-After; a push gets its answer as text.
+      For each client, which is an IPv4 address or an IPv6 network (/64), if nothing else is said. Above a
+      limit, the answer is 429 with Retry-After; a push gets its answer as text.
     </p>
     <div class="scroll" tabindex="0" role="region" aria-label="Limits of this service">
       <table>

@@ -236,8 +236,7 @@ export function changePreviewPage(form: ChangeForm, { difference, lines, hasMove
         <h2 id="all">What everyone will see besides</h2>
         <pre class="text" tabindex="0">${lines.join('\n').trim()}</pre>
         <p class="soft small after-commands">
-          Also the moment at which you send it, with which the commit’s id changes. Nobody has told this
-          service your name, so look yourself whether it stands in the text.
+          They will also see when you send it; the commit’s id changes with that time.
         </p>
       </section>
       <form method="post" action="${action}">
@@ -302,7 +301,8 @@ export function withdrawPage(form: FormFrame & Pick<ChangeForm, 'prHash' | 'prKe
   return formPage(
     'Withdraw a pull request',
     form,
-    html`The pull request is closed, and its branch is removed from the fork. What was public stays known.`,
+    html`The pull request is closed, and its branch is removed from the fork. What was public may have been
+    copied.`,
     html`${problemNotice(form.problem)}
       <form method="post" action="${action}" class="card">
         ${hidden({ token })}

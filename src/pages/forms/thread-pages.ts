@@ -37,8 +37,7 @@ export interface ReplyForm extends FormFrame {
 }
 
 const MAX_TITLE = 256;
-const BODY_HINT =
-  'Markdown. Everyone will see it. Write nothing that shows who you are, if you do not want that.';
+const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
 const TOKEN_HINT =
   'It is the answer to an earlier reply or issue of yours. With it, you write under the same pseudonym. Without it, you get a new one.';
 

@@ -184,6 +184,11 @@ export class IdentityGuard {
     return [...this.#findings, ...this.#idFindings, ...contents].slice(0, MAX_FINDINGS);
   }
 
+  /** Whether the headers name anybody for whom one can search. A form's commit names nobody. */
+  get searchesForNames(): boolean {
+    return this.#search !== null;
+  }
+
   /** Each place once: what was found in a part of a file is in the whole, too. */
   get #hits(): readonly ContentHit[] {
     const hits = this.#contents?.hits ?? [];

@@ -8,7 +8,7 @@ import type { AppEnv } from '../../env.ts';
 import type { HealthAnswer } from '../schemas/health.ts';
 
 const NOTICE =
-  'The source repository contains every line of code that handles your push. deployedCommit is the revision that runs here.';
+  'deployedCommit is the revision that the operator has deployed, by their own account. Compare it with the source repository; nobody can check from outside which code runs.';
 
 export const health = new Hono<AppEnv>();
 

@@ -156,7 +156,7 @@ async function showTheirs(
   const problem =
     blob === null
       ? 'Others have removed this file since you began. If you send it again, it is added as a new file.'
-      : 'Others have changed this file since you began. Put their changes, which are shown below, into your text. If you send it as it is, it replaces theirs.';
+      : 'Others have changed this file since you began. Their changes are shown below: put them into your text. If you send your text as it is, it replaces theirs.';
   const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
   return answerPage(c, changeFormPage({ ...again, ...theirs, problem }), 409, NOT_KEPT);
 }

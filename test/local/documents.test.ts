@@ -1,0 +1,93 @@
+/** What the documents name exists: files, links, variables with their defaults, and series of metrics. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { VARIABLES } from '../../src/config/environment-reader.ts';
+import { parseConfig } from '../../src/config.ts';
+import { CATALOGUE, GAUGES } from '../../src/metrics/catalogue.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const DOCUMENTS = [
+  'README.md',
+  'SECURITY.md',
+  ...readdirSync(join(ROOT, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+function textOf(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** With or without the ending of a source file. */
+function isInRepository(name: string): boolean {
+  return [name, `${name}.ts`].some((file) => existsSync(join(ROOT, file)));
+}
+
+/** The first cells of the tables' rows about variables, and what stands beside each: its default. */
+function variableRows(): readonly (readonly [cell: string, value: string])[] {
+  return Array.from(textOf('README.md').matchAll(/^\| (`[A-Z].*?) *\| (.*?) *\|/gm), ([, cell, value]) => [
+    cell ?? '',
+    value ?? '',
+  ]);
+}
+
+/** As GitHub makes anchors of headings. */
+function anchorsOf(path: string): string[] {
+  return Array.from(textOf(path).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+it('README.md has every variable, and no other', () => {
+  const documented = variableRows().flatMap(([cell]) => cell.replace('<KEY>', '').match(/[A-Z_]+/g) ?? []);
+  expect(documented.toSorted()).toEqual([...VARIABLES, 'HOSTING_TOKEN_'].toSorted());
+});
+
+it('README.md has the defaults that the configuration has', () => {
+  const values = variableRows().flatMap(([cell, value]) => {
+    const [, name] = /^`([A-Z_]+)`$/.exec(cell) ?? [];
+    const [, text] = /^`([^`]+)`$/.exec(value) ?? [];
+    return name === undefined || text === undefined || VARIABLES.some((other) => other === text)
+      ? []
+      : [[name, text] as const];
+  });
+  expect(values.length).toBeGreaterThan(20);
+  const wrong = values.filter(([name, text]) => {
+    const result = JSON.stringify(parseConfig({ [name]: text }));
+    return (
+      result.replace(/"warnings":.*/, '') !== JSON.stringify(parseConfig({})).replace(/"warnings":.*/, '')
+    );
+  });
+  expect(wrong).toEqual([]);
+});
+
+it.each(DOCUMENTS)('%s links to what exists', (path) => {
+  const links = Array.from(textOf(path).matchAll(/\]\((?!https?:|<)([^)#]*)(?:#([^)]*))?\)/g));
+  const broken = links.filter(([, file = '', anchor]) => {
+    const target = file === '' ? path : join(dirname(path), file);
+    return !existsSync(join(ROOT, target)) || (anchor !== undefined && !anchorsOf(target).includes(anchor));
+  });
+  expect(broken.map(([link]) => link)).toEqual([]);
+});
+
+it.each(DOCUMENTS)('%s names files and folders that exist', (path) => {
+  const named = textOf(path).match(/\b(?:src|test|local|sandbox|bench|docs|migrations)\/[\w./-]*\w/g) ?? [];
+  // What another project has.
+  expect(named.filter((name) => !isInRepository(name) && name !== 'src/TermsOfUse.md')).toEqual([]);
+});
+
+it('docs/architecture.md has every file and folder of src', () => {
+  const names = readdirSync(join(ROOT, 'src'));
+  const table = textOf('docs/architecture.md');
+  expect(names.filter((name) => !table.includes(`src/${name}`))).toEqual([]);
+});
+
+it('docs/operations.md lists every series of /metrics', () => {
+  const listed = new Set(textOf('docs/operations.md').match(/\bgitveil_\w+/g));
+  const missing = [...Object.keys(CATALOGUE), ...Object.keys(GAUGES)].filter((name) => !listed.has(name));
+  expect(missing).toEqual([]);
+});
