@@ -1,14 +1,14 @@
 /**
- * How much memory the requests of an isolate may hold together: one counter for everything that grows with what a client
- * or the host sends (kept commits, entries that wait, listings of history, lists of refs, pages of comments).
+ * How much memory the requests of an isolate may hold together: one counter for everything that grows with what a
+ * client or the host sends (kept commits, entries that wait, listings of history, lists of refs, pages of comments).
  *
  * Most requests share a pool. A request that needs more than the pool has left takes the one large place, and then its
  * bytes no longer count in the pool: what it may hold is bounded by the limits on a single request. So a request on an
- * idle isolate never waits, and neither does the one in the large place, whatever it needs: it comes to its end, and the
- * next one gets the place. That is why requests that hold something and wait for more cannot block each other.
+ * idle isolate never waits, and neither does the one in the large place, whatever it needs: it comes to its end, and
+ * the next one gets the place. That is why requests that hold something and wait for more cannot block each other.
  *
- * A client leaves a part of the pool to others, however many requests it makes; and whoever has had the large place goes
- * behind those who wait for it.
+ * A client leaves a part of the pool to others, however many requests it makes; and whoever has had the large place
+ * goes behind those who wait for it.
  *
  * A request that has died cannot give anything back, so what a request holds expires when it shows no sign of life.
  */
@@ -28,7 +28,9 @@ const MAX_WAIT_MS = 10_000;
 const HOLD_LIFE_MS = 120_000;
 /** Much longer than between two looks of a request that waits, also if the isolate is busy. */
 const TICKET_LIFE_MS = 5_000;
-/** While others wait, a request that holds much may not go on for longer: nobody is to block the service by dawdling. */
+/**
+ * While others wait, a request that holds much may not go on for longer: nobody is to block the service by dawdling.
+ */
 const LONGEST_BUSY_HOLD_MS = 60_000;
 const MUCH_BYTES = 4 * MiB;
 /** Of the pool, for the requests of one client. */
@@ -193,41 +195,55 @@ export class MemoryHold {
   }
 
   /**
-   * Holds at least so many bytes more than are used, after a wait if necessary, and shows that the request is alive. Call
-   * it before each piece of work that uses bytes.
+   * Holds at least so many bytes more than are used, after a wait if necessary, and shows that the request is alive.
+   * Call it before each piece of work that uses bytes.
    * @param onWait called if it has to wait, before it does: for giving back what others may wait for.
-   * @throws HostError `busy`
+   * @throws HostError `busy`; always after `end`.
    */
   async makeRoom(bytes: number, onWait?: () => void): Promise<void> {
-    if (this.#hasEnded) throw busy();
     this.#budget.renew(this, this.#clock.now());
     if (this.#tryHold(this.#used + bytes)) return;
     onWait?.();
     await this.#budget.take(this, this.#used + bytes - this.#budget.heldBy(this), this.#clock);
+    if (!this.#hasEnded) return;
+    this.#budget.giveBack(this);
+    throw busy();
   }
 
-  /** Uses bytes at once, before they are allocated. @throws HostError `busy` if more is needed than can be had at once. */
+  /**
+   * Uses bytes at once, before they are allocated.
+   * @throws HostError `busy` if more is needed than can be had at once; always after `end`.
+   */
   use(bytes: number): void {
-    if (this.#hasEnded || !this.#tryHold(this.#used + bytes)) throw busy();
+    if (!this.#tryHold(this.#used + bytes)) throw busy();
     this.#used += bytes;
   }
 
   /** So many bytes are no longer used. */
   free(bytes: number): void {
-    if (this.#hasEnded) return;
-    this.#used -= bytes;
+    // They may have been released before.
+    this.#used = Math.max(0, this.#used - bytes);
     const unused = this.#budget.heldBy(this) - this.#used;
     if (unused > 0) this.#budget.giveBack(this, unused);
   }
 
-  /** Gives everything back. May be called more than once. What still goes on beside the request gets nothing more. */
-  end(): void {
-    this.#hasEnded = true;
+  /** Gives everything back; it may use more later. */
+  release(): void {
     this.#used = 0;
     this.#budget.giveBack(this);
   }
 
+  /**
+   * Gives everything back for good. What the request has begun may go on for a while (a listing whose push has failed
+   * meanwhile), and nobody would give back what it takes then. May be called more than once.
+   */
+  end(): void {
+    this.#hasEnded = true;
+    this.release();
+  }
+
   #tryHold(bytes: number): boolean {
+    if (this.#hasEnded) throw busy();
     const missing = bytes - this.#budget.heldBy(this);
     return missing <= 0 || this.#budget.tryTake(this, missing, this.#clock.now());
   }

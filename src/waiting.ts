@@ -1,8 +1,8 @@
 /**
  * Waits for something that other requests of this isolate do.
  *
- * It looks again every few milliseconds on timers of the waiting request. A promise of another request cannot be awaited,
- * because it never settles once that request's client disconnects.
+ * It looks again every few milliseconds on timers of the waiting request. A promise of another request cannot be
+ * awaited, because it never settles once that request's client disconnects.
  */
 import type { Clock } from './clock.ts';
 import { HostError } from './host/host-error.ts';

@@ -94,6 +94,26 @@ describe('a request', () => {
     expect(budget.heldBytes).toBe(0);
   });
 
+  it('that ends while it waits takes nothing when there is room', async () => {
+    const [other, hold] = [holding(2 * POOL), budget.open(clock)];
+    holding(POOL);
+    const waiting = hold.makeRoom(50);
+    hold.end();
+    other.end();
+    await expect(waiting).rejects.toMatchObject(BUSY);
+    expect(budget.heldBytes).toBe(POOL);
+  });
+
+  it('counts nothing twice if what it has released is freed after that', () => {
+    const hold = holding(50);
+    hold.release();
+    hold.free(50);
+    hold.use(40);
+    expect(budget.heldBytes).toBe(40);
+    hold.end();
+    expect(budget.heldBytes).toBe(0);
+  });
+
   it('that has ended gets nothing more, and takes nothing from others with what it gives back late', async () => {
     const ended = holding(10);
     const other = holding(20);

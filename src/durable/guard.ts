@@ -4,8 +4,8 @@
  * immediately.
  *
  * Cost: a push attempt writes nothing, because the last minute of pushes is only in memory. A pull request writes one
- * row, and an alert about five. After a restart of the object, the minute and the limit of pushes begin anew. Everything
- * else stays as it was, above all the panic switch.
+ * row, and an alert about five. After a restart of the object, the minute and the limit of pushes begin anew.
+ * Everything else stays as it was, above all the panic switch.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../env.ts';
@@ -193,8 +193,8 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Begins to close the pull requests of bursts. Answers the rollback's id, for `rollbackResult`; null if the credential
-   * is not valid. Asked again with the same credential while it runs, it answers the same id.
+   * Begins to close the pull requests of bursts. Answers the rollback's id, for `rollbackResult`; null if the
+   * credential is not valid. Asked again with the same credential while it runs, it answers the same id.
    * @param spareSingle leaves alone the pull requests of clients that opened only one.
    */
   async beginRollback(credential: Credential, spareSingle: boolean): Promise<string | null> {

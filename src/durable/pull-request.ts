@@ -178,7 +178,9 @@ export class PullRequest extends DurableObject<Env> {
     return true;
   }
 
-  /** From then on there is a page. The list of pages hears of it first, as people open theirs at once; true if it must. */
+  /**
+   * From then on there is a page. The list of pages hears of it first, as people open theirs at once; true if it must.
+   */
   #prepareHistory(url: string, at: number): boolean {
     const isFirst = this.#history.prepare();
     if (isFirst) this.#outbox.add('page', 'opened', url, at);

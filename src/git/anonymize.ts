@@ -29,16 +29,20 @@ export function anonymizeCommits(
 ): AnonymousHistory {
   const renamed = new OidMap();
   const contents = new ByteArrays();
+  const allocate = (bytes: number): Uint8Array => contents.allocate(bytes);
   const newIdOf = (oid: Oid): Oid => renamed.get(oid) ?? oid;
   for (const { oid, commit } of commits) {
+    const { tree, encoding } = commit;
     const message = replaceMentions(commit.message, mentions.get(oid), newIdOf);
+    const parents = newParents(commit, newIdOf);
     const content = encodeAnonymousCommit(
-      { ...commit, message },
-      newParents(commit, newIdOf),
+      { tree, encoding, message },
+      parents,
       identity,
       dateOf(oid),
+      allocate,
     );
-    if (renamed.set(oid, hashObject('commit', content))) contents.push(content);
+    if (!renamed.set(oid, hashObject('commit', content))) contents.pop();
   }
   return { renamed, contents };
 }

@@ -1,6 +1,6 @@
 /**
- * A list of small byte arrays, copied into a few large ones. The collector sees none of them: `at` makes a view when it is
- * asked for.
+ * A list of small byte arrays, copied into a few large ones. The collector sees none of them: `at` makes a view when
+ * it is asked for.
  */
 import { NumberList } from './number-list.ts';
 
@@ -20,18 +20,30 @@ export class ByteArrays {
 
   /** Copies the bytes. Answers their index. */
   push(bytes: Uint8Array): number {
+    this.allocate(bytes.byteLength).set(bytes);
+    return this.length - 1;
+  }
+
+  /** Appends an array. Answers it to be filled: all its bytes have to be written, as they may not be zero. */
+  allocate(byteLength: number): Uint8Array {
     const last = this.#slabs.at(-1);
-    if (last === undefined || this.#used + bytes.byteLength > last.byteLength) {
-      this.#slabs.push(new Uint8Array(Math.max(SLAB_BYTES, bytes.byteLength)));
+    if (last === undefined || this.#used + byteLength > last.byteLength) {
+      this.#slabs.push(new Uint8Array(Math.max(SLAB_BYTES, byteLength)));
       this.#used = 0;
     }
     const slab = this.#slabs.length - 1;
-    this.#slabs[slab]!.set(bytes, this.#used);
     this.#slabOf.push(slab);
     this.#startOf.push(this.#used);
-    this.#lengthOf.push(bytes.byteLength);
-    this.#used += bytes.byteLength;
-    return this.#lengthOf.length - 1;
+    this.#lengthOf.push(byteLength);
+    this.#used += byteLength;
+    return this.at(this.length - 1);
+  }
+
+  /** Removes the last array. Only if there is one. */
+  pop(): void {
+    this.#slabOf.pop();
+    this.#used = this.#startOf.pop();
+    this.#lengthOf.pop();
   }
 
   /** A view, not a copy. @param index below `length`. */

@@ -1,6 +1,6 @@
 /**
- * The commits of a listed history: their ids, dates and parents. A listing has tens of thousands, so they are stored in a
- * few arrays, at some 60 bytes a commit.
+ * The commits of a listed history: their ids, dates and parents. A listing has tens of thousands, so they are stored
+ * in a few arrays, at some 60 bytes a commit.
  */
 import { NumberList } from './number-list.ts';
 import type { Oid } from './oid.ts';

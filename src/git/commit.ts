@@ -6,11 +6,18 @@
  * that a client invents) may identify the person, and is left out.
  */
 import { utf8 } from './bytes.ts';
-import { isOid, type Oid } from './oid.ts';
+import { type Oid, oidFromHex } from './oid.ts';
 import { ProtocolError } from './protocol-error.ts';
 
 const LF = 0x0a;
 const SPACE = 0x20;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+/** `+0100` */
+const ZONE_LENGTH = 5;
+/** More would not fit into a number. */
+const MAX_TIME_DIGITS = 15;
 /** Names of character encodings. A header with anything else is left out. */
 const ENCODING_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}$/;
 
@@ -39,9 +46,29 @@ function startsWith(bytes: Uint8Array, offset: number, prefix: string): boolean 
   return true;
 }
 
-/** `Name <mail> 1700000000 +0100` → 1700000000. */
-function timeOf(line: string): number {
-  return Number(/ (\d{1,15}) [+-]\d{4}$/.exec(line)?.[1] ?? 0);
+/** Where the line at `start` ends. A loop, because lines are short and `indexOf` leaves the engine. */
+function lineEnd(bytes: Uint8Array, start: number): number {
+  let end = start;
+  while (end < bytes.byteLength && bytes[end] !== LF) end++;
+  return end;
+}
+
+/** `Name <mail> 1700000000 +0100` → 1700000000; 0 for anything else. */
+function timeOf(bytes: Uint8Array, start: number, end: number): number {
+  const zone = end - ZONE_LENGTH;
+  if (bytes[zone] !== PLUS && bytes[zone] !== MINUS) return 0;
+  for (let at = zone + 1; at < end; at++) if (!isDigit(bytes[at])) return 0;
+  let time = 0;
+  let at = zone - 2;
+  for (let factor = 1; at > start && isDigit(bytes[at]); at--, factor *= 10)
+    time += (bytes[at]! - ZERO) * factor;
+  const digits = zone - 2 - at;
+  const isTime = bytes[zone - 1] === SPACE && bytes[at] === SPACE && digits > 0 && digits <= MAX_TIME_DIGITS;
+  return isTime ? time : 0;
+}
+
+function isDigit(code: number | undefined): boolean {
+  return code !== undefined && code >= ZERO && code < ZERO + 10;
 }
 
 /**
@@ -55,23 +82,14 @@ export function parseCommit(content: Uint8Array): Commit {
   let encoding: string | null = null;
   let position = 0;
   while (position < content.byteLength && content[position] !== LF) {
-    const lineEnd = content.indexOf(LF, position);
-    const end = lineEnd < 0 ? content.byteLength : lineEnd;
-    if (content[position] !== SPACE) {
-      if (startsWith(content, position, 'tree ')) tree ??= latin1(content, position + 5, end);
-      else if (startsWith(content, position, 'parent ')) parents.push(latin1(content, position + 7, end));
-      else if (startsWith(content, position, 'committer ')) {
-        committedAt ||= timeOf(latin1(content, position, end));
-      } else if (startsWith(content, position, 'encoding ')) encoding ??= latin1(content, position + 9, end);
-    }
+    const end = lineEnd(content, position);
+    if (startsWith(content, position, 'tree ')) tree ??= idAt(content, position + 5, end);
+    else if (startsWith(content, position, 'parent ')) parents.push(idAt(content, position + 7, end));
+    else if (startsWith(content, position, 'committer ')) committedAt ||= timeOf(content, position, end);
+    else if (startsWith(content, position, 'encoding ')) encoding ??= latin1(content, position + 9, end);
     position = end + 1;
   }
-  if (tree === null || !isOid(tree) || !parents.every(isOid)) {
-    throw new ProtocolError(
-      'bad-pack',
-      'The push contains a malformed commit. Run "git fsck", then push again.',
-    );
-  }
+  if (tree === null) throw malformed();
   return {
     tree,
     parents,
@@ -81,28 +99,50 @@ export function parseCommit(content: Uint8Array): Commit {
   };
 }
 
+function idAt(content: Uint8Array, start: number, end: number): Oid {
+  const oid = oidFromHex(content, start, end);
+  if (oid === null) throw malformed();
+  return oid;
+}
+
+function malformed(): ProtocolError {
+  return new ProtocolError(
+    'bad-pack',
+    'The push contains a malformed commit. Run "git fsck", then push again.',
+  );
+}
+
 /**
  * The anonymous commit's content.
  * @param parents the ids to name: rewritten ones where the parent was rewritten.
  * @param committedAt seconds since 1970; the time zone is always UTC.
+ * @param allocate where the content is put.
  */
 export function encodeAnonymousCommit(
-  commit: Commit,
+  { tree, encoding, message }: Pick<Commit, 'tree' | 'encoding' | 'message'>,
   parents: readonly Oid[],
   identity: Identity,
   committedAt: number,
+  allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
 ): Uint8Array {
   const signature = `${identity.name} <${identity.email}> ${committedAt} +0000`;
-  const headers = [
-    `tree ${commit.tree}`,
-    ...parents.map((parent) => `parent ${parent}`),
-    `author ${signature}`,
-    `committer ${signature}`,
-    ...(commit.encoding === null ? [] : [`encoding ${commit.encoding}`]),
-  ];
-  const head = utf8(`${headers.join('\n')}\n\n`);
-  const content = new Uint8Array(head.byteLength + commit.message.byteLength);
+  let headers = `tree ${tree}\n`;
+  for (const parent of parents) headers += `parent ${parent}\n`;
+  headers += `author ${signature}\ncommitter ${signature}\n`;
+  if (encoding !== null) headers += `encoding ${encoding}\n`;
+  const head = encodeHead(`${headers}\n`);
+  const content = allocate(head.byteLength + message.byteLength);
   content.set(head);
-  content.set(commit.message, head.byteLength);
+  content.set(message, head.byteLength);
   return content;
+}
+
+/** Nearly all heads fit: an array of its own for each would take longer than all the rest. */
+const sharedHead = new Uint8Array(4096);
+const encoder = new TextEncoder();
+
+/** Valid until the next call. */
+function encodeHead(head: string): Uint8Array {
+  const { read, written } = encoder.encodeInto(head, sharedHead);
+  return read === head.length ? sharedHead.subarray(0, written) : utf8(head);
 }

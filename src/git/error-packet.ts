@@ -1,4 +1,7 @@
-/** The error packet: it may stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack, "pkt-line Format"). */
+/**
+ * The error packet: it may stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack, "pkt-line
+ * Format").
+ */
 import { decodeUtf8 } from './bytes.ts';
 
 export class ErrorPacket extends Error {

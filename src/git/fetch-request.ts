@@ -1,7 +1,7 @@
 /**
  * Removes from a client's upload-pack request what it tells about the client: which commits of its own it has, where
- * its shallow clone ends, the names of its branches, and the name of its Git (gitprotocol-v2, "fetch"; gitprotocol-pack,
- * "Packfile Negotiation"; versions 0 and 1 ask alike).
+ * its shallow clone ends, the names of its branches, and the name of its Git (gitprotocol-v2, "fetch";
+ * gitprotocol-pack, "Packfile Negotiation"; versions 0 and 1 ask alike).
  *
  * Only known lines are passed on. A `have` line is passed on if upstream has that commit. Dropping one makes the answer
  * larger at worst. A `shallow` line cannot be dropped, or the host would assume that the client has more.

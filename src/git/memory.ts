@@ -1,4 +1,7 @@
-/** Where this code counts the memory that it takes, so that the requests of an isolate can share it: src/memory-budget.ts. */
+/**
+ * Where this code counts the memory that it takes, so that the requests of an isolate can share it:
+ * src/memory-budget.ts.
+ */
 
 export interface Memory {
   /** Counts bytes before they are allocated. @throws what the caller wants, if there are none. */

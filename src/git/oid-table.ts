@@ -2,7 +2,7 @@
  * A set of object ids that numbers them: the first one is 0. Takes some 30 bytes for each id, where a Map of strings
  * takes 150, and keeps them outside of the collected heap.
  */
-import { OID_BYTES, OID_HEX_LENGTH, type Oid } from './oid.ts';
+import { OID_BYTES, OID_HEX_LENGTH, type Oid, oidFromBytes } from './oid.ts';
 
 const FIRST_CAPACITY = 64;
 const WORD_BYTES = 4;
@@ -61,7 +61,7 @@ export class OidTable {
     for (let word = 0; word < WORDS; word++) {
       idView.setUint32(word * WORD_BYTES, this.#words[index * WORDS + word]!);
     }
-    return idBytes.toString('hex');
+    return oidFromBytes(idBytes, 0);
   }
 
   /** The slot that holds the id at `words[at]`, or the free one where it belongs. */
@@ -99,7 +99,7 @@ export class OidTable {
   }
 }
 
-const idBytes = Buffer.from(new ArrayBuffer(OID_BYTES));
+const idBytes = new Uint8Array(OID_BYTES);
 const idView = new DataView(idBytes.buffer);
 
 function readWords(oid: Oid): void {

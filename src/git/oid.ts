@@ -1,8 +1,8 @@
 /**
  * Object ids (oids) as Git writes them: 40 lower-case hex digits of a SHA-1.
  *
- * They are kept as strings, because they are map keys almost everywhere; the few places that read them from
- * binary data (tree-less packs, ref-deltas) convert with `oidFromBytes`.
+ * They are strings, because they are map keys almost everywhere. Where a push has thousands of them, an `OidTable`
+ * stores them.
  */
 import { createHash } from 'node:crypto';
 import { sha1OfSmall, SMALL_BYTES } from './sha1.ts';
@@ -21,9 +21,35 @@ export function isOid(text: string): boolean {
   return OID_PATTERN.test(text);
 }
 
+const DIGITS = Buffer.from('0123456789abcdef');
+const IS_DIGIT = new Uint8Array(256);
+for (const code of DIGITS) IS_DIGIT[code] = 1;
+
+/**
+ * The characters of the id that is made next. A push makes hundreds of thousands of ids, and the methods of Buffer take
+ * twice as long, because each call leaves the engine.
+ */
+const codes = Array.from({ length: OID_HEX_LENGTH }, () => 0);
+
 /** The id stored in the 20 bytes at `offset`. */
 export function oidFromBytes(bytes: Uint8Array, offset: number): Oid {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + offset, OID_BYTES).toString('hex');
+  for (let i = 0; i < OID_BYTES; i++) {
+    const byte = bytes[offset + i]!;
+    codes[2 * i] = DIGITS[byte >>> 4]!;
+    codes[2 * i + 1] = DIGITS[byte & 0xf]!;
+  }
+  return String.fromCharCode(...codes);
+}
+
+/** The id that stands in hexadecimal digits between `start` and `end`; null if something else does. */
+export function oidFromHex(bytes: Uint8Array, start: number, end: number): Oid | null {
+  if (end - start !== OID_HEX_LENGTH) return null;
+  for (let i = 0; i < OID_HEX_LENGTH; i++) {
+    const code = bytes[start + i]!;
+    if (IS_DIGIT[code] === 0) return null;
+    codes[i] = code;
+  }
+  return String.fromCharCode(...codes);
 }
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
@@ -31,6 +57,6 @@ export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 /** The id of an object: SHA-1 over `<type> <length>` NUL and the content. */
 export function hashObject(type: ObjectType, content: Uint8Array): Oid {
   const head = `${type} ${content.byteLength}\0`;
-  if (content.byteLength <= SMALL_BYTES) return sha1OfSmall(head, content);
+  if (content.byteLength <= SMALL_BYTES) return oidFromBytes(sha1OfSmall(head, content), 0);
   return createHash('sha1').update(head).update(content).digest('hex');
 }

@@ -14,7 +14,9 @@ import { DELIM_PKT, encodePktLine, FLUSH_PKT, MAX_PKT_PAYLOAD_BYTES, readPacket 
 import { ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
-/** Refs of one list that are kept. Each costs some 200 bytes, and the largest public repositories have half a million. */
+/**
+ * Refs of one list that are kept. Each costs some 200 bytes, and the largest public repositories have half a million.
+ */
 export const MAX_REFS = 20_000;
 /** What a ref takes in a list and in an advertisement, besides its line in both. */
 const REF_BYTES = 200;

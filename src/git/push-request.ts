@@ -31,7 +31,10 @@ const LINE_OVERHEAD = 64;
  */
 const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
 
-/** Nobody who means well sends more commands than that, and then only a client's patience bounds how long they are kept. */
+/**
+ * Nobody who means well sends more commands than that, and then only a client's patience bounds how long they are
+ * kept.
+ */
 const COUNTED_FROM = 64 * 1024;
 const COUNTED_STEP = 64 * 1024;
 

@@ -15,11 +15,14 @@ const LENGTH_BYTES = 8;
 const message = new Uint8Array(SMALL_BYTES + 2 * BLOCK_BYTES);
 const messageView = new DataView(message.buffer);
 const schedule = new Int32Array(80);
-const digest = Buffer.from(new ArrayBuffer(20));
+const digest = new Uint8Array(20);
 const digestView = new DataView(digest.buffer);
 
-/** SHA-1 in hex of `head`, of at most 64 ASCII characters, and `content`, of at most SMALL_BYTES, behind it. */
-export function sha1OfSmall(head: string, content: Uint8Array): string {
+/**
+ * SHA-1 of `head`, of at most 64 ASCII characters, and `content`, of at most SMALL_BYTES, behind it. The result is
+ * valid until the next call.
+ */
+export function sha1OfSmall(head: string, content: Uint8Array): Uint8Array {
   for (let i = 0; i < head.length; i++) message[i] = head.charCodeAt(i);
   message.set(content, head.length);
   const length = head.length + content.byteLength;
@@ -33,7 +36,7 @@ export function sha1OfSmall(head: string, content: Uint8Array): string {
   digestView.setInt32(12, 0x10325476);
   digestView.setInt32(16, 0xc3d2e1f0);
   for (let at = 0; at < end; at += BLOCK_BYTES) addBlock(digestView, messageView, at, schedule);
-  return digest.toString('hex');
+  return digest;
 }
 
 /** Four loops, because a single loop that chooses its function in each round takes 1.5 times as long. */

@@ -3,8 +3,8 @@
  * have written most.
  *
  * The rule is that of dynamic thresholds in shared buffers (Choudhury and Hahne, 1998): a client may write as long as
- * more is left than it has had itself. It needs no list of the greediest. Whoever has had more is refused earlier, and a
- * client that has had nothing is served to the end. The rule applies to the last fifth only: before that, nobody is
+ * more is left than it has had itself. It needs no list of the greediest. Whoever has had more is refused earlier, and
+ * a client that has had nothing is served to the end. The rule applies to the last fifth only: before that, nobody is
  * refused.
  *
  * Pure. A write is a push, a comment or an issue.

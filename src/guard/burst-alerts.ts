@@ -29,7 +29,8 @@ export interface BusiestClient {
 
 /**
  * What is to be told now, for the next question; null: nothing.
- * @param hasBegun whether the burst begins with this push. @param busiest costs time, so it is asked for only if needed.
+ * @param hasBegun whether the burst begins with this push. @param busiest costs time, so it is asked for only if
+ * needed.
  */
 export function burstToTell(
   told: ToldBurst | null,

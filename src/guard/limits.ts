@@ -59,8 +59,8 @@ export const OPEN_LIMITS = {
     countedFor: 'client',
   },
   /**
-   * Each clone, fetch and push begins with one: four clones a second are enough for a class behind one address. The fetch
-   * itself has no limit (contract, 4.7). A form that reads a repository costs the host about as much.
+   * Each clone, fetch and push begins with one: four clones a second are enough for a class behind one address. The
+   * fetch itself has no limit (contract, 4.7). A form that reads a repository costs the host about as much.
    */
   discoveries: {
     variable: 'LIMIT_DISCOVERIES',
@@ -112,8 +112,8 @@ export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
 
 /**
  * Alerts about moderation. Anyone with three addresses can get a pseudonym flagged, so they are limited. `nobody`:
- * pseudonyms without comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that of
- * the others.
+ * pseudonyms without comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that
+ * of the others.
  */
 export const MODERATION_ALERT_LIMITS = {
   news: { most: 20, withinMs: HOUR_MS },

@@ -1,6 +1,6 @@
 /**
- * What the service writes under an anonymous comment or issue (contract, 2.5 and 2.6) and, where a repository wants that,
- * under a pull request; and how it finds its own line again. The author's words above it are never touched.
+ * What the service writes under an anonymous comment or issue (contract, 2.5 and 2.6) and, where a repository wants
+ * that, under a pull request; and how it finds its own line again. The author's words above it are never touched.
  *
  * There is a blank line before `---`. Without it, Markdown would make the body's last line a heading.
  */

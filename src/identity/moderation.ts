@@ -12,7 +12,10 @@ export const COOLDOWN_MS = 6 * HOUR_MS;
 /** How many active reports flag a pseudonym, and how many block it permanently. */
 export const FLAG_THRESHOLD = 3;
 export const BLOCK_THRESHOLD = 6;
-/** How many /64 networks of one /48 count: a free tunnel has 65,536 of them, and two neighbours may share a provider's /48. */
+/**
+ * How many /64 networks of one /48 count: a free tunnel has 65,536 of them, and two neighbours may share a provider's
+ * /48.
+ */
 export const REPORTS_PER_SITE = 2;
 
 export type ModerationState = 'registered' | 'flagged' | 'blocked';
@@ -44,7 +47,10 @@ export interface ModerationFacts {
   readonly cooldownUntil: number;
   /** Blocking is permanent: pruning does not undo it. */
   readonly isBlocked: boolean;
-  /** When the operator has pardoned it; 0: never. Reports until then count no more, and keep their reporters from repeating them. */
+  /**
+   * When the operator has pardoned it; 0: never. Reports until then count no more, and keep their reporters from
+   * repeating them.
+   */
   readonly pardonedAt: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Whether a push is accepted (contract, 4.6): first the panic switch, then the limits of its address and what is left to
- * the bot account, then its work.
+ * Whether a push is accepted (contract, 4.6): first the panic switch, then the limits of its address and what is left
+ * to the bot account, then its work.
  *
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */

@@ -29,8 +29,6 @@ export interface PushSettings {
   readonly prUpdatePolicy: 'hash' | 'key';
   /** What to do when the author's name would become public. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
-  /** Length of the push as the client announces it; 0: it does not, as with more than a megabyte. */
-  readonly announcedBytes: number;
   /** The client of the person who pushes. */
   readonly client: GitClient;
   /** What pull requests end with if the repository's policy asks for it. */

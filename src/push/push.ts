@@ -6,7 +6,6 @@
  * so that a retry starts afresh. If a push dies in between, the person pushes again: see claims.ts.
  */
 import type { ByteReader } from '../git/byte-reader.ts';
-import type { PushRequest } from '../git/push-request.ts';
 import { utf8 } from '../git/bytes.ts';
 import type { RecordedPush } from '../durable/pull-request.ts';
 import type { PullRequest } from '../host/code-host.ts';
@@ -26,9 +25,10 @@ import { type Preparation, prepare, type PushSettings } from './preparation.ts';
 import { previewed } from './preview.ts';
 import { isUnknown, propose } from './pull-request/propose.ts';
 import type { PushHost } from './push-host.ts';
-import { parsePushOptions, type PushOptions, workBranch } from './command/push-options.ts';
-import { takeMemory } from './push-memory.ts';
+import { type PushOptions, workBranch } from './command/push-options.ts';
+import { bufferBytes } from './push-memory.ts';
 import type { PushRun } from './push-run.ts';
+import type { PushedRequest } from './pushed-request.ts';
 import { planRelay } from './relay-plan.ts';
 import { Refusal, toRefusal } from './reply/refusal.ts';
 import { Reply, type WriteBytes } from './reply/reply.ts';
@@ -48,7 +48,7 @@ export class Push {
   readonly #run: PushRun;
   readonly #settings: PushSettings;
   readonly #target: RepositoryName;
-  readonly #request: PushRequest;
+  readonly #request: PushedRequest;
   readonly #commands: CommandPlan;
   readonly #claims: Claims;
   readonly #startedAt: number;
@@ -67,7 +67,7 @@ export class Push {
     host: PushHost,
     settings: PushSettings,
     target: RepositoryName,
-    request: PushRequest,
+    request: PushedRequest,
     logger: Logger,
   ) {
     const reply = new Reply(request.capabilities);
@@ -136,6 +136,7 @@ export class Push {
       this.#branch?.settle(),
       this.#run.host.admission.leave(),
     ]);
+    this.#run.host.memory.end();
   }
 
   /** Replaces `conclude` and `end` if the body was over its limit, which the HTTP status says. Never rejects. */
@@ -150,10 +151,12 @@ export class Push {
       await drain(reader);
       return null;
     }
-    const parsed = parsePushOptions(this.#request.pushOptions);
+    const { parsed } = this.#request;
     if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
     const { options } = parsed;
-    await takeMemory(this.#run.host.memory, this.#settings.announcedBytes);
+    const { memory } = this.#run.host;
+    await memory.makeRoom(bufferBytes(0));
+    memory.use(bufferBytes(0));
     await this.#run.reply.progress(...options.warnings);
     if (!options.preview) {
       void this.#run.host.connectAhead('push');
@@ -201,7 +204,7 @@ export class Push {
 
   #giveMemoryBack(): void {
     this.#relay?.free();
-    this.#run.host.memory.end();
+    this.#run.host.memory.release();
   }
 
   /** Null if the check is off. */

@@ -7,7 +7,6 @@
 import type { ByteReader } from '../git/byte-reader.ts';
 import { closedEvent } from '../events/host-event.ts';
 import type { GitClient } from '../git/git-client.ts';
-import type { PushRequest } from '../git/push-request.ts';
 import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { HostError } from '../host/host-error.ts';
 import { fullName, type RepositoryName } from '../host/repository-name.ts';
@@ -19,8 +18,9 @@ import { HostSteps } from './reply/host-steps.ts';
 import { countPush } from './reply/outcome.ts';
 import type { PushSettings } from './preparation.ts';
 import type { PushHost } from './push-host.ts';
-import { parsePushOptions, type PushOptions, workBranch } from './command/push-options.ts';
+import { type PushOptions, workBranch } from './command/push-options.ts';
 import type { PushRun } from './push-run.ts';
+import type { PushedRequest } from './pushed-request.ts';
 import { findPullRequest, publicRepository } from './command/push-target.ts';
 import { Refusal, toRefusal } from './reply/refusal.ts';
 import { Reply, type WriteBytes } from './reply/reply.ts';
@@ -33,15 +33,9 @@ export interface WithdrawalRequest {
 }
 
 /** Null if the push is anything else. */
-export function withdrawalOf({
-  commandList,
-  pushOptions,
-  capabilities,
-}: PushRequest): WithdrawalRequest | null {
+export function withdrawalOf({ commandList, capabilities, parsed }: PushedRequest): WithdrawalRequest | null {
   const refName = deletedBranch(commandList);
-  if (refName === null) return null;
-  const parsed = parsePushOptions(pushOptions);
-  if (parsed.kind === 'invalid' || parsed.options.prHash === null) return null;
+  if (refName === null || parsed.kind === 'invalid' || parsed.options.prHash === null) return null;
   const { options } = parsed;
   return { refName, prHash: parsed.options.prHash, options, capabilities };
 }

@@ -1,7 +1,7 @@
 /**
- * Which pr_hashes a push has recorded, in D1: so that a page for a made-up hash, or a push that names one, wakes no object,
- * which on one machine would leave a file. The objects' outboxes add to it some milliseconds after the push. A pull
- * request that is older than the list enters it with its next push or event. Schema: migrations/.
+ * Which pr_hashes a push has recorded, in D1: so that a page for a made-up hash, or a push that names one, wakes no
+ * object, which on one machine would leave a file. The objects' outboxes add to it some milliseconds after the push. A
+ * pull request that is older than the list enters it with its next push or event. Schema: migrations/.
  */
 import type { Logger } from '../log.ts';
 

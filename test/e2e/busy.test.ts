@@ -9,7 +9,7 @@ import { useTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { pushBody, RECEIVE_PACK, send } from './support/wire.ts';
 
-/** They fill the pool but for 190 KiB, and one of them takes the large place. */
+/** They fill the pool but for 250 KiB, and one of them takes the large place. */
 const CLIENTS = 64;
 const ANNOUNCED_BYTES = 260;
 const PACK_HEADER = Buffer.from('5041434b0000000200000005', 'hex');

@@ -81,6 +81,15 @@ describe('parseCommit', () => {
     ['Charles <c@example.org> -5 +0000', 0],
     ['Charles <c@example.org> 99999999999999999999 +0000', 0],
     ['Charles <c@example.org> 1700000100', 0],
+    ['Charles <c@example.org> 1700000100 +000', 0],
+    ['Charles <c@example.org> 1700000100 00000', 0],
+    ['Charles <c@example.org> 1700000100 +00x0', 0],
+    ['Charles <c@example.org> 1700000100+0000', 0],
+    ['Charles <c@example.org> x1700000100 +0000', 0],
+    ['Charles <c@example.org> 999999999999999 +0000', 999_999_999_999_999],
+    ['Charles <c@example.org> 1000000000000000 +0000', 0],
+    ['Charles <c@example.org>  +0000', 0],
+    ['7 +0000', 7],
     ['Charles <c@example.org>', 0],
     ['', 0],
   ])('reads the date of "%s" as %i', (committer, expected) => {
@@ -133,6 +142,24 @@ const anonymous = (content: Uint8Array, parents: string[] = []) =>
   textOf(encodeAnonymousCommit(parseCommit(content), parents, BOT, NOW));
 
 describe('encodeAnonymousCommit', () => {
+  it('writes a head of any length, and names in UTF-8', () => {
+    const parents = Array.from({ length: 100 }, (_, index) => oidNumber(index));
+    const bot = { name: 'bót', email: 'a@example.org' };
+    const { tree } = parseCommit(commitContent({}));
+    for (const named of [parents, parents.slice(0, 1), []]) {
+      const content = encodeAnonymousCommit(
+        { tree, encoding: null, message: Buffer.from('m') },
+        named,
+        bot,
+        NOW,
+      );
+      const lines = named.map((parent) => `parent ${parent}\n`).join('');
+      const signature = `bót <a@example.org> ${NOW} +0000`;
+      const expected = `tree ${tree}\n${lines}author ${signature}\ncommitter ${signature}\n\nm`;
+      expect(Buffer.from(content).toString()).toBe(expected);
+    }
+  });
+
   it('holds tree, parents, the bot, the service time in UTC and the message, and nothing else', () => {
     const original = commitContent({
       parents: [oidNumber(1), oidNumber(2)],

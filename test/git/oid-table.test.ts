@@ -77,6 +77,21 @@ describe('ByteArrays', () => {
     expect(given.every((bytes, index) => Buffer.compare(arrays.at(index), bytes) === 0)).toBe(true);
   });
 
+  it('forgets the last one, and takes its place again', () => {
+    const arrays = new ByteArrays();
+    for (const length of [3, 65_536, 70_000]) arrays.push(new Uint8Array(length).fill(1));
+    arrays.pop();
+    arrays.pop();
+    arrays.push(new Uint8Array(5).fill(2));
+    arrays.allocate(4).fill(3);
+    expect(arrays).toHaveLength(3);
+    expect(Array.from(arrays, (bytes) => [...bytes])).toEqual([
+      [1, 1, 1],
+      [2, 2, 2, 2, 2],
+      [3, 3, 3, 3],
+    ]);
+  });
+
   it('gives its memory back at once', () => {
     const arrays = new ByteArrays();
     arrays.push(Uint8Array.of(1, 2, 3));

@@ -1,5 +1,6 @@
 /**
- * Raises alerts and delivers them to the operator's topic; without a topic there is nobody to tell, and nothing is kept.
+ * Raises alerts and delivers them to the operator's topic; without a topic there is nobody to tell, and nothing is
+ * kept.
  *
  * An address is in memory only, for the first attempt; a later one names its pseudonym, which is all that is stored.
  */

@@ -1,6 +1,6 @@
 /**
- * What is wrong with the bot's accounts, as the operator was last told: several may find it out at once, and once a day is
- * enough.
+ * What is wrong with the bot's accounts, as the operator was last told: several may find it out at once, and once a
+ * day is enough.
  */
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 

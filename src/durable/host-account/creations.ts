@@ -1,5 +1,6 @@
 /**
- * What the account has created in the last hour, or is about to create: each once, until it is an hour old or given back.
+ * What the account has created in the last hour, or is about to create: each once, until it is an hour old or given
+ * back.
  *
  * Cost: one write for each, which no answer waits for. If the machine stops before it is on disk, it is forgotten.
  */

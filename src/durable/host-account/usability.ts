@@ -1,6 +1,6 @@
 /**
- * Whether the account's code host can be used, as it was found out last. It outlives the object, which sleeps between two
- * runs that ask for it.
+ * Whether the account's code host can be used, as it was found out last. It outlives the object, which sleeps between
+ * two runs that ask for it.
  */
 import type { HostCheck } from '../../host/host-check.ts';
 import type { HostKind } from '../../host/kinds.ts';

@@ -154,7 +154,10 @@ export class SqlComments {
     this.#sql.exec('UPDATE attempts SET chore = ?', kind);
   }
 
-  /** Takes back what was ordered, where it is not done, and orders its opposite where that is possible. Answers for how many. */
+  /**
+   * Takes back what was ordered, where it is not done, and orders its opposite where that is possible. Answers for how
+   * many.
+   */
   restore(now: number): number {
     this.#sql.exec('UPDATE attempts SET chore = NULL WHERE chore IS NOT NULL');
     this.#sql.exec('UPDATE comments SET chore = NULL WHERE chore IS NOT NULL');

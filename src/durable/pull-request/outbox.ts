@@ -64,7 +64,8 @@ export class Outbox {
   }
 
   /**
-   * Hands over every entry that is due, oldest first. Answers when to come back, in milliseconds since 1970; null: never.
+   * Hands over every entry that is due, oldest first. Answers when to come back, in milliseconds since 1970; null:
+   * never.
    */
   async empty(now: number, deliver: (entry: OutboxEntry) => Promise<Delivery>): Promise<number | null> {
     this.prepare();

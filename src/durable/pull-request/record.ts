@@ -43,8 +43,8 @@ interface RecordRow extends Record<string, SqlStorageValue> {
 }
 
 /**
- * Under which the key of the code host is stored, if it is another than the first, which was once the only one. It is no
- * column: a version from then names none when it writes a row, and may come back.
+ * Under which the key of the code host is stored, if it is another than the first, which was once the only one. It is
+ * no column: a version from then names none when it writes a row, and may come back.
  */
 const HOST_KEY = 'host';
 

@@ -13,7 +13,10 @@ export const MAX_OBJECT_BYTES = 10 * MiB;
  */
 export const MAX_KEPT_BYTES = 24 * MiB;
 
-/** Overhead of a kept object: its id and its place, and the commit that replaces it, twice: on its own, and as an entry. */
+/**
+ * Overhead of a kept object: its id and its place, and the commit that replaces it, twice: on its own, and as an
+ * entry.
+ */
 export const KEPT_OBJECT_BYTES = 768;
 
 /**

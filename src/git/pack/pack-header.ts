@@ -1,4 +1,6 @@
-/** The header of a pack (gitformat-pack, "pack-*.pack files"), and the error of everything that is wrong with a pack. */
+/**
+ * The header of a pack (gitformat-pack, "pack-*.pack files"), and the error of everything that is wrong with a pack.
+ */
 import { ProtocolError } from '../protocol-error.ts';
 
 export const PACK_HEADER_BYTES = 12;
@@ -11,7 +13,8 @@ export function badPack(message: string): ProtocolError {
 
 /**
  * The number of entries.
- * @param bytes at least PACK_HEADER_BYTES. @throws ProtocolError `bad-pack` unless they begin with a header of version 2.
+ * @param bytes at least PACK_HEADER_BYTES. @throws ProtocolError `bad-pack` unless they begin with a header of version
+ * 2.
  */
 export function parsePackHeader(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset);

@@ -1,10 +1,10 @@
 /**
  * Parses a pack as it arrives, chunk by chunk (gitformat-pack, "pack-*.pack files").
  *
- * Commits and tags (or all objects, if that is wanted) are inflated and handed to the listener; other entries are handed on as views of the
- * chunks they came in, in runs as long as they can be: a pack that writes its commits first costs one view a
- * chunk from there on. To find where an entry ends its zlib stream is walked, but not inflated. The pack's
- * structure, its sizes and its checksum are verified; the content of passed entries is the host's to check.
+ * Commits and tags (or all objects, if that is wanted) are inflated and handed to the listener; other entries are
+ * handed on as views of the chunks they came in, in runs as long as they can be: a pack that writes its commits first
+ * costs one view a chunk from there on. To find where an entry ends its zlib stream is walked, but not inflated. The
+ * pack's structure, its sizes and its checksum are verified; the content of passed entries is the host's to check.
  *
  * Synchronous and free of I/O. Cost: one walk over the pack, its SHA-1, and no allocation for each entry.
  */

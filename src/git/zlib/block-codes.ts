@@ -20,8 +20,8 @@ import {
 import { BUCKET_SHIFT, HuffmanCode, buildTable } from './huffman-table.ts';
 
 /**
- * A subtable with n index bits holds the codes of n + 1 or more symbols, and n is at most 5. So 286 symbols need at most
- * 286 / 6 * 2^5 entries behind the first levels, and 30 symbols 30 / 6 * 2^5.
+ * A subtable with n index bits holds the codes of n + 1 or more symbols, and n is at most 5. So 286 symbols need at
+ * most 286 / 6 * 2^5 entries behind the first levels, and 30 symbols 30 / 6 * 2^5.
  */
 const TABLE_ENTRIES = SUBTABLES_AT + 2048;
 
@@ -29,7 +29,10 @@ const CODE_LENGTH_SYMBOLS = 19;
 const MAX_CODE_LENGTH_BITS = 7;
 const CODE_LENGTH_MASK = (1 << MAX_CODE_LENGTH_BITS) - 1;
 const COPY_PREVIOUS = 16;
-/** Bits 0..9 as in all entries; bits 16..20: length, or 16 for the previous one; bits 24..31: times, without extra bits. */
+/**
+ * Bits 0..9 as in all entries; bits 16..20: length, or 16 for the previous one; bits 24..31: times, without extra
+ * bits.
+ */
 const CODE_LENGTH_TEMPLATES = Int32Array.from(
   { length: CODE_LENGTH_SYMBOLS },
   (_, i) => (1 << 24) | (i << 16),

@@ -37,8 +37,8 @@ const MAX_MATCH_BYTES = 258;
 /** Output that is passed on at once, at most. */
 const PIECE_BYTES = 2 * WINDOW_BYTES;
 /**
- * Longest stream for each byte of output. A literal takes at most 15 bits and a match of three bytes at most 48, so only
- * headers of blocks and empty blocks can make a stream longer than this and the allowance.
+ * Longest stream for each byte of output. A literal takes at most 15 bits and a match of three bytes at most 48, so
+ * only headers of blocks and empty blocks can make a stream longer than this and the allowance.
  */
 const MAX_STREAM_BYTES_PER_BYTE = 2;
 /** For headers: a stream may be flushed many times, and its checksum and blocks may hold a little output. */
@@ -89,7 +89,10 @@ export class ZlibWalker {
     return this.#slidOut + this.#symbols.produced;
   }
 
-  /** Blocks with a header of their own in all streams so far. Reading such a header costs as much as kilobytes of content. */
+  /**
+   * Blocks with a header of their own in all streams so far. Reading such a header costs as much as kilobytes of
+   * content.
+   */
   get dynamicBlocks(): number {
     return this.#dynamicBlocks;
   }

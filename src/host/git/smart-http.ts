@@ -122,7 +122,10 @@ export class SmartHttp {
     }
   }
 
-  /** Reads an answer's body. @throws HostError of `parse`; `unreachable` if the body is not what it expects */
+  /**
+   * Reads an answer's body.
+   * @throws HostError `unreachable` if it is not what `parse` expects, or what `parse` throws.
+   */
   async read<T>(
     response: Response,
     limits: Omit<BodyLimits, 'timeoutMs'>,

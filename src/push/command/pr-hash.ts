@@ -2,8 +2,8 @@
 const BYTES = 6;
 
 /**
- * A new one. It has at least one letter: JGit takes the line `PR hash:  859747725008` for a progress count, and breaks off
- * because the number is too large.
+ * A new one. It has at least one letter: JGit takes the line `PR hash:  859747725008` for a progress count, and breaks
+ * off because the number is too large.
  */
 export function newPrHash(): string {
   for (;;) {

@@ -16,6 +16,7 @@ import { hiddenCommit, lateCommit, PackRewriter } from '../../git/pack/pack-rewr
 import { classifyObjects } from '../../git/pushed-objects.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
 import { isForkGone } from './fork.ts';
+import { bufferBytes } from '../push-memory.ts';
 import { hostStep, type HostSteps } from '../reply/host-steps.ts';
 import type { IdentityGuard, ReadBases } from '../rewriting/identity-guard.ts';
 import { type NamedCommits, namedCommits } from '../rewriting/named-commits.ts';
@@ -28,8 +29,8 @@ import type { UpstreamHistory } from '../upstream/upstream-history.ts';
 const WAITING_BYTES = 1024 * 1024;
 
 /**
- * Room for what a chunk leaves in memory, for each of its bytes: commits are inflated, and each costs something besides.
- * Once files are passed on, only the chunk itself is left.
+ * Room for what a chunk leaves in memory, for each of its bytes: commits are inflated, and each costs something
+ * besides. Once files are passed on, only the chunk itself is left.
  */
 const ROOM_FOR_COMMITS = 8;
 const ROOM_FOR_FILES = 2;
@@ -73,6 +74,7 @@ export class PackRelay {
   #whole: readonly Uint8Array[] | null = null;
   /** What `finish` has sent. */
   #rest: readonly Uint8Array[] = [];
+  #arrivedBytes = 0;
   #cleared: Promise<void> = Promise.resolve();
   #waitingBytes = 0;
   #objectCount = 0;
@@ -97,8 +99,7 @@ export class PackRelay {
    */
   async receive(reader: ByteReader): Promise<void> {
     for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
-      const room = this.#rewritten === null ? ROOM_FOR_COMMITS : ROOM_FOR_FILES;
-      await this.#plan.memory.makeRoom(room * chunk.byteLength);
+      await this.#takeMemory(chunk.byteLength);
       this.#rewriter.scan(chunk);
       this.#waitingBytes += chunk.byteLength;
       if (this.#upload === undefined && this.#waitingBytes <= WAITING_BYTES) continue;
@@ -169,6 +170,16 @@ export class PackRelay {
     this.#rewriter.free();
     this.#whole = null;
     this.#rest = [];
+  }
+
+  /** For the next bytes of the pack. */
+  async #takeMemory(bytes: number): Promise<void> {
+    const { memory } = this.#plan;
+    const buffers = bufferBytes(this.#arrivedBytes + bytes) - bufferBytes(this.#arrivedBytes);
+    const room = this.#rewritten === null ? ROOM_FOR_COMMITS : ROOM_FOR_FILES;
+    await memory.makeRoom(buffers + room * bytes);
+    memory.use(buffers);
+    this.#arrivedBytes += bytes;
   }
 
   #isWorthTrying(): boolean {

@@ -80,7 +80,9 @@ export class Claims {
     ]);
   }
 
-  /** Null if the answer is no, or it is on another code host. It is released also if the push ends before the answer. */
+  /**
+   * Null if the answer is no, or it is on another code host. It is released also if the push ends before the answer.
+   */
   async #claimIf(
     isWanted: Promise<boolean>,
     prHash: string,

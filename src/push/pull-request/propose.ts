@@ -34,8 +34,9 @@ export async function propose(run: PushRun, proposal: Proposal): Promise<PullReq
   return open(run, proposal).catch(async (error: unknown) => {
     const found = await findOpen(run, proposal);
     if (found !== null) return found;
-    // A branch without a pull request helps nobody. But while an attempt may have opened one, this or an earlier one, the
-    // branch stays: taking it away would close the pull request. And one that had a pull request is not ours to take.
+    // A branch without a pull request helps nobody. But while an attempt may have opened one, this or an earlier one,
+    // the branch stays: taking it away would close the pull request. And one that had a pull request is not ours to
+    // take.
     if (!mayHaveBranch && !isUnknown(error)) {
       await proposal.branch.drop((failure) =>
         run.logger.warn('a branch without a pull request stays on the fork', { error: failure }),

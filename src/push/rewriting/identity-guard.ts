@@ -1,7 +1,7 @@
 /**
  * Prevents people from publishing their names by mistake. It takes the names and addresses in the headers of pushed
- * commits and tags, which the rewrite removes, and searches for them in everything else that becomes public. In files, it
- * also searches for the original ids of the commits, from which a name can be guessed.
+ * commits and tags, which the rewrite removes, and searches for them in everything else that becomes public. In files,
+ * it also searches for the original ids of the commits, from which a name can be guessed.
  */
 import type { NewCommit, NewCommits } from '../../git/new-commits.ts';
 import type { Memory } from '../../git/memory.ts';

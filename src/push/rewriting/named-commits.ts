@@ -1,8 +1,8 @@
 /**
- * Commits that Git's own words in a message name (`git revert`, `git cherry-pick -x`) and that are nobody's: neither the
- * push's own, whose ids are replaced, nor upstream's. Such a commit is probably an earlier form of the person's work,
- * from before a rebase or on another branch. Its original id is a hash over name, address and second, and whoever sees
- * it can test a guess.
+ * Commits that Git's own words in a message name (`git revert`, `git cherry-pick -x`) and that are nobody's: neither
+ * the push's own, whose ids are replaced, nor upstream's. Such a commit is probably an earlier form of the person's
+ * work, from before a rebase or on another branch. Its original id is a hash over name, address and second, and
+ * whoever sees it can test a guess.
  */
 import type { KnownHistory } from '../../git/new-commits.ts';
 import type { Oid } from '../../git/oid.ts';
@@ -18,8 +18,8 @@ export interface NamedCommits {
 }
 
 /**
- * @param isOwn whether an id is replaced, or public anyway. @param reachBack lists upstream's history further back; false
- * if it cannot. It is called only if a message names a commit that is not known yet.
+ * @param isOwn whether an id is replaced, or public anyway. @param reachBack lists upstream's history further back;
+ * false if it cannot. It is called only if a message names a commit that is not known yet.
  */
 export async function namedCommits(
   messages: Iterable<Uint8Array>,

@@ -2,8 +2,8 @@
  * Caches listings of upstream's history: in the isolate's memory for the push that follows its discovery, and in KV for
  * all other isolates.
  *
- * The key contains the host and the tips that were listed, and a tip determines its history, so an entry is never wrong.
- * If the cache fails, the history is listed again.
+ * The key contains the host and the tips that were listed, and a tip determines its history, so an entry is never
+ * wrong. If the cache fails, the history is listed again.
  */
 import type { Oid } from '../../git/oid.ts';
 import { OID_BYTES, OID_HEX_LENGTH } from '../../git/oid.ts';

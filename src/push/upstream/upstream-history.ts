@@ -122,7 +122,8 @@ export class UpstreamHistory implements KnownHistory {
   }
 
   /**
-   * Lists one window further back, and at last what upstream has got meanwhile; false if there is none, or it is too large.
+   * Lists one window further back, and at last what upstream has got meanwhile; false if there is none, or it is too
+   * large.
    * @throws HostError if the host does not answer.
    */
   async reachBack(): Promise<boolean> {

@@ -1,7 +1,7 @@
 /**
  * Git LFS, which the service does not support. git-lfs looks for its server below the remote's own address. It shows an
- * error to the person if the error has the form of its API ("Response Errors" in git-lfs' docs/api). The message says why
- * the files are missing, and what to do. 501 also tells git-lfs that there is no locking.
+ * error to the person if the error has the form of its API ("Response Errors" in git-lfs' docs/api). The message says
+ * why the files are missing, and what to do. 501 also tells git-lfs that there is no locking.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';

@@ -16,9 +16,9 @@ import type { RepositoryName } from '../../host/repository-name.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush } from '../../push/upstream/discovery.ts';
 import { newPrHash } from '../../push/command/pr-hash.ts';
-import { parsePushOptions } from '../../push/command/push-options.ts';
 import type { PushSettings } from '../../push/preparation.ts';
 import { Push } from '../../push/push.ts';
+import { isPreview, pushedRequest } from '../../push/pushed-request.ts';
 import { lookUpAhead } from '../../push/upstream/upstream-repository.ts';
 import { toRefusal } from '../../push/reply/refusal.ts';
 import type { WriteBytes } from '../../push/reply/reply.ts';
@@ -94,9 +94,20 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
   const refusal = wrongType(c, REQUEST_TYPE);
   if (refusal !== null) return refusal;
   if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, chunksOf(c.req.raw.body, bodyLimits(c)));
+  const host = pushHost(c);
+  const receiving = received(c, host, target).catch((error: unknown) => {
+    host.memory.end();
+    throw error;
+  });
+  // If the client leaves now, the push continues, because it must release what it holds.
+  c.executionCtx.waitUntil(receiving.catch(() => {}));
+  return receiving;
+}
+
+/** From the first byte to the last one. The answer is still being written then. */
+async function received(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
   const body = gitBody(c, bodyLimits(c));
   const reader = new ByteReader(body);
-  const host = pushHost(c);
   const request = await readPushRequest(reader, host.memory);
   if (request.kind === 'probe') await drain(reader);
   if (body.isOverLimit) {
@@ -105,10 +116,7 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
   }
   if (request.kind === 'probe') return result(null);
   const push = await storyOf(c, host, target, request);
-  const received = push.receive(reader);
-  // If the client leaves now, the push continues, because it must release what it holds.
-  c.executionCtx.waitUntil(received);
-  await received;
+  await push.receive(reader);
   if (body.isOverLimit) {
     c.executionCtx.waitUntil(push.abandon());
     return pushTooLarge(c, body);
@@ -123,10 +131,10 @@ async function storyOf(
   c: Context<AppEnv>,
   host: PushHost,
   target: RepositoryName,
-  request: PushRequest | FaultyRequest,
+  sent: PushRequest | FaultyRequest,
 ): Promise<PushStory> {
-  if (request.kind === 'faulty')
-    return new TurnedAway(toRefusal(request.fault, clientOf(c)), request, host.memory);
+  if (sent.kind === 'faulty') return new TurnedAway(toRefusal(sent.fault, clientOf(c)), sent, host.memory);
+  const request = pushedRequest(sent);
   // Before any other work. The address's limit is checked later, when it is known that the push opens a pull request.
   const withdrawal = withdrawalOf(request);
   const refusal = await host.admission.enter(withdrawal === null && !isPreview(request));
@@ -140,11 +148,6 @@ async function storyOf(
     : new Withdrawal(host, settings, target, withdrawal, c.var.logger);
 }
 
-function isPreview({ pushOptions }: PushRequest): boolean {
-  const parsed = parsePushOptions(pushOptions);
-  return parsed.kind === 'valid' && parsed.options.preview;
-}
-
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */
 async function conclude(
   push: PushStory,
@@ -152,9 +155,14 @@ async function conclude(
   writeTimeoutMs: number,
 ): Promise<void> {
   const writer = new TimedWriter(writable, writeTimeoutMs);
-  const isWritten = await push.conclude((bytes) => writer.write(bytes));
-  const isClosed = await writer.close();
-  await push.end(isWritten && isClosed);
+  let isAnswered = false;
+  try {
+    const isWritten = await push.conclude((bytes) => writer.write(bytes));
+    const isClosed = await writer.close();
+    isAnswered = isWritten && isClosed;
+  } finally {
+    await push.end(isAnswered);
+  }
 }
 
 function result(body: ReadableStream<Uint8Array> | null): Response {
@@ -185,7 +193,6 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
     notifyBaseUrl,
     prUpdatePolicy,
     identityCheck,
-    announcedBytes: announcedBytes(c),
     client: clientOf(c),
     pullRequestFooter: pullRequestFooter(
       serviceAddress(c.req.raw, c.var.config),

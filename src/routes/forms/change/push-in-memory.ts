@@ -7,12 +7,12 @@ import type { AppEnv } from '../../../env.ts';
 import { ByteReader } from '../../../git/byte-reader.ts';
 import { concatBytes } from '../../../git/bytes.ts';
 import { ZERO_OID } from '../../../git/oid.ts';
-import type { PushRequest } from '../../../git/push-request.ts';
 import { BAND_PROGRESS, readBands } from '../../../git/side-band.ts';
 import type { RepositoryName } from '../../../host/repository-name.ts';
 import { isolate } from '../../../metrics/isolate.ts';
 import type { PushSettings } from '../../../push/preparation.ts';
 import { Push } from '../../../push/push.ts';
+import { isPreview, pushedRequest } from '../../../push/pushed-request.ts';
 import { type BannerFacts, bannerLines } from '../../../push/reply/banner.ts';
 import { countPush } from '../../../push/reply/outcome.ts';
 import { Refusal } from '../../../push/reply/refusal.ts';
@@ -56,15 +56,15 @@ async function pushed(
   { change, base, pushOptions, names }: InMemoryPush,
 ): Promise<Pushed> {
   const host = pushHost(c);
-  const refusal = await host.admission.enter(!pushOptions.includes('preview'));
-  if (refusal !== null) return turnedAway(refusal);
-  const request: PushRequest = {
+  const request = pushedRequest({
     kind: 'push',
     commandList: [{ oldId: ZERO_OID, newId: change.tip, refName: `refs/for/${base}` }],
     capabilities: CAPABILITIES,
     pushOptions,
-  };
-  const settings = { ...pushSettings(c), ...names, announcedBytes: change.pack.byteLength };
+  });
+  const refusal = await host.admission.enter(!isPreview(request));
+  if (refusal !== null) return turnedAway(refusal);
+  const settings = { ...pushSettings(c), ...names };
   const push = new Push(host, settings, target, request, c.var.logger);
   const reply: Uint8Array[] = [];
   await push.receive(readerOf(change.pack));
