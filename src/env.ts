@@ -1,8 +1,8 @@
 /**
  * What the runtime hands to the Worker: the bindings of wrangler.toml and the variables of README.md.
  *
- * `Env` stops at src/worker.ts, the handlers in src/routes and the Durable Objects; all other code gets what it needs
- * as arguments.
+ * Code that is pure gets what it needs as arguments. `Env` goes only to what opens a binding: the Worker, its handlers
+ * and middleware, the Durable Objects, and the parts that keep something in KV, D1 or an object.
  */
 import type { HostConfig } from './config/hosts.ts';
 import type { VariableName } from './config/environment-reader.ts';

@@ -190,8 +190,11 @@ describe('further hosts', () => {
     ['a password with a slash', 'a=gitea:https://u:/hunter2@a.example'],
     ['no address', 'cb=forgejo:'],
     ['an empty part', 'cb=forgejo:https://codeberg.org,'],
-  ])('with %s are refused by name', (_, text) => {
+  ])('with %s are refused by name and number', (_, text) => {
     const [message = '', ...more] = messagesOf({ HOSTS: text });
+    const last = text.split(',').length;
+    const wrong = text.startsWith('a=gitea:https://u:p@') ? 1 : last;
+    expect(message).toMatch(new RegExp(`\\. Number ${wrong} of the list is wrong$`));
     expect(more).toEqual([]);
     expect(message).toMatch(/^HOSTS is ".*": it must be up to 20 hosts/);
     expect(message).not.toContain('hunter2');

@@ -80,7 +80,13 @@ export class EnvironmentReader {
     const text = this.#env[name];
     if (typeof text !== 'string' || text === '') return fallback;
     const value = kind.parse(text);
-    if (value === undefined) this.#report(name, text, kind.rule);
+    if (value === undefined) {
+      this.#report(
+        name,
+        text,
+        kind.faultIn === undefined ? kind.rule : `${kind.rule}. ${kind.faultIn(text)}`,
+      );
+    }
     return value ?? fallback;
   }
 

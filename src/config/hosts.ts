@@ -41,15 +41,26 @@ export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]>
     `(${FURTHER_KINDS.join(' or ')}) and the address of its server (without user name, password, path or query). ` +
     `No two hosts may have the same key or server`,
   parse(text) {
-    const hosts = text.split(',').map((part) => parseHost(part.trim()));
-    const valid = hosts.filter((host) => host !== undefined);
-    const areAllValid = valid.length === hosts.length && valid.length <= MAX_HOSTS;
-    const keys = new Set(valid.map(({ key }) => key));
-    const servers = new Set([{ url: mainUrl }, ...valid].map(hostNameOf));
-    const isEachOnce = keys.size === valid.length && servers.size === valid.length + 1;
-    return areAllValid && isEachOnce ? Object.freeze(valid) : undefined;
+    const hosts = readHosts(text, mainUrl);
+    return typeof hosts === 'number' ? undefined : Object.freeze(hosts);
   },
+  faultIn: (text) => `Number ${readHosts(text, mainUrl) as number} of the list is wrong`,
 });
+
+/** The hosts, or the number of the first entry that is wrong, counted from 1. */
+function readHosts(text: string, mainUrl: string): FurtherHost[] | number {
+  const hosts: FurtherHost[] = [];
+  const servers = new Set([hostNameOf({ url: mainUrl })]);
+  for (const part of text.split(',')) {
+    const host = parseHost(part.trim());
+    const isTaken =
+      host === undefined || hosts.some(({ key }) => key === host.key) || servers.has(hostNameOf(host));
+    if (isTaken || hosts.length === MAX_HOSTS) return hosts.length + 1;
+    hosts.push(host);
+    servers.add(hostNameOf(host));
+  }
+  return hosts;
+}
 
 function parseHost(text: string): FurtherHost | undefined {
   const [, key = '', kindText = '', address = ''] = /^([^=]*)=([^:]*):(.*)$/.exec(text) ?? [];

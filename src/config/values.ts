@@ -11,6 +11,8 @@ import type { Limit } from '../guard/sliding-window.ts';
 export interface ValueKind<T> {
   readonly rule: string;
   readonly parse: (text: string) => T | undefined;
+  /** Which part of a value that was refused is wrong, without its content; for lists. */
+  readonly faultIn?: (text: string) => string;
 }
 
 const MS_PER_SECOND = 1000;

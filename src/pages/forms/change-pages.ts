@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { Difference } from '../../edit/hunks.ts';
 import type { Page } from '../layout.ts';
+import { visibleText } from '../visible-text.ts';
 import { differenceTable } from './difference.ts';
 import { changeLink } from './folder-page.ts';
 import {
@@ -40,7 +41,7 @@ export function changeFormPage(form: ChangeForm): Page {
   const { action, token, problem, path, title, description, prHash, unfit, theirs } = form;
   const folder = path.split('/').slice(0, -1).join('/');
   return formPage(
-    isNew(form) ? `Add ${path}` : `Change ${path}`,
+    `${isNew(form) ? 'Add' : 'Change'} ${visibleText(path)}`,
     form,
     html`<a href="${changeLink(action, folder, prHash)}">Choose another file</a>`,
     unfit !== undefined
@@ -100,7 +101,7 @@ export function changePreviewPage(form: ChangeForm, { difference, lines, hasMove
           : ''
       }
       <section class="card" aria-labelledby="file">
-        <h2 id="file">${path}</h2>
+        <h2 id="file">${visibleText(path)}</h2>
         ${differenceTable(isNew(form) ? 'The new file' : 'The difference', difference)}
       </section>
       ${

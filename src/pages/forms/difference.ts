@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { Difference, ShownLine } from '../../edit/hunks.ts';
 import type { Html } from '../layout.ts';
+import { visibleText } from '../visible-text.ts';
 
 const SIGNS = { same: ' ', added: '+', removed: '−' } as const;
 
@@ -39,7 +40,7 @@ function row({ kind, before, after, text, hasEnd }: ShownLine): Html {
     <td>${before ?? ''}</td>
     <td>${after ?? ''}</td>
     <td><span aria-hidden="true">${SIGNS[kind]}</span>${word}</td>
-    <td><code>${text}</code>${end}</td>
+    <td><code>${visibleText(text)}</code>${end}</td>
   </tr>`;
 }
 

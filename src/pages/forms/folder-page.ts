@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import type { EntryKind } from '../../git/tree.ts';
 import type { Html, Page } from '../layout.ts';
+import { visibleText } from '../visible-text.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import { hidden, problemNotice } from './parts.ts';
 
@@ -85,7 +86,7 @@ export function folderPage(page: FolderPage): Page {
 function entryLink({ action, prHash }: FolderPage, { kind, name, path }: ListedEntry): Html {
   const words = path === null ? 'its name is not UTF-8, change it with Git' : KIND_WORDS[kind];
   const isOpen = path !== null && (kind === 'folder' || kind === 'file');
-  const label = kind === 'folder' ? `${name}/` : name;
+  const label = visibleText(kind === 'folder' ? `${name}/` : name);
   return html`${
     isOpen ? html`<a href="${changeLink(action, path, prHash)}">${label}</a>` : html`<span>${label}</span>`
   }
@@ -97,8 +98,8 @@ function trail({ action, folder, prHash, repository }: FolderPage): Html[] {
   const parts = folder === '' ? [] : folder.split('/');
   return ['', ...parts].map((part, index) => {
     const above = parts.slice(0, index).join('/');
-    return html`<a href="${changeLink(action, above, prHash)}">${index === 0 ? repository : part}</a>${
-        index === parts.length ? '' : ' / '
-      }`;
+    return html`<a href="${changeLink(action, above, prHash)}"
+        >${index === 0 ? repository : visibleText(part)}</a
+      >${index === parts.length ? '' : ' / '}`;
   });
 }
