@@ -89,10 +89,12 @@ async function listed() {
   const entry = `- ${person.authorName}`;
   const lines = Array.from({ length: 40 }, () => `- ${randomBytes(9).toString('hex')}`);
   const list = [...lines.slice(0, 20), `${entry.slice(0, -2)}~~`, ...lines.slice(20)];
-  await upstream.grow({ files: { 'docs/AUTHORS': `${list.join('\n')}\n` } });
+  const others = Array.from({ length: 8 }, (_, at) => [`docs/${at}.txt`, `${at}\n${noise(900)}\n`] as const);
+  await upstream.grow({ files: { 'docs/AUTHORS': `${list.join('\n')}\n`, ...Object.fromEntries(others) } });
   const clone = await person.clone(upstream.url);
   const longer = [...list.slice(0, 20), entry, ...list.slice(20)];
-  await clone.commit({ files: { 'docs/AUTHORS': `${longer.join('\n')}\n` } });
+  const changed = others.map(([name, text]) => [name, `${text}changed\n`] as const);
+  await clone.commit({ files: { 'docs/AUTHORS': `${longer.join('\n')}\n`, ...Object.fromEntries(changed) } });
   return { upstream, person, clone, found: `  docs/AUTHORS: ${entry}` };
 }
 

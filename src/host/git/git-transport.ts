@@ -9,6 +9,7 @@ import { ByteReader } from '../../git/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
+import { KEPT_OBJECT_BYTES } from '../../git/pack/limits.ts';
 import {
   encodeHistoryFetch,
   encodeObjectFetch,
@@ -103,7 +104,8 @@ export class GitTransport {
 
   /**
    * Objects by their ids, of a public repository. One request.
-   * @param maxBytes of the answer, and of the objects when they are inflated. Null: they are larger.
+   * @param maxBytes of the answer, and of the objects when they are inflated, without what each wanted one takes besides.
+   * Null: they are larger.
    * @throws HostError; `unreachable` also if the host does not have one of them.
    */
   async readObjects(
@@ -111,10 +113,11 @@ export class GitTransport {
     request: ObjectRequest,
     maxBytes: number,
   ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
+    const allBytes = maxBytes + request.wants.length * KEPT_OBJECT_BYTES;
     return this.#read(repository, 'upstream', async (caller) => {
       const body = encodeObjectFetch(request);
       const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
-      return readPackedObjects({ http: this.#http, memory: this.#memory }, response, maxBytes);
+      return readPackedObjects({ http: this.#http, memory: this.#memory }, response, allBytes);
     });
   }
 
