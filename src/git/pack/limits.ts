@@ -37,6 +37,13 @@ export const FREE_DYNAMIC_BLOCKS = 65_536;
 export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;
 
 /**
+ * What the entries of a pack may inflate to together: this, and so many bytes for each of the pack. zlib shortens zeros to
+ * a thousandth, and what is inflated is searched byte by byte. Text shrinks to a fourth, and most tables to a tenth.
+ */
+export const FREE_INFLATED_BYTES = 32 * MiB;
+export const INFLATED_BYTES_PER_PACK_BYTE = 16;
+
+/**
  * Ref-deltas that may wait before the pushed history is complete; each is remembered by its base's id, which takes so
  * many bytes.
  */

@@ -27,6 +27,8 @@ import {
 import { type KeepLimits, type KeptObject, KeptObjects } from './kept-objects.ts';
 import {
   FREE_DYNAMIC_BLOCKS,
+  FREE_INFLATED_BYTES,
+  INFLATED_BYTES_PER_PACK_BYTE,
   KEPT_OBJECT_BYTES,
   MAX_KEPT_BYTES,
   MAX_OBJECT_BYTES,
@@ -70,6 +72,13 @@ function objectTooLarge(): ProtocolError {
   );
 }
 
+function inflatesTooMuch(): ProtocolError {
+  return new ProtocolError(
+    'too-large',
+    'The files of the push are far larger than what Git sends of them. Push fewer at once.',
+  );
+}
+
 export class PackScanner {
   readonly kept: KeptObjects;
   readonly #listener: PackListener;
@@ -90,6 +99,8 @@ export class PackScanner {
   #chunkOffset = 0;
   /** Offset in the pack where the current entry's header begins. */
   #entryOffset = 0;
+  /** Of all entries so far, as their headers say. */
+  #inflatedBytes = 0;
   /** Where in the current chunk the run of passed bytes begins; -1: no run. */
   #runStart = -1;
   /** What the current entry is kept as, and its inflated bytes, in a buffer that all small entries share. */
@@ -213,6 +224,10 @@ export class PackScanner {
     const { type, size } = this.#header;
     if (size > MAX_OBJECT_BYTES) {
       throw objectTooLarge();
+    }
+    this.#inflatedBytes += size;
+    if (this.#inflatedBytes > FREE_INFLATED_BYTES + INFLATED_BYTES_PER_PACK_BYTE * this.#entryOffset) {
+      throw inflatesTooMuch();
     }
     const name = TYPE_NAMES.get(type);
     if (name !== undefined && (this.#keepsEverything || name === 'commit' || name === 'tag')) {

@@ -18,6 +18,13 @@ export interface BytePattern {
 /** Limit for all patterns together, so that the table takes a few megabytes at most. */
 export const MAX_PATTERN_BYTES = 4_096;
 
+/**
+ * Most patterns have about as many states as bytes. But where one byte may be several letters of them, they may have nearly
+ * any number.
+ */
+const MAX_STATES_PER_BYTE = 3;
+const FREE_STATES = 64;
+
 const BYTE_VALUES = 256;
 const NO_HIT = -1;
 
@@ -31,6 +38,13 @@ interface Progress {
 export const patternBytes = (patterns: readonly BytePattern[]): number =>
   patterns.reduce((sum, { classes }) => sum + classes.length, 0);
 
+const maxStates = (patterns: readonly BytePattern[]): number =>
+  FREE_STATES + MAX_STATES_PER_BYTE * patternBytes(patterns);
+
+/** What a search takes at most while it is built: each row of its table twice. */
+export const mostBytesToBuild = (patterns: readonly BytePattern[]): number =>
+  2 * maxStates(patterns) * BYTE_VALUES * Uint16Array.BYTES_PER_ELEMENT;
+
 export class ByteSearch {
   /** The next state for each state and byte. */
   readonly #next: Uint16Array;
@@ -40,7 +54,10 @@ export class ByteSearch {
   readonly #lengths: readonly number[];
   #state = 0;
 
-  /** @param patterns none of them empty. @throws RangeError over MAX_PATTERN_BYTES. */
+  /**
+   * @param patterns none of them empty.
+   * @throws RangeError over MAX_PATTERN_BYTES, or if they take far more states than they have bytes.
+   */
   constructor(patterns: readonly BytePattern[]) {
     if (patternBytes(patterns) > MAX_PATTERN_BYTES) throw new RangeError('too many patterns');
     this.#lengths = patterns.map(({ classes }) => classes.length);
@@ -59,6 +76,11 @@ export class ByteSearch {
     const ending = order.filter((index) => states[index]!.hit !== NO_HIT);
     this.#firstHit = states.length - ending.length;
     this.#hits = ending.map((index) => states[index]!.hit);
+  }
+
+  /** What its table takes. */
+  get bytes(): number {
+    return this.#next.byteLength;
   }
 
   /** Call it if the next bytes do not follow the earlier ones. */
@@ -113,6 +135,7 @@ class AutomatonBuilder {
   readonly #patterns: readonly BytePattern[];
   readonly #states: State[] = [];
   readonly #indexes = new Map<string, number>();
+  readonly #maxStates: number;
   readonly #waiting: OpenState[] = [];
   /** Bytes that begin the same patterns are of one kind; 0: they begin none. */
   readonly #kindOf = new Uint16Array(BYTE_VALUES);
@@ -123,6 +146,7 @@ class AutomatonBuilder {
 
   constructor(patterns: readonly BytePattern[]) {
     this.#patterns = patterns;
+    this.#maxStates = maxStates(patterns);
     const begun = this.#stepsOf(patterns.map((_, pattern) => ({ pattern, matched: 0 })));
     const kinds = new Map<string, number>();
     for (const [byte, begins] of begun) {
@@ -188,6 +212,7 @@ class AutomatonBuilder {
     const known = this.#indexes.get(key);
     if (known !== undefined) return known;
     const index = this.#indexes.size;
+    if (index === this.#maxStates) throw new RangeError('too many states');
     this.#indexes.set(key, index);
     this.#waiting.push({ longer, kind });
     return index;

@@ -6,8 +6,13 @@
  */
 import { OID_BYTES, type Oid, oidFromBytes } from '../oid.ts';
 
-/** A few megabytes. */
-const MAX_NAMES = 20_000;
+/** With their places, a few megabytes. */
+const MAX_NAMES = 10_000;
+const MAX_NAMES_LENGTH = 512 * 1024;
+/** No file system takes a longer name. */
+const MAX_NAME_LENGTH = 255;
+/** A mode and a blank stand before it. */
+const MAX_HEAD_BYTES = 4 * MAX_NAME_LENGTH + 7;
 /** Deeper ones are cut. */
 const MAX_DEPTH = 50;
 
@@ -21,6 +26,7 @@ interface Place {
 
 export class TreeNames {
   readonly #places = new Map<Oid, Place>();
+  #namesLength = 0;
   #hasGitlinks = false;
 
   /** Whether an entry stands for a commit of another repository (a submodule). */
@@ -54,9 +60,12 @@ export class TreeNames {
 
   /** @param head mode and name; in what a delta inserts, the mode may be missing and other bytes stand before it. */
   #addEntry(head: Uint8Array, oid: Oid, tree: Oid | null): void {
+    if (head.length > MAX_HEAD_BYTES) return;
     const [, mode, name] = /(?:(\d{5,6}) )?([^\0]*)$/.exec(Buffer.from(head).toString()) ?? [];
     if (name === undefined || name === '') return;
     if (mode === GITLINK_MODE) this.#hasGitlinks = true;
+    if (name.length > MAX_NAME_LENGTH || this.#namesLength + name.length > MAX_NAMES_LENGTH) return;
+    this.#namesLength += name.length;
     this.#places.set(oid, { name, tree });
   }
 }

@@ -215,6 +215,15 @@ describe('a bad pack', () => {
     expect(() => scan([upToTheSize])).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
 
+  it('inflates no more than a few files that are far larger than the pack', () => {
+    const content = Buffer.alloc(9 * 1024 * 1024);
+    const stream = deflateSync(content);
+    const files = (count: number) =>
+      buildPack(Array.from({ length: count }, () => ({ ...blob, declaredSize: content.length, stream })));
+    expect(() => scan([files(3).bytes])).not.toThrow();
+    expect(() => scan([files(5).bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
+  });
+
   it('stops a bomb where it passes its declared size, and does not inflate the rest', () => {
     const { bytes, offsets } = buildPack([{ ...blob, declaredSize: 10, stream: bomb }]);
     expect(() => scan([bytes.subarray(0, (offsets[0] as number) + 100)])).toThrow(
