@@ -6,6 +6,7 @@
  * by a character that replaces it in file names. A single word, such as "Ada", is too common. Upper and lower case are
  * equal.
  */
+import { decodeUtf8 } from '../bytes.ts';
 import { BOUNDARY, COPY_MARK } from './boundary.ts';
 import type { RawIdentity } from './raw-identity.ts';
 import { type ByteClass, type BytePattern, MAX_PATTERN_BYTES } from './byte-search.ts';
@@ -63,10 +64,14 @@ export function identityPatterns(
     left -= pattern.classes.length;
     return true;
   };
-  const texts = identities.flatMap((identity) => textsOf(identity, nobodys));
-  const isComplete = texts.map(wholePattern).every(add);
+  const texts: SearchedText[] = [];
+  const addText = (text: SearchedText): boolean => {
+    texts.push(text);
+    return add(wholePattern(text));
+  };
+  const isComplete = identities.every((identity) => textsOf(identity, nobodys).every(addText));
   // What only a delta needs gets the room that is left.
-  texts.flatMap(tailPatterns).every(add);
+  texts.every((text) => tailPatterns(text).every(add));
   return { patterns: [...patterns.values()], isComplete };
 }
 
@@ -105,13 +110,16 @@ function textsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<st
   const address = searchedEmail(decode(email, encoding), nobodys);
   const own = address === null ? [] : [addressText(address)];
   if (!isTelling(nameText) || isNobodys(nameText, nobodys)) return own;
+  const isUtf8 = encoding === null && decodeUtf8(name) !== null;
   return [
-    // Composed and decomposed letters look alike, and some systems write the latter.
-    nameOf(nameText.normalize('NFC').split(/\s+/).map(textClasses)),
-    nameOf(nameText.normalize('NFD').split(/\s+/).map(textClasses)),
-    nameOf(surnameFirst(nameText).map(textClasses), COMMA),
-    // In the encoding of the commit, if that is not UTF-8.
-    ...(encoding === null ? [] : [nameOf(splitWords(name).map(byteClasses))]),
+    ...[nameText, ...surnameLast(nameText)].flatMap((text) => [
+      // Composed and decomposed letters look alike, and some systems write the latter.
+      nameOf(text.normalize('NFC').split(/\s+/).map(wordClasses)),
+      nameOf(text.normalize('NFD').split(/\s+/).map(wordClasses)),
+      nameOf(surnameFirst(text).map(wordClasses), COMMA),
+    ]),
+    // In the encoding of the commit, if that is not UTF-8; some do not say theirs.
+    ...(isUtf8 ? [] : [nameOf(splitWords(name).map(byteClasses))]),
     ...own,
   ];
 }
@@ -160,6 +168,19 @@ function isTelling(name: string): boolean {
 function surnameFirst(name: string): [surname: string, others: string] {
   const words = name.normalize('NFC').split(/\s+/);
   return [words.at(-1) ?? '', words.slice(0, -1).join(' ')];
+}
+
+/** `Lovelace, Ada`, as directories of companies write names: `Ada Lovelace`. */
+function surnameLast(name: string): string[] {
+  const [, surname, others] = /^([^,]+),\s*([^,]+)$/.exec(name) ?? [];
+  return surname === undefined || others === undefined ? [] : [`${others} ${surname}`];
+}
+
+/** As a text, but what may stand between words may stand in place of a hyphen or a full stop, too. */
+function wordClasses(word: string): Letters {
+  return textClasses(word).map((letter) =>
+    letter.some((byte) => SEPARATORS.includes(byte)) ? SEPARATORS : letter,
+  );
 }
 
 /** UTF-8, each letter in both cases if both take the same number of bytes. */

@@ -11,10 +11,18 @@ export interface RawIdentity {
 const LINES = ['author ', 'committer ', 'tagger '] as const;
 const LF = 0x0a;
 const MAX_LINE_BYTES = 1_024;
+/** More than there can be patterns for. */
+const MAX_IDENTITIES = 400;
 
 /** Gathers identities from many objects, each once. */
 export class IdentityCollector {
   readonly #found = new Map<string, RawIdentity>();
+  #isComplete = true;
+
+  /** False if there are more than it gathers. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
 
   get identities(): readonly RawIdentity[] {
     return [...this.#found.values()];
@@ -41,6 +49,10 @@ export class IdentityCollector {
     if (name === undefined || email === undefined) return;
     const key = `${encoding} ${name} <${email}>`;
     if (this.#found.has(key)) return;
+    if (this.#found.size === MAX_IDENTITIES) {
+      this.#isComplete = false;
+      return;
+    }
     this.#found.set(key, {
       name: Buffer.from(name, 'latin1'),
       email: Buffer.from(email, 'latin1'),

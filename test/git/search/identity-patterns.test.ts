@@ -27,6 +27,12 @@ describe('a name', () => {
     'Ada-Lovelace',
     '(Ada\tLovelace)',
     'LOVELACE, Ada (1815-1852)',
+    '“Ada Lovelace”',
+    'Ada Lovelace’s notes',
+    '©Ada Lovelace',
+    'by Ada Lovelace—and others',
+    '作者Ada Lovelace编写',
+    Buffer.from('«Ada Lovelace»', 'latin1'),
   ])('is found in %j', (text) => {
     expect(isIn(text, identity('Ada Lovelace'))).toBe(true);
   });
@@ -39,8 +45,20 @@ describe('a name', () => {
     'Canada Lovelace',
     'Ada Lovelaces',
     'adalovelace',
+    'Ada Lovelaceé',
+    'Ada Lovelace\u0301',
   ])('is not found in %j', (text) => {
     expect(isIn(text, identity('Ada Lovelace'))).toBe(false);
+  });
+
+  it('is found as it is spoken if its header has the last one first', () => {
+    for (const text of ['Ada Lovelace', 'Lovelace, Ada'])
+      expect(isIn(text, identity('Lovelace, Ada'))).toBe(true);
+  });
+
+  it('is found with another sign in place of a hyphen', () => {
+    for (const text of ['Anne Marie Lee', 'anne_marie_lee'])
+      expect(isIn(text, identity('Anne-Marie Lee'))).toBe(true);
   });
 
   it.each(['Ada', 'A B', 'a-b c', '', '  '])('of too little to tell is not searched for: %j', (name) => {
@@ -63,6 +81,8 @@ describe('a name', () => {
     };
     expect(isIn(Buffer.from('von Jürgen Weiß', 'latin1'), who)).toBe(true);
     expect(isIn('von Jürgen Weiß', who)).toBe(true);
+    // A commit that does not say which encoding it has.
+    expect(isIn(Buffer.from('von Jürgen Weiß', 'latin1'), { ...who, encoding: null })).toBe(true);
   });
 });
 
@@ -162,6 +182,14 @@ describe('IdentityCollector', () => {
     }
     const names = collector.identities.map(({ name, email }) => `${Buffer.from(name)} ${Buffer.from(email)}`);
     expect(names).toEqual(['Ada Lovelace ada@example.org', 'Charles Babbage charles@example.org']);
+  });
+
+  it('gathers no more than anybody can search for, and says so', () => {
+    const collector = new IdentityCollector();
+    for (let at = 0; at < 5_000; at++)
+      collector.add(commitContent({ author: `${at} <${'x'.repeat(900)}> 1` }), null);
+    expect(collector.identities.length).toBeLessThan(1_000);
+    expect(collector.isComplete).toBe(false);
   });
 
   it('takes whatever stands in those lines', () => {
