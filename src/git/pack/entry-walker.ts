@@ -9,14 +9,17 @@ import { EntryHeaderReader } from './entry-header.ts';
 import { PACK_HEADER_BYTES } from './pack-header.ts';
 
 export interface ContentListener {
-  /** Answers whether to pass on the content. @param type as the pack stores it, one of the OBJ_ constants. */
-  begin(type: number, size: number): boolean;
+  /**
+   * Answers whether to pass on the content.
+   * @param type as the pack stores it, one of the OBJ_ constants. @param offset where the entry begins in the pack.
+   */
+  begin(type: number, size: number, offset: number): boolean;
   /** The next piece of the content; valid during the call only. */
   content(bytes: Uint8Array): void;
   end(): void;
 }
 
-/** While an entry is shown, the walker knows where it begins and what its base is. */
+/** While an entry is shown, the walker knows what its base is. */
 export class EntryWalker {
   readonly #listener: ContentListener;
   readonly #header = new EntryHeaderReader();
@@ -31,16 +34,6 @@ export class EntryWalker {
   constructor(listener: ContentListener) {
     this.#listener = listener;
     this.#header.begin();
-  }
-
-  /** One of the OBJ_ constants. */
-  get type(): number {
-    return this.#header.type;
-  }
-
-  /** Where the entry begins in the pack. */
-  get offset(): number {
-    return this.#entryOffset;
   }
 
   /** Of an ofs-delta: how far back its base begins. */
@@ -73,7 +66,7 @@ export class EntryWalker {
   #beginEntry(): void {
     const { type, size } = this.#header;
     this.#isInEntry = true;
-    this.#isShown = this.#listener.begin(type, size);
+    this.#isShown = this.#listener.begin(type, size, this.#entryOffset);
     if (this.#isShown) this.#walker.beginContent(size, this.#sink);
     else this.#walker.begin(size);
   }

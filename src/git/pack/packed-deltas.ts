@@ -15,6 +15,8 @@ import { PACK_HEADER_BYTES } from './pack-header.ts';
 export type FileObject = Omit<KeptObject, 'type'> & { readonly type: 'tree' | 'blob' };
 
 export interface DeltaResult extends FileObject {
+  /** Where the delta begins in the pack. */
+  readonly offset: number;
   /** Of each byte, where it is from: COPY_CONTINUES, COPY_BEGINS or INSERTED. */
   readonly origins: Uint8Array;
 }
@@ -23,6 +25,7 @@ export interface DeltaResult extends FileObject {
 const ENTRY_BYTES = 256;
 /** A push that changes more files is mostly too large for the room anyway. */
 const MAX_MISSING_BASES = 500;
+const MAX_BASES = 10_000;
 
 /** A base: the offset of an entry, or an id. */
 type BaseKey = number | Oid;
@@ -40,38 +43,45 @@ interface BaseObject {
 export class PackedDeltas implements ContentListener {
   readonly results: DeltaResult[] = [];
   readonly #walker = new EntryWalker(this);
-  readonly #full: { readonly offset: number; readonly object: BaseObject }[] = [];
+  readonly #bases: Bases;
+  /** Objects that are no deltas, but bases of some. */
+  readonly #full: (readonly [BaseKey, BaseObject])[] = [];
   readonly #waiting = new Map<BaseKey, WaitingDelta[]>();
-  readonly #memory: Pick<Memory, 'use'>;
+  readonly #memory: Pick<Memory, 'use' | 'free'>;
   #roomBytes: number;
+  /** Of the current entry. */
+  #type = OBJ_BLOB;
+  #offset = 0;
   #content = new Uint8Array(0);
   #filled = 0;
+  /** Whether there was room for all entries and all that they make. */
+  #isWhole = true;
+  /** Whether the client names an object of this pack by its id, where others name its place. */
+  #namesOwnObjects = false;
 
   /**
    * @param pieces the pack, in order, beginning with its header and without its trailer.
    * @param maxBytes for contents, deltas, bases and results together. @param memory where they are counted.
    * @throws what `memory` throws; so do the methods.
    */
-  constructor(pieces: readonly Uint8Array[], maxBytes: number, memory: Pick<Memory, 'use'>) {
+  constructor(pieces: readonly Uint8Array[], maxBytes: number, memory: Pick<Memory, 'use' | 'free'>) {
     this.#roomBytes = maxBytes;
     this.#memory = memory;
-    let headerLeft = PACK_HEADER_BYTES;
-    for (const piece of pieces) {
-      const skipped = Math.min(headerLeft, piece.length);
-      headerLeft -= skipped;
-      this.#walker.walk(piece.subarray(skipped));
-    }
-    const hasIds = [...this.#waiting.keys()].some((key) => typeof key === 'string');
-    for (const { offset, object } of this.#full) {
-      this.#resolve(offset, object);
-      if (hasIds) this.#resolve(hashObject(object.type, object.content), object);
-    }
+    this.#bases = basesIn(pieces);
+    this.#isWhole = !this.#bases.isCut;
+    walkEntries(this.#walker, pieces);
+    for (const [key, object] of this.#full) this.#resolve(key, object);
   }
 
-  begin(type: number, size: number): boolean {
-    const isWanted =
-      type === OBJ_TREE || type === OBJ_BLOB || type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA;
-    if (!isWanted || !this.#take(ENTRY_BYTES + size)) return false;
+  begin(type: number, size: number, offset: number): boolean {
+    const isFull = type === OBJ_TREE || type === OBJ_BLOB;
+    if (!isDelta(type) && !(isFull && this.#mayBeBase(offset))) return false;
+    if (!this.#take(ENTRY_BYTES + size)) {
+      this.#isWhole = false;
+      return false;
+    }
+    this.#type = type;
+    this.#offset = offset;
     this.#content = new Uint8Array(size);
     this.#filled = 0;
     return true;
@@ -83,16 +93,20 @@ export class PackedDeltas implements ContentListener {
   }
 
   end(): void {
-    const { type, offset } = this.#walker;
-    const content = this.#content;
+    const [type, offset, content] = [this.#type, this.#offset, this.#content];
     if (type === OBJ_OFS_DELTA) this.#wait(offset - this.#walker.distance, { offset, delta: content });
     else if (type === OBJ_REF_DELTA) this.#wait(this.#walker.baseOid, { offset, delta: content });
-    else this.#full.push({ offset, object: { type: type === OBJ_TREE ? 'tree' : 'blob', content } });
+    else this.#keepBase(offset, { type: type === OBJ_TREE ? 'tree' : 'blob', content });
   }
 
-  /** The bases that the pack lacks, with their sizes, as far as there is room for them. */
+  /**
+   * The bases that the pack lacks, with their sizes, as far as there is room for them. None if one of the ids might be that
+   * of a new object: nobody is to be asked for it.
+   */
   missingBases(): ReadonlyMap<Oid, number> {
     const missing = new Map<Oid, number>();
+    const usesOffsets = this.#bases.offsets.size > 0;
+    if (this.#namesOwnObjects || (!this.#isWhole && !usesOffsets)) return missing;
     for (const [key, deltas] of this.#waiting) {
       if (typeof key !== 'string' || missing.size === MAX_MISSING_BASES) continue;
       const [size = 0] = deltas.map(({ delta }) => parseDeltaHeader(delta).baseSize);
@@ -106,6 +120,21 @@ export class PackedDeltas implements ContentListener {
     for (const { type, oid, content } of bases) {
       if (type === 'tree' || type === 'blob') this.#resolve(oid, { type, content });
     }
+  }
+
+  /** Its id is known only when it has been read. */
+  #mayBeBase(offset: number): boolean {
+    return this.#bases.offsets.has(offset) || this.#bases.oids.size > 0;
+  }
+
+  #keepBase(offset: number, object: BaseObject): void {
+    const { offsets, oids } = this.#bases;
+    if (offsets.has(offset)) this.#full.push([offset, object]);
+    const oid = oids.size > 0 ? hashObject(object.type, object.content) : null;
+    if (oid !== null && oids.has(oid)) {
+      this.#full.push([oid, object]);
+      this.#namesOwnObjects = true;
+    } else if (!offsets.has(offset)) this.#giveBack(ENTRY_BYTES + object.content.length);
   }
 
   #wait(base: BaseKey, delta: WaitingDelta): void {
@@ -122,10 +151,13 @@ export class PackedDeltas implements ContentListener {
       const deltas = this.#waiting.get(base) ?? [];
       this.#waiting.delete(base);
       for (const { offset, delta } of deltas) {
-        if (!this.#take(2 * parseDeltaHeader(delta).resultSize)) continue;
+        if (!this.#take(2 * parseDeltaHeader(delta).resultSize)) {
+          this.#isWhole = false;
+          continue;
+        }
         const result = applyDelta(content, delta, Infinity);
         const oid = hashObject(type, result);
-        this.results.push({ type, oid, content: result, origins: originsOf(delta) });
+        this.results.push({ type, oid, offset, content: result, origins: originsOf(delta) });
         known.push([offset, { type, content: result }], [oid, { type, content: result }]);
       }
     }
@@ -136,5 +168,49 @@ export class PackedDeltas implements ContentListener {
     this.#memory.use(bytes);
     this.#roomBytes -= bytes;
     return true;
+  }
+
+  #giveBack(bytes: number): void {
+    this.#memory.free(bytes);
+    this.#roomBytes += bytes;
+  }
+}
+
+function isDelta(type: number): boolean {
+  return type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA;
+}
+
+/** What the deltas of a pack stand on. */
+interface Bases {
+  readonly offsets: ReadonlySet<number>;
+  readonly oids: ReadonlySet<Oid>;
+  /** There are more. */
+  readonly isCut: boolean;
+}
+
+function basesIn(pieces: readonly Uint8Array[]): Bases {
+  const [offsets, oids] = [new Set<number>(), new Set<Oid>()];
+  let isCut = false;
+  const walker: EntryWalker = new EntryWalker({
+    begin: (type, _, offset) => {
+      if (offsets.size + oids.size >= MAX_BASES) isCut = true;
+      else if (type === OBJ_OFS_DELTA) offsets.add(offset - walker.distance);
+      else if (type === OBJ_REF_DELTA) oids.add(walker.baseOid);
+      return false;
+    },
+    content: () => {},
+    end: () => {},
+  });
+  walkEntries(walker, pieces);
+  return { offsets, oids, isCut };
+}
+
+/** @param pieces of a pack, with its header. */
+function walkEntries(walker: EntryWalker, pieces: readonly Uint8Array[]): void {
+  let headerLeft = PACK_HEADER_BYTES;
+  for (const piece of pieces) {
+    const skipped = Math.min(headerLeft, piece.length);
+    headerLeft -= skipped;
+    walker.walk(piece.subarray(skipped));
   }
 }

@@ -2,7 +2,8 @@
  * Searches what a pack adds: whole files and folders, and the bytes that deltas insert. The bytes that a delta copies
  * from its base are not available, and are not new.
  */
-import { hashObject, type Oid } from '../oid.ts';
+import { concatBytes } from '../bytes.ts';
+import { hashObject, OID_BYTES, type Oid } from '../oid.ts';
 import { DeltaInserts } from '../pack/delta-inserts.ts';
 import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import type { ContentListener } from '../pack/entry-walker.ts';
@@ -14,6 +15,7 @@ import { TreeNames } from './tree-names.ts';
 const LF = 0x0a;
 /** Added before and after every text, because a pattern may require a boundary. */
 const LINE_END = Uint8Array.of(LF);
+const NOTHING = new Uint8Array(0);
 const COPIED = Uint8Array.of(COPY_MARK);
 /** Larger files are searched, too, but their ids and so their names are not known. */
 const MAX_WHOLE_BYTES = 64 * 1024;
@@ -29,21 +31,33 @@ export interface ContentHit {
   readonly pattern: number;
   /** The id of the file; null if it is unknown, because a delta's id needs its base. */
   oid: Oid | null;
-  /** Whether only what a delta inserts was searched. */
-  readonly isOfDelta: boolean;
 }
 
+/** A hit in what a delta inserts. The file as a whole may show that it is none. */
+export interface DeltaHit extends ContentHit {
+  /** Where the delta begins in the pack. */
+  readonly offset: number;
+}
+
+/** Some of them may be dismissed, and must not keep others from being found. */
+const MAX_DELTA_HITS = 1_000;
+
 export class ContentSearch implements ContentListener {
+  /** In whole files and folders. */
   readonly hits: ContentHit[] = [];
+  readonly deltaHits: DeltaHit[] = [];
   readonly names = new TreeNames();
   readonly #search: ByteSearch;
   readonly #maxHits: number;
   readonly #inserts = new DeltaInserts(this);
   #kind: 'tree' | 'blob' | 'delta' = 'blob';
   #size = 0;
+  #offset = 0;
   /** Content of a small file or folder, as it arrives. */
   readonly #whole = new Uint8Array(MAX_WHOLE_BYTES);
   #wholeLength = 0;
+  /** Nothing was inserted since the last copy. */
+  #isBehindCopy = false;
   /** Hits before the current entry. */
   #hitsBefore = 0;
   readonly #recent = new Uint8Array(RECENT_BYTES);
@@ -54,18 +68,26 @@ export class ContentSearch implements ContentListener {
     this.#maxHits = maxHits;
   }
 
-  begin(type: number, size: number): boolean {
-    if (this.hits.length >= this.#maxHits) return false;
+  begin(type: number, size: number, offset: number): boolean {
     if (type === OBJ_TREE) this.#kind = 'tree';
     else if (type === OBJ_BLOB) this.#kind = 'blob';
     else if (type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA) this.#kind = 'delta';
     else return false;
+    if (this.#isFull) return false;
     this.#size = size;
+    this.#offset = offset;
     this.#wholeLength = 0;
     this.#hitsBefore = this.hits.length;
     this.#beginText();
+    this.#isBehindCopy = false;
     if (this.#kind === 'delta') this.#inserts.begin();
     return true;
+  }
+
+  get #isFull(): boolean {
+    return this.#kind === 'delta'
+      ? this.deltaHits.length >= MAX_DELTA_HITS
+      : this.hits.length >= this.#maxHits;
   }
 
   content(bytes: Uint8Array): void {
@@ -87,13 +109,17 @@ export class ContentSearch implements ContentListener {
   }
 
   inserted(bytes: Uint8Array): void {
+    this.#isBehindCopy = false;
     this.#gather(bytes);
     this.#scan(bytes);
   }
 
   copied(): void {
+    // A delta may consist of millions of copies.
+    if (this.#isBehindCopy) return;
+    this.#isBehindCopy = true;
     this.#scan(COPIED);
-    this.names.add(this.#whole.subarray(0, this.#wholeLength), null);
+    if (this.#wholeLength > OID_BYTES) this.names.add(this.#whole.subarray(0, this.#wholeLength), null);
     this.#wholeLength = 0;
     // The search goes on: the mark may begin a pattern, too.
     this.#recentLength = 0;
@@ -119,32 +145,35 @@ export class ContentSearch implements ContentListener {
   #scan(bytes: Uint8Array): void {
     const search = this.#search;
     for (let at = search.find(bytes, 0, bytes.length); at >= 0; at = search.find(bytes, at, bytes.length)) {
-      if (this.hits.length < this.#maxHits) this.hits.push(this.#hitAt(bytes, at));
+      if (this.#isFull) continue;
+      const hit = this.#hitAt(bytes, at);
+      if (this.#kind === 'delta') this.deltaHits.push({ ...hit, offset: this.#offset });
+      else this.hits.push(hit);
     }
     this.#remember(bytes);
   }
 
   /** @param at behind the hit and the boundary that ends it. */
   #hitAt(bytes: Uint8Array, at: number): ContentHit {
-    const before = this.#recent.subarray(0, this.#recentLength);
-    const text = Buffer.concat([before, bytes.subarray(0, at + SHOWN_AFTER)]);
+    const from = Math.max(0, at - RECENT_BYTES);
+    const before = from > 0 ? NOTHING : this.#recent.subarray(0, this.#recentLength);
+    const text = concatBytes([before, bytes.subarray(from, at + SHOWN_AFTER)]);
     return {
-      excerpt: excerptAt(text, before.length + at - 1),
+      excerpt: excerptAt(text, before.length + at - from - 1),
       kind: this.#kind === 'tree' ? 'name' : 'content',
       pattern: this.#search.found,
       oid: null,
-      isOfDelta: this.#kind === 'delta',
     };
   }
 
   #remember(bytes: Uint8Array): void {
     const kept = Math.min(RECENT_BYTES - bytes.length, this.#recentLength);
     if (kept <= 0) {
-      this.#recent.set(bytes.subarray(Math.max(0, bytes.length - RECENT_BYTES)));
+      this.#recent.set(bytes.length > RECENT_BYTES ? bytes.subarray(-RECENT_BYTES) : bytes);
       this.#recentLength = Math.min(RECENT_BYTES, bytes.length);
       return;
     }
-    this.#recent.copyWithin(0, this.#recentLength - kept, this.#recentLength);
+    if (kept < this.#recentLength) this.#recent.copyWithin(0, this.#recentLength - kept, this.#recentLength);
     this.#recent.set(bytes, kept);
     this.#recentLength = kept + bytes.length;
   }

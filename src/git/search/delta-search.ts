@@ -23,7 +23,7 @@ export function searchDeltaResults(
       if (hits.length === maxHits) return hits;
       const { type, oid, content } = result;
       const kind = type === 'tree' ? 'name' : 'content';
-      hits.push({ excerpt: excerptAt(content, end - 1), kind, pattern, oid, isOfDelta: false });
+      hits.push({ excerpt: excerptAt(content, end - 1), kind, pattern, oid });
     }
   }
   return hits;

@@ -18,7 +18,7 @@ import type { PushReport } from '../../host/git/git-transport.ts';
 import { isForkGone } from './fork.ts';
 import { bufferBytes } from '../push-memory.ts';
 import { hostStep, type HostSteps } from '../reply/host-steps.ts';
-import type { IdentityGuard, ReadBases } from '../rewriting/identity-guard.ts';
+import { type IdentityGuard, MAX_RESOLVED_BYTES, type ReadBases } from '../rewriting/identity-guard.ts';
 import { type NamedCommits, namedCommits } from '../rewriting/named-commits.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Rewritten, RewrittenHistory } from '../rewriting/rewriting.ts';
@@ -116,7 +116,7 @@ export class PackRelay {
     this.#rewriter.finish();
     if (this.#rewritten === null) await this.#complete('read');
     if (this.#upload !== undefined) return;
-    this.#whole = this.#take();
+    this.#whole = this.#take(true);
     this.#cleared = this.#checkWhole(this.#whole);
     // Whoever needs it waits for it; until then nobody handles a rejection.
     this.#cleared.catch(() => {});
@@ -219,7 +219,7 @@ export class PackRelay {
     const { guard, texts } = this.#plan;
     const { history, contents } = await this.#plan.rewrite(commits, ground);
     const contentOf = ({ oid }: NewCommit) => this.#rewriter.findCommit(oid);
-    guard?.learn(commits, contentOf, this.#rewriter.kept, history.originalIds);
+    await guard?.learn(commits, contentOf, this.#rewriter.kept, history.originalIds, this.#plan.memory);
     guard?.checkMessages(history.messages);
     guard?.checkNamedCommits(await this.#namedCommits(commits, history));
     // More of upstream's history may be known now.
@@ -238,11 +238,11 @@ export class PackRelay {
     return namedCommits(messages, (oid) => own.has(oid), history, reachBack);
   }
 
-  /** The pieces that may leave now. @throws Refusal if they may not. */
-  #take(): readonly Uint8Array[] {
+  /** The pieces that may leave now. @param isWhole they are the whole pack. @throws Refusal if they may not. */
+  #take(isWhole = false): readonly Uint8Array[] {
     const pieces = this.#rewriter.take();
     for (const { byteLength } of pieces) this.#packBytes += byteLength;
-    this.#plan.guard?.checkPack(pieces);
+    this.#plan.guard?.checkPack(pieces, isWhole);
     this.#plan.guard?.decide();
     return pieces;
   }
@@ -250,7 +250,7 @@ export class PackRelay {
   async #checkWhole(pack: readonly Uint8Array[]): Promise<void> {
     const { guard, memory, readBases } = this.#plan;
     if (guard === null) return;
-    await memory.makeRoom(ROOM_FOR_DELTAS * this.#packBytes);
+    await memory.makeRoom(Math.min(MAX_RESOLVED_BYTES, ROOM_FOR_DELTAS * this.#packBytes));
     await guard.checkDeltas(pack, memory, readBases);
     guard.decide();
   }

@@ -14,6 +14,7 @@ import {
   type BytePattern,
   ByteSearch,
   MAX_PATTERN_BYTES,
+  mostBytesToBuild,
   patternBytes,
 } from '../../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
@@ -30,7 +31,7 @@ const MAX_FINDINGS = 10;
 const MAX_SHOWN_LENGTH = 100;
 const LINE_END = Uint8Array.of(0x0a);
 /** For files and folders that deltas make, and what they are made of. */
-const MAX_RESOLVED_BYTES = 2 * 1024 * 1024;
+export const MAX_RESOLVED_BYTES = 2 * 1024 * 1024;
 
 /** Answers objects of upstream, as far as they can be had. @param sizes of the objects by their ids. */
 export type ReadBases = (sizes: ReadonlyMap<Oid, number>) => Promise<Iterable<KeptObject>>;
@@ -47,12 +48,14 @@ export class IdentityGuard {
   #hasAllIds = true;
   /** Patterns of contents from this one on are original ids. */
   #firstIdPattern = 0;
-  /** Null: nothing to search for, or not known yet. */
+  /** For names, addresses and ids. Null: nothing to search for, or not known yet. */
   #search: ByteSearch | null = null;
   #contents: ContentSearch | null = null;
-  #contentSearch: ByteSearch | null = null;
-  /** In files that deltas make; the same places as in what they insert, and more. */
-  #deltaHits: readonly ContentHit[] = [];
+  /** In files that deltas make, and the deltas of which this is known. */
+  #resultHits: readonly ContentHit[] = [];
+  #resolved: ReadonlySet<number> = new Set();
+  /** Whether the files that deltas make are searched later, so that what they insert proves nothing yet. */
+  #awaitsDeltas = false;
   #walker: EntryWalker | null = null;
   /** Bytes of the pack's header that have not arrived yet. */
   #headerLeft = PACK_HEADER_BYTES;
@@ -63,26 +66,40 @@ export class IdentityGuard {
     this.#nobodys = new Set(nobodys.map((text) => text.toLowerCase()));
   }
 
-  /** Learns whom to search for. Call it before any check. */
-  learn(
+  /**
+   * Learns whom to search for. Call it before any check.
+   * @param memory where what it learns is counted; it stays counted.
+   * @throws Refusal; what `memory` throws.
+   */
+  async learn(
     commits: NewCommits,
     contentOf: (commit: NewCommit) => Uint8Array | undefined,
     kept: Iterable<KeptObject>,
     originalIds: Iterable<Oid>,
-  ): void {
-    for (const commit of commits) {
+    memory: Memory,
+  ): Promise<void> {
+    // The last one first: if there are too many people, it is more likely the one who pushes.
+    for (let back = 1; back <= commits.length && this.#collector.isComplete; back++) {
+      const commit = commits.at(-back) as NewCommit;
       const content = contentOf(commit);
       if (content !== undefined) this.#collector.add(content, commit.commit.encoding);
     }
     for (const { type, content } of kept) if (type === 'tag') this.#collector.add(content, null);
     const { patterns, isComplete } = identityPatterns(this.#collector.identities, this.#nobodys);
-    this.#isComplete = isComplete;
-    if (patterns.length > 0) this.#search = new ByteSearch(patterns);
-    // Messages and options need no search for ids, because ids in them are replaced.
-    this.#learnContents(patterns, originalIds);
+    this.#isComplete = isComplete && this.#collector.isComplete;
+    this.#firstIdPattern = patterns.length;
+    const all = [...patterns, ...this.#idPatterns(patterns, originalIds)];
+    if (all.length === 0) return;
+    const bytes = mostBytesToBuild(all);
+    await memory.makeRoom(bytes);
+    memory.use(bytes);
+    this.#search = searchFor(all);
+    memory.free(bytes - this.#search.bytes);
+    this.#contents = new ContentSearch(this.#search, MAX_FINDINGS);
+    this.#walker = new EntryWalker(this.#contents);
   }
 
-  #learnContents(names: readonly BytePattern[], originalIds: Iterable<Oid>): void {
+  #idPatterns(names: readonly BytePattern[], originalIds: Iterable<Oid>): BytePattern[] {
     const room = MAX_PATTERN_BYTES - patternBytes(names);
     const mostIds = Math.floor(room / OWN_ID_PATTERN_BYTES);
     const searchedIds: Oid[] = [];
@@ -91,12 +108,7 @@ export class IdentityGuard {
       if (!this.#hasAllIds) break;
       searchedIds.push(oid);
     }
-    this.#firstIdPattern = names.length;
-    const patterns = [...names, ...ownIdPatterns(searchedIds)];
-    if (patterns.length === 0) return;
-    this.#contentSearch = new ByteSearch(patterns);
-    this.#contents = new ContentSearch(this.#contentSearch, MAX_FINDINGS);
-    this.#walker = new EntryWalker(this.#contents);
+    return ownIdPatterns(searchedIds);
   }
 
   /** @param where the place, in the words of the message. */
@@ -118,9 +130,13 @@ export class IdentityGuard {
       );
   }
 
-  /** @param pieces of the outgoing pack, in order, beginning with its header. */
-  checkPack(pieces: readonly Uint8Array[]): void {
+  /**
+   * @param pieces of the outgoing pack, in order, beginning with its header. @param isWhole they are all of it, and
+   * `checkDeltas` follows.
+   */
+  checkPack(pieces: readonly Uint8Array[], isWhole: boolean): void {
     if (this.#walker === null) return;
+    this.#awaitsDeltas = isWhole;
     for (const piece of pieces) {
       const skipped = Math.min(this.#headerLeft, piece.length);
       this.#headerLeft -= skipped;
@@ -130,32 +146,44 @@ export class IdentityGuard {
 
   /**
    * Checks whole files, where upstream's part of them can be read: a delta copies what a new line shares with its
-   * neighbours, a part of a name, too. Only after `checkPack`.
+   * neighbours, a part of a name, too. And what it inserts may look like a part of one, and be none. Only after
+   * `checkPack`.
    * @param pack all its pieces. @param memory where its files are counted while they are searched.
    * @throws what `memory` throws.
    */
   async checkDeltas(pack: readonly Uint8Array[], memory: Memory, readBases: ReadBases): Promise<void> {
-    if (this.#contents === null || this.#contentSearch === null) return;
+    if (this.#contents === null || this.#search === null) return;
     let usedBytes = 0;
     const use = (bytes: number): void => {
       memory.use(bytes);
       usedBytes += bytes;
     };
+    const free = (bytes: number): void => {
+      memory.free(bytes);
+      usedBytes -= bytes;
+    };
     try {
-      const deltas = new PackedDeltas(pack, MAX_RESOLVED_BYTES, { use });
+      const deltas = new PackedDeltas(pack, MAX_RESOLVED_BYTES, { use, free });
       const missing = deltas.missingBases();
       if (missing.size > 0) deltas.add(await readBases(missing));
       const trees = deltas.results.filter(({ type }) => type === 'tree');
       for (const { oid, content } of trees) this.#contents.names.add(content, oid);
-      this.#deltaHits = searchDeltaResults(this.#contentSearch, deltas.results, MAX_FINDINGS);
+      this.#resultHits = searchDeltaResults(this.#search, deltas.results, MAX_FINDINGS);
+      this.#resolved = new Set(deltas.results.map(({ offset }) => offset));
     } finally {
       memory.free(usedBytes);
+      this.#awaitsDeltas = false;
     }
   }
 
   /** False: it only warns. */
   get refuses(): boolean {
     return this.#refuses;
+  }
+
+  /** Whether it may refuse the push when it has checked the deltas, more likely than not. */
+  get hasDoubts(): boolean {
+    return this.#awaitsDeltas && (this.#contents?.deltaHits.length ?? 0) > 0;
   }
 
   /** @throws Refusal if anything checked so far names the author, and this is not allowed. */
@@ -175,7 +203,7 @@ export class IdentityGuard {
 
   /** Whether the commits name someone who can be searched for. Otherwise it is no news that nobody was found. */
   get searchesForNames(): boolean {
-    return this.#search !== null;
+    return this.#firstIdPattern > 0;
   }
 
   get #hasNames(): boolean {
@@ -189,11 +217,11 @@ export class IdentityGuard {
     return [...this.#findings, ...this.#idFindings, ...contents].slice(0, MAX_FINDINGS);
   }
 
-  /** Each place once: what was found in a part of a file is in the whole, too. */
+  /** What a delta inserts counts only if the file that it makes could not be searched. */
   get #hits(): readonly ContentHit[] {
-    const hits = this.#contents?.hits ?? [];
-    if (this.#deltaHits.length === 0) return hits;
-    return [...hits.filter(({ isOfDelta }) => !isOfDelta), ...this.#deltaHits];
+    const { hits = [], deltaHits = [] } = this.#contents ?? {};
+    if (this.#awaitsDeltas) return hits;
+    return [...hits, ...this.#resultHits, ...deltaHits.filter(({ offset }) => !this.#resolved.has(offset))];
   }
 
   /** Warns if not all names could be searched for. */
@@ -237,11 +265,28 @@ export class IdentityGuard {
     if (search === null) return;
     search.reset();
     search.find(LINE_END, 0, 1);
-    let at = search.find(text, 0, text.length);
-    if (at < 0) at = search.find(LINE_END, 0, 1) < 0 ? -1 : text.length + 1;
+    const findName = (bytes: Uint8Array): number => {
+      let at = search.find(bytes, 0, bytes.length);
+      // Ids in messages and options are replaced.
+      while (at >= 0 && search.found >= this.#firstIdPattern) at = search.find(bytes, at, bytes.length);
+      return at;
+    };
+    let at = findName(text);
+    if (at < 0) at = findName(LINE_END) < 0 ? -1 : text.length + 1;
     if (at < 0 || this.#findings.length >= MAX_FINDINGS) return;
     const place = typeof where === 'string' ? where : where();
     this.#findings.push(`  ${place}: ${shown(lineAround(text, at - 1))}`);
+  }
+}
+
+function searchFor(patterns: readonly BytePattern[]): ByteSearch {
+  try {
+    return new ByteSearch(patterns);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Refusal('the authors’ names cannot be searched for', [
+      'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
+    ]);
   }
 }
 

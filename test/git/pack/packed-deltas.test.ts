@@ -89,6 +89,32 @@ describe('the deltas of a pack', () => {
     expect(deltas.results).toEqual([]);
   });
 
+  it('leave room for themselves where new files take a lot', () => {
+    const base = Buffer.from('the file of upstream, which is changed\n');
+    const delta = makeDelta(base, Buffer.concat([base, Buffer.from('more\n')]));
+    const entries: Entry[] = [
+      { type: 'blob', content: Buffer.alloc(50_000, 'x') },
+      { type: 'ref-delta', base: oidOf('blob', base), delta },
+      { type: 'blob', content: Buffer.alloc(50_000, 'y') },
+    ];
+    const deltas = deltasOf(entries, 60_000);
+    deltas.add([blob(base)].filter(({ oid }) => deltas.missingBases().has(oid)));
+    expect(deltas.results).toHaveLength(1);
+  });
+
+  it('name no base that may be a new object, even if there is no room for it', () => {
+    const [large, small] = [Buffer.alloc(50_000, 'x'), Buffer.from('a small new file\n')];
+    const onTop = (base: Uint8Array): Entry => ({
+      type: 'ref-delta',
+      base: oidOf('blob', base),
+      delta: makeDelta(base, Buffer.concat([base, Buffer.from('more\n')])),
+    });
+    const entries: Entry[] = [{ type: 'blob', content: large }, onTop(large)];
+    expect(deltasOf(entries, 40_000).missingBases().size).toBe(0);
+    const others: Entry[] = [{ type: 'blob', content: small }, onTop(small), onTop(large)];
+    expect(deltasOf(others).missingBases().size).toBe(0);
+  });
+
   it('count what they take before they take it', () => {
     const base = Buffer.alloc(10_000, 'x');
     const entries: Entry[] = [
@@ -97,10 +123,13 @@ describe('the deltas of a pack', () => {
     ];
     let used = 0;
     const pack = buildPack(entries).bytes.subarray(0, -20);
-    const deltas = new PackedDeltas([pack], NO_LIMIT, { use: (bytes) => (used += bytes) });
+    const deltas = new PackedDeltas([pack], NO_LIMIT, {
+      use: (bytes) => (used += bytes),
+      free: (bytes) => (used -= bytes),
+    });
     expect(deltas.results).toHaveLength(1);
     expect(used).toBeGreaterThan(30_000);
-    expect(() => new PackedDeltas([pack], NO_LIMIT, { use: refuse })).toThrow('busy');
+    expect(() => new PackedDeltas([pack], NO_LIMIT, { use: refuse, free: refuse })).toThrow('busy');
   });
 
   it('that do not fit their base are a damaged pack', () => {

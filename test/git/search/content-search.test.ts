@@ -28,7 +28,8 @@ function searched(
   return search;
 }
 
-const lines = ({ hits }: ContentSearch) => hits.map(({ excerpt }) => Buffer.from(excerpt).toString());
+const lines = ({ hits, deltaHits }: ContentSearch) =>
+  [...hits, ...deltaHits].map(({ excerpt }) => Buffer.from(excerpt).toString());
 const blob = (text: string | Uint8Array): Entry => ({ type: 'blob', content: Buffer.from(text) });
 
 describe.each(CHUNKINGS)('a pack in %s chunks', (_, cut) => {
@@ -65,6 +66,18 @@ describe.each(CHUNKINGS)('a pack in %s chunks', (_, cut) => {
 });
 
 const whole = (bytes: Uint8Array): Uint8Array[] => [bytes];
+
+it('what deltas insert keeps nobody from searching whole files', () => {
+  const base = Buffer.from('a text that stays\n'.repeat(9));
+  const parts = Array.from({ length: 30 }, (_, at): Entry => {
+    const delta = makeDelta(base, Buffer.concat([base, Buffer.from(`${at} ${NAME}\n`)]));
+    return { type: 'ref-delta', base: oidOf('blob', base), delta };
+  });
+  const entries = [...parts, blob(NAME)];
+  const { hits, deltaHits } = searched(entries, whole);
+  expect(hits).toHaveLength(1);
+  expect(deltaHits.map(({ offset }) => offset)).toEqual(buildPack(entries).offsets.slice(0, -1));
+});
 
 describe('a hit', () => {
   it('names the path of the file, folders included', () => {
@@ -109,6 +122,16 @@ describe('a hit', () => {
     const files = Array.from({ length: 30 }, (_, at) => blob(`${at} ${NAME}\n`));
     expect(searched(files, whole, 7).hits).toHaveLength(7);
   });
+});
+
+it('names that no file system takes are not remembered', () => {
+  const [file, other] = [oidOf('blob', Buffer.from('1')), oidOf('blob', Buffer.from('2'))];
+  const tree = treeContent([
+    { name: 'a'.repeat(60_000), oid: file },
+    { name: 'short', oid: other },
+  ]);
+  const { names } = searched([{ type: 'tree', content: tree }], whole);
+  expect([names.pathOf(file), names.pathOf(other)]).toEqual([undefined, 'short']);
 });
 
 it('a submodule is seen in a new entry of a tree', () => {
