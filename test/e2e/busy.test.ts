@@ -81,6 +81,51 @@ it('an isolate without memory says that it is busy, and serves everybody once it
   expect(await fetcher.git(shallow.path, ['fetch', 'origin'])).toMatchObject({ code: 0 });
 }, 60_000);
 
+/** Nearly as many commands as a push may have; they never end. */
+async function beginCommands(upstream: Upstream, address: string): Promise<RawConnection> {
+  const connection = await RawConnection.open(bed.service.url);
+  connection.sendHead(`/v1/gh/${upstream.fullName}/git-receive-pack`, null, {
+    'CF-Connecting-IP': address,
+    'Content-Type': RECEIVE_PACK,
+    'Content-Length': String(64 * 1024 * 1024),
+  });
+  const commands = Array.from({ length: 500 }, (_, at) => ({
+    newId: '1'.repeat(40),
+    ref: `refs/heads/${at}${'x'.repeat(16_000)}`,
+  }));
+  connection.send(pushBody({ commands, pack: Buffer.alloc(0) }).subarray(0, -8));
+  return connection;
+}
+
+async function allEnded(): Promise<void> {
+  while ((await requestsInFlight()) > 1) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+it('clients that leave amidst their commands leave nothing behind', async () => {
+  const upstream = await bed.createUpstream();
+  const person = bed.person();
+  const clone = await person.clone(upstream.url);
+  await clone.commit({ files: { 'new.txt': 'new\n' } });
+  const push = () => person.git(clone.path, ['push', 'origin', 'HEAD:refs/for/main']);
+  // Two fill the pool, one takes the large place, and one is turned away and holds what is left.
+  const clients = await Promise.all(
+    Array.from({ length: 4 }, (_, client) => beginCommands(upstream, `10.${client}.0.1`)),
+  );
+  let pushed = await push();
+  // The commands may still be on their way.
+  while (pushed.code === 0) pushed = await push();
+  expect(pushed.stderr).toMatch(/push rejected: the service is busy|error: 503/);
+  for (const client of clients) client.vanish();
+  await allEnded();
+  const others = await Promise.all(
+    Array.from({ length: 40 }, (_, client) => beginPush(upstream, `10.8.${client}.1`)),
+  );
+  while ((await requestsInFlight()) <= others.length) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(await push()).toMatchObject({ code: 0 });
+  for (const client of others) client.vanish();
+  await allEnded();
+}, 60_000);
+
 it('forms that are announced and not sent take no memory from others', async () => {
   const upstream = await bed.createUpstream();
   const clients = await Promise.all(Array.from({ length: 6 }, () => RawConnection.open(bed.service.url)));
