@@ -6,9 +6,9 @@
  */
 import { OID_BYTES, type Oid, oidFromBytes } from '../oid.ts';
 
-/** With their places, a few megabytes. */
-const MAX_NAMES = 10_000;
-const MAX_NAMES_LENGTH = 512 * 1024;
+/** With their places, a megabyte. */
+const MAX_NAMES = 4_000;
+const MAX_NAMES_LENGTH = 192 * 1024;
 /** No file system takes a longer name. */
 const MAX_NAME_LENGTH = 255;
 /** A mode and a blank stand before it. */
