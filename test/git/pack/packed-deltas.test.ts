@@ -16,6 +16,13 @@ function deltasOf(entries: readonly Entry[], maxBytes = NO_LIMIT, seed = 1): Pac
   return new PackedDeltas(randomPieces(pack, seed), maxBytes, UNCOUNTED);
 }
 
+/** A line more, as a delta that names its base by its id. */
+const onTop = (base: Uint8Array): Entry => ({
+  type: 'ref-delta',
+  base: oidOf('blob', base),
+  delta: makeDelta(base, Buffer.concat([base, Buffer.from('more\n')])),
+});
+
 const refuse = () => {
   throw new Error('busy');
 };
@@ -62,12 +69,7 @@ describe('the deltas of a pack', () => {
 
   it('name the bases that the pack lacks, with their sizes', () => {
     const [one, two] = [Buffer.from('the first file\n'), Buffer.from('the second file\n')];
-    const entries: Entry[] = [one, two, one].map((base) => ({
-      type: 'ref-delta',
-      base: oidOf('blob', base),
-      delta: makeDelta(base, Buffer.concat([base, Buffer.from('more\n')])),
-    }));
-    const deltas = deltasOf(entries);
+    const deltas = deltasOf([one, two, one].map(onTop));
     expect([...deltas.missingBases()]).toEqual([
       [oidOf('blob', one), one.length],
       [oidOf('blob', two), two.length],
@@ -91,10 +93,9 @@ describe('the deltas of a pack', () => {
 
   it('leave room for themselves where new files take a lot', () => {
     const base = Buffer.from('the file of upstream, which is changed\n');
-    const delta = makeDelta(base, Buffer.concat([base, Buffer.from('more\n')]));
     const entries: Entry[] = [
       { type: 'blob', content: Buffer.alloc(50_000, 'x') },
-      { type: 'ref-delta', base: oidOf('blob', base), delta },
+      onTop(base),
       { type: 'blob', content: Buffer.alloc(50_000, 'y') },
     ];
     const deltas = deltasOf(entries, 60_000);
@@ -104,11 +105,6 @@ describe('the deltas of a pack', () => {
 
   it('name no base that may be a new object, even if there is no room for it', () => {
     const [large, small] = [Buffer.alloc(50_000, 'x'), Buffer.from('a small new file\n')];
-    const onTop = (base: Uint8Array): Entry => ({
-      type: 'ref-delta',
-      base: oidOf('blob', base),
-      delta: makeDelta(base, Buffer.concat([base, Buffer.from('more\n')])),
-    });
     const entries: Entry[] = [{ type: 'blob', content: large }, onTop(large)];
     expect(deltasOf(entries, 40_000).missingBases().size).toBe(0);
     const others: Entry[] = [{ type: 'blob', content: small }, onTop(small), onTop(large)];
