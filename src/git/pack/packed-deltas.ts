@@ -23,6 +23,8 @@ export interface DeltaResult extends FileObject {
 
 /** What an entry takes besides its content. */
 const ENTRY_BYTES = 256;
+/** What a delta makes, and where it is from. */
+const RESULT_COPIES = 2;
 /** A push that changes more files is mostly too large for the room anyway. */
 const MAX_MISSING_BASES = 500;
 const MAX_BASES = 10_000;
@@ -99,6 +101,17 @@ export class PackedDeltas implements ContentListener {
     else this.#keepBase(offset, { type: type === OBJ_TREE ? 'tree' : 'blob', content });
   }
 
+  /** What the missing bases take, and what is made of them, as far as there is room for it. */
+  get waitingBytes(): number {
+    let bytes = 0;
+    for (const deltas of this.#waiting.values()) {
+      const headers = deltas.map(({ delta }) => parseDeltaHeader(delta));
+      bytes += headers[0]?.baseSize ?? 0;
+      for (const { resultSize } of headers) bytes += RESULT_COPIES * resultSize;
+    }
+    return Math.min(bytes, this.#roomBytes);
+  }
+
   /**
    * The bases that the pack lacks, with their sizes, as far as there is room for them. None if one of the ids might be that
    * of a new object: nobody is to be asked for it.
@@ -151,7 +164,7 @@ export class PackedDeltas implements ContentListener {
       const deltas = this.#waiting.get(base) ?? [];
       this.#waiting.delete(base);
       for (const { offset, delta } of deltas) {
-        if (!this.#take(2 * parseDeltaHeader(delta).resultSize)) {
+        if (!this.#take(RESULT_COPIES * parseDeltaHeader(delta).resultSize)) {
           this.#isWhole = false;
           continue;
         }

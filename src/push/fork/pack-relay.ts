@@ -18,8 +18,9 @@ import type { PushReport } from '../../host/git/git-transport.ts';
 import { isForkGone } from './fork.ts';
 import { bufferBytes } from '../push-memory.ts';
 import { hostStep, type HostSteps } from '../reply/host-steps.ts';
-import { type IdentityGuard, MAX_RESOLVED_BYTES, type ReadBases } from '../rewriting/identity-guard.ts';
+import type { IdentityGuard } from '../rewriting/identity-guard.ts';
 import { type NamedCommits, namedCommits } from '../rewriting/named-commits.ts';
+import { MAX_RESOLVED_BYTES, type ReadBases } from '../rewriting/pack-search.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Rewritten, RewrittenHistory } from '../rewriting/rewriting.ts';
 import type { Upload } from './upload.ts';
@@ -34,8 +35,9 @@ const WAITING_BYTES = 1024 * 1024;
  */
 const ROOM_FOR_COMMITS = 8;
 const ROOM_FOR_FILES = 2;
-/** The same for the files that a small pack makes: inflated, and with their bases. */
+/** For each byte of a small pack, whose deltas are inflated; the first ones take this much. */
 const ROOM_FOR_DELTAS = 4;
+const LEAST_ROOM_FOR_DELTAS = 64 * 1024;
 
 export interface RelayPlan {
   readonly memory: Memory;
@@ -118,8 +120,7 @@ export class PackRelay {
     if (this.#upload !== undefined) return;
     this.#whole = this.#take(true);
     this.#cleared = this.#checkWhole(this.#whole);
-    // Whoever needs it waits for it; until then nobody handles a rejection.
-    this.#cleared.catch(() => {});
+    this.#cleared.catch(() => {}); // Whoever waits for it handles it.
   }
 
   /** Until a small pack has been searched as a whole, beside other work. Only after `receive`. @throws Refusal */
@@ -250,7 +251,8 @@ export class PackRelay {
   async #checkWhole(pack: readonly Uint8Array[]): Promise<void> {
     const { guard, memory, readBases } = this.#plan;
     if (guard === null) return;
-    await memory.makeRoom(Math.min(MAX_RESOLVED_BYTES, ROOM_FOR_DELTAS * this.#packBytes));
+    const room = LEAST_ROOM_FOR_DELTAS + ROOM_FOR_DELTAS * this.#packBytes;
+    await memory.makeRoom(Math.min(MAX_RESOLVED_BYTES, room));
     await guard.checkDeltas(pack, memory, readBases);
     guard.decide();
   }

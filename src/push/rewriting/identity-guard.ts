@@ -7,9 +7,6 @@ import type { NewCommit, NewCommits } from '../../git/new-commits.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
-import { EntryWalker } from '../../git/pack/entry-walker.ts';
-import { PackedDeltas } from '../../git/pack/packed-deltas.ts';
-import { PACK_HEADER_BYTES } from '../../git/pack/pack-header.ts';
 import {
   type BytePattern,
   ByteSearch,
@@ -17,25 +14,19 @@ import {
   mostBytesToBuild,
   patternBytes,
 } from '../../git/search/byte-search.ts';
-import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
-import { searchDeltaResults } from '../../git/search/delta-search.ts';
+import type { ContentHit } from '../../git/search/content-search.ts';
 import { identityPatterns } from '../../git/search/identity-patterns.ts';
 import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../git/search/own-id-patterns.ts';
 import { IdentityCollector } from '../../git/search/raw-identity.ts';
 import { utf8 } from '../../git/bytes.ts';
 import type { NamedCommits } from './named-commits.ts';
+import { PackSearch, type ReadBases } from './pack-search.ts';
 import { Refusal } from '../reply/refusal.ts';
 
 /** The search stops after this many. */
 const MAX_FINDINGS = 10;
 const MAX_SHOWN_LENGTH = 100;
 const LINE_END = Uint8Array.of(0x0a);
-/** For files and folders that deltas make, and what they are made of. */
-export const MAX_RESOLVED_BYTES = 2 * 1024 * 1024;
-
-/** Answers objects of upstream, as far as they can be had. @param sizes of the objects by their ids. */
-export type ReadBases = (sizes: ReadonlyMap<Oid, number>) => Promise<Iterable<KeptObject>>;
-
 export class IdentityGuard {
   readonly #nobodys: ReadonlySet<string>;
   readonly #refuses: boolean;
@@ -50,15 +41,7 @@ export class IdentityGuard {
   #firstIdPattern = 0;
   /** For names, addresses and ids. Null: nothing to search for, or not known yet. */
   #search: ByteSearch | null = null;
-  #contents: ContentSearch | null = null;
-  /** In files that deltas make, and the deltas of which this is known. */
-  #resultHits: readonly ContentHit[] = [];
-  #resolved: ReadonlySet<number> = new Set();
-  /** Whether the files that deltas make are searched later, so that what they insert proves nothing yet. */
-  #awaitsDeltas = false;
-  #walker: EntryWalker | null = null;
-  /** Bytes of the pack's header that have not arrived yet. */
-  #headerLeft = PACK_HEADER_BYTES;
+  #pack: PackSearch | null = null;
 
   /** @param nobodys names and addresses that are public anyway: the bot's. @param refuses false: only warns. */
   constructor(nobodys: readonly string[], refuses: boolean) {
@@ -95,8 +78,7 @@ export class IdentityGuard {
     memory.use(bytes);
     this.#search = searchFor(all);
     memory.free(bytes - this.#search.bytes);
-    this.#contents = new ContentSearch(this.#search, MAX_FINDINGS);
-    this.#walker = new EntryWalker(this.#contents);
+    this.#pack = new PackSearch(this.#search, MAX_FINDINGS);
   }
 
   #idPatterns(names: readonly BytePattern[], originalIds: Iterable<Oid>): BytePattern[] {
@@ -135,45 +117,16 @@ export class IdentityGuard {
    * `checkDeltas` follows.
    */
   checkPack(pieces: readonly Uint8Array[], isWhole: boolean): void {
-    if (this.#walker === null) return;
-    this.#awaitsDeltas = isWhole;
-    for (const piece of pieces) {
-      const skipped = Math.min(this.#headerLeft, piece.length);
-      this.#headerLeft -= skipped;
-      this.#walker.walk(piece.subarray(skipped));
-    }
+    this.#pack?.take(pieces, isWhole);
   }
 
   /**
-   * Checks whole files, where upstream's part of them can be read: a delta copies what a new line shares with its
-   * neighbours, a part of a name, too. And what it inserts may look like a part of one, and be none. Only after
-   * `checkPack`.
+   * Checks the files that deltas make. Only after `checkPack`.
    * @param pack all its pieces. @param memory where its files are counted while they are searched.
    * @throws what `memory` throws.
    */
   async checkDeltas(pack: readonly Uint8Array[], memory: Memory, readBases: ReadBases): Promise<void> {
-    if (this.#contents === null || this.#search === null) return;
-    let usedBytes = 0;
-    const use = (bytes: number): void => {
-      memory.use(bytes);
-      usedBytes += bytes;
-    };
-    const free = (bytes: number): void => {
-      memory.free(bytes);
-      usedBytes -= bytes;
-    };
-    try {
-      const deltas = new PackedDeltas(pack, MAX_RESOLVED_BYTES, { use, free });
-      const missing = deltas.missingBases();
-      if (missing.size > 0) deltas.add(await readBases(missing));
-      const trees = deltas.results.filter(({ type }) => type === 'tree');
-      for (const { oid, content } of trees) this.#contents.names.add(content, oid);
-      this.#resultHits = searchDeltaResults(this.#search, deltas.results, MAX_FINDINGS);
-      this.#resolved = new Set(deltas.results.map(({ offset }) => offset));
-    } finally {
-      memory.free(usedBytes);
-      this.#awaitsDeltas = false;
-    }
+    await this.#pack?.searchDeltas(pack, memory, readBases);
   }
 
   /** False: it only warns. */
@@ -183,7 +136,7 @@ export class IdentityGuard {
 
   /** Whether it may refuse the push when it has checked the deltas, more likely than not. */
   get hasDoubts(): boolean {
-    return this.#awaitsDeltas && (this.#contents?.deltaHits.length ?? 0) > 0;
+    return this.#pack?.hasDoubts ?? false;
   }
 
   /** @throws Refusal if anything checked so far names the author, and this is not allowed. */
@@ -217,11 +170,8 @@ export class IdentityGuard {
     return [...this.#findings, ...this.#idFindings, ...contents].slice(0, MAX_FINDINGS);
   }
 
-  /** What a delta inserts counts only if the file that it makes could not be searched. */
   get #hits(): readonly ContentHit[] {
-    const { hits = [], deltaHits = [] } = this.#contents ?? {};
-    if (this.#awaitsDeltas) return hits;
-    return [...hits, ...this.#resultHits, ...deltaHits.filter(({ offset }) => !this.#resolved.has(offset))];
+    return this.#pack?.hits ?? [];
   }
 
   /** Warns if not all names could be searched for. */
@@ -249,14 +199,14 @@ export class IdentityGuard {
 
   /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
   get hasSeenSubmodules(): boolean {
-    return this.#contents?.names.hasGitlinks ?? false;
+    return this.#pack?.names.hasGitlinks ?? false;
   }
 
   #describe({ excerpt, kind, oid, pattern }: ContentHit): string {
     const text = shown(Buffer.from(excerpt).toString());
     const line = pattern < this.#firstIdPattern ? text : `the id of a commit of this push: ${text}`;
     if (kind === 'name') return `  name of a file: ${line}`;
-    const name = oid === null ? undefined : this.#contents?.names.pathOf(oid);
+    const name = oid === null ? undefined : this.#pack?.names.pathOf(oid);
     return `  ${name === undefined ? 'a changed file' : shown(name)}: ${line}`;
   }
 

@@ -70,6 +70,26 @@ describe('what a delta inserts', () => {
   });
 });
 
+it('a small change of a large file waits for memory, and is not refused at once', async () => {
+  const { upstreams, pack } = changed(
+    `${'x'.repeat(200_000)} by Paul Black`,
+    `${'x'.repeat(200_000)} by Paul White`,
+  );
+  const guard = await guardOf(['Paul White <paul@x.example>']);
+  let room = 64 * 1024;
+  const memory = {
+    makeRoom: async (bytes: number) => void (room = Math.max(room, bytes)),
+    use: (bytes: number) => {
+      room -= bytes;
+      if (room < 0) throw new Error('busy');
+    },
+    free: () => {},
+  };
+  guard.checkPack(pack, true);
+  await guard.checkDeltas(pack, memory, async () => [upstreams]);
+  expect(() => guard.decide()).toThrow(REFUSED);
+});
+
 describe('the names to search for', () => {
   it('are first those of the pushed commit, if there are too many', async () => {
     const others = Array.from({ length: 1_000 }, (_, at) => `Person Number${at} <person${at}@x.example>`);
