@@ -15,7 +15,8 @@ import { type ByteClass, type BytePattern, MAX_PATTERN_BYTES } from './byte-sear
 const MIN_NAME_BYTES = 5;
 /** Longer texts are not names, and would be expensive to search for. */
 const MAX_LENGTH = 100;
-const MIN_WORD_LENGTH = 2;
+/** A letter of a Latin alphabet is an initial; one of other scripts may be a surname. */
+const MIN_WORD_BYTES = 2;
 /** A row of bytes, each in both cases if it is a letter. */
 type Letters = readonly ByteClass[];
 
@@ -159,7 +160,7 @@ function isNobodys(text: string, nobodys: ReadonlySet<string>): boolean {
 }
 
 function isTelling(name: string): boolean {
-  const words = name.split(/\s+/).filter((word) => word.length >= MIN_WORD_LENGTH);
+  const words = name.split(/\s+/).filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES);
   const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
   return words.length > 1 && name.length <= MAX_LENGTH && Buffer.byteLength(letters) >= MIN_NAME_BYTES;
 }

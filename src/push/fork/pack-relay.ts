@@ -81,10 +81,7 @@ export class PackRelay {
   #waitingBytes = 0;
   #objectCount = 0;
   #packBytes = 0;
-  /**
-   * Number of commits at the last attempt to complete the history. It doubles before the next attempt, so that the
-   * total cost stays linear.
-   */
+  /** Commits at the last attempt to complete the history. They double before the next one: the total cost is linear. */
   #triedAtCount = 0;
 
   constructor(plan: RelayPlan) {

@@ -71,6 +71,7 @@ describe('a name', () => {
     expect(isIn('Zoë Müller'.normalize('NFD'), who)).toBe(true);
     expect(isIn('Иван Петров', identity('ИВАН ПЕТРОВ'))).toBe(true);
     expect(isIn('山田 太郎 です', identity('山田 太郎'))).toBe(true);
+    expect(isIn('김 철수', identity('김 철수'))).toBe(true);
   });
 
   it('is found in the encoding of its commit and in UTF-8', () => {
