@@ -33,7 +33,6 @@ export function mayHideName(partial: ByteSearch, delta: Uint8Array): boolean {
   return isFound;
 }
 
-
 /** Cost: one look-up for each byte of the results. */
 export function searchDeltaResults(
   search: ByteSearch,

@@ -11,6 +11,7 @@ import { runs } from '../../support/runs.ts';
 
 const NO_LIMIT = 1 << 30;
 const all = () => true;
+const isWanted = (delta: Uint8Array) => Buffer.from(delta).includes('wanted');
 
 function deltasOf(entries: readonly Entry[], maxBytes = NO_LIMIT, seed = 1): PackedDeltas {
   const pack = buildPack(entries).bytes.subarray(0, -20);
@@ -90,7 +91,6 @@ describe('the deltas of a pack', () => {
       { type: 'ofs-delta', base: 0, delta: makeDelta(step, Buffer.concat([step, Buffer.from('wanted\n')])) },
       { type: 'ref-delta', base: oidOf('blob', two), delta: makeDelta(two, Buffer.concat([two, two])) },
     ];
-    const isWanted = (delta: Uint8Array) => Buffer.from(delta).includes('wanted');
     expect([...deltasOf(entries).missingBases(isWanted).keys()]).toEqual([oidOf('blob', one)]);
     expect(deltasOf(entries).missingBases(() => false).size).toBe(0);
   });
