@@ -33,6 +33,8 @@ const MIN_NEW_BYTES = 5;
 const MOST_LACKED_FIRST = 12;
 /** The other half is for original ids. */
 const ROOM = MAX_PATTERN_BYTES / 2;
+/** Of all texts together; some are the same. */
+const MAX_TEXT_BYTES = 4 * ROOM;
 /** The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular. */
 const NOBODYS = new Set([
   'noreply@github.com',
@@ -55,6 +57,49 @@ export function identityPatterns(
   identities: readonly RawIdentity[],
   nobodys: ReadonlySet<string>,
 ): IdentityPatterns {
+  const { texts, isCut } = searchedTexts(identities, nobodys);
+  // What only a delta needs gets the room that is left.
+  const { patterns, isComplete } = fitting(
+    texts.map(wholePattern),
+    texts.flatMap((text) => tailPatterns(text, MIN_NEW_BYTES)),
+  );
+  return { patterns, isComplete: isComplete && !isCut };
+}
+
+/**
+ * What a delta may insert of the same names and addresses, be it a single letter: the rest may be in its base. Too little
+ * to tell that a name is there, but enough to tell that none is.
+ */
+export function partialPatterns(
+  identities: readonly RawIdentity[],
+  nobodys: ReadonlySet<string>,
+): IdentityPatterns {
+  const { texts, isCut } = searchedTexts(identities, nobodys);
+  const parts = texts.map(inPart);
+  const all = [...parts.map(wholePattern), ...parts.flatMap((text) => tailPatterns(text, 1))];
+  const { patterns, isComplete } = fitting(all, []);
+  return { patterns, isComplete: isComplete && !isCut };
+}
+
+/** No more texts than there can be room for: each makes many patterns. */
+function searchedTexts(
+  identities: readonly RawIdentity[],
+  nobodys: ReadonlySet<string>,
+): { readonly texts: readonly SearchedText[]; readonly isCut: boolean } {
+  const texts: SearchedText[] = [];
+  let left = MAX_TEXT_BYTES;
+  for (const identity of identities) {
+    for (const text of textsOf(identity, nobodys)) {
+      left -= text.letters.length;
+      if (left < 0) return { texts, isCut: true };
+      texts.push(text);
+    }
+  }
+  return { texts, isCut: false };
+}
+
+/** As many patterns as there is room for, each once. @param more may be missing. */
+function fitting(needed: readonly BytePattern[], more: readonly BytePattern[]): IdentityPatterns {
   const patterns = new Map<string, BytePattern>();
   let left = ROOM;
   const add = (pattern: BytePattern): boolean => {
@@ -65,14 +110,8 @@ export function identityPatterns(
     left -= pattern.classes.length;
     return true;
   };
-  const texts: SearchedText[] = [];
-  const addText = (text: SearchedText): boolean => {
-    texts.push(text);
-    return add(wholePattern(text));
-  };
-  const isComplete = identities.every((identity) => textsOf(identity, nobodys).every(addText));
-  // What only a delta needs gets the room that is left.
-  texts.every((text) => tailPatterns(text).every(add));
+  const isComplete = needed.every(add);
+  more.every(add);
   return { patterns: [...patterns.values()], isComplete };
 }
 
@@ -93,15 +132,20 @@ const wholePattern = ({ before, letters, lacksLast }: SearchedText): BytePattern
   ...(lacksLast > 0 && { earlyEnd: { after: 1 + letters.length - lacksLast, byte: COPY_MARK } }),
 });
 
-/** The text without its first byte, its first two, and so on: behind a copy. */
-function tailPatterns({ letters, lacksFirst, lacksLast }: SearchedText): BytePattern[] {
+const inPart = (text: SearchedText): SearchedText => {
+  const mostLacked = text.letters.length - 1;
+  return { ...text, lacksFirst: mostLacked, lacksLast: mostLacked };
+};
+
+/** The text without its first byte, its first two, and so on: behind a copy. @param least how many bytes must be new. */
+function tailPatterns({ letters, lacksFirst, lacksLast }: SearchedText, least: number): BytePattern[] {
   return Array.from({ length: lacksFirst }, (_, index) => {
     const tail = letters.slice(index + 1);
     return wholePattern({
       before: [COPY_MARK],
       letters: tail,
       lacksFirst: 0,
-      lacksLast: Math.max(0, Math.min(lacksLast, tail.length - MIN_NEW_BYTES)),
+      lacksLast: Math.max(0, Math.min(lacksLast, tail.length - least)),
     });
   });
 }

@@ -7,16 +7,10 @@ import type { NewCommit, NewCommits } from '../../git/new-commits.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { Oid } from '../../git/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
-import {
-  type BytePattern,
-  ByteSearch,
-  MAX_PATTERN_BYTES,
-  mostBytesToBuild,
-  patternBytes,
-} from '../../git/search/byte-search.ts';
+import { type BytePattern, ByteSearch, mostBytesToBuild } from '../../git/search/byte-search.ts';
 import type { ContentHit } from '../../git/search/content-search.ts';
-import { identityPatterns } from '../../git/search/identity-patterns.ts';
-import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../git/search/own-id-patterns.ts';
+import { identityPatterns, partialPatterns } from '../../git/search/identity-patterns.ts';
+import { MAX_SEARCHED_IDS, ownIdPatterns } from '../../git/search/own-id-patterns.ts';
 import { IdentityCollector } from '../../git/search/raw-identity.ts';
 import { utf8 } from '../../git/bytes.ts';
 import type { NamedCommits } from './named-commits.ts';
@@ -71,22 +65,21 @@ export class IdentityGuard {
     const { patterns, isComplete } = identityPatterns(this.#collector.identities, this.#nobodys);
     this.#isComplete = isComplete && this.#collector.isComplete;
     this.#firstIdPattern = patterns.length;
-    const all = [...patterns, ...this.#idPatterns(patterns, originalIds)];
+    const all = [...patterns, ...this.#idPatterns(originalIds)];
     if (all.length === 0) return;
     const bytes = mostBytesToBuild(all);
     await memory.makeRoom(bytes);
     memory.use(bytes);
     this.#search = searchFor(all);
     memory.free(bytes - this.#search.bytes);
-    this.#pack = new PackSearch(this.#search, MAX_FINDINGS);
+    const partial = () => partialPatterns(this.#collector.identities, this.#nobodys);
+    this.#pack = new PackSearch(this.#search, partial, MAX_FINDINGS);
   }
 
-  #idPatterns(names: readonly BytePattern[], originalIds: Iterable<Oid>): BytePattern[] {
-    const room = MAX_PATTERN_BYTES - patternBytes(names);
-    const mostIds = Math.floor(room / OWN_ID_PATTERN_BYTES);
+  #idPatterns(originalIds: Iterable<Oid>): BytePattern[] {
     const searchedIds: Oid[] = [];
     for (const oid of originalIds) {
-      this.#hasAllIds = searchedIds.length < mostIds;
+      this.#hasAllIds = searchedIds.length < MAX_SEARCHED_IDS;
       if (!this.#hasAllIds) break;
       searchedIds.push(oid);
     }

@@ -11,9 +11,10 @@ import { EntryWalker } from '../../git/pack/entry-walker.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { PACK_HEADER_BYTES } from '../../git/pack/pack-header.ts';
 import { PackedDeltas } from '../../git/pack/packed-deltas.ts';
-import type { ByteSearch } from '../../git/search/byte-search.ts';
+import { ByteSearch, mostBytesToBuild } from '../../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
-import { searchDeltaResults } from '../../git/search/delta-search.ts';
+import { mayHideName, searchDeltaResults } from '../../git/search/delta-search.ts';
+import type { IdentityPatterns } from '../../git/search/identity-patterns.ts';
 import type { TreeNames } from '../../git/search/tree-names.ts';
 
 /** For files and folders that deltas make, and what they are made of. */
@@ -24,6 +25,7 @@ export type ReadBases = (sizes: ReadonlyMap<Oid, number>) => Promise<Iterable<Ke
 
 export class PackSearch {
   readonly #search: ByteSearch;
+  readonly #partial: () => IdentityPatterns;
   readonly #maxHits: number;
   readonly #contents: ContentSearch;
   readonly #walker: EntryWalker;
@@ -35,9 +37,10 @@ export class PackSearch {
   /** Whether the files that deltas make are searched later, so that what they insert proves nothing yet. */
   #awaitsDeltas = false;
 
-  /** @param maxHits of each kind; it stops after that many. */
-  constructor(search: ByteSearch, maxHits: number) {
+  /** @param partial what a delta may insert of a name. @param maxHits of each kind; it stops after that many. */
+  constructor(search: ByteSearch, partial: () => IdentityPatterns, maxHits: number) {
     this.#search = search;
+    this.#partial = partial;
     this.#maxHits = maxHits;
     this.#contents = new ContentSearch(search, maxHits);
     this.#walker = new EntryWalker(this.#contents);
@@ -70,9 +73,14 @@ export class PackSearch {
     };
     try {
       const deltas = new PackedDeltas(pack, MAX_RESOLVED_BYTES, { use, free });
-      await memory.makeRoom(deltas.waitingBytes);
-      const missing = deltas.missingBases();
-      if (missing.size > 0) deltas.add(await readBases(missing));
+      if (deltas.waitingBytes > 0) {
+        const { patterns, isComplete } = this.#partial();
+        await memory.makeRoom(mostBytesToBuild(patterns) + deltas.waitingBytes);
+        use(mostBytesToBuild(patterns));
+        // Most pushes hide nothing, and cost no request.
+        const missing = deltas.missingBases(isComplete ? hidingTest(patterns) : () => true);
+        if (missing.size > 0) deltas.add(await readBases(missing));
+      }
       const trees = deltas.results.filter(({ type }) => type === 'tree');
       for (const { oid, content } of trees) this.#contents.names.add(content, oid);
       this.#resultHits = searchDeltaResults(this.#search, deltas.results, this.#maxHits);
@@ -96,5 +104,17 @@ export class PackSearch {
 
   get names(): TreeNames {
     return this.#contents.names;
+  }
+}
+
+/** Which deltas to search as a whole: all, if nobody can tell. */
+function hidingTest(patterns: IdentityPatterns['patterns']): (delta: Uint8Array) => boolean {
+  if (patterns.length === 0) return () => false;
+  try {
+    const partial = new ByteSearch(patterns);
+    return (delta) => mayHideName(partial, delta);
+  } catch (error) {
+    if (error instanceof RangeError) return () => true;
+    throw error;
   }
 }
