@@ -24,7 +24,7 @@ const NO_HIT = -1;
  * Most patterns have about as many states as bytes. But where one byte may be several letters of them, they may have nearly
  * any number.
  */
-const MAX_STATES_PER_BYTE = 4;
+const MAX_STATES_PER_BYTE = 2;
 const SPARE_STATES = 64;
 /** Marks a state in which a pattern ends, so that one comparison finds it. */
 const HIT = 0x8000;
@@ -36,9 +36,9 @@ export const patternBytes = (patterns: readonly BytePattern[]): number =>
 /** States that there is room for from the beginning. */
 const usualStates = (patterns: readonly BytePattern[]): number => patternBytes(patterns) + SPARE_STATES;
 
-/** What a search takes at most while it is built: its table, and one of half the size that is copied to it. */
+/** What a search takes at most while it is built: its table, and the smaller one that it began with. */
 export const mostBytesToBuild = (patterns: readonly BytePattern[]): number =>
-  1.5 * MAX_STATES_PER_BYTE * usualStates(patterns) * BYTE_VALUES * Uint16Array.BYTES_PER_ELEMENT;
+  (MAX_STATES_PER_BYTE + 1) * usualStates(patterns) * BYTE_VALUES * Uint16Array.BYTES_PER_ELEMENT;
 
 export class ByteSearch {
   /** The next state for each state and byte, with HIT if a pattern ends in it. */
