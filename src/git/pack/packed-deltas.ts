@@ -115,15 +115,17 @@ export class PackedDeltas implements ContentListener {
   /**
    * The bases that the pack lacks, with their sizes, as far as there is room for them. None if one of the ids might be that
    * of a new object: nobody is to be asked for it.
-   * @param isWanted whether to resolve a delta: the others' bases are left out.
+   * @param isWanted whether to resolve a delta. If one is wanted, all are resolved: whoever is asked for the bases of some
+   * would learn what they have in common.
    */
   missingBases(isWanted: (delta: Uint8Array) => boolean): ReadonlyMap<Oid, number> {
     const missing = new Map<Oid, number>();
     const usesOffsets = this.#bases.offsets.size > 0;
     if (this.#namesOwnObjects || (!this.#isWhole && !usesOffsets)) return missing;
+    const all = [...this.#waiting.values()].flat();
+    if (!all.some(({ delta }) => isWanted(delta))) return missing;
     for (const [key, deltas] of this.#waiting) {
       if (typeof key !== 'string' || missing.size === MAX_MISSING_BASES) continue;
-      if (!this.#standsOn(deltas, isWanted)) continue;
       const [size = 0] = deltas.map(({ delta }) => parseDeltaHeader(delta).baseSize);
       if (this.#take(size)) missing.set(key, size);
     }
@@ -150,16 +152,6 @@ export class PackedDeltas implements ContentListener {
       this.#full.push([oid, object]);
       this.#namesOwnObjects = true;
     } else if (!offsets.has(offset)) this.#giveBack(ENTRY_BYTES + object.content.length);
-  }
-
-  /** Whether a wanted delta is among these, or in a chain on top of them. */
-  #standsOn(deltas: readonly WaitingDelta[], isWanted: (delta: Uint8Array) => boolean): boolean {
-    const chain = [...deltas];
-    for (let next = chain.pop(); next !== undefined; next = chain.pop()) {
-      if (isWanted(next.delta)) return true;
-      chain.push(...(this.#waiting.get(next.offset) ?? []));
-    }
-    return false;
   }
 
   #wait(base: BaseKey, delta: WaitingDelta): void {

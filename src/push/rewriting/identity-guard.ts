@@ -127,11 +127,6 @@ export class IdentityGuard {
     return this.#refuses;
   }
 
-  /** Whether it may refuse the push when it has checked the deltas, more likely than not. */
-  get hasDoubts(): boolean {
-    return this.#pack?.hasDoubts ?? false;
-  }
-
   /** @throws Refusal if anything checked so far names the author, and this is not allowed. */
   decide(): void {
     const { findings } = this;

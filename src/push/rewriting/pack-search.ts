@@ -97,11 +97,6 @@ export class PackSearch {
     return [...hits, ...this.#resultHits, ...deltaHits.filter(({ offset }) => !this.#resolved.has(offset))];
   }
 
-  /** Whether there may be more hits when the deltas were searched. */
-  get hasDoubts(): boolean {
-    return this.#awaitsDeltas && this.#contents.deltaHits.length > 0;
-  }
-
   get names(): TreeNames {
     return this.#contents.names;
   }
