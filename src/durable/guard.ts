@@ -18,7 +18,7 @@ import {
   pseudonymOf,
 } from '../guard/alert.ts';
 import { burstToTell } from '../guard/burst-alerts.ts';
-import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
+import { BURST_WINDOW_MS, BurstDetector, type Pusher } from '../guard/burst-detector.ts';
 import { ClientAttempts } from '../guard/client-attempts.ts';
 import { MODERATION_ALERT_LIMITS } from '../guard/limits.ts';
 import type { PanicScope } from '../guard/panic-scope.ts';
@@ -108,18 +108,18 @@ export class Guard extends DurableObject<Env> {
 
   /**
    * Counts a push attempt, whether or not it is accepted.
-   * @param address as a keyed hash. @param limits of one client.
+   * @param limits of one address.
    */
-  async admit(address: string, limits: readonly Limit[]): Promise<Admittance> {
+  async admit(pusher: Pusher, limits: readonly Limit[]): Promise<Admittance> {
     const at = Date.now();
     this.#endBurst(at);
-    const hasBegun = this.#detector.record(address, at) !== null;
+    const hasBegun = this.#detector.record(pusher, at) !== null;
     if (hasBegun) {
       this.#bursts.burstBegan(at);
       await this.#wakeAt(at + BURST_WINDOW_MS);
     }
     if (this.#detector.isOn) await this.#tellBurst(hasBegun, at);
-    const { waitMs } = this.#attempts.hit(address, limits, at);
+    const { waitMs } = this.#attempts.hit(pusher.address, limits, at);
     return { panicMode: this.#suspension.panicMode, at, waitMs };
   }
 
@@ -135,11 +135,11 @@ export class Guard extends DurableObject<Env> {
     }
   }
 
-  /** A pull request is open. @param address of its client, as for `admit`. */
-  async opened(pullRequest: TrackedPullRequest, address: string): Promise<void> {
+  /** A pull request is open. @param site of who has pushed it, as for `admit`. */
+  async opened(pullRequest: TrackedPullRequest, site: string): Promise<void> {
     const now = Date.now();
     this.#endBurst(now);
-    this.#bursts.opened(pullRequest, address, now);
+    this.#bursts.opened(pullRequest, site, now);
     await this.#wakeAt(now + TRACKED_MS);
   }
 
