@@ -100,7 +100,7 @@ function pass(ms: number): void {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
+  for (let time = 0; time < times; time++) await guard().admit({ address, site: address }, LIMITS);
 }
 
 function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
@@ -153,9 +153,9 @@ describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
     expect(await guard().status()).toMatchObject({ panicMode: false, writesSuspended: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit({ address: 'a', site: 'a' }, LIMITS)).panicMode).toBe(true);
     await abortAllDurableObjects();
-    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit({ address: 'a', site: 'a' }, LIMITS)).panicMode).toBe(true);
     expect(await guard().status()).toMatchObject({ panicMode: true, writesSuspended: false });
     await guard().setPanic(false, PASSWORD);
     await abortAllDurableObjects();
@@ -208,7 +208,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS);
+      for (let time = 0; time < 19; time++) await instance.admit({ address: 'a', site: 'a' }, LIMITS);
       return changes() - before;
     });
     expect(written).toBe(0);
@@ -323,6 +323,20 @@ describe('a rollback', () => {
     expect(await storedText()).not.toContain('client-1');
   });
 
+  it('never takes two clients for one, also after a pull request that was counted before', async () => {
+    await configured();
+    await push(20);
+    for (const [number, client] of [
+      [16, 'client-1'],
+      [16, 'client-2'],
+      [17, 'client-3'],
+      [18, 'client-2'],
+    ] as const) {
+      await guard().opened(pullRequest(number), client);
+    }
+    expect(await trackedNumbers(true)).toEqual([]);
+  });
+
   it('still meets what it could not close, and each only once', async () => {
     await configured();
     await push(20);
@@ -374,6 +388,15 @@ describe('the token of a button', () => {
       });
     }
     expect(await guard().beginRollback(byToken(rollback), false)).toBeNull();
+  });
+
+  it('is not valid for longer when a clock was set back', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    const [activate] = tokensOf(published[0] as Notification);
+    pass(-HOUR_MS);
+    expect(await guard().setPanic(true, byToken(activate))).toBe(false);
   });
 
   it('is kept as a hash only', async () => {
@@ -483,8 +506,9 @@ describe('an alert', () => {
     await configured({ NOTIFY_ADMIN_TOPIC: 'operator', NOTIFY_ADMIN_URL: 'https://alerts.test' });
     for (const [status, waitMs] of [
       [429, 120_000],
-      [403, 5_000],
+      // Each has waited longer, whichever of them was tried.
       [403, 10_000],
+      [403, 20_000],
     ] as const) {
       refusal = () => new Response(null, { status, headers: status === 429 ? { 'Retry-After': '120' } : {} });
       serviceIsDown = true;
@@ -503,6 +527,17 @@ describe('an alert', () => {
     // One attempt of one alert each time, and both at last.
     expect(askedServers).toHaveLength(5);
     expect(log.mock.calls.filter(([line]) => String(line).includes('refuses messages'))).toHaveLength(1);
+  });
+
+  it('does not wait for longer when a clock was set back', async () => {
+    await configured();
+    serviceIsDown = true;
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    serviceIsDown = false;
+    pass(-24 * HOUR_MS);
+    await deliver();
+    expect(published).toHaveLength(1);
   });
 
   it('is tried again at growing distances, and given up after a week', async () => {
