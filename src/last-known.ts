@@ -9,6 +9,7 @@
  * Cost: nothing while the value is fresh in memory, and one cache look-up after that. Then the source's own cost, one
  * cache entry, and, after the answer, one KV read if the isolate did not know the value.
  */
+import { within } from './within.ts';
 
 /** A question to the source. Values and `nothing` are JSON. */
 export interface Question<T> {
@@ -41,6 +42,7 @@ interface Held {
 }
 
 const USUAL_PATIENCE_MS = 3_000;
+const KV_PATIENCE_MS = 2_000;
 /** How long to wait before asking a failed source again. */
 const RETRY_MS = 5_000;
 const MAX_HELD = 1_000;
@@ -107,7 +109,7 @@ export class LastKnown {
 
   async #kept(name: string): Promise<unknown> {
     try {
-      const text = await this.#places.kv.get(name);
+      const text = await within(KV_PATIENCE_MS, this.#places.kv.get(name));
       return text === null ? undefined : JSON.parse(text);
     } catch {
       return undefined;
@@ -136,17 +138,5 @@ export class LastKnown {
     const text = JSON.stringify(value);
     if (text === JSON.stringify(kept === undefined ? nothing : kept)) return;
     await this.#places.kv.put(name, text, { expirationTtl: KV_LIFE_SECONDS });
-  }
-}
-
-async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
-  const ended = new AbortController();
-  const tooLate = scheduler.wait(ms, { signal: ended.signal }).then(() => {
-    throw new DOMException('no answer in time', 'TimeoutError');
-  });
-  try {
-    return await Promise.race([answer, tooLate]);
-  } finally {
-    ended.abort();
   }
 }

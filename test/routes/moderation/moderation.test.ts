@@ -95,11 +95,15 @@ describe('the report page', () => {
     expect(await (await read(hash)).json()).toEqual({ hash, reports: 0, state: 'registered' });
   });
 
-  it('asks the pseudonym itself while the list of those with reports does not answer', async () => {
+  it.each([
+    ['fails', () => Promise.reject(new Error('gone'))],
+    ['is silent', () => new Promise(() => {})],
+  ])('asks the pseudonym itself while the list of those with reports %s', async (_, first) => {
     vi.spyOn(console, 'log').mockImplementation(() => {});
     const hash = newHash();
     await report(hash);
-    const DB = { prepare: () => ({ bind: () => ({ first: () => Promise.reject(new Error('gone')) }) }) };
+    vi.spyOn(scheduler, 'wait').mockImplementation(async () => {});
+    const DB = { prepare: () => ({ bind: () => ({ first }) }) };
     const options = { search: `?hash=${hash}`, headers: { Accept: JSON_TYPE } };
     const answer = await request(options, { DB: DB as unknown as D1Database });
     expect(await answer.json()).toEqual({ hash, reports: 1, state: 'registered' });
