@@ -163,7 +163,7 @@ function report(): Description {
       403: answer('A page of another site sent this.', as(HTML), asError()),
       408: answer('The body did not arrive completely.', as(HTML), asError()),
       429: answer(
-        'The address has sent too many reports, or reported too many unknown hashes.',
+        'The network has sent too many reports. Retry-After says how long to wait.',
         as(HTML),
         asError(),
       ),

@@ -9,7 +9,7 @@ import type { AppEnv } from '../../env.ts';
 import { fullName, INVALID_NAME, parseRepositoryName } from '../../host/repository-name.ts';
 import { identityHash } from '../../identity/keyed-hash.ts';
 import { serviceSecret } from '../../identity/service-secret.ts';
-import { clientOf, rateWindowOf } from '../request/client.ts';
+import { clientOf, siteWindowOf } from '../request/client.ts';
 import { identityOf, mayHaveReports } from '../request/identity.ts';
 import { readJsonObject } from '../request/json-body.ts';
 import { type AppealAnswer, appealRequest } from '../schemas/moderation.ts';
@@ -21,7 +21,7 @@ export const APPEAL_ERRORS = {
   noText: 'text is required',
   nothing: 'this pseudonym is neither flagged nor blocked',
   tooOften: 'one appeal a day for a pseudonym; yours has been passed on already',
-  tooMany: 'your address has sent too many reports and appeals; try again later',
+  tooMany: 'your network has sent too many reports and appeals; try again later',
   nobody: 'this service has no operator who could be told: NOTIFY_ADMIN_TOPIC is not set',
   busy: 'the operator cannot be told now; try again in an hour',
 };
@@ -42,7 +42,7 @@ appeals.post('/v1/moderation/appeal', async (c) => {
   if (c.var.config.notifyAdminTopic === null) return c.json({ error: APPEAL_ERRORS.nobody }, 503);
 
   const { reports } = c.var.config.limits;
-  const { allowed, waitMs } = await rateWindowOf(c.env, await clientOf(c)).hit('reports', reports);
+  const { allowed, waitMs } = await siteWindowOf(c.env, await clientOf(c)).hit('reports', reports);
   if (!allowed) return c.json({ error: APPEAL_ERRORS.tooMany }, 429, { 'Retry-After': retryAfter(waitMs) });
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   return appeal(c, identityHash(secret, `${fullName(repository)}#${number}`, userToken), text);

@@ -50,7 +50,7 @@ export function rateWindowOf(env: Env, client: Client): DurableObjectStub<RateWi
   return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(client.hash('window')));
 }
 
-/** Of all clients of an IPv6 /48 together. */
+/** Of all clients of an IPv6 /48 together; of any other client its own. */
 export function siteWindowOf(env: Env, client: Client): DurableObjectStub<RateWindow> {
   return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(client.siteHash('window')));
 }
