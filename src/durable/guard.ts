@@ -18,7 +18,7 @@ import {
   pseudonymOf,
 } from '../guard/alert.ts';
 import { burstToTell } from '../guard/burst-alerts.ts';
-import { BURST_WINDOW_MS, BurstDetector, type Pusher } from '../guard/burst-detector.ts';
+import { BURST_WINDOW_MS, BurstDetector } from '../guard/burst-detector.ts';
 import { ClientAttempts } from '../guard/client-attempts.ts';
 import { MODERATION_ALERT_LIMITS } from '../guard/limits.ts';
 import type { PanicScope } from '../guard/panic-scope.ts';
@@ -108,18 +108,19 @@ export class Guard extends DurableObject<Env> {
 
   /**
    * Counts a push attempt, whether or not it is accepted.
-   * @param limits of one address.
+   * @param address as a keyed hash. @param limits of one address. @param site as a keyed hash: all addresses that the
+   * client may hold. Earlier versions of the Worker do not say.
    */
-  async admit(pusher: Pusher, limits: readonly Limit[]): Promise<Admittance> {
+  async admit(address: string, limits: readonly Limit[], site = address): Promise<Admittance> {
     const at = Date.now();
     this.#endBurst(at);
-    const hasBegun = this.#detector.record(pusher, at) !== null;
+    const hasBegun = this.#detector.record({ address, site }, at) !== null;
     if (hasBegun) {
       this.#bursts.burstBegan(at);
       await this.#wakeAt(at + BURST_WINDOW_MS);
     }
     if (this.#detector.isOn) await this.#tellBurst(hasBegun, at);
-    const { waitMs } = this.#attempts.hit(pusher.address, limits, at);
+    const { waitMs } = this.#attempts.hit(address, limits, at);
     return { panicMode: this.#suspension.panicMode, at, waitMs };
   }
 

@@ -100,7 +100,7 @@ function pass(ms: number): void {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit({ address, site: address }, LIMITS);
+  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
 }
 
 function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
@@ -153,9 +153,9 @@ describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
     expect(await guard().status()).toMatchObject({ panicMode: false, writesSuspended: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit({ address: 'a', site: 'a' }, LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
     await abortAllDurableObjects();
-    expect((await guard().admit({ address: 'a', site: 'a' }, LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
     expect(await guard().status()).toMatchObject({ panicMode: true, writesSuspended: false });
     await guard().setPanic(false, PASSWORD);
     await abortAllDurableObjects();
@@ -185,6 +185,17 @@ describe('a burst', () => {
     expect(published).toHaveLength(2);
   });
 
+  it('of the networks of one IPv6 /48 is told as that of one client', async () => {
+    await configured();
+    for (let round = 0; round < 3; round++) {
+      for (let network = 0; network < 10; network++)
+        await guard().admit(`${round} ${network}`, LIMITS, 'site');
+      await deliver();
+      pass(2 * MINUTE_MS);
+    }
+    expect(published).toHaveLength(1);
+  });
+
   it('of a crowd is told again after it was quiet', async () => {
     await configured();
     for (const minutes of [0, 3]) {
@@ -208,7 +219,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit({ address: 'a', site: 'a' }, LIMITS);
+      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS);
       return changes() - before;
     });
     expect(written).toBe(0);

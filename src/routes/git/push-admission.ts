@@ -59,10 +59,8 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   async function refusedByGuard(): Promise<Refusal | null> {
     try {
       const pusher = await client();
-      const { panicMode, at, waitMs } = await guardOf(c.env).admit(
-        { address: pusher.hash('burst'), site: pusher.siteHash('burst') },
-        c.var.config.limits.pushes,
-      );
+      const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
+      const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, c.var.config.limits.pushes, site);
       pushedAt = at;
       if (panicMode) return suspended();
       return waitMs > 0 ? tooManyPushes(sentence(tooMany(c, 'pushes', waitMs))) : null;

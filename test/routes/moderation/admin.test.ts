@@ -103,8 +103,7 @@ async function burst(...numbers: number[]): Promise<string[]> {
   await runInDurableObject(guard(), (instance) => {
     Object.assign(instance, { env: bindings });
   });
-  for (let push = 0; push < 20; push++)
-    await guard().admit({ address: 'a', site: 'a' }, [{ most: 60, withinMs: 60_000 }]);
+  for (let push = 0; push < 20; push++) await guard().admit('a', [{ most: 60, withinMs: 60_000 }]);
   const urls = numbers.map((number) => `https://host.test/octo/hello/pull/${number}`);
   for (const [index, number] of numbers.entries()) {
     const record = {
