@@ -9,6 +9,7 @@
  * Cost: nothing while the value is fresh in memory, and one cache look-up after that. Then the source's own cost, one
  * cache entry, and, after the answer, one KV read if the isolate did not know the value.
  */
+import { isAhead } from './guard/sliding-window.ts';
 import { within } from './within.ts';
 
 /** A question to the source. Values and `nothing` are JSON. */
@@ -62,8 +63,10 @@ export class LastKnown {
   async read<T>(question: Question<T>): Promise<T | undefined> {
     const { name, freshMs, patienceMs = USUAL_PATIENCE_MS } = question;
     const held = this.#places.memory.get(name);
-    if (held !== undefined && Date.now() < held.freshUntil) return held.value as T | undefined;
-    const cached = await this.#cached(name);
+    const longestMs = Math.max(freshMs, RETRY_MS);
+    if (held !== undefined && isAhead(held.freshUntil, longestMs, Date.now()))
+      return held.value as T | undefined;
+    const cached = await this.#cached(name, longestMs);
     if (cached !== undefined) {
       this.#hold(name, cached);
       return cached.value as T;
@@ -97,11 +100,11 @@ export class LastKnown {
     return `${this.#places.cacheBase}/${name}`;
   }
 
-  async #cached(name: string): Promise<Held | undefined> {
+  async #cached(name: string, longestMs: number): Promise<Held | undefined> {
     try {
       const response = await this.#places.cache.match(this.#cacheKey(name));
       const held = await response?.json<Held>();
-      return held !== undefined && Date.now() < held.freshUntil ? held : undefined;
+      return held !== undefined && isAhead(held.freshUntil, longestMs, Date.now()) ? held : undefined;
     } catch {
       return undefined;
     }

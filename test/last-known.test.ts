@@ -84,6 +84,16 @@ describe('while the ledger answers', () => {
     await settled();
   });
 
+  it('asks it again when a clock was set back', async () => {
+    const [known, asking] = [isolate(), question()];
+    await known.read(asking);
+    await settled();
+    pass(-60_000);
+    await known.read(asking);
+    expect(asked).toBe(2);
+    await settled();
+  });
+
   it('asks it once for all isolates of a data centre', async () => {
     const asking = question();
     await isolate().read(asking);

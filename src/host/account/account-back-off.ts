@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../../clock.ts';
 import { count } from '../../metrics/tally.ts';
-import { isAhead } from '../../guard/sliding-window.ts';
+import { isAhead, isWithin } from '../../guard/sliding-window.ts';
 import { type HostAnswer, LONGEST_PAUSE_MS, pauseAskedBy, RateLimitError } from './rate-limit.ts';
 
 /** What is known everywhere of the account. Both reject when it is out of reach. */
@@ -64,7 +64,7 @@ export class AccountBackOff {
   /** To be called before each call of the account. @throws RateLimitError while the host wants to be left alone. */
   async heed(): Promise<void> {
     const { board, clock, hostName } = this.#settings;
-    if (this.leftMs() === 0 && clock.now() - this.#known.askedAt >= FRESH_MS) {
+    if (this.leftMs() === 0 && !isWithin(this.#known.askedAt, FRESH_MS, clock.now())) {
       // Calls at the same time do not wait for the answer.
       this.#know({ askedAt: clock.now() });
       // A board out of reach is no reason to stop: the host still says what it wants.
