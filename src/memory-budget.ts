@@ -19,7 +19,7 @@ const MiB = 1024 * 1024;
 
 /**
  * Eight pushes that stream, or one of 16,000 commits. Together with the large place (24 MiB of commits, 40 MiB of files
- * that wait, 20 MiB of a listing), this leaves room in an isolate of 128 MB.
+ * that wait, 18 MiB of a listing), this leaves room in an isolate of 128 MB.
  */
 const SHARED_BYTES = 16 * MiB;
 /** A push within the pool takes a second or two. */

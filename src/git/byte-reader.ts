@@ -45,6 +45,17 @@ export class ByteReader {
     return bytes;
   }
 
+  /** The next `length` bytes if they have arrived: a view, valid until the next read. Null: not all of them have. */
+  peek(length: number): Uint8Array | null {
+    const end = this.#position + length;
+    return end <= this.#chunk.byteLength ? this.#chunk.subarray(this.#position, end) : null;
+  }
+
+  /** Passes over bytes that `peek` has shown. */
+  skip(length: number): void {
+    this.#position += length;
+  }
+
   /** What is left of the current chunk, or the next one; null at the end. Not a copy. */
   async nextChunk(): Promise<Uint8Array | null> {
     if (this.#position === this.#chunk.byteLength && !(await this.#advance())) return null;

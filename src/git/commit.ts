@@ -99,6 +99,24 @@ export function parseCommit(content: Uint8Array): Commit {
   };
 }
 
+/**
+ * The part of a commit that makes history. A listing has tens of thousands of commits, so nothing else is read.
+ * @throws ProtocolError `bad-pack` if a parent is malformed.
+ */
+export function parseHistory(content: Uint8Array): Pick<Commit, 'parents' | 'committedAt'> {
+  const parents: Oid[] = [];
+  let position = 0;
+  while (position < content.byteLength && content[position] !== LF) {
+    const end = lineEnd(content, position);
+    if (startsWith(content, position, 'parent ')) parents.push(idAt(content, position + 7, end));
+    else if (startsWith(content, position, 'committer ')) {
+      return { parents, committedAt: timeOf(content, position, end) };
+    }
+    position = end + 1;
+  }
+  return { parents, committedAt: 0 };
+}
+
 function idAt(content: Uint8Array, start: number, end: number): Oid {
   const oid = oidFromHex(content, start, end);
   if (oid === null) throw malformed();

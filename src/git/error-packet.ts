@@ -2,7 +2,7 @@
  * The error packet: it may stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack, "pkt-line
  * Format").
  */
-import { decodeUtf8 } from './bytes.ts';
+import { decodeUtf8, utf8 } from './bytes.ts';
 
 export class ErrorPacket extends Error {
   override readonly name = 'ErrorPacket';
@@ -15,12 +15,11 @@ export class ErrorPacket extends Error {
   }
 }
 
-const START = 'ERR ';
+const START = utf8('ERR ');
 
 /** @throws ErrorPacket if the payload of a pkt-line is one. */
 export function refuseErrorPacket(payload: Uint8Array): void {
-  const start = String.fromCodePoint(...payload.subarray(0, START.length));
-  if (start === START) {
+  if (START.every((byte, at) => payload[at] === byte)) {
     throw new ErrorPacket((decodeUtf8(payload.subarray(START.length)) ?? '').replace(/\n$/, ''));
   }
 }

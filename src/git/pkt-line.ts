@@ -85,6 +85,19 @@ export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promi
   return { kind: 'data', payload };
 }
 
+/**
+ * The payload of the next packet if it is data and has arrived whole: a view, valid until the next read. Null: ask
+ * `readPacket`. A list of refs has tens of thousands of packets, and a promise for each leaves more behind than the list.
+ */
+export function takePayload(reader: ByteReader): Uint8Array | null {
+  const digits = reader.peek(LENGTH_BYTES);
+  const length = digits === null ? -1 : parseLength(digits);
+  if (length < LENGTH_BYTES || length > MAX_PKT_LINE_BYTES) return null;
+  const payload = reader.peek(length)?.subarray(LENGTH_BYTES) ?? null;
+  if (payload !== null) reader.skip(length);
+  return payload;
+}
+
 function endedEarly(): ProtocolError {
   return new ProtocolError('bad-request', 'The request ended before its last pkt-line. Push again.');
 }

@@ -6,11 +6,18 @@
  * `Git-Protocol: version=2` selects it, so this saves a round trip each time.
  */
 import type { ByteReader } from './byte-reader.ts';
-import { concatBytes, decodeUtf8 } from './bytes.ts';
+import { concatBytes, decodeUtf8, utf8 } from './bytes.ts';
 import { refuseErrorPacket } from './error-packet.ts';
 import { type Memory, UNCOUNTED } from './memory.ts';
-import { isOid, type Oid, OID_HEX_LENGTH } from './oid.ts';
-import { DELIM_PKT, encodePktLine, FLUSH_PKT, MAX_PKT_PAYLOAD_BYTES, readPacket } from './pkt-line.ts';
+import { type Oid, OID_HEX_LENGTH, oidFromHex } from './oid.ts';
+import {
+  DELIM_PKT,
+  encodePktLine,
+  FLUSH_PKT,
+  MAX_PKT_PAYLOAD_BYTES,
+  readPacket,
+  takePayload,
+} from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
@@ -29,7 +36,10 @@ const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
 const MAX_REF_LINE_BYTES = 4096;
 const BRANCHES = 'refs/heads/';
 const NOTHING = new Uint8Array(0);
-const REF_LINE_START = /^[0-9a-f]{40} /;
+const UNBORN = utf8('unborn');
+const SYMREF_TARGET = 'symref-target:';
+const SPACE = 0x20;
+const LF = 0x0a;
 
 function encodeCommand(command: string, args: readonly string[]): Uint8Array {
   return concatBytes([
@@ -73,40 +83,57 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
   // Each line is used up before the next one is read.
   const buffer = new Uint8Array(MAX_PKT_PAYLOAD_BYTES);
   for (;;) {
-    const packet = await readPacket(reader, buffer);
-    if (packet.kind === 'flush') return { refs, head, headTip, hasAllBranches: true };
-    const payload = packet.kind === 'data' ? packet.payload : NOTHING;
+    const payload = takePayload(reader) ?? (await readLine(reader, buffer));
+    if (payload === null) return { refs, head, headTip, hasAllBranches: true };
     refuseErrorPacket(payload);
-    const text = payload.byteLength <= MAX_REF_LINE_BYTES ? decodeUtf8(payload) : null;
-    if (text === null && isRef(payload)) continue;
-    const line = text?.replace(/\n$/, '');
-    const [oid, name, ...attributes] = line?.split(' ') ?? [];
-    if (oid === undefined || name === undefined || (oid !== 'unborn' && !isOid(oid)))
-      throw malformed('ref list');
+    const { oid, name } = idAndName(payload);
     if (name === 'HEAD') {
-      const symref = attributes.find((attribute) => attribute.startsWith('symref-target:'));
-      head = symref?.slice('symref-target:'.length) ?? null;
-      headTip = oid === 'unborn' ? null : oid;
-    } else if (oid !== 'unborn') {
-      keptBytes += payload.byteLength;
-      if (refs.length === MAX_REFS || keptBytes > MAX_REF_LIST_BYTES) {
-        await reader.cancel();
-        return { refs, head, headTip, hasAllBranches: isBranch(refs[0]?.name) && !isBranch(name) };
-      }
-      if (refs.length % REFS_AT_ONCE === 0) await memory.makeRoom(ROOM_BYTES);
-      memory.use(REF_BYTES + 2 * payload.byteLength);
-      refs.push({ name, oid });
+      head = symrefTarget(payload);
+      headTip = oid;
     }
+    if (oid === null || name === null || name === 'HEAD') continue;
+    keptBytes += payload.byteLength;
+    if (refs.length === MAX_REFS || keptBytes > MAX_REF_LIST_BYTES) {
+      await reader.cancel();
+      return { refs, head, headTip, hasAllBranches: isBranch(refs[0]?.name) && !isBranch(name) };
+    }
+    if (refs.length % REFS_AT_ONCE === 0) await memory.makeRoom(ROOM_BYTES);
+    memory.use(REF_BYTES + 2 * payload.byteLength);
+    refs.push({ name, oid });
   }
+}
+
+/** Null at the end of the list. */
+async function readLine(reader: ByteReader, buffer: Uint8Array): Promise<Uint8Array | null> {
+  const packet = await readPacket(reader, buffer);
+  if (packet.kind === 'flush') return null;
+  return packet.kind === 'data' ? packet.payload : NOTHING;
+}
+
+/**
+ * How a line begins. Read byte by byte, because there may be tens of thousands of them. The id is null before the first
+ * commit of HEAD's branch; the name is null if it cannot be used.
+ */
+function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name: string | null } {
+  const isUnborn = UNBORN.every((byte, at) => line[at] === byte);
+  const idEnd = isUnborn ? UNBORN.byteLength : OID_HEX_LENGTH;
+  const oid = isUnborn || line.byteLength < idEnd ? null : oidFromHex(line, 0, idEnd);
+  if ((!isUnborn && oid === null) || line[idEnd] !== SPACE) throw malformed('ref list');
+  let end = idEnd + 1;
+  while (end < line.byteLength && line[end] !== SPACE && line[end] !== LF) end++;
+  const isUsable = line.byteLength <= MAX_REF_LINE_BYTES;
+  return { oid, name: isUsable ? decodeUtf8(line.subarray(idEnd + 1, end)) : null };
+}
+
+/** The ref that HEAD stands for; null if it is none. */
+function symrefTarget(line: Uint8Array): string | null {
+  const text = (decodeUtf8(line) ?? '').replace(/\n$/, '');
+  const attribute = text.split(' ').find((part) => part.startsWith(SYMREF_TARGET));
+  return attribute?.slice(SYMREF_TARGET.length) ?? null;
 }
 
 function isBranch(name: string | undefined): boolean {
   return name?.startsWith(BRANCHES) === true;
-}
-
-/** Whether this is a line with the id and the name of a ref, in whatever encoding. */
-function isRef(line: Uint8Array): boolean {
-  return REF_LINE_START.test(String.fromCharCode(...line.subarray(0, OID_HEX_LENGTH + 1)));
 }
 
 /** Everything that `wants` reach and `haves` do not, in a pack that needs no object from elsewhere. */

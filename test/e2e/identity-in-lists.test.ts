@@ -8,10 +8,10 @@ import { EntryWalker } from '../../src/git/pack/entry-walker.ts';
 import { PACK_HEADER_BYTES } from '../../src/git/pack/pack-header.ts';
 import { ByteSearch } from '../../src/git/search/byte-search.ts';
 import { PackedDeltas } from '../../src/git/pack/packed-deltas.ts';
-import { searchDeltaResults } from '../../src/git/search/delta-search.ts';
+import { mayHideName, searchDeltaResults } from '../../src/git/search/delta-search.ts';
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import { ContentSearch } from '../../src/git/search/content-search.ts';
-import { identityPatterns } from '../../src/git/search/identity-patterns.ts';
+import { identityPatterns, partialPatterns } from '../../src/git/search/identity-patterns.ts';
 import { Workshop, git } from '../sandbox/support/git.ts';
 import { mustRun, neutralEnvironment } from './support/run.ts';
 
@@ -96,10 +96,11 @@ it('show a new entry, even if Git leaves out what it shares with its neighbours'
     });
     const who = { name: Buffer.from(author.name), email: Buffer.from(author.email), encoding: null };
     const search = new ByteSearch(identityPatterns([who], new Set()).patterns);
+    const partial = new ByteSearch(partialPatterns([who], new Set()).patterns);
     const parts = new ContentSearch(search, 10);
     new EntryWalker(parts).walk(pack.subarray(PACK_HEADER_BYTES, -20));
     const deltas = new PackedDeltas([pack.subarray(0, -20)], Infinity, UNCOUNTED);
-    for (const oid of deltas.missingBases().keys()) {
+    for (const oid of deltas.missingBases((delta) => mayHideName(partial, delta)).keys()) {
       const type = await git(repository, 'cat-file', '-t', oid);
       const content = await mustRun('git', ['cat-file', type, oid], options);
       deltas.add([{ type: type === 'tree' ? 'tree' : 'blob', oid, content }]);

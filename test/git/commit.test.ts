@@ -1,7 +1,7 @@
 /** What is read of a commit, and the anonymous commit that takes its place. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeAnonymousCommit, parseCommit } from '../../src/git/commit.ts';
+import { encodeAnonymousCommit, parseCommit, parseHistory } from '../../src/git/commit.ts';
 import { COMMITTER, commitContent, EMPTY_TREE, oidNumber, PRIVATE_WORDS } from '../support/objects.ts';
 import { runs } from '../support/runs.ts';
 
@@ -48,6 +48,21 @@ describe('parseCommit', () => {
     expect(commit.parents).toEqual([oidNumber(1)]);
     expect(textOf(commit.message)).toBe('A change\n');
     expect(commit.committedAt).toBe(1_700_000_100);
+  });
+
+  it('agrees with parseHistory, which stops behind the date', () => {
+    const oids = fc.array(fc.nat(99).map(oidNumber), { maxLength: 4 });
+    const headers = fc.constantFrom('', SIGNATURE, 'encoding x\n', 'committer x <> 5 +0000\n');
+    fc.assert(
+      fc.property(oids, headers, (parents, more) => {
+        const content = commitContent({ parents, headers: more });
+        const { committedAt } = parseCommit(content);
+        expect(parseHistory(content)).toEqual({ parents, committedAt });
+      }),
+      runs(100),
+    );
+    expect(parseHistory(Buffer.from('tree\n\nparent x\n'))).toEqual({ parents: [], committedAt: 0 });
+    expect(() => parseHistory(Buffer.from('parent x\n\n'))).toThrow('malformed commit');
   });
 
   it.each([

@@ -8,6 +8,7 @@ import {
   type Packet,
   pktLengthPrefix,
   readPacket,
+  takePayload,
 } from '../../src/git/pkt-line.ts';
 import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../support/byte-chunks.ts';
 import { runs } from '../support/runs.ts';
@@ -54,6 +55,35 @@ describe.each(CHUNKINGS)('readPacket from %s chunks', (_, cut) => {
     await expect(readPacket(readerOf(cut(Buffer.from('000afive'))))).rejects.toMatchObject({
       code: 'bad-request',
     });
+  });
+});
+
+describe('takePayload', () => {
+  it('takes what has arrived, and leaves the rest as it is for readPacket', async () => {
+    const lines = fc.array(fc.string({ maxLength: 20 }), { maxLength: 20 });
+    await fc.assert(
+      fc.asyncProperty(lines, fc.nat(999), async (texts, seed) => {
+        const stream = Buffer.concat([...texts.map(encodePktLine), Buffer.from('0000PACK')]);
+        const reader = readerOf(randomPieces(stream, seed));
+        const payloads: string[] = [];
+        for (;;) {
+          const payload = takePayload(reader);
+          const packet = payload === null ? await readPacket(reader) : { kind: 'data' as const, payload };
+          if (packet.kind !== 'data') break;
+          payloads.push(Buffer.from(packet.payload).toString());
+        }
+        expect(payloads).toEqual(texts.map((text) => Buffer.from(text).toString()));
+        expect((await restOf(reader)).toString()).toBe('PACK');
+      }),
+      runs(200),
+    );
+  });
+
+  it.each(['0000', '0001', '0003', 'fff1', '12xy', '0009ab'])('leaves %j to readPacket', async (start) => {
+    const reader = readerOfWhole(start);
+    await reader.isAtEnd();
+    expect(takePayload(reader)).toBeNull();
+    expect((await restOf(reader)).toString()).toBe(start);
   });
 });
 

@@ -74,6 +74,22 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number
   return result;
 }
 
+/**
+ * Whether a delta copies something from before what it has copied last: it repeats or moves text, where an ordinary change
+ * goes through its base from the beginning to the end.
+ * @throws ProtocolError `bad-pack`
+ */
+export function copiesBackwards(delta: Uint8Array): boolean {
+  let copiedTo = 0;
+  let isBackwards = false;
+  readInstructions(delta, (isCopy, offset, length) => {
+    if (!isCopy) return;
+    isBackwards ||= offset < copiedTo;
+    copiedTo = offset + length;
+  });
+  return isBackwards;
+}
+
 /** Where a byte of a delta's result is from. */
 export const COPY_CONTINUES = 0;
 export const COPY_BEGINS = 1;

@@ -90,11 +90,15 @@ export class PackedDeltas implements ContentListener {
     else this.#full.push({ offset, object: { type: type === OBJ_TREE ? 'tree' : 'blob', content } });
   }
 
-  /** The bases that the pack lacks, with their sizes, as far as there is room for them. */
-  missingBases(): ReadonlyMap<Oid, number> {
+  /**
+   * The bases that the pack lacks, with their sizes, as far as there is room for them.
+   * @param isWanted whether to resolve a delta: the others' bases are left out.
+   */
+  missingBases(isWanted: (delta: Uint8Array) => boolean): ReadonlyMap<Oid, number> {
     const missing = new Map<Oid, number>();
     for (const [key, deltas] of this.#waiting) {
       if (typeof key !== 'string' || missing.size === MAX_MISSING_BASES) continue;
+      if (!this.#standsOn(deltas, isWanted)) continue;
       const [size = 0] = deltas.map(({ delta }) => parseDeltaHeader(delta).baseSize);
       if (this.#take(size)) missing.set(key, size);
     }
@@ -106,6 +110,16 @@ export class PackedDeltas implements ContentListener {
     for (const { type, oid, content } of bases) {
       if (type === 'tree' || type === 'blob') this.#resolve(oid, { type, content });
     }
+  }
+
+  /** Whether a wanted delta is among these, or in a chain on top of them. */
+  #standsOn(deltas: readonly WaitingDelta[], isWanted: (delta: Uint8Array) => boolean): boolean {
+    const chain = [...deltas];
+    for (let next = chain.pop(); next !== undefined; next = chain.pop()) {
+      if (isWanted(next.delta)) return true;
+      chain.push(...(this.#waiting.get(next.offset) ?? []));
+    }
+    return false;
   }
 
   #wait(base: BaseKey, delta: WaitingDelta): void {

@@ -2,14 +2,36 @@
  * Searches files and folders that deltas make, as a whole. What stands in one piece in a base is upstream's already; what a
  * delta puts together, from new bytes and copied ones, is new.
  */
-import { COPY_CONTINUES, INSERTED } from '../pack/delta.ts';
+import { COPY_CONTINUES, copiesBackwards, INSERTED } from '../pack/delta.ts';
+import { DeltaInserts } from '../pack/delta-inserts.ts';
 import type { DeltaResult } from '../pack/packed-deltas.ts';
+import { COPY_MARK } from './boundary.ts';
 import type { ByteSearch } from './byte-search.ts';
 import type { ContentHit } from './content-search.ts';
 import { excerptAt } from './excerpt.ts';
 
 /** Before and after every text, because a pattern may require a boundary. */
 const LINE_END = Uint8Array.of(0x0a);
+const COPIED = Uint8Array.of(COPY_MARK);
+
+/**
+ * Whether what a delta makes has to be searched as a whole, because a part of a name may be in what it inserts, and the
+ * rest in its base.
+ * @param partial a search for such parts.
+ */
+export function mayHideName(partial: ByteSearch, delta: Uint8Array): boolean {
+  let isFound = copiesBackwards(delta);
+  const look = (bytes: Uint8Array): void => {
+    isFound ||= partial.find(bytes, 0, bytes.length) >= 0;
+  };
+  const inserts = new DeltaInserts({ inserted: look, copied: () => look(COPIED) });
+  partial.reset();
+  look(LINE_END);
+  inserts.begin();
+  inserts.take(delta);
+  look(LINE_END);
+  return isFound;
+}
 
 /** Cost: one look-up for each byte of the results. */
 export function searchDeltaResults(

@@ -53,6 +53,28 @@ export function identityPatterns(
   identities: readonly RawIdentity[],
   nobodys: ReadonlySet<string>,
 ): IdentityPatterns {
+  const texts = identities.flatMap((identity) => textsOf(identity, nobodys));
+  // What only a delta needs gets the room that is left.
+  return fitting(
+    texts.map(wholePattern),
+    texts.flatMap((text) => tailPatterns(text, MIN_NEW_BYTES)),
+  );
+}
+
+/**
+ * What a delta may insert of the same names and addresses, be it a single letter: the rest may be in its base. Too little
+ * to tell that a name is there, but enough to tell that none is.
+ */
+export function partialPatterns(
+  identities: readonly RawIdentity[],
+  nobodys: ReadonlySet<string>,
+): IdentityPatterns {
+  const texts = identities.flatMap((identity) => textsOf(identity, nobodys)).map(inPart);
+  return fitting([...texts.map(wholePattern), ...texts.flatMap((text) => tailPatterns(text, 1))], []);
+}
+
+/** As many patterns as there is room for, each once. @param more may be missing. */
+function fitting(needed: readonly BytePattern[], more: readonly BytePattern[]): IdentityPatterns {
   const patterns = new Map<string, BytePattern>();
   let left = ROOM;
   const add = (pattern: BytePattern): boolean => {
@@ -63,10 +85,8 @@ export function identityPatterns(
     left -= pattern.classes.length;
     return true;
   };
-  const texts = identities.flatMap((identity) => textsOf(identity, nobodys));
-  const isComplete = texts.map(wholePattern).every(add);
-  // What only a delta needs gets the room that is left.
-  texts.flatMap(tailPatterns).every(add);
+  const isComplete = needed.every(add);
+  more.every(add);
   return { patterns: [...patterns.values()], isComplete };
 }
 
@@ -87,15 +107,20 @@ const wholePattern = ({ before, letters, lacksLast }: SearchedText): BytePattern
   ...(lacksLast > 0 && { earlyEnd: { after: 1 + letters.length - lacksLast, byte: COPY_MARK } }),
 });
 
-/** The text without its first byte, its first two, and so on: behind a copy. */
-function tailPatterns({ letters, lacksFirst, lacksLast }: SearchedText): BytePattern[] {
+const inPart = (text: SearchedText): SearchedText => {
+  const mostLacked = text.letters.length - 1;
+  return { ...text, lacksFirst: mostLacked, lacksLast: mostLacked };
+};
+
+/** The text without its first byte, its first two, and so on: behind a copy. @param least how many bytes must be new. */
+function tailPatterns({ letters, lacksFirst, lacksLast }: SearchedText, least: number): BytePattern[] {
   return Array.from({ length: lacksFirst }, (_, index) => {
     const tail = letters.slice(index + 1);
     return wholePattern({
       before: [COPY_MARK],
       letters: tail,
       lacksFirst: 0,
-      lacksLast: Math.max(0, Math.min(lacksLast, tail.length - MIN_NEW_BYTES)),
+      lacksLast: Math.max(0, Math.min(lacksLast, tail.length - least)),
     });
   });
 }

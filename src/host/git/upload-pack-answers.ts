@@ -1,6 +1,6 @@
 /** Answers of upload-pack as they are read: listings of history, a few objects, and packs that are handed on. */
 import { ByteReader } from '../../git/byte-reader.ts';
-import { parseCommit } from '../../git/commit.ts';
+import { parseHistory } from '../../git/commit.ts';
 import { CommitTable } from '../../git/commit-table.ts';
 import { ErrorPacket } from '../../git/error-packet.ts';
 import type { Oid } from '../../git/oid.ts';
@@ -23,8 +23,8 @@ const NONE_SELECTED = /no commits selected/;
 /** Of a pack that is handed on; as much as the largest repository that the service takes by default. */
 const MAX_COPIED_BYTES = 500 * 1024 * 1024;
 
-/** Commits of one listing, inflated, with what each costs besides: some 50,000. */
-const MAX_LISTED_BYTES = 20 * 1024 * 1024;
+/** Commits of one listing, inflated, with what each costs besides: some 45,000. */
+const MAX_LISTED_BYTES = 18 * 1024 * 1024;
 /** What a listed commit takes besides its content: its place among the objects, its date and its parents. */
 const LISTED_COMMIT_BYTES = 160;
 /** More than a side-band packet of ordinary commits takes. */
@@ -127,8 +127,7 @@ export async function readHistory(
     {
       onKept: ({ type, oid, content }) => {
         if (type !== 'commit') return;
-        const { parents, committedAt } = parseCommit(content);
-        commits.add({ oid, parents, committedAt });
+        commits.add({ oid, ...parseHistory(content) });
       },
       onPassed: () => {},
       onRefDelta: () => {},

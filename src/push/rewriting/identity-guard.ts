@@ -17,8 +17,8 @@ import {
   patternBytes,
 } from '../../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
-import { searchDeltaResults } from '../../git/search/delta-search.ts';
-import { identityPatterns } from '../../git/search/identity-patterns.ts';
+import { mayHideName, searchDeltaResults } from '../../git/search/delta-search.ts';
+import { identityPatterns, partialPatterns } from '../../git/search/identity-patterns.ts';
 import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../git/search/own-id-patterns.ts';
 import { IdentityCollector } from '../../git/search/raw-identity.ts';
 import { utf8 } from '../../git/bytes.ts';
@@ -143,7 +143,9 @@ export class IdentityGuard {
     };
     try {
       const deltas = new PackedDeltas(pack, MAX_RESOLVED_BYTES, { use });
-      const missing = deltas.missingBases();
+      // Most pushes hide nothing, and cost no request.
+      let mayHide: ((delta: Uint8Array) => boolean) | null = null;
+      const missing = deltas.missingBases((delta) => (mayHide ??= this.#mayHideName())(delta));
       if (missing.size > 0) deltas.add(await readBases(missing));
       const trees = deltas.results.filter(({ type }) => type === 'tree');
       for (const { oid, content } of trees) this.#contents.names.add(content, oid);
@@ -151,6 +153,15 @@ export class IdentityGuard {
     } finally {
       memory.free(usedBytes);
     }
+  }
+
+  /** Which deltas to search as a whole: all, if there are too many names to tell. */
+  #mayHideName(): (delta: Uint8Array) => boolean {
+    const { patterns, isComplete } = partialPatterns(this.#collector.identities, this.#nobodys);
+    if (!isComplete) return () => true;
+    if (patterns.length === 0) return () => false;
+    const partial = new ByteSearch(patterns);
+    return (delta) => mayHideName(partial, delta);
   }
 
   /** False: it only warns. */

@@ -10,6 +10,8 @@ import { buildPack, type Entry, makeDelta, oidOf } from '../../support/pack-buil
 import { runs } from '../../support/runs.ts';
 
 const NO_LIMIT = 1 << 30;
+const all = () => true;
+const isWanted = (delta: Uint8Array) => Buffer.from(delta).includes('wanted');
 
 function deltasOf(entries: readonly Entry[], maxBytes = NO_LIMIT, seed = 1): PackedDeltas {
   const pack = buildPack(entries).bytes.subarray(0, -20);
@@ -48,7 +50,7 @@ describe('the deltas of a pack', () => {
           const isByIds = chain.every(([, kind], index) => index === 0 || kind === 'ref');
           const deltas = deltasOf(isByIds ? entries.toReversed() : entries, NO_LIMIT, seed);
           if (isThin) {
-            const ids = [...deltas.missingBases().keys()];
+            const ids = [...deltas.missingBases(all).keys()];
             expect(ids).toContain(oidOf('blob', first));
             deltas.add([blob(first)]);
           }
@@ -68,7 +70,7 @@ describe('the deltas of a pack', () => {
       delta: makeDelta(base, Buffer.concat([base, Buffer.from('more\n')])),
     }));
     const deltas = deltasOf(entries);
-    expect([...deltas.missingBases()]).toEqual([
+    expect([...deltas.missingBases(all)]).toEqual([
       [oidOf('blob', one), one.length],
       [oidOf('blob', two), two.length],
     ]);
@@ -78,13 +80,28 @@ describe('the deltas of a pack', () => {
     expect(texts(deltas).slice(1)).toEqual(['the first file\nmore\n', 'the first file\nmore\n']);
   });
 
+  it('name only the bases that a wanted delta stands on, also through others', () => {
+    const [one, two] = [
+      Buffer.from('the first file\n'.repeat(9)),
+      Buffer.from('the second file\n'.repeat(9)),
+    ];
+    const step = Buffer.concat([one, Buffer.from('a step\n')]);
+    const entries: Entry[] = [
+      { type: 'ref-delta', base: oidOf('blob', one), delta: makeDelta(one, step) },
+      { type: 'ofs-delta', base: 0, delta: makeDelta(step, Buffer.concat([step, Buffer.from('wanted\n')])) },
+      { type: 'ref-delta', base: oidOf('blob', two), delta: makeDelta(two, Buffer.concat([two, two])) },
+    ];
+    expect([...deltasOf(entries).missingBases(isWanted).keys()]).toEqual([oidOf('blob', one)]);
+    expect(deltasOf(entries).missingBases(() => false).size).toBe(0);
+  });
+
   it('are left out where they do not fit', () => {
     const base = Buffer.alloc(50_000, 'x');
     const delta = makeDelta(base, Buffer.concat([base, Buffer.from('y')]));
     const entries: Entry[] = [{ type: 'ref-delta', base: oidOf('blob', base), delta }];
-    expect(deltasOf(entries, 40_000).missingBases().size).toBe(0);
+    expect(deltasOf(entries, 40_000).missingBases(all).size).toBe(0);
     const deltas = deltasOf(entries, 60_000);
-    expect(deltas.missingBases().size).toBe(1);
+    expect(deltas.missingBases(all).size).toBe(1);
     deltas.add([blob(base)]);
     expect(deltas.results).toEqual([]);
   });

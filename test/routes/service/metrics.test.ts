@@ -1,4 +1,5 @@
 /** GET /metrics: the contract's JSON, and what monitoring systems read. */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
@@ -38,7 +39,9 @@ describe('as JSON', () => {
       headers: { 'Content-Type': 'application/x-git-receive-pack-request' },
       body: '0000',
     });
-    await worker.fetch(request, { ...bindings });
+    const context = createExecutionContext();
+    await worker.fetch(request, { ...bindings }, context);
+    await waitOnExecutionContext(context);
     const after = await (await ask('/metrics')).json<{ memory: { alloc: number; total_alloc: number } }>();
     expect(after.memory.total_alloc - before.memory.total_alloc).toBe(16 * 1024);
     expect(after.memory.alloc).toBeLessThanOrEqual(after.memory.total_alloc);
