@@ -4,6 +4,7 @@ import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { footerProblem } from '../../src/identity/footer-room.ts';
 import { looksLikeFooter } from '../../src/identity/forged-footer.ts';
+import { tagsOfText } from '../../src/markdown/html-tags.ts';
 import { commentText } from '../../src/identity/footer.ts';
 import { runs } from '../support/runs.ts';
 import { hostileMarkdown } from './support/hostile-markdown.ts';
@@ -116,6 +117,15 @@ describe('a body', () => {
   ])('with %s is taken', async (_, body) => {
     expect(footerProblem(body)).toBeNull();
     expect(await footersOf(commentText(body, OURS))).toEqual([OURS.hash]);
+  });
+
+  it('is looked through once, however much white space there is where a link might end', () => {
+    // Ten times as long as a body may be, so that trying all ways to divide it would take minutes.
+    const space = ' \n'.repeat(350_000);
+    for (const start of ['[a](', '[a](b', '[a](<b>', '[a](b "c"']) {
+      expect(looksLikeFooter(start + space)).toBe(false);
+      expect(tagsOfText(`<i>${start}${space}`)).toContainEqual(expect.objectContaining({ name: 'i' }));
+    }
   });
 
   it('is searched for footers once, however many comments in it have no end', () => {
