@@ -8,7 +8,7 @@
  */
 import { BOUNDARY, COPY_MARK } from './boundary.ts';
 import type { Oid } from '../oid.ts';
-import type { ByteClass, BytePattern } from './byte-search.ts';
+import { type ByteClass, type BytePattern, MAX_PATTERN_BYTES } from './byte-search.ts';
 
 /** What Git shows at least. A number of seven digits is common, so it must stand alone. */
 const SHORTEST = 7;
@@ -19,7 +19,9 @@ const BEFORE: ByteClass = [...BOUNDARY, 'g'.charCodeAt(0)];
 const RAW_BYTES = 6;
 const BEFORE_RAW: ByteClass = [0, COPY_MARK];
 
-export const OWN_ID_PATTERN_BYTES = 3 * SHORTEST + 6 + RAW_BYTES;
+const PATTERN_BYTES = 3 * SHORTEST + 6 + RAW_BYTES;
+/** Half of the room for patterns. */
+export const MAX_SEARCHED_IDS = Math.floor(MAX_PATTERN_BYTES / 2 / PATTERN_BYTES);
 
 /**
  * Four for each id: exactly seven digits of it, eight or more, the same without the first one, which a delta may copy from

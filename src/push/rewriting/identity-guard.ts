@@ -10,16 +10,11 @@ import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { EntryWalker } from '../../git/pack/entry-walker.ts';
 import { PackedDeltas } from '../../git/pack/packed-deltas.ts';
 import { PACK_HEADER_BYTES } from '../../git/pack/pack-header.ts';
-import {
-  type BytePattern,
-  ByteSearch,
-  MAX_PATTERN_BYTES,
-  patternBytes,
-} from '../../git/search/byte-search.ts';
+import { type BytePattern, ByteSearch } from '../../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
 import { mayHideName, searchDeltaResults } from '../../git/search/delta-search.ts';
 import { identityPatterns, partialPatterns } from '../../git/search/identity-patterns.ts';
-import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../git/search/own-id-patterns.ts';
+import { MAX_SEARCHED_IDS, ownIdPatterns } from '../../git/search/own-id-patterns.ts';
 import { IdentityCollector } from '../../git/search/raw-identity.ts';
 import { utf8 } from '../../git/bytes.ts';
 import type { NamedCommits } from './named-commits.ts';
@@ -83,11 +78,9 @@ export class IdentityGuard {
   }
 
   #learnContents(names: readonly BytePattern[], originalIds: Iterable<Oid>): void {
-    const room = MAX_PATTERN_BYTES - patternBytes(names);
-    const mostIds = Math.floor(room / OWN_ID_PATTERN_BYTES);
     const searchedIds: Oid[] = [];
     for (const oid of originalIds) {
-      this.#hasAllIds = searchedIds.length < mostIds;
+      this.#hasAllIds = searchedIds.length < MAX_SEARCHED_IDS;
       if (!this.#hasAllIds) break;
       searchedIds.push(oid);
     }

@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest';
 import { markCopies } from '../../support/copy-marks.ts';
 import { treeContent } from '../../support/objects.ts';
-import { ByteSearch, patternBytes } from '../../../src/git/search/byte-search.ts';
-import { OWN_ID_PATTERN_BYTES, ownIdPatterns } from '../../../src/git/search/own-id-patterns.ts';
+import { ByteSearch, MAX_PATTERN_BYTES, patternBytes } from '../../../src/git/search/byte-search.ts';
+import { MAX_SEARCHED_IDS, ownIdPatterns } from '../../../src/git/search/own-id-patterns.ts';
 
 const ID = '0123abcdef0123abcdef0123abcdef0123abcdef';
 
@@ -36,6 +36,10 @@ it('is found in a folder, as the commit of a submodule', () => {
   expect(isIn(treeContent([{ name: 'nested', oid: ID }]))).toBe(true);
 });
 
-it('takes the room that it says', () => {
-  expect(patternBytes(ownIdPatterns([ID]))).toBe(OWN_ID_PATTERN_BYTES);
+it('is searched for with those of fifty other commits, in half of the room', () => {
+  expect(MAX_SEARCHED_IDS).toBeGreaterThan(50);
+  const ids = Array.from({ length: MAX_SEARCHED_IDS }, (_, at) =>
+    ID.replace('0123', String(at).padStart(4, '0')),
+  );
+  expect(patternBytes(ownIdPatterns(ids))).toBeLessThanOrEqual(MAX_PATTERN_BYTES / 2);
 });
