@@ -117,6 +117,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
           counted(() => guardOf(c.env).opened(tracked, owner.siteHash('burst'))),
         ]);
       },
+      keep() {
+        share = null;
+      },
       release: () => releasePlaces(counters, key),
     };
   }
