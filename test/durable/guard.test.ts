@@ -596,6 +596,15 @@ describe('a token with a problem', () => {
     expect(published).toHaveLength(2);
   });
 
+  it('is told again when a clock was set back, and not only when that day comes again', async () => {
+    await configured();
+    await guard().tokenProblems('bot', PLACE, ['rejected']);
+    pass(-30 * 24 * HOUR_MS);
+    await guard().tokenProblems('bot', PLACE, ['rejected']);
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
   it('is told of each account by itself, and a suspended one as what it is', async () => {
     await configured();
     await guard().tokenProblems('one', PLACE, ['suspended']);
