@@ -20,23 +20,20 @@ export const MAX_PATTERN_BYTES = 4_096;
 
 const BYTE_VALUES = 256;
 const NO_HIT = -1;
-
-/** How far one pattern has matched. */
-interface Progress {
-  readonly pattern: number;
-  readonly matched: number;
-}
+/** States that an automaton may have besides one for each byte of its patterns. */
+const SPARE_STATES = 64;
+/** Marks a state in which a pattern ends, so that one comparison finds it. */
+const HIT = 0x8000;
 
 /** What patterns take of MAX_PATTERN_BYTES. */
 export const patternBytes = (patterns: readonly BytePattern[]): number =>
   patterns.reduce((sum, { classes }) => sum + classes.length, 0);
 
 export class ByteSearch {
-  /** The next state for each state and byte. */
+  /** The next state for each state and byte, with HIT if a pattern ends in it. */
   readonly #next: Uint16Array;
-  /** For each state from `#firstHit` on, the pattern that has just ended. */
+  /** For each state, the pattern that has just ended, or NO_HIT. */
   readonly #hits: readonly number[];
-  readonly #firstHit: number;
   readonly #lengths: readonly number[];
   #state = 0;
 
@@ -44,21 +41,9 @@ export class ByteSearch {
   constructor(patterns: readonly BytePattern[]) {
     if (patternBytes(patterns) > MAX_PATTERN_BYTES) throw new RangeError('too many patterns');
     this.#lengths = patterns.map(({ classes }) => classes.length);
-    const states = new AutomatonBuilder(patterns).build();
-    // States where a pattern ends come last, so that one comparison finds them.
-    const order = [...states.keys()].toSorted(
-      (a, b) => Number(states[a]!.hit !== NO_HIT) - Number(states[b]!.hit !== NO_HIT),
-    );
-    const places = new Uint16Array(states.length);
-    for (const [place, index] of order.entries()) places[index] = place;
-    this.#next = new Uint16Array(states.length * BYTE_VALUES);
-    for (const [place, index] of order.entries()) {
-      const row = place * BYTE_VALUES;
-      for (const [byte, next] of states[index]!.row.entries()) this.#next[row + byte] = places[next]!;
-    }
-    const ending = order.filter((index) => states[index]!.hit !== NO_HIT);
-    this.#firstHit = states.length - ending.length;
-    this.#hits = ending.map((index) => states[index]!.hit);
+    const { next, hits } = new AutomatonBuilder(patterns).build();
+    this.#next = next;
+    this.#hits = hits;
   }
 
   /** Call it if the next bytes do not follow the earlier ones. */
@@ -72,12 +57,11 @@ export class ByteSearch {
    */
   find(bytes: Uint8Array, start: number, end: number): number {
     const next = this.#next;
-    const firstHit = this.#firstHit;
     let state = this.#state;
     for (let at = start; at < end; at++) {
       state = next[(state << 8) | bytes[at]!]!;
-      if (state >= firstHit) {
-        this.#state = state;
+      if (state >= HIT) {
+        this.#state = state - HIT;
         return at + 1;
       }
     }
@@ -87,7 +71,7 @@ export class ByteSearch {
 
   /** The pattern that was just found. */
   get found(): number {
-    return this.#hits[this.#state - this.#firstHit] as number;
+    return this.#hits[this.#state] as number;
   }
 
   /** How many bytes it has; an early end is shorter. */
@@ -96,37 +80,50 @@ export class ByteSearch {
   }
 }
 
-interface State {
-  readonly row: Uint16Array;
-  readonly hit: number;
-}
+/**
+ * How far one pattern has matched, as a number: the patterns stand one behind the other, each with a place for each byte
+ * and one for its end.
+ */
+type Place = number;
 
 /** A state that waits for its row: which patterns are under way in it. */
 interface OpenState {
+  readonly index: number;
   /** Those of which more than one byte has matched. */
-  readonly longer: readonly Progress[];
+  readonly longer: readonly Place[];
   /** The kind of the last byte: it has begun the patterns of that kind. */
   readonly kind: number;
 }
 
+/** Subset construction. A push waits for it, so it makes few objects: nearly all states have one place. */
 class AutomatonBuilder {
-  readonly #patterns: readonly BytePattern[];
-  readonly #states: State[] = [];
-  readonly #indexes = new Map<string, number>();
-  readonly #waiting: OpenState[] = [];
+  /** Of each place, the bytes that lead to the next one; none at the end of a pattern. */
+  readonly #classes: ByteClass[] = [];
+  /** Of each place, the byte that leads to the pattern's end at once; -1: none. */
+  readonly #earlyBytes: number[] = [];
+  /** Of each place: the end of its pattern. */
+  readonly #ends: Place[] = [];
+  /** The pattern that ends at a place. */
+  readonly #endings = new Map<Place, { readonly pattern: number; readonly length: number }>();
+  /** Room for as many states as there usually are. */
+  #next: Uint16Array;
+  readonly #hits: number[] = [];
+  /** States, as the rows of others name them, by their places and kind. */
+  readonly #states = new Map<number | string, number>();
+  #waiting: OpenState[] = [];
   /** Bytes that begin the same patterns are of one kind; 0: they begin none. */
   readonly #kindOf = new Uint16Array(BYTE_VALUES);
   /** Of each kind: the patterns that it has begun, how they go on, and the row of a state with nothing else under way. */
-  readonly #begun: (readonly Progress[])[] = [[]];
-  readonly #steps: ReadonlyMap<number, readonly Progress[]>[] = [];
+  readonly #begun: (readonly Place[])[] = [[]];
+  readonly #steps: ReadonlyMap<number, readonly Place[]>[] = [];
   readonly #rows: Uint16Array[] = [];
 
   constructor(patterns: readonly BytePattern[]) {
-    this.#patterns = patterns;
-    const begun = this.#stepsOf(patterns.map((_, pattern) => ({ pattern, matched: 0 })));
+    this.#next = new Uint16Array((patternBytes(patterns) + SPARE_STATES) * BYTE_VALUES);
+    const starts = patterns.map((pattern, index) => this.#addPattern(pattern, index));
     const kinds = new Map<string, number>();
-    for (const [byte, begins] of begun) {
-      const key = keyOf(begins);
+    for (const [byte, begins] of this.#stepsOf(starts)) {
+      const key = begins.join();
       const kind = kinds.get(key) ?? this.#begun.push(begins) - 1;
       kinds.set(key, kind);
       this.#kindOf[byte] = kind;
@@ -134,69 +131,100 @@ class AutomatonBuilder {
     for (const begins of this.#begun) this.#steps.push(this.#stepsOf(begins));
   }
 
-  /** Cost: for each state a copied row, and what its patterns go on with. */
-  build(): readonly State[] {
-    this.#indexOf([], 0);
+  /** Cost: for each state a copied row, and what its patterns go on with. @throws RangeError if there are too many. */
+  build(): { readonly next: Uint16Array; readonly hits: readonly number[] } {
+    this.#stateOf([], 0);
     for (const [kind, steps] of this.#steps.entries()) this.#rows[kind] = this.#rowOf(steps);
-    for (let open = this.#waiting.shift(); open !== undefined; open = this.#waiting.shift()) {
-      const { longer, kind } = open;
-      const row = (this.#rows[kind] as Uint16Array).slice();
-      for (const [byte, reached] of this.#stepsOf(longer)) {
-        const alongside = this.#steps[kind]?.get(byte) ?? [];
-        row[byte] = this.#indexOf([...reached, ...alongside], this.#kindOf[byte]!);
-      }
-      this.#states.push({ row, hit: this.#hitOf([...longer, ...(this.#begun[kind] ?? [])]) });
+    while (this.#waiting.length > 0) {
+      const open = this.#waiting;
+      this.#waiting = [];
+      for (const state of open) this.#fill(state);
     }
-    return this.#states;
+    return { next: this.#next, hits: this.#hits };
   }
 
-  #rowOf(steps: ReadonlyMap<number, readonly Progress[]>): Uint16Array {
+  /** Answers the place where it begins. */
+  #addPattern({ classes, earlyEnd }: BytePattern, pattern: number): Place {
+    const start = this.#classes.length;
+    const end = start + classes.length;
+    for (const [matched, bytes] of classes.entries()) {
+      const mayEnd = earlyEnd !== undefined && matched >= earlyEnd.after && matched + 1 < classes.length;
+      this.#classes.push(bytes);
+      this.#earlyBytes.push(mayEnd ? earlyEnd.byte : -1);
+      this.#ends.push(end);
+    }
+    this.#classes.push([]);
+    this.#earlyBytes.push(-1);
+    this.#ends.push(end);
+    this.#endings.set(end, { pattern, length: classes.length });
+    return start;
+  }
+
+  #fill({ index, longer, kind }: OpenState): void {
+    const start = index * BYTE_VALUES;
+    if (start >= this.#next.length) {
+      const larger = new Uint16Array(2 * this.#next.length);
+      larger.set(this.#next);
+      this.#next = larger;
+    }
+    this.#next.set(this.#rows[kind] as Uint16Array, start);
+    for (const [byte, reached] of this.#stepsOf(longer)) {
+      const alongside = this.#steps[kind]?.get(byte);
+      const places = alongside === undefined ? reached : [...reached, ...alongside];
+      this.#next[start + byte] = this.#stateOf(places, this.#kindOf[byte]!);
+    }
+  }
+
+  #rowOf(steps: ReadonlyMap<number, readonly Place[]>): Uint16Array {
     const row = new Uint16Array(BYTE_VALUES);
     for (let byte = 0; byte < BYTE_VALUES; byte++) {
-      row[byte] = this.#indexOf(steps.get(byte) ?? [], this.#kindOf[byte]!);
+      row[byte] = this.#stateOf(steps.get(byte) ?? [], this.#kindOf[byte]!);
     }
     return row;
   }
 
   /** Which patterns continue with which byte. */
-  #stepsOf(set: readonly Progress[]): Map<number, Progress[]> {
-    const steps = new Map<number, Progress[]>();
-    const add = (byte: number, progress: Progress) => {
+  #stepsOf(places: readonly Place[]): Map<number, Place[]> {
+    const steps = new Map<number, Place[]>();
+    const add = (byte: number, place: Place) => {
       const reached = steps.get(byte);
-      if (reached === undefined) steps.set(byte, [progress]);
-      else reached.push(progress);
+      if (reached === undefined) steps.set(byte, [place]);
+      else reached.push(place);
     };
-    for (const { pattern, matched } of set) {
-      const { classes, earlyEnd } = this.#patterns[pattern]!;
-      if (matched === classes.length) continue;
-      for (const byte of classes[matched]!) add(byte, { pattern, matched: matched + 1 });
-      const mayEnd = earlyEnd !== undefined && matched >= earlyEnd.after && matched + 1 < classes.length;
-      if (mayEnd) add(earlyEnd.byte, { pattern, matched: classes.length });
+    for (const place of places) {
+      for (const byte of this.#classes[place]!) add(byte, place + 1);
+      if (this.#earlyBytes[place]! >= 0) add(this.#earlyBytes[place]!, this.#ends[place]!);
     }
     return steps;
   }
 
-  /** The longest pattern that ends here. */
-  #hitOf(set: readonly Progress[]): number {
-    const ended = set.filter(({ pattern, matched }) => matched === this.#patterns[pattern]?.classes.length);
-    return ended.toSorted((a, b) => b.matched - a.matched)[0]?.pattern ?? NO_HIT;
+  /** The longest pattern that ends in a state. */
+  #hitOf(longer: readonly Place[], kind: number): number {
+    let longest = { pattern: NO_HIT, length: 0 };
+    for (const places of [longer, this.#begun[kind] ?? []]) {
+      for (const place of places) {
+        const ended = this.#endings.get(place);
+        if (ended !== undefined && ended.length > longest.length) longest = ended;
+      }
+    }
+    return longest.pattern;
   }
 
-  /** The number of a state; a new one waits for its row. */
-  #indexOf(longer: readonly Progress[], kind: number): number {
-    const key = `${keyOf(longer)}/${kind}`;
-    const known = this.#indexes.get(key);
+  /** The number of a state, with HIT if a pattern ends in it; a new one waits for its row. */
+  #stateOf(longer: readonly Place[], kind: number): number {
+    const key =
+      longer.length > 1
+        ? `${longer.toSorted((a, b) => a - b).join()}/${kind}`
+        : BYTE_VALUES * ((longer[0] ?? -1) + 1) + kind;
+    const known = this.#states.get(key);
     if (known !== undefined) return known;
-    const index = this.#indexes.size;
-    this.#indexes.set(key, index);
-    this.#waiting.push({ longer, kind });
-    return index;
+    const index = this.#states.size;
+    if (index === HIT) throw new RangeError('the patterns are too much alike');
+    const hit = this.#hitOf(longer, kind);
+    const state = hit === NO_HIT ? index : index + HIT;
+    this.#states.set(key, state);
+    this.#hits.push(hit);
+    this.#waiting.push({ index, longer, kind });
+    return state;
   }
-}
-
-function keyOf(set: readonly Progress[]): string {
-  return set
-    .map(({ pattern, matched }) => `${pattern}:${matched}`)
-    .toSorted()
-    .join();
 }
