@@ -173,7 +173,7 @@ function report(): Description {
 }
 
 function appeal(): Description {
-  const { noText, nothing, tooOften, tooMany, nobody, busy } = APPEAL_ERRORS;
+  const { noText, unknownHost, nothing, tooOften, tooMany, nobody, busy } = APPEAL_ERRORS;
   return {
     ...REPORTS,
     operationId: 'appeal',
@@ -183,7 +183,7 @@ function appeal(): Description {
     requestBody: { required: true, content: { 'application/json': { schema: resolver(appealRequest) } } },
     responses: {
       200: answer('The operator is told.', asJson(appealAnswer)),
-      400: error('The request is not valid.', 'invalid payload', noText, INVALID_NAME),
+      400: error('The request is not valid.', 'invalid payload', noText, unknownHost, INVALID_NAME),
       409: error('There is nothing to appeal against.', nothing),
       429: error('Too often. Retry-After says how long to wait.', tooOften, tooMany),
       503: error('The operator cannot be told.', nobody, busy),
