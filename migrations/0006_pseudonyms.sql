@@ -1,4 +1,4 @@
--- Which pseudonyms there are. Takes the place of reported_pseudonyms: a report of a made-up hash must leave nothing either.
+-- Which pseudonyms there are. Takes the place of reported_pseudonyms, which had only those with reports.
 -- (The old table stays for the code that runs until this version is there.)
 CREATE TABLE pseudonyms (
   hash TEXT PRIMARY KEY

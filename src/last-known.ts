@@ -9,6 +9,8 @@
  * Cost: nothing while the value is fresh in memory, and one cache look-up after that. Then the source's own cost, one
  * cache entry, and, after the answer, one KV read if the isolate did not know the value.
  */
+import { isAhead } from './guard/sliding-window.ts';
+import { within } from './within.ts';
 
 /** A question to the source. Values and `nothing` are JSON. */
 export interface Question<T> {
@@ -41,6 +43,7 @@ interface Held {
 }
 
 const USUAL_PATIENCE_MS = 3_000;
+const KV_PATIENCE_MS = 2_000;
 /** How long to wait before asking a failed source again. */
 const RETRY_MS = 5_000;
 const MAX_HELD = 1_000;
@@ -60,8 +63,10 @@ export class LastKnown {
   async read<T>(question: Question<T>): Promise<T | undefined> {
     const { name, freshMs, patienceMs = USUAL_PATIENCE_MS } = question;
     const held = this.#places.memory.get(name);
-    if (held !== undefined && Date.now() < held.freshUntil) return held.value as T | undefined;
-    const cached = await this.#cached(name);
+    const longestMs = Math.max(freshMs, RETRY_MS);
+    if (held !== undefined && isAhead(held.freshUntil, longestMs, Date.now()))
+      return held.value as T | undefined;
+    const cached = await this.#cached(name, longestMs);
     if (cached !== undefined) {
       this.#hold(name, cached);
       return cached.value as T;
@@ -95,11 +100,11 @@ export class LastKnown {
     return `${this.#places.cacheBase}/${name}`;
   }
 
-  async #cached(name: string): Promise<Held | undefined> {
+  async #cached(name: string, longestMs: number): Promise<Held | undefined> {
     try {
       const response = await this.#places.cache.match(this.#cacheKey(name));
       const held = await response?.json<Held>();
-      return held !== undefined && Date.now() < held.freshUntil ? held : undefined;
+      return held !== undefined && isAhead(held.freshUntil, longestMs, Date.now()) ? held : undefined;
     } catch {
       return undefined;
     }
@@ -107,7 +112,7 @@ export class LastKnown {
 
   async #kept(name: string): Promise<unknown> {
     try {
-      const text = await this.#places.kv.get(name);
+      const text = await within(KV_PATIENCE_MS, this.#places.kv.get(name));
       return text === null ? undefined : JSON.parse(text);
     } catch {
       return undefined;
@@ -136,17 +141,5 @@ export class LastKnown {
     const text = JSON.stringify(value);
     if (text === JSON.stringify(kept === undefined ? nothing : kept)) return;
     await this.#places.kv.put(name, text, { expirationTtl: KV_LIFE_SECONDS });
-  }
-}
-
-async function within<T>(ms: number, answer: Promise<T>): Promise<T> {
-  const ended = new AbortController();
-  const tooLate = scheduler.wait(ms, { signal: ended.signal }).then(() => {
-    throw new DOMException('no answer in time', 'TimeoutError');
-  });
-  try {
-    return await Promise.race([answer, tooLate]);
-  } finally {
-    ended.abort();
   }
 }

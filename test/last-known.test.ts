@@ -42,6 +42,18 @@ const farAway = (): LastKnown =>
   isolate({ cache: { match: () => Promise.resolve(undefined), put: () => Promise.resolve() } });
 
 const dead = (): Promise<number> => Promise.reject(new Error('connection refused'));
+const silent = (): Promise<number> => new Promise(() => {});
+
+/** These pauses are over at once, and no other one ever is. Answers all that were asked for. */
+function waitingOnlyFor(over: readonly number[]): number[] {
+  const waits: number[] = [];
+  vi.spyOn(scheduler, 'wait').mockImplementation((ms) => {
+    waits.push(ms);
+    return over.includes(ms) ? Promise.resolve() : new Promise(() => {});
+  });
+  return waits;
+}
+
 const settled = (): Promise<unknown> => Promise.all(work);
 const pass = (ms: number): unknown => vi.setSystemTime(Date.now() + ms);
 
@@ -69,6 +81,16 @@ describe('while the ledger answers', () => {
     expect(asked).toBe(1);
     pass(1);
     expect(await known.read(asking)).toBe(8);
+    await settled();
+  });
+
+  it('asks it again when a clock was set back', async () => {
+    const [known, asking] = [isolate(), question()];
+    await known.read(asking);
+    await settled();
+    pass(-60_000);
+    await known.read(asking);
+    expect(asked).toBe(2);
     await settled();
   });
 
@@ -160,14 +182,23 @@ describe('while the ledger is dead', () => {
 
   it('waits three seconds for it, or as long as the question says, and no longer', async () => {
     vi.useRealTimers();
-    const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
+    const waits = waitingOnlyFor([3_000, 9_000]);
     const asking = question();
     await LAST_KNOWN.put(asking.name, '5');
-    answer = () => new Promise(() => {});
+    answer = silent;
     expect(await isolate().read(asking)).toBe(5);
-    expect(wait.mock.calls[0]?.[0]).toBe(3_000);
+    expect(waits[0]).toBe(3_000);
     expect(failures).toMatchObject([{ name: 'TimeoutError' }]);
+    waits.length = 0;
     expect(await isolate().read({ ...asking, patienceMs: 9_000 })).toBe(5);
-    expect(wait.mock.calls[1]?.[0]).toBe(9_000);
+    expect(waits[0]).toBe(9_000);
+  });
+
+  it('waits two seconds for KV, and has no answer then', async () => {
+    vi.useRealTimers();
+    waitingOnlyFor([2_000]);
+    answer = dead;
+    const kv = { get: silent } as unknown as KVNamespace;
+    expect(await isolate({ kv }).read(question())).toBeUndefined();
   });
 });

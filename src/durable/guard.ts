@@ -108,12 +108,13 @@ export class Guard extends DurableObject<Env> {
 
   /**
    * Counts a push attempt, whether or not it is accepted.
-   * @param address as a keyed hash. @param limits of one client.
+   * @param address as a keyed hash. @param limits of one address. @param site as a keyed hash: all addresses that the
+   * client may hold. Earlier versions of the Worker do not say.
    */
-  async admit(address: string, limits: readonly Limit[]): Promise<Admittance> {
+  async admit(address: string, limits: readonly Limit[], site = address): Promise<Admittance> {
     const at = Date.now();
     this.#endBurst(at);
-    const hasBegun = this.#detector.record(address, at) !== null;
+    const hasBegun = this.#detector.record({ address, site }, at) !== null;
     if (hasBegun) {
       this.#bursts.burstBegan(at);
       await this.#wakeAt(at + BURST_WINDOW_MS);
@@ -135,11 +136,11 @@ export class Guard extends DurableObject<Env> {
     }
   }
 
-  /** A pull request is open. @param address of its client, as for `admit`. */
-  async opened(pullRequest: TrackedPullRequest, address: string): Promise<void> {
+  /** A pull request is open. @param site of who has pushed it, as for `admit`. */
+  async opened(pullRequest: TrackedPullRequest, site: string): Promise<void> {
     const now = Date.now();
     this.#endBurst(now);
-    this.#bursts.opened(pullRequest, address, now);
+    this.#bursts.opened(pullRequest, site, now);
     await this.#wakeAt(now + TRACKED_MS);
   }
 

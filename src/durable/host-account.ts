@@ -83,6 +83,10 @@ export class HostAccount extends DurableObject<Env> {
     this.#problems = new Problems(ctx.storage.kv);
     this.#usability = new Usability(ctx.storage.kv);
     for (const { client, at } of this.#creations.all(Date.now())) this.#shares.add(client, at);
+    // One that is set must not be put off, or an object that sleeps often would never clean up.
+    void ctx.blockConcurrencyWhile(async () => {
+      this.#hasAlarm = (await ctx.storage.getAlarm()) !== null;
+    });
   }
 
   /**
@@ -193,12 +197,11 @@ export class HostAccount extends DurableObject<Env> {
   /** Forgets what was created more than an hour ago, and for whom; and forms that are not valid any more. */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    const dueAts = [this.#creations.forgetOld(now), this.#sentForms.forgetOld(now)].filter(
-      (at) => at !== null,
-    );
-    this.#hasAlarm = dueAts.length > 0;
-    // At most hourly, whatever was set in between.
-    if (this.#hasAlarm) await this.ctx.storage.setAlarm(Math.min(...dueAts, now + HOUR_MS));
+    const hasCreations = this.#creations.forgetOld(now);
+    const hasForms = this.#sentForms.forgetOld(now);
+    this.#hasAlarm = hasCreations || hasForms;
+    // Hourly, so that it does not run once for each of them.
+    if (this.#hasAlarm) await this.ctx.storage.setAlarm(now + HOUR_MS);
   }
 
   #use(limits: readonly Limit[], now: number): AccountUse {

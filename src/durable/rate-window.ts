@@ -1,6 +1,6 @@
 /**
- * Counts what one client does against its limits (src/guard/limits.ts). One object for each client network, and
- * for the places of each IPv6 /48, named by its keyed hash; it never gets the address itself.
+ * Counts what one client does against its limits (src/guard/limits.ts). One object for each client network, and for each
+ * IPv6 /48, named by its keyed hash; it never gets the address itself.
  *
  * Cost: an attempt is counted in memory. Of a large limit, only every so many accepted attempts are written down, so
  * that a busy client does not cost a row for each request; an object that restarts forgets less than a tenth of the
@@ -43,6 +43,8 @@ interface StoredWindow extends SlidingWindow {
 
 export class RateWindow extends DurableObject<Env> {
   readonly #windows = new Map<LimitedAction, { window: SlidingWindow; unwritten: number }>();
+  /** Null until it has been read. */
+  #places: Places | null = null;
 
   /** Counts one attempt. Answers whether it is within the limits. */
   async hit(action: LimitedAction, limits: readonly Limit[]): Promise<Hit> {
@@ -64,19 +66,20 @@ export class RateWindow extends DurableObject<Env> {
    * @param key a keyed hash of that pull request. @param most how many places there are.
    */
   async reservePlace(key: string, most: number): Promise<Reservation> {
-    const { places, reservation } = reserve(this.#places(), key, most, Date.now());
-    await this.#keepPlaces(places);
+    const { places, reservation } = reserve(this.#knownPlaces(), key, most, Date.now());
+    if (reservation.isReserved || reservation.isAlertDue) await this.#keepPlaces(places);
+    else this.#places = places;
     return reservation;
   }
 
   /** The pull request is open. */
   async confirmPlace(key: string): Promise<void> {
-    await this.#keepPlaces(confirm(this.#places(), key, Date.now()));
+    await this.#keepPlaces(confirm(this.#knownPlaces(), key, Date.now()));
   }
 
   /** The push has failed. */
   async releasePlace(key: string): Promise<void> {
-    await this.#keepPlaces(release(this.#places(), key, Date.now()));
+    await this.#keepPlaces(release(this.#knownPlaces(), key, Date.now()));
   }
 
   /** Forgets what does not count any more. */
@@ -86,8 +89,11 @@ export class RateWindow extends DurableObject<Env> {
     const windows = [...kv.list<StoredWindow>()].filter(([key]) => key !== PLACES_KEY);
     const quiet = windows.filter(([, window]) => isQuiet(window, window.withinMs, now));
     for (const [key] of quiet) kv.delete(key);
-    const hasPlaces = !hasForgotten(this.#places(), now);
-    if (!hasPlaces) kv.delete(PLACES_KEY);
+    const hasPlaces = !hasForgotten(this.#knownPlaces(), now);
+    if (!hasPlaces) {
+      this.#places = null;
+      kv.delete(PLACES_KEY);
+    }
     if (hasPlaces || quiet.length < windows.length) await this.ctx.storage.setAlarm(now + HOUR_MS);
     else await this.ctx.storage.deleteAll();
   }
@@ -100,11 +106,12 @@ export class RateWindow extends DurableObject<Env> {
     return kept;
   }
 
-  #places(): Places {
-    return this.ctx.storage.kv.get<Places>(PLACES_KEY) ?? NO_PLACES;
+  #knownPlaces(): Places {
+    return (this.#places ??= this.ctx.storage.kv.get<Places>(PLACES_KEY) ?? NO_PLACES);
   }
 
   async #keepPlaces(places: Places): Promise<void> {
+    this.#places = places;
     this.ctx.storage.kv.put(PLACES_KEY, places);
     await this.#forgetLater();
   }

@@ -3,9 +3,9 @@
  *
  * It is told when it begins, again when its figures have doubled, and every ten minutes as long as it lasts, so that a
  * trickle cannot hide a flood. One client alone, which can make a burst for the price of twenty tiny requests, is told
- * once in ten minutes.
+ * once in ten minutes; the networks of an IPv6 /48 are one client here, because a free tunnel gives anybody all of them.
  */
-import { BURST_ADDRESSES, BURST_PUSHES, type BurstFigures } from './burst-detector.ts';
+import { BURST_ADDRESSES, BURST_PUSHES, type BurstFigures, type BusiestSite } from './burst-detector.ts';
 import { isWithin } from './sliding-window.ts';
 
 export const BURST_PAUSE_MS = 10 * 60 * 1000;
@@ -20,13 +20,6 @@ export interface ToldBurst {
   readonly client: string | null;
 }
 
-/** The most active client. */
-export interface BusiestClient {
-  /** As a keyed hash. */
-  readonly client: string;
-  readonly pushes: number;
-}
-
 /**
  * What is to be told now, for the next question; null: nothing.
  * @param hasBegun whether the burst begins with this push. @param busiest costs time, so it is asked for only if
@@ -36,20 +29,20 @@ export function burstToTell(
   told: ToldBurst | null,
   { pushes, addresses }: Pick<BurstFigures, 'pushes' | 'addresses'>,
   hasBegun: boolean,
-  busiest: () => BusiestClient,
+  busiest: () => BusiestSite,
   now: number,
 ): ToldBurst | null {
   const last = told !== null && isWithin(told.at, BURST_PAUSE_MS, now) ? told : null;
   const hasDoubled = last === null || pushes >= 2 * last.pushes || addresses >= 2 * last.addresses;
   if (!hasBegun && !hasDoubled) return null;
-  const client = clientAlone(pushes, addresses, busiest());
+  const client = clientAlone(pushes, busiest());
   const isSameClient = last !== null && client !== null && client === last.client;
   const isDue = hasDoubled || client === null;
   return isDue && !isSameClient ? { at: now, pushes, addresses, client } : null;
 }
 
 /** Null if it would be a burst without its most active client, too. */
-function clientAlone(pushes: number, addresses: number, busiest: BusiestClient): string | null {
-  const isBurstWithout = pushes - busiest.pushes >= BURST_PUSHES || addresses >= BURST_ADDRESSES;
-  return isBurstWithout ? null : busiest.client;
+function clientAlone(pushes: number, busiest: BusiestSite): string | null {
+  const isBurstWithout = pushes - busiest.pushes >= BURST_PUSHES || busiest.others + 1 >= BURST_ADDRESSES;
+  return isBurstWithout ? null : busiest.site;
 }

@@ -17,18 +17,35 @@ export interface BurstFigures {
   readonly addresses: number;
 }
 
+/** Who pushes, as keyed hashes. */
+export interface Pusher {
+  readonly address: string;
+  /** Of all addresses that one subscriber may hold: the address itself, or those of an IPv6 /48. */
+  readonly site: string;
+}
+
+/** The site with most pushes in the last minute. */
+export interface BusiestSite {
+  readonly site: string;
+  readonly pushes: number;
+  /** How many other sites have pushed. */
+  readonly others: number;
+}
+
 export class BurstDetector {
   /** Those before `#first` have left the window. */
-  #pushes: { readonly at: number; readonly address: string }[] = [];
+  #pushes: ({ readonly at: number } & Pusher)[] = [];
   #first = 0;
   readonly #perAddress = new Map<string, number>();
+  readonly #perSite = new Map<string, number>();
   #isOn = false;
 
-  /** A push attempt. Answers the figures if the detector fires because of it. @param address as a hash. */
-  record(address: string, now: number): BurstFigures | null {
+  /** A push attempt. Answers the figures if the detector fires because of it. */
+  record({ address, site }: Pusher, now: number): BurstFigures | null {
     this.rearm(now);
-    this.#pushes.push({ at: now, address });
-    this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
+    this.#pushes.push({ at: now, address, site });
+    add(this.#perAddress, address, 1);
+    add(this.#perSite, site, 1);
     const { figures } = this;
     const isBurst = figures.pushes >= BURST_PUSHES || figures.addresses >= BURST_ADDRESSES;
     if (this.#isOn || !isBurst) return null;
@@ -36,13 +53,13 @@ export class BurstDetector {
     return figures;
   }
 
-  /** The address with most pushes in the last minute. Cost: linear in the addresses. */
-  busiest(): { client: string; pushes: number } {
-    let busiest = { client: '', pushes: 0 };
-    for (const [client, pushes] of this.#perAddress) {
-      if (pushes > busiest.pushes) busiest = { client, pushes };
+  /** Cost: linear in the sites. */
+  busiest(): BusiestSite {
+    let [site, pushes] = ['', 0];
+    for (const [other, itsPushes] of this.#perSite) {
+      if (itsPushes > pushes) [site, pushes] = [other, itsPushes];
     }
-    return busiest;
+    return { site, pushes, others: Math.max(0, this.#perSite.size - 1) };
   }
 
   /** True from when it fires until it may fire again. */
@@ -67,9 +84,8 @@ export class BurstDetector {
     for (;;) {
       const oldest = this.#pushes[this.#first];
       if (oldest === undefined || isWithin(oldest.at, BURST_WINDOW_MS, now)) break;
-      const left = (this.#perAddress.get(oldest.address) ?? 0) - 1;
-      if (left > 0) this.#perAddress.set(oldest.address, left);
-      else this.#perAddress.delete(oldest.address);
+      add(this.#perAddress, oldest.address, -1);
+      add(this.#perSite, oldest.site, -1);
       this.#first += 1;
     }
     // Not at every push, because that would copy the array each time.
@@ -77,4 +93,11 @@ export class BurstDetector {
     this.#pushes = this.#pushes.slice(this.#first);
     this.#first = 0;
   }
+}
+
+/** Keeps no zeros. */
+function add(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
 }

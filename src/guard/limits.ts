@@ -34,7 +34,8 @@ export interface OpenLimit {
   readonly longestHours: number;
   /** What is counted, for /docs and for the answer that refuses it. */
   readonly what: string;
-  readonly countedFor: 'client' | 'all clients together' | 'the bot account';
+  readonly countedFor:
+    'client' | 'an IPv4 address or an IPv6 /48' | 'all clients together' | 'the bot account';
 }
 
 /** Left open by the contract. */
@@ -77,13 +78,16 @@ export const OPEN_LIMITS = {
     what: 'look-ups of unknown hashes',
     countedFor: 'client',
   },
-  /** Over all pseudonyms. Six reports delete all comments of a pseudonym. */
+  /**
+   * Over all pseudonyms. Six reports delete all comments of a pseudonym. And a report of a made-up hash leaves an object
+   * for 30 days, so the 65,536 networks of a /48, which anybody can get, count as one.
+   */
   reports: {
     variable: 'LIMIT_REPORTS',
     usual: '10/1h',
     longestHours: 24,
     what: 'reports and appeals',
-    countedFor: 'client',
+    countedFor: 'an IPv4 address or an IPv6 /48',
   },
   /** Look-ups of policies at the code host. Made-up names must not use up the bot's 5,000 requests an hour. */
   badges: {

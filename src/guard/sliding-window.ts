@@ -61,6 +61,11 @@ export function isWithin(at: number, withinMs: number, now: number): boolean {
   return Math.abs(now - at) < withinMs;
 }
 
+/** Whether something that lasts `mostMs` at most, until `until`, lasts still. Not if a clock was set back meanwhile. */
+export function isAhead(until: number, mostMs: number, now: number): boolean {
+  return now < until && until - now <= mostMs;
+}
+
 /** Until enough hits have left the window. After a clock was set back, at most the whole window. */
 function waitOf(hits: readonly number[], { most, withinMs }: Limit, now: number): number {
   const counted = hits.filter((at) => isWithin(at, withinMs, now));

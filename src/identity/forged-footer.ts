@@ -18,13 +18,25 @@ const ISSUE_FOOTER =
 
 const TAGS = new RegExp(TAG, 'g');
 const LINK_TAILS = new RegExp(`${LINK_TAIL.source}|\\]\\[[^[\\]]*\\]`, 'gs');
-const COMMENTS = /<!--(?:[^-]|-(?!->))*-->/g;
 
 /** @param text of one paragraph, or of one piece of HTML, as it is written. */
 export function looksLikeFooter(text: string): boolean {
   // What has the form of a link or a comment may be none, and is shown then.
   const withoutLinks = text.replaceAll(LINK_TAILS, ']');
-  return [text, withoutLinks].some((shown) => [shown, shown.replaceAll(COMMENTS, '')].some(isFooter));
+  return [text, withoutLinks].some((shown) => [shown, withoutComments(shown)].some(isFooter));
+}
+
+/** No regular expression: it would search the rest of the text for the end of each comment that has none. */
+function withoutComments(text: string): string {
+  let shown = '';
+  let at = 0;
+  for (;;) {
+    const start = text.indexOf('<!--', at);
+    const end = start < 0 ? -1 : text.indexOf('-->', start + '<!--'.length);
+    if (end < 0) return shown + text.slice(at);
+    shown += text.slice(at, start);
+    at = end + '-->'.length;
+  }
 }
 
 function isFooter(shown: string): boolean {

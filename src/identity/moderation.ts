@@ -1,8 +1,10 @@
 /**
  * Community moderation of one pseudonym (contract, 3.1): what reports lead to, and whether it may post.
  *
- * Pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since 1970.
+ * Pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since 1970. After a
+ * clock was set back, nothing lasts longer than it would have.
  */
+import { isAhead } from '../guard/sliding-window.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -69,7 +71,7 @@ export type ReportEffect =
 export type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
 
 export function pruned(facts: ModerationFacts, now: number): ModerationFacts {
-  return { ...facts, reports: facts.reports.filter(({ at }) => now - at <= REPORT_LIFE_MS) };
+  return { ...facts, reports: facts.reports.filter(({ at }) => Math.abs(now - at) <= REPORT_LIFE_MS) };
 }
 
 export function standingOf(facts: ModerationFacts, now: number): Standing {
@@ -114,5 +116,5 @@ export function postingDecision(facts: ModerationFacts, now: number): PostingDec
   const { state } = standingOf(facts, now);
   if (state === 'blocked') return 'blocked';
   if (state === 'registered') return 'normal';
-  return now < facts.cooldownUntil ? 'cooldown' : 'zero';
+  return isAhead(facts.cooldownUntil, COOLDOWN_MS, now) ? 'cooldown' : 'zero';
 }

@@ -27,6 +27,8 @@ export interface Admission {
 export interface Place {
   /** The pull request is open. Never rejects. */
   opened(pullRequest: Omit<TrackedPullRequest, 'pushedAt'>): Promise<void>;
+  /** Nobody knows whether it was opened: the place, and the share of the bot account, stay taken for a while. */
+  keep(): void;
   /** No pull request was opened, so the place is free again. Never rejects; does nothing after `opened`. */
   release(): Promise<void>;
 }

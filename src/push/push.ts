@@ -234,6 +234,9 @@ export class Push {
       options: withTexts(options, withNewIds),
       tipCommit,
       branch,
+    }).catch((error: unknown) => {
+      if (isUnknown(error)) this.#keepPlace();
+      throw error;
     });
     const needsKey = this.#settings.prUpdatePolicy === 'key';
     const newKey = needsKey && prHash !== options.prHash ? this.#settings.newPrKey() : null;
@@ -258,6 +261,12 @@ export class Push {
     await this.#run.reply.progress(...bannerLines(facts));
     this.#result = facts;
     return null;
+  }
+
+  /** A retry has the same one. */
+  #keepPlace(): void {
+    this.#place?.keep();
+    this.#place = null;
   }
 
   async #submoduleWarning(

@@ -2,16 +2,24 @@
  * Which pseudonyms there are, in D1: so that a look-up of a made-up hash wakes no object, which on one machine would
  * leave a file. A pseudonym enters it with its issue, its first comment or its first report. Of those that are older
  * than the list, it has the ones that D1 knew; with a hosted ledger, the others are there. Schema: migrations/.
+ *
+ * Comments, reports and pages wait for the list, so a slow answer counts as none.
  */
+import { within } from '../within.ts';
+
+const PATIENCE_MS = 3_000;
+
 export async function listPseudonym(db: D1Database, hash: string): Promise<void> {
-  await db.prepare('INSERT INTO pseudonyms VALUES (?) ON CONFLICT DO NOTHING').bind(hash).run();
+  const insert = db.prepare('INSERT INTO pseudonyms VALUES (?) ON CONFLICT DO NOTHING');
+  await within(PATIENCE_MS, insert.bind(hash).run());
 }
 
-/** The object holds nothing any more. */
+/** The object holds nothing any more. Waits for the end: a deletion that comes later could take out a new comment. */
 export async function unlistPseudonym(db: D1Database, hash: string): Promise<void> {
   await db.prepare('DELETE FROM pseudonyms WHERE hash = ?').bind(hash).run();
 }
 
 export async function isListed(db: D1Database, hash: string): Promise<boolean> {
-  return (await db.prepare('SELECT 1 FROM pseudonyms WHERE hash = ?').bind(hash).first()) !== null;
+  const question = db.prepare('SELECT 1 FROM pseudonyms WHERE hash = ?').bind(hash);
+  return (await within(PATIENCE_MS, question.first())) !== null;
 }

@@ -4,6 +4,10 @@
  * pull request that is older than the list enters it with its next push or event. Schema: migrations/.
  */
 import type { Logger } from '../log.ts';
+import { within } from '../within.ts';
+
+/** Pushes and pages wait for the list: a slow answer counts as none. */
+const PATIENCE_MS = 3_000;
 
 /** @param repository `octo/hello`, or `cb/octo/hello` on another host. @param at milliseconds since 1970. */
 export async function recordHash(
@@ -32,7 +36,8 @@ export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logg
 }
 
 export async function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
-  return (await db.prepare('SELECT 1 FROM recorded_hashes WHERE pr_hash = ?').bind(prHash).first()) !== null;
+  const question = db.prepare('SELECT 1 FROM recorded_hashes WHERE pr_hash = ?').bind(prHash);
+  return (await within(PATIENCE_MS, question.first())) !== null;
 }
 
 /** The newest first. A hash may be all that an update needs: show nobody. @param repository in upper or lower case. */

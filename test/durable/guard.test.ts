@@ -185,6 +185,17 @@ describe('a burst', () => {
     expect(published).toHaveLength(2);
   });
 
+  it('of the networks of one IPv6 /48 is told as that of one client', async () => {
+    await configured();
+    for (let round = 0; round < 3; round++) {
+      for (let network = 0; network < 10; network++)
+        await guard().admit(`${round} ${network}`, LIMITS, 'site');
+      await deliver();
+      pass(2 * MINUTE_MS);
+    }
+    expect(published).toHaveLength(1);
+  });
+
   it('of a crowd is told again after it was quiet', async () => {
     await configured();
     for (const minutes of [0, 3]) {
@@ -323,6 +334,20 @@ describe('a rollback', () => {
     expect(await storedText()).not.toContain('client-1');
   });
 
+  it('never takes two clients for one, also after a pull request that was counted before', async () => {
+    await configured();
+    await push(20);
+    for (const [number, client] of [
+      [16, 'client-1'],
+      [16, 'client-2'],
+      [17, 'client-3'],
+      [18, 'client-2'],
+    ] as const) {
+      await guard().opened(pullRequest(number), client);
+    }
+    expect(await trackedNumbers(true)).toEqual([]);
+  });
+
   it('still meets what it could not close, and each only once', async () => {
     await configured();
     await push(20);
@@ -374,6 +399,15 @@ describe('the token of a button', () => {
       });
     }
     expect(await guard().beginRollback(byToken(rollback), false)).toBeNull();
+  });
+
+  it('is not valid for longer when a clock was set back', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    const [activate] = tokensOf(published[0] as Notification);
+    pass(-HOUR_MS);
+    expect(await guard().setPanic(true, byToken(activate))).toBe(false);
   });
 
   it('is kept as a hash only', async () => {
@@ -483,8 +517,9 @@ describe('an alert', () => {
     await configured({ NOTIFY_ADMIN_TOPIC: 'operator', NOTIFY_ADMIN_URL: 'https://alerts.test' });
     for (const [status, waitMs] of [
       [429, 120_000],
-      [403, 5_000],
+      // Each has waited longer, whichever of them was tried.
       [403, 10_000],
+      [403, 20_000],
     ] as const) {
       refusal = () => new Response(null, { status, headers: status === 429 ? { 'Retry-After': '120' } : {} });
       serviceIsDown = true;
@@ -503,6 +538,17 @@ describe('an alert', () => {
     // One attempt of one alert each time, and both at last.
     expect(askedServers).toHaveLength(5);
     expect(log.mock.calls.filter(([line]) => String(line).includes('refuses messages'))).toHaveLength(1);
+  });
+
+  it('does not wait for longer when a clock was set back', async () => {
+    await configured();
+    serviceIsDown = true;
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    serviceIsDown = false;
+    pass(-24 * HOUR_MS);
+    await deliver();
+    expect(published).toHaveLength(1);
   });
 
   it('is tried again at growing distances, and given up after a week', async () => {
@@ -546,6 +592,15 @@ describe('a token with a problem', () => {
     // It comes and goes.
     await guard().tokenProblems('bot', PLACE, problems);
     expect((await guard().status()).accountProblems).toEqual({ bot: problems });
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('is told again when a clock was set back, and not only when that day comes again', async () => {
+    await configured();
+    await guard().tokenProblems('bot', PLACE, ['rejected']);
+    pass(-30 * 24 * HOUR_MS);
+    await guard().tokenProblems('bot', PLACE, ['rejected']);
     await deliver();
     expect(published).toHaveLength(2);
   });

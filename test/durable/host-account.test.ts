@@ -49,6 +49,15 @@ describe('the code host', () => {
     pass(6 * MINUTE_MS);
     expect(await sameAccount().hostPause()).toBe(0);
   });
+
+  it('is not left alone for longer when a clock was set back, and asks anew', async () => {
+    const account = newAccount();
+    await account.pauseHost(10 * MINUTE_MS);
+    pass(-24 * HOUR_MS);
+    expect(await account.hostPause()).toBe(0);
+    await account.pauseHost(MINUTE_MS);
+    expect(await account.hostPause()).toBe(MINUTE_MS);
+  });
 });
 
 describe('what the account may create', () => {
@@ -136,6 +145,21 @@ describe('what the account may create', () => {
     await account.giveBack(taken ?? '');
     await abortAllDurableObjects();
     expect(await creationsLeft(TEN_AN_HOUR)).toEqual([10]);
+  });
+
+  it('is cleaned up hourly, however often the object sleeps or creates something', async () => {
+    const nextAlarm = () => runInDurableObject(sameAccount(), (_, { storage }) => storage.getAlarm());
+    const begun = Date.now();
+    await newAccount().admit('a', true, LIMITS);
+    for (let restart = 0; restart < 2; restart++) {
+      await abortAllDurableObjects();
+      pass(25 * MINUTE_MS);
+      await sameAccount().admit('b', true, LIMITS);
+      expect(await nextAlarm()).toBe(begun + HOUR_MS);
+    }
+    pass(10 * MINUTE_MS);
+    expect(await runDurableObjectAlarm(sameAccount())).toBe(true);
+    expect(await nextAlarm()).toBe(begun + 2 * HOUR_MS);
   });
 
   it('is remembered with its client for an hour and no longer', async () => {
@@ -279,7 +303,9 @@ describe('a form that was sent', () => {
     expect(await account.beginForm('refused')).toEqual({ kind: 'new' });
     await abortAllDurableObjects();
     expect(await sameAccount().beginForm('dead')).toEqual({ kind: 'sending' });
-    pass(MINUTE_MS);
+    pass(-HOUR_MS);
+    expect(await sameAccount().beginForm('dead')).toEqual({ kind: 'unknown' });
+    pass(HOUR_MS + MINUTE_MS);
     expect(await sameAccount().beginForm('dead')).toEqual({ kind: 'unknown' });
   });
 

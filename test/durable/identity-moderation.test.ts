@@ -203,6 +203,33 @@ describe('the operator', () => {
   });
 });
 
+describe('a clock that was set back', () => {
+  it('lengthens no cooldown and no report', async () => {
+    await someone.say();
+    await someone.reportedBy(3);
+    expect(await someone.say()).toMatchObject({ kind: 'cooldown' });
+    pass(-DAY_MS);
+    expect(await someone.say()).toMatchObject({ kind: 'posted', karma: 0 });
+    pass(-30 * DAY_MS);
+    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
+  });
+});
+
+const silent = () => new Promise(() => {});
+
+describe('a list of pseudonyms that is silent', () => {
+  it('delays a report and a comment by seconds only', async () => {
+    const DB = { prepare: () => ({ bind: () => ({ run: silent, first: silent }) }) };
+    await runInDurableObject(someone.stub, (instance) => {
+      Object.assign(instance, { env: { ...bindings, DB } });
+    });
+    const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
+    expect(await someone.say()).toMatchObject({ kind: 'posted' });
+    expect(await someone.report('first')).toMatchObject({ accepted: true });
+    expect(new Set(wait.mock.calls.map(([ms]) => ms))).toEqual(new Set([3_000]));
+  });
+});
+
 /** What the footers show. */
 const karmas = () => host.textsOn(THREAD).map((text) => /karma \((\d+)\)/.exec(text)?.[1]);
 

@@ -88,6 +88,19 @@ describe('the window of an address', () => {
     expect(reservations.filter(({ isAlertDue }) => isAlertDue)).toHaveLength(1);
   });
 
+  it('writes nothing for a push that gets no place, after the alert', async () => {
+    const window = newWindow();
+    for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) await window.reservePlace(key, 5);
+    const stored = () => runInDurableObject(window, (_, { storage }) => storage.kv.get('places'));
+    const before = await stored();
+    expect((await window.reservePlace('g', 5)).attempts).toBe(7);
+    expect((await window.reservePlace('h', 5)).attempts).toBe(8);
+    expect(await stored()).toEqual(before);
+    await window.releasePlace('a');
+    expect((await window.reservePlace('g', 5)).isReserved).toBe(true);
+    expect(await stored()).not.toEqual(before);
+  });
+
   it('remembers across a restart', async () => {
     const window = newWindow();
     for (const key of ['a', 'b', 'c', 'd', 'e']) {

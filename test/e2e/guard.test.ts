@@ -1,6 +1,7 @@
 /** How many pull requests one address may open, as a person with Git meets it; and the alert about it. */
 import { describe, expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted, expectRefused } from './support/contribution.ts';
+import { ALWAYS } from './support/failing-host.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -167,6 +168,27 @@ describe('a push that breaks off', () => {
     expect(await openMany(contribution, 5)).toEqual(
       Array.from({ length: 5 }, (_, index) => `ok refs/heads/${clone.person.word}-${index}`),
     );
+    expect(await bed.host.pulls(upstream)).toHaveLength(5);
+  });
+});
+
+describe('a push whose pull request may be open, as far as anybody knows', () => {
+  it('keeps its place until it is repeated', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const path = new RegExp(`/repos/${upstream.fullName}/pulls$`);
+    const cut = { during: 'answer', afterBytes: 20 } as const;
+    bed.sandbox.faults.inject({ method: 'POST', path, times: ALWAYS, cut });
+    bed.sandbox.faults.inject({ method: 'GET', path, times: ALWAYS, answer: { status: 500 } });
+    const unknown = await clone.push();
+    bed.sandbox.faults.clear();
+    bed.tripwire.tolerate('the alert names the address', ({ secret }) => secret.kind === 'address');
+    expect(unknown.stderr).toContain('the pull request could not be opened');
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+    const report = await openMany(contribution, 5);
+    expect(report.map((line) => line?.startsWith('ok '))).toEqual([true, true, true, true, false]);
+    await expectAccepted(bed, contribution, await clone.push());
     expect(await bed.host.pulls(upstream)).toHaveLength(5);
   });
 });

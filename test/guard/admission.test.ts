@@ -13,7 +13,10 @@ const COMMANDS = `${pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 re
 const PASSWORD = { kind: 'password' } as const;
 
 const lost = () => Promise.reject(new Error('Network connection lost.'));
-const UNREACHABLE = { idFromName: () => 'id', get: () => ({ admit: lost, reservePlace: lost, read: lost }) };
+const UNREACHABLE = {
+  idFromName: () => 'id',
+  get: () => ({ admit: lost, reservePlace: lost, releasePlace: lost, read: lost }),
+};
 
 let hostWasAsked: ReturnType<typeof vi.spyOn>;
 
@@ -30,11 +33,11 @@ function guard() {
 
 const ADDRESS = '192.0.2.99';
 
-async function send(body: BodyInit, variables: object = {}) {
+async function send(body: BodyInit, variables: object = {}, address = ADDRESS) {
   const context = createExecutionContext();
   const request = new Request('https://gitveil.test/v1/gh/octo/hello/git-receive-pack', {
     method: 'POST',
-    headers: { 'Content-Type': 'application/x-git-receive-pack-request', 'CF-Connecting-IP': ADDRESS },
+    headers: { 'Content-Type': 'application/x-git-receive-pack-request', 'CF-Connecting-IP': address },
     body,
   });
   const response = await worker.fetch(
@@ -47,8 +50,8 @@ async function send(body: BodyInit, variables: object = {}) {
   return { status: response.status, answer };
 }
 
-async function push(body: BodyInit, variables: object = {}) {
-  const { status, answer } = await send(body, variables);
+async function push(body: BodyInit, variables: object = {}, address = ADDRESS) {
+  const { status, answer } = await send(body, variables, address);
   expect(status).toBe(200);
   return readPushAnswer(answer);
 }
@@ -126,5 +129,69 @@ describe('a push is refused', () => {
     expect(answer.error).toBe('push rejected: the service cannot check its limits');
     expect(answer.progress).toContain('Nothing was changed. Push again in a few minutes.');
     expect(hostWasAsked).not.toHaveBeenCalled();
+  });
+});
+
+describe('the places of an IPv6 /48', () => {
+  const ADDRESS_IN_48 = '2001:db8:48:7::1';
+  const GIVEN = { isReserved: true, attempts: 1, isAlertDue: false };
+  const FULL = { isReserved: false, attempts: 21, isAlertDue: true };
+
+  /** What a push asks of its own window and of that of its /48, with these answers; and what the operator is told. */
+  async function reserve(answers: Record<'own' | 'site', object | null>) {
+    const asked: string[] = [];
+    const alerts: unknown[] = [];
+    const names: string[] = [];
+    const windowOf = (name: string) => {
+      if (!names.includes(name)) names.push(name);
+      const which = names.indexOf(name) === 0 ? 'own' : 'site';
+      return {
+        async reservePlace() {
+          asked.push(`${which} reserve`);
+          return answers[which] ?? lost();
+        },
+        async releasePlace() {
+          asked.push(`${which} release`);
+        },
+      };
+    };
+    const guardObject = {
+      admit: async () => ({ panicMode: false, at: 0, waitMs: 0 }),
+      rateLimitExceeded: async ({ network }: { network: string }, figures: object) =>
+        void alerts.push([network, figures]),
+    };
+    const { error } = await push(
+      COMMANDS,
+      {
+        RATE_WINDOWS: { idFromName: (name: string) => name, get: windowOf },
+        GUARD: { idFromName: () => 'id', get: () => guardObject },
+      },
+      ADDRESS_IN_48,
+    );
+    return { asked, alerts, error };
+  }
+
+  it('are left alone by a client that has none of its own left', async () => {
+    expect(await reserve({ own: FULL, site: FULL })).toEqual({
+      asked: ['own reserve'],
+      alerts: [['2001:db8:48:7::/64', { attempts: 21, most: 5 }]],
+      error: 'push rejected: rate limit exceeded',
+    });
+  });
+
+  it('refuse a push, which then keeps no place of its own', async () => {
+    expect(await reserve({ own: GIVEN, site: FULL })).toEqual({
+      asked: ['own reserve', 'site reserve', 'own release'],
+      alerts: [['2001:db8:48::/48', { attempts: 21, most: 20 }]],
+      error: 'push rejected: rate limit exceeded',
+    });
+  });
+
+  it('are given back when nobody knows whether they were given', async () => {
+    expect(await reserve({ own: GIVEN, site: null })).toEqual({
+      asked: ['own reserve', 'site reserve', 'own release', 'site release'],
+      alerts: [],
+      error: 'push rejected: the service cannot check its limits',
+    });
   });
 });

@@ -5,12 +5,19 @@ import { BurstDetector } from '../../src/guard/burst-detector.ts';
 const START = 1_800_000_000_000;
 const MINUTE_MS = 60_000;
 
+interface Push {
+  readonly client: string;
+  readonly at: number;
+  /** Default: the client is alone there. */
+  readonly site?: string;
+}
+
 /** The pushes at which the operator is told, as `pushes/addresses`. */
-function told(pushes: readonly { readonly client: string; readonly at: number }[]): string[] {
+function told(pushes: readonly Push[]): string[] {
   const detector = new BurstDetector();
   let last: ToldBurst | null = null;
-  return pushes.flatMap(({ client, at }) => {
-    const hasBegun = detector.record(client, START + at) !== null;
+  return pushes.flatMap(({ client, at, site = client }) => {
+    const hasBegun = detector.record({ address: client, site }, START + at) !== null;
     if (!detector.isOn) return [];
     const next = burstToTell(last, detector.figures, hasBegun, () => detector.busiest(), START + at);
     if (next === null) return [];
@@ -73,5 +80,18 @@ describe('one client alone', () => {
     const crowd = evenly(9, 1000, (index) => `${index}`, 1000);
     expect(told([...alone, ...crowd])).toEqual(['20/1', '29/10']);
     expect(told([...alone, ...evenly(60, 1000, () => 'b', 3 * MINUTE_MS)])).toEqual(['20/1', '40/1']);
+  });
+
+  it('is also one with all the networks of an IPv6 /48', () => {
+    const tunnel = (round: number): readonly Push[] =>
+      evenly(10, 1000, (index) => `${round}/${index}`, round * (MINUTE_MS + 1000)).map(({ client, at }) => ({
+        client,
+        at,
+        site: 'tunnel',
+      }));
+    const rounds = Array.from({ length: 9 }, (_, round) => tunnel(round)).flat();
+    expect(told(rounds)).toEqual(['10/10']);
+    const crowd = evenly(10, 1000, (index) => `${index}`, 1000);
+    expect(told([...tunnel(0), ...crowd])).toEqual(['10/10', '20/20']);
   });
 });

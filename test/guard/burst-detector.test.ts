@@ -27,7 +27,7 @@ class Model {
 }
 
 function recordAll(detector: BurstDetector, pushes: readonly { address: string; at: number }[]) {
-  return pushes.map(({ address, at }) => detector.record(address, at));
+  return pushes.map(({ address, at }) => detector.record({ address, site: address }, at));
 }
 
 const pushesOf = (count: number, addressOf: (index: number) => string, at = START) =>
@@ -45,7 +45,7 @@ describe('the burst detector', () => {
         let now = START;
         for (const { gap, address } of pushes) {
           now += gap;
-          expect(detector.record(address, now)).toEqual(model.record(address, now));
+          expect(detector.record({ address, site: address }, now)).toEqual(model.record(address, now));
         }
       }),
       runs(300),

@@ -3,6 +3,8 @@ import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { footerProblem } from '../../src/identity/footer-room.ts';
+import { looksLikeFooter } from '../../src/identity/forged-footer.ts';
+import { tagsOfText } from '../../src/markdown/html-tags.ts';
 import { commentText } from '../../src/identity/footer.ts';
 import { runs } from '../support/runs.ts';
 import { hostileMarkdown } from './support/hostile-markdown.ts';
@@ -115,6 +117,22 @@ describe('a body', () => {
   ])('with %s is taken', async (_, body) => {
     expect(footerProblem(body)).toBeNull();
     expect(await footersOf(commentText(body, OURS))).toEqual([OURS.hash]);
+  });
+
+  it('is looked through once, however much white space there is where a link might end', () => {
+    // Ten times as long as a body may be, so that trying all ways to divide it would take minutes.
+    const space = ' \n'.repeat(350_000);
+    for (const start of ['[a](', '[a](b', '[a](<b>', '[a](b "c"']) {
+      expect(looksLikeFooter(start + space)).toBe(false);
+      expect(tagsOfText(`<i>${start}${space}`)).toContainEqual(expect.objectContaining({ name: 'i' }));
+    }
+  });
+
+  it('is searched for footers once, however many comments in it have no end', () => {
+    // Ten times as long as a body may be. Searched to the end for each of them, it would take minutes.
+    const open = '<!-- --'.repeat(100_000);
+    expect(looksLikeFooter(open)).toBe(false);
+    expect(looksLikeFooter(`${FORGED.replace('karma', '<!-- - -- ->x --->karma')} ${open}`)).toBe(true);
   });
 
   it.each([

@@ -140,6 +140,20 @@ describe('an appeal', () => {
     });
   });
 
+  it('is taken for a pseudonym on another code host, which the thread names', async () => {
+    const withHost = { variables: { ...variables, HOSTS: 'my=gitea:https://tea.test' } };
+    const thread = 'my/octo/hello#7';
+    hash = identityHash(SECRET, thread, token);
+    await reportedBy(3);
+    const { status, body } = await appeal({ thread }, withHost);
+    expect([status, body['hash']]).toEqual([200, hash]);
+    hash = identityHash(SECRET, 'octo/hello#7', token);
+    await reportedBy(3);
+    expect((await appeal({ thread: 'gh/octo/hello#7' }, withHost)).body['hash']).toBe(hash);
+    const unknown = 'thread must be on a code host of this service: such as gh/owner/repo#number';
+    expect(await appeal({ thread }, {})).toMatchObject({ status: 400, body: { error: unknown } });
+  });
+
   it.each<[what: string, more: object, message: unknown]>([
     ['without a text', { text: undefined }, 'text is required'],
     ['with a blank text', { text: ' \n' }, 'text is required'],
@@ -149,7 +163,11 @@ describe('an appeal', () => {
     ['without a token', { user_token: undefined }, 'invalid payload'],
     ['with a number as token', { user_token: 5 }, 'invalid payload'],
     ['without a thread', { thread: undefined }, 'invalid payload'],
-    ['about no thread', { thread: 'octo/hello' }, 'thread must be owner/repo#number'],
+    [
+      'about no thread',
+      { thread: 'octo/hello' },
+      'thread must be owner/repo#number or host/owner/repo#number',
+    ],
     ['about a strange thread', { thread: 'oc..to/hello#1' }, expect.stringContaining('invalid owner')],
   ])('%s is refused', async (_, more, message) => {
     expect(await appeal(more)).toMatchObject({ status: 400, body: { error: message } });

@@ -1,9 +1,10 @@
 /** The list of recorded pull requests: those of one repository, the newest first, without reading the others. */
 import { applyD1Migrations, type D1Migration } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { isRecorded, recordedHashesOf, recordHash } from '../../src/stats/recorded-hashes.ts';
+import { createLogger } from '../../src/log.ts';
+import { isRecorded, mayBeRecorded, recordedHashesOf, recordHash } from '../../src/stats/recorded-hashes.ts';
 
 const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Migration[] };
 
@@ -27,6 +28,15 @@ it('adds the repository to those that were listed without one', async () => {
   expect(await isRecorded(DB, 'old')).toBe(true);
   await recordHash(DB, 'old', 'octo/hello', 1);
   expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual(['old']);
+});
+
+it('is waited for three seconds, and may have anything then', async () => {
+  const silent = { prepare: () => ({ bind: () => ({ first: () => new Promise(() => {}) }) }) };
+  const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
+  const logger = createLogger('text', () => {});
+  expect(await mayBeRecorded(silent as unknown as D1Database, 'a1', logger)).toBe(true);
+  expect(wait.mock.calls[0]?.[0]).toBe(3_000);
+  wait.mockRestore();
 });
 
 it('reads only what it answers', async () => {

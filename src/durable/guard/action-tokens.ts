@@ -28,10 +28,13 @@ export class ActionTokens {
   /** Uses up the token if it is valid for `action`; false if it is not. */
   use(hash: string, action: Action, now: number): boolean {
     const used = this.#sql.exec(
-      'UPDATE tokens SET is_used = 1 WHERE hash = ? AND action = ? AND is_used = 0 AND expires_at > ? RETURNING hash',
+      `UPDATE tokens SET is_used = 1 WHERE hash = ?1 AND action = ?2 AND is_used = 0
+         AND expires_at > ?3 AND expires_at <= ?3 + ?4 RETURNING hash`,
       hash,
       action,
       now,
+      // After a clock was set back, they are not valid for longer.
+      TOKEN_LIFE_MS,
     );
     return used.toArray().length > 0;
   }

@@ -54,8 +54,11 @@ export class AlertOutbox {
   due(now: number): WaitingAlert[] {
     this.#sql.exec('DELETE FROM alerts WHERE at <= ?', now - ALERT_LIFE_MS);
     const rows = this.#sql.exec<AlertRow>(
-      'SELECT id, alert, at, attempts FROM alerts WHERE due_at <= ? ORDER BY attempts, id LIMIT ?',
+      `SELECT id, alert, at, attempts FROM alerts WHERE due_at <= ?1 OR due_at > ?1 + ?2
+       ORDER BY attempts, id LIMIT ?3`,
       now,
+      // Nothing waits longer, even after a clock was set back.
+      LONGEST_ASKED_MS,
       ALERTS_PER_RUN,
     );
     return rows.toArray().map(({ id, alert, at, attempts }) => ({
@@ -78,9 +81,13 @@ export class AlertOutbox {
     return dueAt;
   }
 
-  /** Nothing is due before. */
-  postponeAll(dueAt: number): void {
-    this.#sql.exec('UPDATE alerts SET due_at = ?1 WHERE due_at < ?1', dueAt);
+  /** The failure of one concerns them all: nothing is due before, and the next failure has all wait for longer. */
+  postponeAll({ attempts }: WaitingAlert, dueAt: number): void {
+    this.#sql.exec(
+      'UPDATE alerts SET due_at = max(due_at, ?1), attempts = max(attempts, ?2) WHERE due_at < ?1 OR attempts < ?2',
+      dueAt,
+      attempts + 1,
+    );
   }
 
   get isEmpty(): boolean {

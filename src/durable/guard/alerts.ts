@@ -56,6 +56,7 @@ export class Alerts {
     if (config === 'invalid') return this.#outbox.isEmpty ? null : Date.now() + INVALID_PAUSE_MS;
     if (config === null) {
       this.#outbox.clear();
+      this.#addresses.clear();
       return null;
     }
     for (const waiting of this.#outbox.due(Date.now())) {
@@ -69,7 +70,7 @@ export class Alerts {
         // After any error, it stays and is tried again.
         const retryAt = this.#outbox.failed(waiting, Date.now(), refusal?.retryAfterMs ?? 0);
         if (refusal?.concernsTopic === true) {
-          this.#outbox.postponeAll(retryAt);
+          this.#outbox.postponeAll(waiting, retryAt);
           break;
         }
       } finally {

@@ -31,10 +31,11 @@ const NEW_COLUMNS = {
 export class BurstRecord {
   readonly #sql: SqlStorage;
   /**
-   * Numbers for clients, by their keyed hash. In memory only, so that no record tells, even to a holder of the key,
-   * which client opened which pull request.
+   * Numbers for clients, by their keyed hash, as long as a record has them. In memory only, so that no record tells,
+   * even to a holder of the key, which client opened which pull request.
    */
   readonly #clients = new Map<string, number>();
+  #lastNumber: number;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
@@ -51,6 +52,8 @@ export class BurstRecord {
       }
     }
     sql.exec('CREATE TABLE IF NOT EXISTS bursts (began_at INTEGER NOT NULL, ended_at INTEGER)');
+    const { last } = sql.exec<{ last: number | null }>('SELECT max(client) AS last FROM pull_requests').one();
+    this.#lastNumber = last ?? 0;
   }
 
   /**
@@ -131,18 +134,21 @@ export class BurstRecord {
         now,
       )
       .one();
-    if (oldest === null) this.#clients.clear();
+    this.#forgetClients();
     return oldest === null ? null : oldest + TRACKED_MS;
+  }
+
+  #forgetClients(): void {
+    const rows = this.#sql.exec<{ client: number | null }>('SELECT DISTINCT client FROM pull_requests');
+    const kept = new Set(rows.toArray().map(({ client }) => client));
+    for (const [client, number] of this.#clients) if (!kept.has(number)) this.#clients.delete(client);
   }
 
   /** After a restart, every client gets a new number. */
   #numberOf(client: string): number {
     const known = this.#clients.get(client);
     if (known !== undefined) return known;
-    const { last } = this.#sql
-      .exec<{ last: number | null }>('SELECT max(client) AS last FROM pull_requests')
-      .one();
-    const number = Math.max(last ?? 0, this.#clients.size, ...this.#clients.values()) + 1;
+    const number = ++this.#lastNumber;
     this.#clients.set(client, number);
     return number;
   }

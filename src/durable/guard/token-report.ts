@@ -2,6 +2,7 @@
  * What is wrong with the bot's accounts, as the operator was last told: several may find it out at once, and once a
  * day is enough.
  */
+import { isWithin } from '../../guard/sliding-window.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 
 export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;
@@ -46,7 +47,7 @@ export class TokenReport {
     const { [account]: last, ...others } = this.#reports;
     const before = last ?? { problems: [], at: now, told: '', toldAt: 0 };
     const text = problems.join(' ');
-    const isNews = text !== '' && (before.told !== text || now - before.toldAt >= DAY_MS);
+    const isNews = text !== '' && (before.told !== text || !isWithin(before.toldAt, DAY_MS, now));
     if (!isNews && before.problems.join(' ') === text) return false;
     const kept = Object.entries(others).filter(([, { at }]) => now - at < LIFE_MS);
     const report = { ...before, problems, at: now, ...(isNews && { told: text, toldAt: now }) };

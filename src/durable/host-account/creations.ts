@@ -43,12 +43,12 @@ export class Creations {
     if (rest.length < this.#kept.length) this.#keep(rest);
   }
 
-  /** Answers when there is something to forget again, or null. */
-  forgetOld(now: number): number | null {
-    const [oldest] = this.all(now);
-    if (oldest === undefined) this.#storage.kv.delete(KEY);
-    else this.#keep(this.#kept);
-    return oldest === undefined ? null : oldest.at + HOUR_MS;
+  /** Answers whether some are left. */
+  forgetOld(now: number): boolean {
+    const left = this.all(now);
+    if (left.length === 0) this.#storage.kv.delete(KEY);
+    else this.#keep(left);
+    return left.length > 0;
   }
 
   #keep(creations: readonly Creation[]): void {

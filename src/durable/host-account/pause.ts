@@ -1,4 +1,7 @@
 /** Until when the code host wants to be left alone by the account. Outlives the object: the host remembers, too. */
+import { isAhead } from '../../guard/sliding-window.ts';
+import { LONGEST_PAUSE_MS } from '../../host/account/rate-limit.ts';
+
 const KEY = 'pause';
 
 export class Pause {
@@ -13,7 +16,7 @@ export class Pause {
 
   /** Milliseconds from now on; 0: the account need not wait. */
   left(now: number): number {
-    return Math.max(0, this.#until - now);
+    return isAhead(this.#until, LONGEST_PAUSE_MS, now) ? this.#until - now : 0;
   }
 
   /** Cost: one write. A pause is never made shorter. */

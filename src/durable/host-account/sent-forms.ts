@@ -6,6 +6,7 @@
  * its answer was lost. Cost: two writes for each form that posts; a row lasts as long as its form is valid.
  */
 import { FORM_LIFE_MS } from '../../forms/form-token.ts';
+import { isAhead } from '../../guard/sliding-window.ts';
 
 /** Longer than posting usually takes. A form that is silent for longer has died with its request. */
 const SENDING_MS = 60_000;
@@ -58,7 +59,8 @@ export class SentForms {
     }
     const { sending_until: sendingUntil, url, number } = row;
     if (url !== null && number !== null) return { kind: 'posted', posted: { url, number } };
-    return { kind: now < sendingUntil ? 'sending' : 'unknown' };
+    // After a clock was set back, nobody waits for longer either.
+    return { kind: isAhead(sendingUntil, SENDING_MS, now) ? 'sending' : 'unknown' };
   }
 
   /** @param result `new`: nothing was posted, and the form may be sent again. */
@@ -72,9 +74,9 @@ export class SentForms {
     this.#sql.exec(end, url, number, form);
   }
 
-  /** Answers when there is something to forget again, or null. */
-  forgetOld(now: number): number | null {
+  /** Answers whether some are left. */
+  forgetOld(now: number): boolean {
     this.#sql.exec('DELETE FROM sent_forms WHERE until <= ?', now);
-    return this.#sql.exec<{ at: number | null }>('SELECT min(until) AS at FROM sent_forms').one().at;
+    return this.#sql.exec('SELECT 1 FROM sent_forms LIMIT 1').toArray().length > 0;
   }
 }

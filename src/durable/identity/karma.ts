@@ -5,6 +5,7 @@
  * several. While the ledger cannot be reached, comments continue. Its value is added when it is back.
  */
 import type { Ledger } from '../../stats/ledger.ts';
+import { within } from '../../within.ts';
 import { backOffMs } from '../back-off.ts';
 
 /** Changes within this time are sent as one. */
@@ -70,7 +71,7 @@ export class Karma {
     if (before.is_complete === 0 && !(await this.#complete(now))) return;
     const { karma } = this.#known();
     try {
-      await inTime(this.#ledger().setKarma(this.#hash, karma));
+      await within(LEDGER_TIMEOUT_MS, this.#ledger().setKarma(this.#hash, karma));
       const after = this.#known();
       // Changes that were made in between are sent next.
       const due_at = after.karma === karma ? null : now + DELIVERY_DELAY_MS;
@@ -97,7 +98,7 @@ export class Karma {
   /** Adds what the ledger knows. False if it cannot be reached. */
   async #complete(now: number): Promise<boolean> {
     try {
-      const earlier = (await inTime(this.#ledger().karma(this.#hash))) ?? 0;
+      const earlier = (await within(LEDGER_TIMEOUT_MS, this.#ledger().karma(this.#hash))) ?? 0;
       const known = this.#known();
       if (known.is_complete === 0) this.#store({ ...known, karma: known.karma + earlier, is_complete: 1 });
       return true;
@@ -138,17 +139,5 @@ export class Karma {
   #postpone(now: number): void {
     const known = this.#known();
     this.#store({ ...known, due_at: now + backOffMs(known.failures), failures: known.failures + 1 });
-  }
-}
-
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the ledger does not answer')), LEDGER_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([answer, timeout]);
-  } finally {
-    clearTimeout(timer);
   }
 }

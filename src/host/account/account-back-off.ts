@@ -6,7 +6,8 @@
  */
 import type { Clock } from '../../clock.ts';
 import { count } from '../../metrics/tally.ts';
-import { type HostAnswer, pauseAskedBy, RateLimitError } from './rate-limit.ts';
+import { isAhead, isWithin } from '../../guard/sliding-window.ts';
+import { type HostAnswer, LONGEST_PAUSE_MS, pauseAskedBy, RateLimitError } from './rate-limit.ts';
 
 /** What is known everywhere of the account. Both reject when it is out of reach. */
 export interface PauseBoard {
@@ -55,13 +56,15 @@ export class AccountBackOff {
 
   /** How long the account is to be left alone, as far as this isolate knows; 0: it is not. */
   leftMs(): number {
-    return Math.max(0, this.#known.pausedUntil - this.#settings.clock.now());
+    const { pausedUntil } = this.#known;
+    const now = this.#settings.clock.now();
+    return isAhead(pausedUntil, LONGEST_PAUSE_MS, now) ? pausedUntil - now : 0;
   }
 
   /** To be called before each call of the account. @throws RateLimitError while the host wants to be left alone. */
   async heed(): Promise<void> {
     const { board, clock, hostName } = this.#settings;
-    if (this.leftMs() === 0 && clock.now() - this.#known.askedAt >= FRESH_MS) {
+    if (this.leftMs() === 0 && !isWithin(this.#known.askedAt, FRESH_MS, clock.now())) {
       // Calls at the same time do not wait for the answer.
       this.#know({ askedAt: clock.now() });
       // A board out of reach is no reason to stop: the host still says what it wants.
@@ -96,7 +99,8 @@ export class AccountBackOff {
     const { account } = this.#settings;
     const before = this.#known;
     // Nobody makes a pause shorter: what the board has not heard of yet holds.
-    const pausedUntil = Math.max(before.pausedUntil, news.pausedUntil ?? Number.NEGATIVE_INFINITY);
+    const heldUntil = this.leftMs() > 0 ? before.pausedUntil : NOTHING.pausedUntil;
+    const pausedUntil = Math.max(heldUntil, news.pausedUntil ?? NOTHING.pausedUntil);
     if (!known.has(account) && known.size >= MAX_ACCOUNTS) known.clear();
     known.set(account, { ...before, ...news, pausedUntil });
   }

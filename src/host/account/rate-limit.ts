@@ -20,7 +20,7 @@ export interface HostAnswer {
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 /** No host asks for more. What a header says beyond that would take the service down. */
-const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+export const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
 
 /** The host asks to be left alone, now or since a while. */
 export class RateLimitError extends HostError {

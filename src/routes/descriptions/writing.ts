@@ -163,7 +163,7 @@ function report(): Description {
       403: answer('A page of another site sent this.', as(HTML), asError()),
       408: answer('The body did not arrive completely.', as(HTML), asError()),
       429: answer(
-        'The address has sent too many reports, or reported too many unknown hashes.',
+        'The network has sent too many reports. Retry-After says how long to wait.',
         as(HTML),
         asError(),
       ),
@@ -173,7 +173,7 @@ function report(): Description {
 }
 
 function appeal(): Description {
-  const { noText, nothing, tooOften, tooMany, nobody, busy } = APPEAL_ERRORS;
+  const { noText, unknownHost, nothing, tooOften, tooMany, nobody, busy } = APPEAL_ERRORS;
   return {
     ...REPORTS,
     operationId: 'appeal',
@@ -183,7 +183,7 @@ function appeal(): Description {
     requestBody: { required: true, content: { 'application/json': { schema: resolver(appealRequest) } } },
     responses: {
       200: answer('The operator is told.', asJson(appealAnswer)),
-      400: error('The request is not valid.', 'invalid payload', noText, INVALID_NAME),
+      400: error('The request is not valid.', 'invalid payload', noText, unknownHost, INVALID_NAME),
       409: error('There is nothing to appeal against.', nothing),
       429: error('Too often. Retry-After says how long to wait.', tooOften, tooMany),
       503: error('The operator cannot be told.', nobody, busy),

@@ -58,8 +58,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
   async function refusedByGuard(): Promise<Refusal | null> {
     try {
-      const address = (await client()).hash('burst');
-      const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, c.var.config.limits.pushes);
+      const pusher = await client();
+      const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
+      const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, c.var.config.limits.pushes, site);
       pushedAt = at;
       if (panicMode) return suspended();
       return waitMs > 0 ? tooManyPushes(sentence(tooMany(c, 'pushes', waitMs))) : null;
@@ -82,20 +83,26 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     if (unused !== null) await giveShareBack(c, unused);
   }
 
-  /** Takes a place of each; answers which one has none left. */
+  /**
+   * Takes a place of each; answers which one has none left. One after the other: a client that has none left takes none
+   * from its neighbours, not even for a moment.
+   */
   async function reservePlaces(counters: readonly PlaceCounter[], key: string): Promise<FullCounter | null> {
+    const held: PlaceCounter[] = [];
+    const giveBack = (): void => c.executionCtx.waitUntil(releasePlaces(held, key));
     try {
-      const reservations = await Promise.all(
-        counters.map(async (counter) => ({
-          counter,
-          ...(await counter.window.reservePlace(key, counter.most)),
-        })),
-      );
-      const full = reservations.find(({ isReserved }) => !isReserved) ?? null;
-      const reserved = reservations.filter(({ isReserved }) => isReserved).map(({ counter }) => counter);
-      if (full !== null) c.executionCtx.waitUntil(releasePlaces(reserved, key));
-      return full;
+      for (const counter of counters) {
+        // A counter whose answer is lost may have given a place.
+        held.push(counter);
+        const reservation = await counter.window().reservePlace(key, counter.most);
+        if (reservation.isReserved) continue;
+        held.pop();
+        giveBack();
+        return { counter, ...reservation };
+      }
+      return null;
     } catch (error) {
+      giveBack();
       throw outOfReach(c, error);
     }
   }
@@ -106,9 +113,12 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         share = null;
         const tracked = { ...pullRequest, pushedAt };
         await Promise.all([
-          ...counters.map(({ window }) => counted(() => window.confirmPlace(key))),
-          counted(() => guardOf(c.env).opened(tracked, owner.hash('burst'))),
+          ...counters.map(({ window }) => counted(() => window().confirmPlace(key))),
+          counted(() => guardOf(c.env).opened(tracked, owner.siteHash('burst'))),
         ]);
+      },
+      keep() {
+        share = null;
       },
       release: () => releasePlaces(counters, key),
     };
@@ -116,7 +126,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
   /** A place that is not returned becomes free after a while. */
   async function releasePlaces(counters: readonly PlaceCounter[], key: string): Promise<void> {
-    await Promise.all(counters.map(({ window }) => window.releasePlace(key))).catch((error: unknown) =>
+    await Promise.all(counters.map(({ window }) => window().releasePlace(key))).catch((error: unknown) =>
       c.var.logger.warn('a place could not be given back', { error }),
     );
   }
@@ -143,7 +153,8 @@ async function hiddenKey(c: Context<AppEnv>, key: string): Promise<string> {
 
 /** What counts the pull requests that a client opens. */
 interface PlaceCounter {
-  readonly window: DurableObjectStub<RateWindow>;
+  /** A new stub for each call: one that has failed may fail for ever. */
+  readonly window: () => DurableObjectStub<RateWindow>;
   readonly most: number;
   /** In the words of the refusal. */
   readonly whose: string;
@@ -161,16 +172,20 @@ interface FullCounter {
 /** The client's own, and one for its IPv6 /48, if it has one. */
 function countersOf(env: Env, client: Client): readonly PlaceCounter[] {
   const own: PlaceCounter = {
-    window: rateWindowOf(env, client),
+    window: () => rateWindowOf(env, client),
     most: MOST_PULL_REQUESTS,
     whose: 'IP',
     network: client.network,
     hash: client.hash('alert'),
   };
-  const window = siteWindowOf(env, client);
-  if (window === null) return [own];
-  const { most } = SITE_PULL_REQUESTS;
-  const site = { window, most, whose: 'IPv6 /48', network: client.site, hash: client.siteHash('alert') };
+  if (client.site === client.network) return [own];
+  const site: PlaceCounter = {
+    window: () => siteWindowOf(env, client),
+    most: SITE_PULL_REQUESTS.most,
+    whose: 'IPv6 /48',
+    network: client.site,
+    hash: client.siteHash('alert'),
+  };
   return [own, site];
 }
 

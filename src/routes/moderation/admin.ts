@@ -26,6 +26,7 @@ import {
   rollbackRequest,
 } from '../schemas/admin.ts';
 import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
+import { retryAfter } from '../request/write-refusal.ts';
 
 /** A restart of the guard takes less than a second. */
 const RESULT_ATTEMPTS = 5;
@@ -34,7 +35,8 @@ const RESULT_PAUSE_MS = 1_000;
 export const admin = new Hono<AppEnv>();
 
 admin.post('/admin/panic', async (c) => {
-  if (!(await isWithinLimits(c, ['admin']))) return tooOften(c);
+  const tooOften = await refuseTooOften(c, ['admin']);
+  if (tooOften !== null) return tooOften;
   const body = await readJsonObject(c);
   const request = panicRequest.safeParse(body.kind === 'object' ? body.value : null);
   if (!request.success) return c.json({ error: 'invalid payload' }, 400);
@@ -49,7 +51,8 @@ admin.post('/admin/panic', async (c) => {
 });
 
 admin.post('/admin/rollback', async (c) => {
-  if (!(await isWithinLimits(c, ['admin', 'rollback']))) return tooOften(c);
+  const tooOften = await refuseTooOften(c, ['admin', 'rollback']);
+  if (tooOften !== null) return tooOften;
   const body = await readJsonObject(c);
   const request = rollbackRequest.safeParse(body.kind === 'object' ? body.value : null);
   if (!request.success) return c.json({ error: 'invalid payload' }, 400);
@@ -82,7 +85,8 @@ async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult>
 }
 
 admin.post('/admin/pardon', async (c) => {
-  if (!(await isWithinLimits(c, ['admin']))) return tooOften(c);
+  const tooOften = await refuseTooOften(c, ['admin']);
+  if (tooOften !== null) return tooOften;
   const body = await readJsonObject(c);
   const request = pardonRequest.safeParse(body.kind === 'object' ? body.value : null);
   if (!request.success) return c.json({ error: 'invalid payload' }, 400);
@@ -110,17 +114,16 @@ async function pardonOf(c: Context<AppEnv>, hash: string, credential: Credential
   }
 }
 
-async function isWithinLimits(
+/** The refusal of a client that is over one of its limits; null if it is within all of them. */
+async function refuseTooOften(
   c: Context<AppEnv>,
   actions: readonly ('admin' | 'rollback')[],
-): Promise<boolean> {
+): Promise<Response | null> {
   const window = rateWindowOf(c.env, await clientOf(c));
   const hits = await Promise.all(actions.map((action) => window.hit(action, [CONTRACT_LIMITS[action]])));
-  return hits.every(({ allowed }) => allowed);
-}
-
-function tooOften(c: Context<AppEnv>): Response {
-  return c.json({ error: 'rate limit exceeded' }, 429, { 'Retry-After': '60' });
+  const waitMs = Math.max(...hits.map((hit) => hit.waitMs));
+  if (waitMs === 0) return null;
+  return c.json({ error: 'rate limit exceeded' }, 429, { 'Retry-After': retryAfter(waitMs) });
 }
 
 function invalidCredentials(c: Context<AppEnv>): Response {

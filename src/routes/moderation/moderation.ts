@@ -8,7 +8,7 @@ import type { AppEnv } from '../../env.ts';
 import { type Standing, UNREPORTED } from '../../identity/moderation.ts';
 import { problemPage, receivedPage, REPORT_PATH, reportPage } from '../../pages/report-page.ts';
 import { BodyError, chunksOf } from '../../streams.ts';
-import { clientOf, rateWindowOf } from '../request/client.ts';
+import { clientOf, siteWindowOf } from '../request/client.ts';
 import { isCrossSite } from '../request/cross-site.ts';
 import { identityOf, mayHaveReports } from '../request/identity.ts';
 import { answerPage, preferredType } from '../pages/page.ts';
@@ -48,7 +48,7 @@ const INCOMPLETE: Refusal = {
 const TOO_MANY: Refusal = {
   status: 429,
   title: 'Too many reports',
-  explanation: 'Your address has sent too many reports. Try again later.',
+  explanation: 'Your network has sent too many reports. Try again later.',
 };
 const FAULT: Refusal = {
   status: 500,
@@ -74,7 +74,7 @@ moderation.post(REPORT_PATH, async (c) => {
   if (!request.success) return refuse(c, INVALID_HASH);
   const { hash } = request.data;
   const client = await clientOf(c);
-  const { allowed, waitMs } = await rateWindowOf(c.env, client).hit('reports', c.var.config.limits.reports);
+  const { allowed, waitMs } = await siteWindowOf(c.env, client).hit('reports', c.var.config.limits.reports);
   if (!allowed) return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(waitMs) } });
   const reporter = client.hash('reporter', hash);
   const { accepted, standing } = await identityOf(c, hash).report(

@@ -50,9 +50,8 @@ export function rateWindowOf(env: Env, client: Client): DurableObjectStub<RateWi
   return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(client.hash('window')));
 }
 
-/** Of all clients of an IPv6 /48 together; null for others. */
-export function siteWindowOf(env: Env, client: Client): DurableObjectStub<RateWindow> | null {
-  if (client.site === client.network) return null;
+/** Of all clients of an IPv6 /48 together; of any other client its own. */
+export function siteWindowOf(env: Env, client: Client): DurableObjectStub<RateWindow> {
   return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(client.siteHash('window')));
 }
 

@@ -42,14 +42,19 @@ export const reportAnswer = standingAnswer
 
 /** Short enough for one message to a telephone, also in scripts that take three bytes a letter. */
 const MAX_APPEAL_CHARACTERS = 700;
-const THREAD_PATTERN = /^[^/#\s]+\/[^/#\s]+#[1-9]\d{0,14}$/;
+/** With the key of the code host in front, unless it is on the first one. */
+const THREAD_PATTERN = /^(?:[^/#\s]+\/){1,2}[^/#\s]+#[1-9]\d{0,14}$/;
 
 export const appealRequest = z
   .object({
     thread: z
       .string()
-      .regex(THREAD_PATTERN, { error: 'thread must be owner/repo#number' })
-      .meta({ description: 'Where the pseudonym commented.', examples: ['octo/hello#7'] }),
+      .regex(THREAD_PATTERN, { error: 'thread must be owner/repo#number or host/owner/repo#number' })
+      .meta({
+        description:
+          'Where the pseudonym commented. The host is written as in the path of the comment; without one, it is gh.',
+        examples: ['octo/hello#7', 'cb/octo/hello#7'],
+      }),
     user_token: publicText('user_token').min(1).max(MAX_TOKEN_CHARACTERS).meta({
       description: 'The token of the comments: it shows that the pseudonym is yours.',
     }),

@@ -140,6 +140,22 @@ describe('an account that is to slow down', () => {
     expect(shared.asked).toBe(2);
   });
 
+  it('lasts no longer when a clock was set back, and what other isolates know is asked for then', async () => {
+    const { clock, github, backOff } = world();
+    await expect(github.account()).rejects.toMatchObject(slowDown);
+    clock.at -= 24 * 60 * MINUTE_MS;
+    expect(backOff.leftMs()).toBe(0);
+    await expect(github.account()).resolves.toMatchObject({ login: 'bot' });
+    const shared = world();
+    await shared.backOff.heed();
+    shared.onBoard = 5 * MINUTE_MS;
+    shared.clock.at -= 24 * 60 * MINUTE_MS;
+    await expect(shared.backOff.heed()).rejects.toMatchObject({ pauseMs: 5 * MINUTE_MS });
+    shared.clock.at -= 24 * 60 * MINUTE_MS;
+    shared.backOff.learn(MINUTE_MS);
+    expect(shared.backOff.leftMs()).toBe(MINUTE_MS);
+  });
+
   it('need not be asked about where someone has just learned it', async () => {
     const shared = world();
     shared.backOff.learn(0);

@@ -66,7 +66,7 @@ function guard() {
   return bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
 }
 
-async function post(path: string, body: unknown, variables: Partial<Env> = {}) {
+async function send(path: string, body: unknown, variables: Partial<Env> = {}): Promise<Response> {
   const context = createExecutionContext();
   const request = new Request(`https://gitveil.test${path}`, {
     method: 'POST',
@@ -74,9 +74,13 @@ async function post(path: string, body: unknown, variables: Partial<Env> = {}) {
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });
   const response = await worker.fetch(request, { ...bindings, ...variables }, context);
-  const answer = { status: response.status, body: await response.json() };
   await waitOnExecutionContext(context);
-  return answer;
+  return response;
+}
+
+async function post(path: string, body: unknown, variables: Partial<Env> = {}) {
+  const response = await send(path, body, variables);
+  return { status: response.status, body: await response.json() };
 }
 
 async function panicMode(): Promise<unknown> {
@@ -265,6 +269,14 @@ describe('the limits of an address', () => {
       expect(isAnswered).toBe(true);
     });
     expect((await allowed).status).toBe(200);
+  });
+
+  it('say when the next request is allowed', async () => {
+    vi.setSystemTime(Date.now());
+    for (let call = 0; call < 5; call++) await post('/admin/rollback', { password: 'wrong' });
+    vi.setSystemTime(Date.now() + 19_500);
+    const refused = await send('/admin/rollback', { password: PASSWORD });
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '41']);
   });
 
   it('are ten requests a minute over both, failed ones included', async () => {
