@@ -10,14 +10,7 @@ import { concatBytes, decodeUtf8, utf8 } from './bytes.ts';
 import { refuseErrorPacket } from './error-packet.ts';
 import { type Memory, UNCOUNTED } from './memory.ts';
 import { type Oid, OID_HEX_LENGTH, oidFromHex } from './oid.ts';
-import {
-  DELIM_PKT,
-  encodePktLine,
-  FLUSH_PKT,
-  MAX_PKT_PAYLOAD_BYTES,
-  readPacket,
-  takePayload,
-} from './pkt-line.ts';
+import { DELIM_PKT, encodePktLine, FLUSH_PKT, readPacket, takePayload } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 import type { Ref } from './ref-advertisement.ts';
 
@@ -80,10 +73,8 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
   let head: string | null = null;
   let headTip: Oid | null = null;
   let keptBytes = 0;
-  // Each line is used up before the next one is read.
-  const buffer = new Uint8Array(MAX_PKT_PAYLOAD_BYTES);
   for (;;) {
-    const payload = takePayload(reader) ?? (await readLine(reader, buffer));
+    const payload = takePayload(reader) ?? (await readLine(reader));
     if (payload === null) return { refs, head, headTip, hasAllBranches: true };
     refuseErrorPacket(payload);
     const { oid, name } = idAndName(payload);
@@ -104,8 +95,8 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
 }
 
 /** Null at the end of the list. */
-async function readLine(reader: ByteReader, buffer: Uint8Array): Promise<Uint8Array | null> {
-  const packet = await readPacket(reader, buffer);
+async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
+  const packet = await readPacket(reader);
   if (packet.kind === 'flush') return null;
   return packet.kind === 'data' ? packet.payload : NOTHING;
 }

@@ -6,8 +6,8 @@
 const INSERT_MAX = 0x7f;
 
 export interface InsertListener {
-  /** New bytes that follow those of the last call. */
-  inserted(bytes: Uint8Array): void;
+  /** New bytes, `bytes[start..end)`, that follow those of the last call. */
+  inserted(bytes: Uint8Array, start: number, end: number): void;
   /** Bytes of the base come next, which are not available. */
   copied(): void;
 }
@@ -34,7 +34,7 @@ export class DeltaInserts {
     for (let at = 0; at < bytes.length;) {
       if (this.#insertLeft > 0) {
         const end = Math.min(bytes.length, at + this.#insertLeft);
-        this.#listener.inserted(bytes.subarray(at, end));
+        this.#listener.inserted(bytes, at, end);
         this.#insertLeft -= end - at;
         at = end;
         continue;

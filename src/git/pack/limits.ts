@@ -44,6 +44,13 @@ export const FREE_INFLATED_BYTES = 32 * MiB;
 export const INFLATED_BYTES_PER_PACK_BYTE = 16;
 
 /**
+ * The same for its deltas alone, the sum of their instructions: tiny ones take three times as long to search as text. One
+ * delta of the largest object is always taken.
+ */
+export const FREE_DELTA_BYTES = 12 * MiB;
+export const DELTA_BYTES_PER_PACK_BYTE = 8;
+
+/**
  * Ref-deltas that may wait before the pushed history is complete; each is remembered by its base's id, which takes so
  * many bytes.
  */

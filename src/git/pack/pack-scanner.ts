@@ -26,6 +26,8 @@ import {
 } from './entry-header.ts';
 import { type KeepLimits, type KeptObject, KeptObjects } from './kept-objects.ts';
 import {
+  DELTA_BYTES_PER_PACK_BYTE,
+  FREE_DELTA_BYTES,
   FREE_DYNAMIC_BLOCKS,
   FREE_INFLATED_BYTES,
   INFLATED_BYTES_PER_PACK_BYTE,
@@ -101,6 +103,7 @@ export class PackScanner {
   #entryOffset = 0;
   /** Of all entries so far, as their headers say. */
   #inflatedBytes = 0;
+  #deltaBytes = 0;
   /** Where in the current chunk the run of passed bytes begins; -1: no run. */
   #runStart = -1;
   /** What the current entry is kept as, and its inflated bytes, in a buffer that all small entries share. */
@@ -225,10 +228,7 @@ export class PackScanner {
     if (size > MAX_OBJECT_BYTES) {
       throw objectTooLarge();
     }
-    this.#inflatedBytes += size;
-    if (this.#inflatedBytes > FREE_INFLATED_BYTES + INFLATED_BYTES_PER_PACK_BYTE * this.#entryOffset) {
-      throw inflatesTooMuch();
-    }
+    this.#checkInflatedBytes(type, size);
     const name = TYPE_NAMES.get(type);
     if (name !== undefined && (this.#keepsEverything || name === 'commit' || name === 'tag')) {
       this.#keep(chunk, name, null);
@@ -252,6 +252,15 @@ export class PackScanner {
     } else {
       this.#pass(chunk, position, 0);
     }
+  }
+
+  #checkInflatedBytes(type: number, size: number): void {
+    this.#inflatedBytes += size;
+    if (type === OBJ_OFS_DELTA || type === OBJ_REF_DELTA) this.#deltaBytes += size;
+    const isTooMuch =
+      this.#inflatedBytes > FREE_INFLATED_BYTES + INFLATED_BYTES_PER_PACK_BYTE * this.#entryOffset ||
+      this.#deltaBytes > FREE_DELTA_BYTES + DELTA_BYTES_PER_PACK_BYTE * this.#entryOffset;
+    if (isTooMuch) throw inflatesTooMuch();
   }
 
   #removedSince(baseOffset: number): number {

@@ -16,7 +16,6 @@ const LF = 0x0a;
 /** Added before and after every text, because a pattern may require a boundary. */
 const LINE_END = Uint8Array.of(LF);
 const NOTHING = new Uint8Array(0);
-const COPIED = Uint8Array.of(COPY_MARK);
 /** Larger files are searched, too, but their ids and so their names are not known. */
 const MAX_WHOLE_BYTES = 64 * 1024;
 /** How much of the preceding text is kept, to show where a hit is. */
@@ -53,8 +52,11 @@ export class ContentSearch implements ContentListener {
   #kind: 'tree' | 'blob' | 'delta' = 'blob';
   #size = 0;
   #offset = 0;
-  /** Content of a small file or folder, as it arrives. */
-  readonly #whole = new Uint8Array(MAX_WHOLE_BYTES);
+  /**
+   * Content of a small file or folder, as it arrives; or what a delta has inserted since the last copy, and the mark of the
+   * next one. That is searched together, because a delta may insert single bytes.
+   */
+  readonly #whole = new Uint8Array(MAX_WHOLE_BYTES + 1);
   #wholeLength = 0;
   /** Nothing was inserted since the last copy. */
   #isBehindCopy = false;
@@ -97,9 +99,10 @@ export class ContentSearch implements ContentListener {
   }
 
   end(): void {
-    this.#endText();
     const isWhole = this.#size === this.#wholeLength;
     const whole = this.#whole.subarray(0, this.#wholeLength);
+    if (this.#kind === 'delta') this.#scan(whole);
+    this.#scan(LINE_END);
     if (this.#kind === 'delta') this.names.add(whole, null);
     else if (this.#kind === 'tree') this.names.add(whole, isWhole ? hashObject('tree', whole) : null);
     else if (isWhole && this.hits.length > this.#hitsBefore) {
@@ -108,17 +111,25 @@ export class ContentSearch implements ContentListener {
     }
   }
 
-  inserted(bytes: Uint8Array): void {
+  inserted(bytes: Uint8Array, start: number, end: number): void {
     this.#isBehindCopy = false;
-    this.#gather(bytes);
-    this.#scan(bytes);
+    if (this.#wholeLength + end - start > MAX_WHOLE_BYTES) {
+      // So long a text is no entry of a folder.
+      this.#scan(this.#whole.subarray(0, this.#wholeLength));
+      this.#wholeLength = 0;
+    }
+    const whole = this.#whole;
+    // A loop, because most inserts are short.
+    for (let at = start, to = this.#wholeLength; at < end; at++, to++) whole[to] = bytes[at]!;
+    this.#wholeLength += end - start;
   }
 
   copied(): void {
     // A delta may consist of millions of copies.
     if (this.#isBehindCopy) return;
     this.#isBehindCopy = true;
-    this.#scan(COPIED);
+    this.#whole[this.#wholeLength] = COPY_MARK;
+    this.#findIn(this.#whole, this.#wholeLength + 1);
     if (this.#wholeLength > OID_BYTES) this.names.add(this.#whole.subarray(0, this.#wholeLength), null);
     this.#wholeLength = 0;
     // The search goes on: the mark may begin a pattern, too.
@@ -138,26 +149,26 @@ export class ContentSearch implements ContentListener {
     this.#recentLength = 0;
   }
 
-  #endText(): void {
-    this.#scan(LINE_END);
-  }
-
   #scan(bytes: Uint8Array): void {
-    const search = this.#search;
-    for (let at = search.find(bytes, 0, bytes.length); at >= 0; at = search.find(bytes, at, bytes.length)) {
-      if (this.#isFull) continue;
-      const hit = this.#hitAt(bytes, at);
-      if (this.#kind === 'delta') this.deltaHits.push({ ...hit, offset: this.#offset });
-      else this.hits.push(hit);
-    }
+    this.#findIn(bytes, bytes.length);
     this.#remember(bytes);
   }
 
+  #findIn(bytes: Uint8Array, length: number): void {
+    const search = this.#search;
+    for (let at = search.find(bytes, 0, length); at >= 0; at = search.find(bytes, at, length)) {
+      if (this.#isFull) continue;
+      const hit = this.#hitAt(bytes, length, at);
+      if (this.#kind === 'delta') this.deltaHits.push({ ...hit, offset: this.#offset });
+      else this.hits.push(hit);
+    }
+  }
+
   /** @param at behind the hit and the boundary that ends it. */
-  #hitAt(bytes: Uint8Array, at: number): ContentHit {
+  #hitAt(bytes: Uint8Array, length: number, at: number): ContentHit {
     const from = Math.max(0, at - RECENT_BYTES);
     const before = from > 0 ? NOTHING : this.#recent.subarray(0, this.#recentLength);
-    const text = concatBytes([before, bytes.subarray(from, at + SHOWN_AFTER)]);
+    const text = concatBytes([before, bytes.subarray(from, Math.min(length, at + SHOWN_AFTER))]);
     return {
       excerpt: excerptAt(text, before.length + at - from - 1),
       kind: this.#kind === 'tree' ? 'name' : 'content',

@@ -21,15 +21,15 @@ const COPIED = Uint8Array.of(COPY_MARK);
  */
 export function mayHideName(partial: ByteSearch, delta: Uint8Array): boolean {
   let isFound = copiesBackwards(delta);
-  const look = (bytes: Uint8Array): void => {
-    isFound ||= partial.find(bytes, 0, bytes.length) >= 0;
+  const look = (bytes: Uint8Array, start: number, end: number): void => {
+    isFound ||= partial.find(bytes, start, end) >= 0;
   };
-  const inserts = new DeltaInserts({ inserted: look, copied: () => look(COPIED) });
+  const inserts = new DeltaInserts({ inserted: look, copied: () => look(COPIED, 0, 1) });
   partial.reset();
-  look(LINE_END);
+  look(LINE_END, 0, 1);
   inserts.begin();
   inserts.take(delta);
-  look(LINE_END);
+  look(LINE_END, 0, 1);
   return isFound;
 }
 

@@ -21,6 +21,7 @@ import { Refusal } from '../reply/refusal.ts';
 const MAX_FINDINGS = 10;
 const MAX_SHOWN_LENGTH = 100;
 const LINE_END = Uint8Array.of(0x0a);
+
 export class IdentityGuard {
   readonly #nobodys: ReadonlySet<string>;
   readonly #refuses: boolean;

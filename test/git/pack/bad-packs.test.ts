@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from '../../../src/git/pack/limits.ts';
 import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/protocol-error.ts';
 import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
-import { commitContent, EMPTY_TREE, treeContent } from '../../support/objects.ts';
+import { commitContent, EMPTY_TREE, oidNumber, treeContent } from '../../support/objects.ts';
 import {
   type BuiltPack,
   buildPack,
@@ -222,6 +222,16 @@ describe('a bad pack', () => {
       buildPack(Array.from({ length: count }, () => ({ ...blob, declaredSize: content.length, stream })));
     expect(() => scan([files(3).bytes])).not.toThrow();
     expect(() => scan([files(5).bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
+  });
+
+  it('takes one delta that is far larger than the pack, and not two', () => {
+    const copies = Buffer.alloc(9 * 1024 * 1024, copyInstruction(0, 1));
+    const delta = Buffer.concat([deltaSize(1), deltaSize(copies.length / 2), copies]);
+    const stream = deflateSync(delta);
+    const deltas = (count: number) =>
+      Array.from({ length: count }, () => ({ type: 'ref-delta', base: oidNumber(1), delta, stream }) as const);
+    expect(() => scan([buildPack(deltas(1)).bytes])).not.toThrow();
+    expect(() => scan([buildPack(deltas(2)).bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
 
   it('stops a bomb where it passes its declared size, and does not inflate the rest', () => {

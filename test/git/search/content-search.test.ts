@@ -144,7 +144,8 @@ it('a submodule is seen in a new entry of a tree', () => {
 function insertsOf(pieces: readonly Uint8Array[]): string[] {
   const texts = [''];
   const inserts = new DeltaInserts({
-    inserted: (part) => (texts[texts.length - 1] += Buffer.from(part).toString('hex')),
+    inserted: (part, start, end) =>
+      (texts[texts.length - 1] += Buffer.from(part.subarray(start, end)).toString('hex')),
     copied: () => texts.push(''),
   });
   inserts.begin();

@@ -24,7 +24,7 @@ function inserting(...texts: readonly string[]): Uint8Array {
 
 function hasInserts(delta: Uint8Array): boolean {
   let bytes = 0;
-  const inserts = new DeltaInserts({ inserted: ({ length }) => (bytes += length), copied: () => {} });
+  const inserts = new DeltaInserts({ inserted: (_, start, end) => (bytes += end - start), copied: () => {} });
   inserts.begin();
   inserts.take(delta);
   return bytes > 0;
