@@ -229,7 +229,10 @@ describe('a bad pack', () => {
     const delta = Buffer.concat([deltaSize(1), deltaSize(copies.length / 2), copies]);
     const stream = deflateSync(delta);
     const deltas = (count: number) =>
-      Array.from({ length: count }, () => ({ type: 'ref-delta', base: oidNumber(1), delta, stream }) as const);
+      Array.from(
+        { length: count },
+        () => ({ type: 'ref-delta', base: oidNumber(1), delta, stream }) as const,
+      );
     expect(() => scan([buildPack(deltas(1)).bytes])).not.toThrow();
     expect(() => scan([buildPack(deltas(2)).bytes])).toThrow(expect.objectContaining({ code: 'too-large' }));
   });
