@@ -28,10 +28,12 @@ it('counts pushes, issues and what they ask of the host, by outcome and status',
   expect(await sum('gitveil_issues_total', /"refused"/)).toBe(1);
   expect(await sum('gitveil_outgoing_requests_total', /"git",status="200"/)).toBeGreaterThan(0);
   expect(await sum('gitveil_outgoing_requests_total', /"rest",status="201"/)).toBeGreaterThan(0);
-  expect(await sum('gitveil_outgoing_requests_total', /"notifications",status="200"/)).toBeGreaterThan(0);
-
-  const response = await fetch(`${bed.service.url}/metrics`);
-  expect(await response.json()).toEqual({
+  // What is told and tidied up after the answers takes a moment.
+  await expect
+    .poll(() => sum('gitveil_outgoing_requests_total', /"notifications",status="200"/))
+    .toBeGreaterThan(0);
+  const json = async () => (await fetch(`${bed.service.url}/metrics`)).json();
+  await expect.poll(json).toEqual({
     memory: {
       alloc: expect.any(Number) as number,
       // A push and two issues were read.
