@@ -1,4 +1,6 @@
-/** Connects `LastKnown` with the places of this deployment: the data centre's cache, KV, and a memory of the isolate. */
+/**
+ * Connects `LastKnown` with the places of this deployment: the data centre's cache, KV, and a memory of the isolate.
+ */
 import { waitUntil } from 'cloudflare:workers';
 import type { Config } from './config.ts';
 import type { Env } from './env.ts';

@@ -1,10 +1,9 @@
 /**
  * Connects the platform's streams with the Git code, which does not know them.
  *
- * Reads are BYOB reads into buffers of 256 KiB, but for the first: the default reader delivers chunks of 4 KiB, ten times
- * slower. Writes
- * go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and nothing accumulates in
- * memory.
+ * Reads are BYOB reads into buffers of 256 KiB, but for the first: the default reader delivers chunks of 4 KiB, ten
+ * times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and
+ * nothing accumulates in memory.
  */
 import type { ByteReader, ChunkSource } from './git/byte-reader.ts';
 import { isolate } from './metrics/isolate.ts';

@@ -1,6 +1,6 @@
 /**
- * Counts what one client does against its limits (src/guard/limits.ts). One object for each client network, and for each
- * IPv6 /48, named by its keyed hash; it never gets the address itself.
+ * Counts what one client does against its limits (src/guard/limits.ts). One object for each client network, and for
+ * each IPv6 /48, named by its keyed hash; it never gets the address itself.
  *
  * Cost: an attempt is counted in memory. Of a large limit, only every so many accepted attempts are written down, so
  * that a busy client does not cost a row for each request; an object that restarts forgets less than a tenth of the

@@ -5,8 +5,8 @@
  * A note stays until its events are stored, so no failure loses an event: the next run continues. Events may be passed
  * on twice, for example after a crash. The receiver recognises them by their keys.
  *
- * Anyone can mention the bot anywhere. So a pull request that is not the service's is looked at only once, the service's
- * own come first, and no hour costs more requests than call-budget.ts allows.
+ * Anyone can mention the bot anywhere. So a pull request that is not the service's is looked at only once, the
+ * service's own come first, and no hour costs more requests than call-budget.ts allows.
  */
 import type { Clock } from '../clock.ts';
 import type { ActivityHost, FeedThread } from '../host/code-host.ts';

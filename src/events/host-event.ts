@@ -53,7 +53,9 @@ export function eventsOf(
   return events;
 }
 
-/** @param closedAt as the host writes it. @param kind who has closed it: someone at the host, or its author from here. */
+/**
+ * @param closedAt as the host writes it. @param kind who has closed it: someone at the host, or its author from here.
+ */
 export function closedEvent(
   number: number,
   closedAt: string,

@@ -87,7 +87,8 @@ export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promi
 
 /**
  * The payload of the next packet if it is data and has arrived whole: a view, valid until the next read. Null: ask
- * `readPacket`. A list of refs has tens of thousands of packets, and a promise for each leaves more behind than the list.
+ * `readPacket`. A list of refs has tens of thousands of packets, and a promise for each leaves more behind than the
+ * list.
  */
 export function takePayload(reader: ByteReader): Uint8Array | null {
   const digits = reader.peek(LENGTH_BYTES);

@@ -3,7 +3,8 @@
  *
  * It is told when it begins, again when its figures have doubled, and every ten minutes as long as it lasts, so that a
  * trickle cannot hide a flood. One client alone, which can make a burst for the price of twenty tiny requests, is told
- * once in ten minutes; the networks of an IPv6 /48 are one client here, because a free tunnel gives anybody all of them.
+ * once in ten minutes; the networks of an IPv6 /48 are one client here, because a free tunnel gives anybody all of
+ * them.
  */
 import { BURST_ADDRESSES, BURST_PUSHES, type BurstFigures, type BusiestSite } from './burst-detector.ts';
 import { isWithin } from './sliding-window.ts';

@@ -21,8 +21,8 @@ export const CONTRACT_LIMITS = {
 } as const satisfies Record<string, Limit>;
 
 /**
- * For all networks of one IPv6 /48 together, which a free tunnel gives to anybody: each of its 65,536 networks is a client.
- * More than four clients need, that share an office or a campus.
+ * For all networks of one IPv6 /48 together, which a free tunnel gives to anybody: each of its 65,536 networks is a
+ * client. More than four clients need, that share an office or a campus.
  */
 export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
 
@@ -79,8 +79,8 @@ export const OPEN_LIMITS = {
     countedFor: 'client',
   },
   /**
-   * Over all pseudonyms. Six reports delete all comments of a pseudonym. And a report of a made-up hash leaves an object
-   * for 30 days, so the 65,536 networks of a /48, which anybody can get, count as one.
+   * Over all pseudonyms. Six reports delete all comments of a pseudonym. And a report of a made-up hash leaves an
+   * object for 30 days, so the 65,536 networks of a /48, which anybody can get, count as one.
    */
   reports: {
     variable: 'LIMIT_REPORTS',

@@ -1,9 +1,9 @@
 /**
  * The pull requests that one address, or all of a /48, may open within an hour (contract, section 8; limits.ts).
  *
- * Pure. A push takes a place before its work begins, so that none of many simultaneous pushes gets through too much. When
- * the pull request is open, the place is confirmed and its hour begins. When the push fails, it is returned. If a push
- * dies, its place becomes free after a while.
+ * Pure. A push takes a place before its work begins, so that none of many simultaneous pushes gets through too much.
+ * When the pull request is open, the place is confirmed and its hour begins. When the push fails, it is returned. If a
+ * push dies, its place becomes free after a while.
  */
 import { CONTRACT_LIMITS } from './limits.ts';
 import { isWithin } from './sliding-window.ts';

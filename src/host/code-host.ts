@@ -4,8 +4,10 @@
  *
  * All methods reject with HostError; its code says what the caller may conclude:
  * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood, and has done nothing.
- * - `unreachable`: nobody knows. What is marked as **repeatable** may be asked for again: the result is the same. What is
- *   marked as **once** may have been done, and must be looked for before anybody tries again; the method does that where
+ * - `unreachable`: nobody knows. What is marked as **repeatable** may be asked for again: the result is the same. What
+ * is
+ *   marked as **once** may have been done, and must be looked for before anybody tries again; the method does that
+ * where
  *   it says so.
  *
  * A write to a repository that was renamed goes to its new name, if that is public.
@@ -94,8 +96,8 @@ export interface RepositoryHost {
 
   /**
    * The bot's fork: the one that exists, or a new one, whose objects may appear later. It may have another name. Where
-   * forks share their objects, an account has one fork in a network, which may be a fork of another of its repositories.
-   * Repeatable.
+   * forks share their objects, an account has one fork in a network, which may be a fork of another of its
+   * repositories. Repeatable.
    */
   fork(repository: Repository): Promise<RepositoryName>;
 
@@ -217,8 +219,8 @@ export interface PullRequestState {
 export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'reviews';
 
 /**
- * What others do to the bot's pull requests. Nothing is written, and nothing is marked as read, because the operator may
- * use the account in a browser. Nothing is tried again: the caller comes back in a minute.
+ * What others do to the bot's pull requests. Nothing is written, and nothing is marked as read, because the operator
+ * may use the account in a browser. Nothing is tried again: the caller comes back in a minute.
  */
 export interface ActivityHost {
   account(): Promise<Account>;

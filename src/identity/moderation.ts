@@ -1,8 +1,8 @@
 /**
  * Community moderation of one pseudonym (contract, 3.1): what reports lead to, and whether it may post.
  *
- * Pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since 1970. After a
- * clock was set back, nothing lasts longer than it would have.
+ * Pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since 1970. After
+ * a clock was set back, nothing lasts longer than it would have.
  */
 import { isAhead } from '../guard/sliding-window.ts';
 

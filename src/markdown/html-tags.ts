@@ -1,6 +1,6 @@
 /**
- * The tags in the HTML of a Markdown text. A browser must find the same ones, whatever Markdown makes of the rest; where
- * that is not certain, the text is `disputed`. Pure, and linear in the text.
+ * The tags in the HTML of a Markdown text. A browser must find the same ones, whatever Markdown makes of the rest;
+ * where that is not certain, the text is `disputed`. Pure, and linear in the text.
  */
 import { TAG, TAG_WITH_TAG } from './block-starts.ts';
 

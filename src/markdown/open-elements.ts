@@ -1,6 +1,6 @@
 /**
- * Which HTML elements are open after some tags. Stricter than a browser, so that it never misses an element that a browser
- * leaves open: tags must be closed in the reverse order. Names that are not HTML's (`Vec<u8>`) open nothing.
+ * Which HTML elements are open after some tags. Stricter than a browser, so that it never misses an element that a
+ * browser leaves open: tags must be closed in the reverse order. Names that are not HTML's (`Vec<u8>`) open nothing.
  */
 import type { Tag } from './html-tags.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What is counted for operators. Labels take their values from small fixed sets, and none of them tells of a person or a
- * repository.
+ * What is counted for operators. Labels take their values from small fixed sets, and none of them tells of a person or
+ * a repository.
  *
  * A histogram is nothing but counters, one for each bucket, so that counts of several isolates add up.
  */

@@ -1,7 +1,7 @@
 /**
- * Counts as plain data: a series, spelled as Prometheus does (`name{label="value"}`), and its value. Sums of such records
- * are sums of their series, so that records of many isolates become one. Of a histogram, only the smallest bucket that a
- * value fits into is counted: a request costs three additions. Pure.
+ * Counts as plain data: a series, spelled as Prometheus does (`name{label="value"}`), and its value. Sums of such
+ * records are sums of their series, so that records of many isolates become one. Of a histogram, only the smallest
+ * bucket that a value fits into is counted: a request costs three additions. Pure.
  */
 import { CATALOGUE, type CounterName, type Family, type HistogramName, type LabelsOf } from './catalogue.ts';
 

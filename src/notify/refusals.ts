@@ -1,4 +1,6 @@
-/** Logs that the notification service does not let this service publish: a mistake that only the operator can correct. */
+/**
+ * Logs that the notification service does not let this service publish: a mistake that only the operator can correct.
+ */
 import type { Config } from '../config.ts';
 import { createLogger } from '../log.ts';
 import { NotificationError } from './ntfy.ts';

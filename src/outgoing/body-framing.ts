@@ -1,8 +1,8 @@
 /**
  * Where the body of a response ends (RFC 9112, sections 6 and 7). Bytes in, bytes out.
  *
- * A decoder moves the body's bytes to the front of the chunk that it is given. So each read gives one run of bytes, however
- * small the server's chunks are, and nothing is allocated.
+ * A decoder moves the body's bytes to the front of the chunk that it is given. So each read gives one run of bytes,
+ * however small the server's chunks are, and nothing is allocated.
  */
 import { malformed } from './outgoing-error.ts';
 import type { ResponseHead } from './response-head.ts';

@@ -1,8 +1,8 @@
 /**
  * Everything that leaves the Worker leaves through here: HTTP/1.1 over sockets of our own, offered as a `fetch`.
  *
- * The runtime's `fetch` is not used, because it adds header fields that nobody can take away: on Cloudflare a request to
- * a server outside its network carries the client's address (`CF-Connecting-IP`), and every request the name of the
+ * The runtime's `fetch` is not used, because it adds header fields that nobody can take away: on Cloudflare a request
+ * to a server outside its network carries the client's address (`CF-Connecting-IP`), and every request the name of the
  * Worker's zone (`CF-Worker`). What leaves here is what `encodeRequestHead` writes. `node:http` is `fetch` in disguise
  * there, and undici compiles WebAssembly, which Workers refuse.
  */

@@ -1,8 +1,8 @@
 /**
  * The head of an HTTP/1.1 request, byte for byte (RFC 9112, section 3; RFC 9110, section 5).
  *
- * The header fields of every request come from one list, in its order and spelling. A field that is not on the list is an
- * error, so nothing of a client's request can reach a server by mistake.
+ * The header fields of every request come from one list, in its order and spelling. A field that is not on the list is
+ * an error, so nothing of a client's request can reach a server by mistake.
  */
 
 /** What callers may set, as it is written. `Host`, `Accept-Encoding` and the length of the body are set here. */

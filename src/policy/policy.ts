@@ -3,8 +3,8 @@
  *
  * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted;
  * `pull_request_footer: true` makes pull requests say where they come from. Without the file, everything is accepted.
- * With an invalid file, nothing is: its author may have wanted to refuse, and an unknown key may be a misspelt `accept`.
- * Pure: bytes in, plain data out.
+ * With an invalid file, nothing is: its author may have wanted to refuse, and an unknown key may be a misspelt
+ * `accept`. Pure: bytes in, plain data out.
  */
 import { parseDocument } from 'yaml';
 import * as z from 'zod';

@@ -219,8 +219,8 @@ export class Push {
   async #finish(received: Received): Promise<null> {
     const { relay, branch, continuation, options, guard } = received;
     const { prHash, isUpdate } = continuation;
-    // A refusal may come while the fork is made ready, also a likely one: if the fork waited, the host would know that a part
-    // of the person's name may be in the push. What is only told comes first.
+    // A refusal may come while the fork is made ready, also a likely one: if the fork waited, the host would know that
+    // a part of the person's name may be in the push. What is only told comes first.
     if (guard?.refuses !== true) await relay.cleared;
     if (options.preview) {
       throw previewed({ prepared: received, options, relay, guard });

@@ -1,6 +1,6 @@
 /**
- * Finds the handlers of a path, and remembers those of the last paths: most requests are for the same few, badges, status
- * and metrics. Of Hono's routers, only the slowest takes patterns such as `/v1/:host/...` beside `/v1/pr/...`.
+ * Finds the handlers of a path, and remembers those of the last paths: most requests are for the same few, badges,
+ * status and metrics. Of Hono's routers, only the slowest takes patterns such as `/v1/:host/...` beside `/v1/pr/...`.
  */
 import type { Result, Router } from 'hono/router';
 import { TrieRouter } from 'hono/router/trie-router';

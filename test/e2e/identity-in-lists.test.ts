@@ -5,7 +5,6 @@
 import { afterAll, expect, it } from 'vitest';
 import { mkdirSync } from 'node:fs';
 import { EntryWalker } from '../../src/git/pack/entry-walker.ts';
-import { PACK_HEADER_BYTES } from '../../src/git/pack/pack-header.ts';
 import { ByteSearch } from '../../src/git/search/byte-search.ts';
 import { PackedDeltas } from '../../src/git/pack/packed-deltas.ts';
 import { mayHideName, searchDeltaResults } from '../../src/git/search/delta-search.ts';
@@ -98,7 +97,7 @@ it('show a new entry, even if Git leaves out what it shares with its neighbours'
     const search = new ByteSearch(identityPatterns([who], new Set()).patterns);
     const partial = new ByteSearch(partialPatterns([who], new Set()).patterns);
     const parts = new ContentSearch(search, 10);
-    new EntryWalker(parts).walk(pack.subarray(PACK_HEADER_BYTES, -20));
+    new EntryWalker(parts).walk(pack.subarray(0, -20));
     const deltas = new PackedDeltas([pack.subarray(0, -20)], Infinity, UNCOUNTED);
     for (const oid of deltas.missingBases((delta) => mayHideName(partial, delta)).keys()) {
       const type = await git(repository, 'cat-file', '-t', oid);

@@ -75,8 +75,8 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number
 }
 
 /**
- * Whether a delta copies something from before what it has copied last: it repeats or moves text, where an ordinary change
- * goes through its base from the beginning to the end.
+ * Whether a delta copies something from before what it has copied last: it repeats or moves text, where an ordinary
+ * change goes through its base from the beginning to the end.
  * @throws ProtocolError `bad-pack`
  */
 export function copiesBackwards(delta: Uint8Array): boolean {

@@ -28,7 +28,7 @@ export class EntryWalker {
   #isInEntry = false;
   #isShown = false;
   /** In the pack, of the bytes that are walked. */
-  #offset = PACK_HEADER_BYTES;
+  #offset = 0;
   #entryOffset = PACK_HEADER_BYTES;
 
   constructor(listener: ContentListener) {
@@ -46,9 +46,9 @@ export class EntryWalker {
     return oidFromBytes(this.#header.bytes, this.#header.baseStart);
   }
 
-  /** @param bytes whole entries and parts of them, in order. */
+  /** @param bytes the next ones of the pack, which begins with its header and comes without its trailer. */
   walk(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length;) {
+    for (let at = Math.max(0, PACK_HEADER_BYTES - this.#offset); at < bytes.length;) {
       if (!this.#isInEntry) {
         if (this.#header.length === 0) this.#entryOffset = this.#offset + at;
         if (this.#header.push(bytes[at++]!)) this.#beginEntry();

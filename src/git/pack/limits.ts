@@ -37,15 +37,15 @@ export const FREE_DYNAMIC_BLOCKS = 65_536;
 export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;
 
 /**
- * What the entries of a pack may inflate to together: this, and so many bytes for each of the pack. zlib shortens zeros to
- * a thousandth, and what is inflated is searched byte by byte. Text shrinks to a fourth, and most tables to a tenth.
+ * What the entries of a pack may inflate to together: this, and so many bytes for each of the pack. zlib shortens zeros
+ * to a thousandth, and what is inflated is searched byte by byte. Text shrinks to a fourth, and most tables to a tenth.
  */
 export const FREE_INFLATED_BYTES = 32 * MiB;
 export const INFLATED_BYTES_PER_PACK_BYTE = 16;
 
 /**
- * The same for its deltas alone, the sum of their instructions: tiny ones take three times as long to search as text. One
- * delta of the largest object is always taken.
+ * The same for its deltas alone, the sum of their instructions: tiny ones cost more to search than text of their size.
+ * One delta of the largest object is always taken.
  */
 export const FREE_DELTA_BYTES = 12 * MiB;
 export const DELTA_BYTES_PER_PACK_BYTE = 8;

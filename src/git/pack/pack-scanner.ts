@@ -77,7 +77,7 @@ function objectTooLarge(): ProtocolError {
 function inflatesTooMuch(): ProtocolError {
   return new ProtocolError(
     'too-large',
-    'The files of the push are far larger than what Git sends of them. Push fewer at once.',
+    'The files of the push are far larger than what Git sends of them. Propose some of them in another pull request.',
   );
 }
 

@@ -10,7 +10,6 @@ import { applyDelta, originsOf, parseDeltaHeader } from './delta.ts';
 import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
 import { type ContentListener, EntryWalker } from './entry-walker.ts';
 import type { KeptObject } from './kept-objects.ts';
-import { PACK_HEADER_BYTES } from './pack-header.ts';
 
 export type FileObject = Omit<KeptObject, 'type'> & { readonly type: 'tree' | 'blob' };
 
@@ -27,6 +26,7 @@ const ENTRY_BYTES = 256;
 const RESULT_COPIES = 2;
 /** A push that changes more files is mostly too large for the room anyway. */
 const MAX_MISSING_BASES = 500;
+/** More are not remembered: what stands on them is left out. */
 const MAX_BASES = 10_000;
 
 /** A base: the offset of an entry, or an id. */
@@ -71,7 +71,7 @@ export class PackedDeltas implements ContentListener {
     this.#memory = memory;
     this.#bases = basesIn(pieces);
     this.#isWhole = !this.#bases.isCut;
-    walkEntries(this.#walker, pieces);
+    for (const piece of pieces) this.#walker.walk(piece);
     for (const [key, object] of this.#full) this.#resolve(key, object);
   }
 
@@ -113,10 +113,10 @@ export class PackedDeltas implements ContentListener {
   }
 
   /**
-   * The bases that the pack lacks, with their sizes, as far as there is room for them. None if one of the ids might be that
-   * of a new object: nobody is to be asked for it.
-   * @param isWanted whether to resolve a delta. If one is wanted, all are resolved: whoever is asked for the bases of some
-   * would learn what they have in common.
+   * The bases that the pack lacks, with their sizes, as far as there is room for them. None if one of the ids might be
+   * that of a new object: nobody is to be asked for it.
+   * @param isWanted whether to resolve a delta. If one is wanted, all are resolved: whoever is asked for the bases of
+   * some would learn what they have in common.
    */
   missingBases(isWanted: (delta: Uint8Array) => boolean): ReadonlyMap<Oid, number> {
     const missing = new Map<Oid, number>();
@@ -218,16 +218,6 @@ function basesIn(pieces: readonly Uint8Array[]): Bases {
     content: () => {},
     end: () => {},
   });
-  walkEntries(walker, pieces);
+  for (const piece of pieces) walker.walk(piece);
   return { offsets, oids, isCut };
-}
-
-/** @param pieces of a pack, with its header. */
-function walkEntries(walker: EntryWalker, pieces: readonly Uint8Array[]): void {
-  let headerLeft = PACK_HEADER_BYTES;
-  for (const piece of pieces) {
-    const skipped = Math.min(headerLeft, piece.length);
-    headerLeft -= skipped;
-    walker.walk(piece.subarray(skipped));
-  }
 }

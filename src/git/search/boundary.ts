@@ -5,9 +5,9 @@ export const COPY_MARK = 0xff;
 
 /**
  * First bytes of the letters that may follow within a word (UTF-8): Latin letters with accents, accents of their own,
- * Greek, Cyrillic, Hebrew, Arabic; and Vietnamese. In other scripts, words stand next to each other, and the other first
- * bytes belong to quotation marks, dashes, pictures. Their last bytes are those of accented letters, too, but a name
- * rarely begins in the middle of a word.
+ * Greek, Cyrillic, Hebrew, Arabic; and Vietnamese. In other scripts, words stand next to each other, and the other
+ * first bytes belong to quotation marks, dashes, pictures. Their last bytes are those of accented letters, too, but a
+ * name rarely begins in the middle of a word.
  */
 const isLetterStart = (byte: number): boolean => (byte >= 0xc3 && byte <= 0xdf) || byte === 0xe1;
 const isAsciiLetter = (byte: number): boolean => byte < 128 && /[A-Za-z0-9]/.test(String.fromCharCode(byte));

@@ -21,8 +21,8 @@ export const MAX_PATTERN_BYTES = 4_096;
 const BYTE_VALUES = 256;
 const NO_HIT = -1;
 /**
- * Most patterns have about as many states as bytes. But where one byte may be several letters of them, they may have nearly
- * any number.
+ * Most patterns have about as many states as bytes. But where one byte may be several letters of them, they may have
+ * nearly any number.
  */
 const MAX_STATES_PER_BYTE = 2;
 const SPARE_STATES = 64;
@@ -100,8 +100,8 @@ export class ByteSearch {
 }
 
 /**
- * How far one pattern has matched, as a number: the patterns stand one behind the other, each with a place for each byte
- * and one for its end.
+ * How far one pattern has matched, as a number: the patterns stand one behind the other, each with a place for each
+ * byte and one for its end.
  */
 type Place = number;
 
@@ -133,7 +133,9 @@ class AutomatonBuilder {
   #waiting: OpenState[] = [];
   /** Bytes that begin the same patterns are of one kind; 0: they begin none. */
   readonly #kindOf = new Uint16Array(BYTE_VALUES);
-  /** Of each kind: the patterns that it has begun, how they go on, and the row of a state with nothing else under way. */
+  /**
+   * Of each kind: the patterns that it has begun, how they go on, and the row of a state with nothing else under way.
+   */
   readonly #begun: (readonly Place[])[] = [[]];
   readonly #steps: ReadonlyMap<number, readonly Place[]>[] = [];
   readonly #rows: Uint16Array[] = [];

@@ -53,8 +53,8 @@ export class ContentSearch implements ContentListener {
   #size = 0;
   #offset = 0;
   /**
-   * Content of a small file or folder, as it arrives; or what a delta has inserted since the last copy, and the mark of the
-   * next one. That is searched together, because a delta may insert single bytes.
+   * Content of a small file or folder, as it arrives; or what a delta has inserted since the last copy, and the mark of
+   * the next one. That is searched together, because a delta may insert single bytes.
    */
   readonly #whole = new Uint8Array(MAX_WHOLE_BYTES + 1);
   #wholeLength = 0;

@@ -1,6 +1,6 @@
 /**
- * Searches files and folders that deltas make, as a whole. What stands in one piece in a base is upstream's already; what a
- * delta puts together, from new bytes and copied ones, is new.
+ * Searches files and folders that deltas make, as a whole. What stands in one piece in a base is upstream's already;
+ * what a delta puts together, from new bytes and copied ones, is new.
  */
 import { COPY_CONTINUES, copiesBackwards, INSERTED } from '../pack/delta.ts';
 import { DeltaInserts } from '../pack/delta-inserts.ts';

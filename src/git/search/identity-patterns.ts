@@ -35,7 +35,9 @@ const MOST_LACKED_FIRST = 12;
 const ROOM = MAX_PATTERN_BYTES / 2;
 /** Of all texts together; some are the same. */
 const MAX_TEXT_BYTES = 4 * ROOM;
-/** The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular. */
+/**
+ * The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular.
+ */
 const NOBODYS = new Set([
   'noreply@github.com',
   'your name',
@@ -67,8 +69,8 @@ export function identityPatterns(
 }
 
 /**
- * What a delta may insert of the same names and addresses, be it a single letter: the rest may be in its base. Too little
- * to tell that a name is there, but enough to tell that none is.
+ * What a delta may insert of the same names and addresses, be it a single letter: the rest may be in its base. Too
+ * little to tell that a name is there, but enough to tell that none is.
  */
 export function partialPatterns(
   identities: readonly RawIdentity[],
@@ -116,8 +118,8 @@ function fitting(needed: readonly BytePattern[], more: readonly BytePattern[]): 
 }
 
 /**
- * A text to search for. A delta copies what a new line shares with its neighbours in upstream: in a sorted list of people,
- * the first letters come with the line behind it, the last ones with the line before, or of the same provider.
+ * A text to search for. A delta copies what a new line shares with its neighbours in upstream: in a sorted list of
+ * people, the first letters come with the line behind it, the last ones with the line before, or of the same provider.
  */
 interface SearchedText {
   readonly before: ByteClass;
@@ -137,7 +139,9 @@ const inPart = (text: SearchedText): SearchedText => {
   return { ...text, lacksFirst: mostLacked, lacksLast: mostLacked };
 };
 
-/** The text without its first byte, its first two, and so on: behind a copy. @param least how many bytes must be new. */
+/**
+ * The text without its first byte, its first two, and so on: behind a copy. @param least how many bytes must be new.
+ */
 function tailPatterns({ letters, lacksFirst, lacksLast }: SearchedText, least: number): BytePattern[] {
   return Array.from({ length: lacksFirst }, (_, index) => {
     const tail = letters.slice(index + 1);

@@ -24,8 +24,8 @@ const PATTERN_BYTES = 3 * SHORTEST + 6 + RAW_BYTES;
 export const MAX_SEARCHED_IDS = Math.floor(MAX_PATTERN_BYTES / 2 / PATTERN_BYTES);
 
 /**
- * Four for each id: exactly seven digits of it, eight or more, the same without the first one, which a delta may copy from
- * another id in a list, and its bytes in a folder.
+ * Four for each id: exactly seven digits of it, eight or more, the same without the first one, which a delta may copy
+ * from another id in a list, and its bytes in a folder.
  */
 export function ownIdPatterns(oids: readonly Oid[]): BytePattern[] {
   return oids.flatMap((oid) => {

@@ -1,6 +1,7 @@
 /**
- * One back-off for an account. When the host asks to be left alone, no call of the account leaves this isolate from that
- * moment on, and those of all other isolates stop as soon as they ask the board, which each does every few seconds.
+ * One back-off for an account. When the host asks to be left alone, no call of the account leaves this isolate from
+ * that moment on, and those of all other isolates stop as soon as they ask the board, which each does every few
+ * seconds.
  *
  * A push asks along with its admission, so that it costs no way of its own.
  */

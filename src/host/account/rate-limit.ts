@@ -2,9 +2,9 @@
  * How long a host asks to be left alone. Pure.
  *
  * A limit comes as 429, or as 403 with a header that says so: with Retry-After; or, where nothing is left of an hour's
- * calls, with the time at which the next hour begins, by the host's clock. A 429 without a time means a minute at least.
- * What only the text of a 403 tells depends on the kind of host. All limits are for the account: going on elsewhere can
- * cost it.
+ * calls, with the time at which the next hour begins, by the host's clock. A 429 without a time means a minute at
+ * least. What only the text of a 403 tells depends on the kind of host. All limits are for the account: going on
+ * elsewhere can cost it.
  */
 import type { CallsLeft } from '../../guard/account-budget.ts';
 import { HostError } from '../host-error.ts';
@@ -54,8 +54,8 @@ export function pauseAskedBy(
 }
 
 /**
- * What an answer tells of the calls that are left to the account; null: nothing. Of several budgets it is the usual one:
- * searches, for instance, have their own. @param now milliseconds since 1970.
+ * What an answer tells of the calls that are left to the account; null: nothing. Of several budgets it is the usual
+ * one: searches, for instance, have their own. @param now milliseconds since 1970.
  */
 export function callsLeftSaidBy({ header }: Pick<HostAnswer, 'header'>, now: number): CallsLeft | null {
   const limit = wholeNumber(header('x-ratelimit-limit'));

@@ -1,7 +1,7 @@
 /**
- * Forgejo and Gitea say nothing of a token's scopes until one is missing: then a call is refused with 403 and a text that
- * names it ("token does not have at least one of required scope(s)", routers/api/v1/api.go, tokenRequiresScopes). They
- * limit requests, if at all, by a proxy in front, with 429.
+ * Forgejo and Gitea say nothing of a token's scopes until one is missing: then a call is refused with 403 and a text
+ * that names it ("token does not have at least one of required scope(s)", routers/api/v1/api.go, tokenRequiresScopes).
+ * They limit requests, if at all, by a proxy in front, with 429.
  */
 import type { AccountRules, TokenProblem } from '../account/account-rules.ts';
 

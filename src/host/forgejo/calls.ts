@@ -22,8 +22,8 @@ export interface Answer<T> {
 }
 
 /**
- * What a token for public repositories gets to hear of one that is private, but shown to the bot (`checkTokenPublicOnly`
- * in routers/api/v1/api.go, Gitea 1.26). For the service it does not exist.
+ * What a token for public repositories gets to hear of one that is private, but shown to the bot
+ * (`checkTokenPublicOnly` in routers/api/v1/api.go, Gitea 1.26). For the service it does not exist.
  */
 const HIDDEN_TEXT = /token scope is limited to public/;
 
@@ -48,8 +48,8 @@ export async function call<T>(
  * Pages of a list, one after the other, as long as there are any and somebody asks for them.
  *
  * Not every list has a link to its next page: those of forks, labels and reviews only say how many entries there are in
- * all (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{fork,label,pull_review}.go, Gitea 1.26). They
- * may count more than they show.
+ * all (`SetTotalCountHeader` without `SetLinkHeader` in routers/api/v1/repo/{fork,label,pull_review}.go, Gitea 1.26).
+ * They may count more than they show.
  */
 export async function* pagesOf<T>(
   octokit: Octokit,

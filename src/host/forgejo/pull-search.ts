@@ -3,8 +3,8 @@
  * (`ListPullRequests` in routers/api/v1/repo/pull.go, Gitea 1.26; Forgejo before 16: git-pkgs/forge#111), so it is read
  * page by page, the newest first.
  *
- * Anybody may push with a made-up pr-hash, whose branch is on no page. So the branches that were read are remembered for
- * a while, and one that was not among them is looked for only among newer pull requests.
+ * Anybody may push with a made-up pr-hash, whose branch is on no page. So the branches that were read are remembered
+ * for a while, and one that was not among them is looked for only among newer pull requests.
  */
 import type { Head, PullRequest } from '../code-host.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';

@@ -104,8 +104,8 @@ export class GitTransport {
 
   /**
    * Objects by their ids, of a public repository. One request.
-   * @param maxBytes of the answer, and of the objects when they are inflated, without what each wanted one takes besides.
-   * Null: they are larger.
+   * @param maxBytes of the answer, and of the objects when they are inflated, without what each wanted one takes
+   * besides. Null: they are larger.
    * @throws HostError; `unreachable` also if the host does not have one of them.
    */
   async readObjects(
@@ -150,9 +150,9 @@ export class GitTransport {
   }
 
   /**
-   * Reads in the name of the bot where that shows nothing but what the public sees: its own forks, and repositories that
-   * are known to be public. Others are asked for without a token; where the host limits that by address, it is first
-   * asked whether the repository is public.
+   * Reads in the name of the bot where that shows nothing but what the public sees: its own forks, and repositories
+   * that are known to be public. Others are asked for without a token; where the host limits that by address, it is
+   * first asked whether the repository is public.
    */
   async #read<T>(repository: RepositoryName, owner: Owner, read: (caller: Caller) => Promise<T>): Promise<T> {
     const readAs = (caller: Caller) => this.#retried(() => read(caller));

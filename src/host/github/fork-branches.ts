@@ -36,9 +36,9 @@ function isAboutWorkflows(refusal: HostError | null): boolean {
 }
 
 /**
- * Gives the fork a branch of upstream's that it lacks. Where forks share objects with upstream, the host takes upstream's
- * commit at once; elsewhere the branch begins at `ground`, which the fork has, and is synced. Another push may be doing
- * the same: a branch that exists by then is as good.
+ * Gives the fork a branch of upstream's that it lacks. Where forks share objects with upstream, the host takes
+ * upstream's commit at once; elsewhere the branch begins at `ground`, which the fork has, and is synced. Another push
+ * may be doing the same: a branch that exists by then is as good.
  */
 export async function addBranch(
   calls: RestCalls,

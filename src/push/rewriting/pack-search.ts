@@ -9,7 +9,6 @@ import type { Memory } from '../../git/memory.ts';
 import type { Oid } from '../../git/oid.ts';
 import { EntryWalker } from '../../git/pack/entry-walker.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
-import { PACK_HEADER_BYTES } from '../../git/pack/pack-header.ts';
 import { PackedDeltas } from '../../git/pack/packed-deltas.ts';
 import { ByteSearch, mostBytesToBuild } from '../../git/search/byte-search.ts';
 import { type ContentHit, ContentSearch } from '../../git/search/content-search.ts';
@@ -29,8 +28,6 @@ export class PackSearch {
   readonly #maxHits: number;
   readonly #contents: ContentSearch;
   readonly #walker: EntryWalker;
-  /** Bytes of the pack's header that have not arrived yet. */
-  #headerLeft = PACK_HEADER_BYTES;
   /** In files that deltas make, and the deltas of which this is known. */
   #resultHits: readonly ContentHit[] = [];
   #resolved: ReadonlySet<number> = new Set();
@@ -49,11 +46,7 @@ export class PackSearch {
   /** @param pieces of the pack, in order, beginning with its header. @param isWhole `searchDeltas` follows. */
   take(pieces: readonly Uint8Array[], isWhole: boolean): void {
     this.#awaitsDeltas = isWhole;
-    for (const piece of pieces) {
-      const skipped = Math.min(this.#headerLeft, piece.length);
-      this.#headerLeft -= skipped;
-      this.#walker.walk(piece.subarray(skipped));
-    }
+    for (const piece of pieces) this.#walker.walk(piece);
   }
 
   /**

@@ -8,8 +8,8 @@ import type { PushRun } from '../push-run.ts';
 const PATIENCE_MS = 5_000;
 
 /**
- * The objects, or none: they only help to find a name, and a push does not fail because they cannot be had. One request.
- * Never rejects.
+ * The objects, or none: they only help to find a name, and a push does not fail because they cannot be had. One
+ * request. Never rejects.
  * @param sizes of the objects by their ids.
  */
 export async function readBases(

@@ -1,6 +1,6 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, closing the pull requests of a burst, and pardons
- * of reported pseudonyms.
+ * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, closing the pull requests of a burst, and
+ * pardons of reported pseudonyms.
  *
  * An attempt counts against the limits of its address before anything else is checked. Without PANIC_PASSWORD no
  * password is correct. If the limits cannot be checked, every request is refused.

@@ -1,8 +1,8 @@
 /**
  * POST /v1/moderation/appeal: the author of a flagged or blocked pseudonym tells the operator why that was wrong.
  *
- * Their token shows that the pseudonym is theirs. What reaches the operator is the pseudonym and the text, and nothing of
- * the request besides.
+ * Their token shows that the pseudonym is theirs. What reaches the operator is the pseudonym and the text, and nothing
+ * of the request besides.
  */
 import { type Context, Hono } from 'hono';
 import { hostWithKey, MAIN_HOST, recordName } from '../../config/hosts.ts';

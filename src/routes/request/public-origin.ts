@@ -24,8 +24,8 @@ export function serviceAddress(request: Request, config: ServiceUrl): string {
 }
 
 /**
- * `Cache-Control` of an answer that names the service's address. A shared cache may ignore the request's host, so a client
- * could put any address into it. So only answers with the operator's address may be shared.
+ * `Cache-Control` of an answer that names the service's address. A shared cache may ignore the request's host, so a
+ * client could put any address into it. So only answers with the operator's address may be shared.
  */
 export function keptFor(seconds: number, { isServiceUrlGiven }: ServiceUrl): string {
   return `${isServiceUrlGiven ? 'public' : 'private'}, max-age=${seconds}`;

@@ -30,8 +30,8 @@ async function countAttempt(c: Context<AppEnv>, name: OpenLimitName): Promise<nu
 }
 
 /**
- * Counts a look-up that found nothing. Each isolate counts for itself, because asking for what does not exist must leave
- * nothing behind, not even an object that counts. Answers how long the client must wait; 0 if it need not.
+ * Counts a look-up that found nothing. Each isolate counts for itself, because asking for what does not exist must
+ * leave nothing behind, not even an object that counts. Answers how long the client must wait; 0 if it need not.
  */
 export async function countVainLookUp(c: Context<AppEnv>): Promise<number> {
   try {

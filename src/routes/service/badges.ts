@@ -3,9 +3,8 @@
  *
  * Cost: drawing a badge takes microseconds. Its data is cached for five minutes. After that it costs one row of the
  * ledger, or two requests to the host for a repository's policy. The host is asked at most twenty times a minute
- * (LIMIT_BADGES) for all badges together, so that badges of made-up repositories leave enough of the bot's 5,000 requests an hour to
- * pushes and comments. Of the panic switch, a badge shows a copy that
- * is at most two seconds old.
+ * (LIMIT_BADGES) for all badges together, so that badges of made-up repositories leave enough of the bot's 5,000
+ * requests an hour to pushes and comments. Of the panic switch, a badge shows a copy that is at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
 import {

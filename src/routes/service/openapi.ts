@@ -1,6 +1,7 @@
 /**
- * GET /openapi.json: a description of the API for tools (OpenAPI 3.1), generated from the schemas that the handlers use.
- * The descriptions belong to an app of their own, which serves no request. A test compares its paths with the Worker's.
+ * GET /openapi.json: a description of the API for tools (OpenAPI 3.1), generated from the schemas that the handlers
+ * use. The descriptions belong to an app of their own, which serves no request. A test compares its paths with the
+ * Worker's.
  */
 import { Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';

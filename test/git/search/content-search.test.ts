@@ -23,8 +23,8 @@ function searched(
 ) {
   const search = new ContentSearch(new ByteSearch([PATTERN]), maxHits);
   const walker = new EntryWalker(search);
-  // Without header and trailer.
-  for (const piece of cut(buildPack(entries).bytes.subarray(12, -20))) walker.walk(piece);
+  // Without its trailer.
+  for (const piece of cut(buildPack(entries).bytes.subarray(0, -20))) walker.walk(piece);
   return search;
 }
 
