@@ -12,6 +12,7 @@ import { browser } from './rows/browser.ts';
 import { clone } from './rows/clone.ts';
 import { comments } from './rows/comments.ts';
 import { commits } from './rows/commits.ts';
+import { cpu } from './rows/cpu.ts';
 import { distant } from './rows/distant.ts';
 import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
@@ -22,12 +23,15 @@ import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
 import { panicSwitch } from './rows/panic-switch.ts';
 import { repositorySize } from './rows/repository-size.ts';
+import { start } from './rows/start.ts';
 import type { Row } from './support/figures.ts';
 import { table } from './support/table.ts';
 import { Workspace } from './support/workspace.ts';
 
 const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[]>>> = {
+  start,
   'one-commit': oneCommit,
+  cpu,
   distant,
   gitea: giteaPush,
   'repository-size': repositorySize,

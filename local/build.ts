@@ -1,16 +1,16 @@
 /**
- * Builds the Worker exactly as a deployment would, and reads its bindings from the same wrangler.toml.
+ * Builds the Worker as a deployment would, and reads its bindings from the same wrangler.toml.
  *
- * The result is plain data: a test run builds once and passes it to every process that starts a service. Bundling takes
- * a second or two. Starting from a finished build takes a fraction of that.
+ * Not with wrangler, which takes seconds to load: esbuild bundles the Worker in a fraction of one. The result is plain
+ * data: a test run builds once and passes it to every process that starts a service.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { bundleFile } from './esbuild.ts';
-import type { Migration } from './migrations.ts';
+import { parse as parseToml } from 'smol-toml';
+import { type WorkerBundle, bundleFile, bundleWorker } from './esbuild.ts';
+import { type Migration, statementsOf } from './migrations.ts';
 
 const run = promisify(execFile);
 
@@ -44,20 +44,28 @@ export interface WorkerSettings {
 }
 
 /**
- * Bundles src/worker.ts. Rejects with the bundler's message if the code does not build.
- *
- * @param signal cancels it
+ * Rejects with the bundler's message if the code does not build.
+ * @param main another file in place of the Worker's, for tests that look into it.
  */
-export async function buildWorker(signal?: AbortSignal): Promise<WorkerBuild> {
-  const [script, migrate, schedule, commitHash, { settings, migrations }] = await Promise.all([
-    bundle(signal),
+export async function buildWorker(main?: string): Promise<WorkerBuild> {
+  const configured = await readConfig();
+  const config = main === undefined ? configured : { ...configured, main };
+  const [script, migrate, schedule, commitHash, migrations] = await Promise.all([
+    bundleWorker(config),
     bundleFile('workers/migrate.ts', 'workerd'),
     bundleFile('workers/schedule.ts', 'workerd'),
     currentCommit(),
-    readProject(),
+    readMigrations(),
   ]);
   const builtAt = new Date().toISOString();
-  return { script, settings, helpers: { migrate, schedule }, migrations, commitHash, builtAt };
+  return {
+    script,
+    settings: settingsOf(config),
+    helpers: { migrate, schedule },
+    migrations,
+    commitHash,
+    builtAt,
+  };
 }
 
 /**
@@ -79,33 +87,10 @@ export async function currentCommit(): Promise<string> {
   }
 }
 
-async function bundle(signal?: AbortSignal): Promise<string> {
-  const outdir = await mkdtemp(join(tmpdir(), 'gitveil-build-'));
-  try {
-    await runWrangler(['deploy', '--dry-run', '--outdir', outdir], signal);
-    return await readFile(join(outdir, 'worker.js'), 'utf8');
-  } finally {
-    await rm(outdir, { recursive: true, force: true });
-  }
-}
-
-async function runWrangler(args: readonly string[], signal?: AbortSignal): Promise<void> {
-  const program = join(ROOT, 'node_modules/wrangler/bin/wrangler.js');
-  // The banner would look for newer versions on the internet. A build must not.
-  const env = { ...process.env, WRANGLER_HIDE_BANNER: 'true', WRANGLER_SEND_METRICS: 'false' };
-  const running = run(process.execPath, [program, ...args], { cwd: ROOT, env, ...(signal && { signal }) });
-  const ended = new Promise((resolve) => {
-    running.child.once('close', resolve);
-  });
-  // After it was cancelled, it still writes for a moment.
-  await Promise.allSettled([running, ended]);
-  await running;
-}
-
 /** The part of wrangler.toml that is read here. */
-interface WranglerConfig {
+interface WranglerConfig extends WorkerBundle {
   readonly compatibility_date: string;
-  readonly compatibility_flags: readonly string[];
+  readonly compatibility_flags?: readonly string[];
   readonly vars: Readonly<Record<string, string>>;
   readonly version_metadata?: { readonly binding: string };
   readonly d1_databases: readonly { readonly binding: string }[];
@@ -113,26 +98,31 @@ interface WranglerConfig {
   readonly durable_objects: { readonly bindings: readonly { name: string; class_name: string }[] };
 }
 
-async function readProject(): Promise<Pick<WorkerBuild, 'settings' | 'migrations'>> {
-  const { unstable_readConfig: readConfig, unstable_splitSqlQuery: split } = await import('wrangler');
-  const config = readConfig({ config: join(ROOT, 'wrangler.toml') }) as WranglerConfig;
+/** Reads wrangler.toml as it is; `wrangler deploy` validates it. */
+export async function readConfig(): Promise<WranglerConfig> {
+  return parseToml(await readFile(join(ROOT, 'wrangler.toml'), 'utf8')) as unknown as WranglerConfig;
+}
+
+function settingsOf(config: WranglerConfig): WorkerSettings {
   const objects = config.durable_objects.bindings.map(({ name, class_name }) => [name, class_name] as const);
-  const settings = {
+  return {
     compatibilityDate: config.compatibility_date,
-    compatibilityFlags: config.compatibility_flags,
+    compatibilityFlags: config.compatibility_flags ?? [],
     vars: config.vars,
     versionMetadata: config.version_metadata?.binding ?? null,
     databases: config.d1_databases.map(({ binding }) => binding),
     kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
     durableObjects: Object.fromEntries(objects),
   };
-  return { settings, migrations: await readMigrations(split) };
 }
 
-async function readMigrations(split: (sql: string) => string[]): Promise<Migration[]> {
+async function readMigrations(): Promise<Migration[]> {
   const folder = join(ROOT, 'migrations');
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted();
   return Promise.all(
-    names.map(async (name) => ({ name, statements: split(await readFile(join(folder, name), 'utf8')) })),
+    names.map(async (name) => ({
+      name,
+      statements: statementsOf(await readFile(join(folder, name), 'utf8')),
+    })),
   );
 }

@@ -7,7 +7,7 @@
  * deploy` would create it too late. wrangler finds it by its name, and creates the namespaces itself.
  */
 import { spawnSync } from 'node:child_process';
-import { currentCommit } from './build.ts';
+import { currentCommit, readConfig } from './build.ts';
 
 /** Its name in wrangler.toml. */
 const DATABASE = 'gitveil';
@@ -35,10 +35,19 @@ function databaseNames(): string[] {
   return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name);
 }
 
-function prepareDatabase(): void {
-  if (!databaseNames().includes(DATABASE)) wrangler('d1', 'create', DATABASE, '--update-config=false');
+/** D1 has no place in these parts of the world: a near one. */
+const NEIGHBOURS: Readonly<Record<string, string>> = { sam: 'enam', afr: 'weur', me: 'eeur' };
+
+async function createDatabase(): Promise<void> {
+  const hint = (await readConfig()).vars['LOCATION_HINT'] ?? '';
+  const location = hint === '' ? [] : [`--location=${NEIGHBOURS[hint] ?? hint}`];
+  wrangler('d1', 'create', DATABASE, ...location, '--update-config=false');
+}
+
+async function prepareDatabase(): Promise<void> {
+  if (!databaseNames().includes(DATABASE)) await createDatabase();
   wrangler('d1', 'migrations', 'apply', DATABASE, '--remote');
 }
 
-if (!args.includes('--dry-run')) prepareDatabase();
+if (!args.includes('--dry-run')) await prepareDatabase();
 wrangler('deploy', '--var', `COMMIT_HASH:${await currentCommit()}`, ...args);

@@ -1,6 +1,7 @@
 /** The embedded code host, which `npm start` uses if there is no bot account. */
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import type { Config } from '../src/config.ts';
+import { tokenVariable } from '../src/config/hosts.ts';
+import { type Config, isLoopback } from '../src/config.ts';
 import { claimPort } from './ports.ts';
 import { SEED, seedRepository } from './seed.ts';
 
@@ -20,6 +21,21 @@ const CREATIONS = '10000/1h';
 /** Whether no bot account is configured at any code host. */
 export function isHostEmbedded({ hosts }: Pick<Config, 'hosts'>): boolean {
   return hosts.every(({ token }) => token === null);
+}
+
+/** Why it may not start; null if it may. It is a toy: the public must not take it for a real code host. */
+export function embeddingProblem({
+  hosts,
+  serviceUrl,
+  isServiceUrlGiven,
+}: Pick<Config, 'hosts' | 'serviceUrl' | 'isServiceUrlGiven'>): string | null {
+  const { hostname } = new URL(serviceUrl);
+  if (!isServiceUrlGiven || isLoopback(hostname.replaceAll(/[[\]]/g, ''))) return null;
+  const tokens = hosts.map(({ key }) => tokenVariable(key)).join(' or ');
+  return (
+    `SERVICE_URL is "${serviceUrl}", which is not an address of this machine only, and ${tokens} is not set: ` +
+    `set ${tokens} to the token of the bot account; or unset SERVICE_URL, to try the service with the embedded code host`
+  );
 }
 
 /** Starts it beside the service, with one small repository. @param dir where it keeps its state */

@@ -17,6 +17,15 @@ const BOOK = `CREATE TABLE IF NOT EXISTS d1_migrations(
   applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL
 )`;
 
+/**
+ * The statements of a migration: each ends with a semicolon at the end of a line, and a trigger's with the line `END;`.
+ * The test compares them with those that wrangler reads.
+ */
+export function statementsOf(sql: string): string[] {
+  const statements = sql.replaceAll(/^--.*$/gm, '').matchAll(/^(?:CREATE TRIGGER[^]*?^END|\S[^]*?);$/gm);
+  return [...statements].map(([statement]) => statement);
+}
+
 /** Applies new migrations in order. Rejects with the database's error. */
 export async function applyMigrations(db: D1Database, migrations: readonly Migration[]): Promise<void> {
   await db.prepare(BOOK).run();

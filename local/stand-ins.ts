@@ -2,7 +2,7 @@
  * Replaces the platform's D1, KV and cache on this machine by miniflare's Workers, read from its package as files.
  * miniflare itself is not started, because it would use 300 MB for as long as the service runs.
  *
- * miniflare has two Workers for each: one accepts the requests, and passes them on to Durable Objects of the other,
+ * miniflare has two Workers for D1 and for KV: one accepts the requests, and passes them on to Durable Objects of the other,
  * which keep the data. Here they are one Worker, which saves an isolate. Names, keys and folders of the data are
  * miniflare's, so older data stays readable.
  */
@@ -12,6 +12,9 @@ import { type CapnpValue, Embed } from './capnp.ts';
 
 /** The folder in which workerd looks for the files. */
 export const STAND_INS_PATH = join(dirname(createRequire(import.meta.url).resolve('miniflare')), 'workers');
+
+/** As miniflare has it. */
+const COMPATIBILITY_DATE = '2023-07-24';
 
 /** What the stand-ins import. */
 export const SHARED_MODULES: readonly CapnpValue[] = [
@@ -33,12 +36,17 @@ export const KV = standIn({
   className: 'KVNamespaceObject',
 });
 
-export const CACHE = standIn({
-  kind: 'cache',
-  entry: '/cache/cache-entry.worker.js',
-  object: '/cache/cache.worker.js',
-  className: 'CacheObject',
-});
+/**
+ * Keeps nothing: what the service would read there, its only isolate has in memory, and the names and dates of files
+ * would tell what was asked for when.
+ */
+export const CACHE: CapnpValue = {
+  name: 'cache',
+  worker: {
+    compatibilityDate: COMPATIBILITY_DATE,
+    modules: [{ name: 'main.js', esModule: new Embed('/cache/cache-entry-noop.worker.js') }],
+  },
+};
 
 /** The service to be named as `cacheApiOutbound`. */
 export const CACHE_SERVICE = 'cache';
@@ -71,7 +79,7 @@ function standIn({ kind, entry, object, className }: StandIn): CapnpValue {
   return {
     name: kind,
     worker: {
-      compatibilityDate: '2023-07-24',
+      compatibilityDate: COMPATIBILITY_DATE,
       compatibilityFlags: ['nodejs_compat', 'experimental', 'enhanced_error_serialization'],
       modules: [
         { name: 'main.js', esModule: both },

@@ -4,16 +4,18 @@
  * Every variable is taken from the process environment and checked before anything starts; a bad one ends the program
  * with exit code 1 and a sentence for each. Then the Worker is bundled, and the database brought up to date.
  *
- * The tools for this (wrangler, esbuild, Node.js with TypeScript) use hundreds of megabytes that the running service
- * does not need. So this program ends by becoming another one: local/run.ts, bundled into one file. execve(2) keeps the
- * process and frees its memory.
+ * The tools for this (Node.js with TypeScript, the migrations) use memory that the running service does not need. So
+ * this program ends by becoming another one: local/run.ts, bundled into one file. execve(2) keeps the process and frees
+ * its memory. npm, that program with the embedded code host, and workerd then use about 190 MiB together; a test fails
+ * above 220 MiB.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { misspelt } from '../src/config/warnings.ts';
 import { type Config, isLoopback, parseConfig } from '../src/config.ts';
-import { DEFAULT_CLIENT_IP_HEADER } from '../src/identity/client-address.ts';
+import { DEFAULT_CLIENT_IP_HEADER } from '../src/limits/client-address.ts';
 import { buildWorker } from './build.ts';
-import { HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';
+import { embeddingProblem, HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
 import { bundleFile } from './esbuild.ts';
 import { tryPort, whyNotListening } from './ports.ts';
@@ -26,15 +28,24 @@ const UNKNOWN_CLIENTS =
   `${DEFAULT_CLIENT_IP_HEADER} can claim any address; set it to the header in which your proxy writes ` +
   `the address`;
 
+/** A container may need such a HOST to try the service. Nothing else would tell those who forgot the token. */
+const EMBEDDED_FOR_ALL =
+  'the embedded code host is only for trying gitveil: set HOSTING_TOKEN before others use it';
+
 /** Aborted when someone asks this program to end. */
 const ending = new AbortController();
 
 async function start(): Promise<void> {
   const env = variables();
   const result = parseConfig(env);
-  if (result.kind === 'invalid') return fail(result.problems);
+  const names = misspelt(process.env, result.kind === 'valid' ? result.config.hosts : []);
+  if (result.kind === 'invalid') return fail([...result.problems, ...names]);
   const { config, warnings } = result;
   for (const { message } of warnings) say(`warning: ${message}`);
+  const embedding = isHostEmbedded(config) ? embeddingProblem(config) : null;
+  const problems = [...names, ...(embedding === null ? [] : [{ message: embedding }])];
+  if (problems.length > 0) fail(problems);
+  if (isHostEmbedded(config) && !isLoopback(config.host)) say(`warning: ${EMBEDDED_FOR_ALL}`);
   if (!isHostEmbedded(config) && env['CLIENT_IP_HEADER'] === undefined && isLoopback(config.host)) {
     say(`warning: ${UNKNOWN_CLIENTS}`);
   }
@@ -42,7 +53,7 @@ async function start(): Promise<void> {
   checkStateDir(config, isHostEmbedded(config) ? ['service', 'sandbox'] : ['service']);
 
   const prepared = await prepareService({
-    build: await buildWorker(ending.signal),
+    build: await buildWorker(),
     variables: [...Object.keys(env), ...(isHostEmbedded(config) ? HOST_VARIABLES : [])],
     stateDir: join(config.stateDir, 'service'),
   });

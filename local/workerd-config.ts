@@ -13,7 +13,10 @@ import { REFUSED_FETCH } from './run-service.ts';
 import { CACHE, CACHE_SERVICE, D1, KV, SHARED_MODULES, d1Binding, kvBinding } from './stand-ins.ts';
 
 /** The subfolders of the state's folder. */
-export const STATE_FOLDERS = ['do', 'd1', 'kv', 'cache'] as const;
+export const STATE_FOLDERS = ['do', 'd1', 'kv'] as const;
+
+/** What earlier versions kept there, and tells who came when. */
+export const FORMER_FOLDERS = ['do/gitveil-RateWindow', 'cache'] as const;
 
 /** Replaces the internet for `fetch`. Sockets pass through it. */
 const NO_FETCH = `export default {
@@ -23,6 +26,9 @@ const NO_FETCH = `export default {
   },
 };
 `;
+
+/** The files of the objects that know the pushes under way. */
+export const PUSHES_FOLDER = 'do/gitveil-PendingPush';
 
 /** The files that must be next to the configurations, with their content. */
 export function modulesOf({ script, helpers }: WorkerBuild): Readonly<Record<string, string>> {
@@ -100,6 +106,7 @@ function service({ settings, builtAt }: WorkerBuild, variables: readonly string[
     modules: [embedded('service.js')],
     bindings: [
       ...vars.map(([name, text]) => ({ name, text })),
+      { name: 'ONE_MACHINE', text: 'true' },
       ...variables.map((name) => ({ name, fromEnvironment: name })),
       ...(versionMetadata === null ? [] : [{ name: versionMetadata, json: version }]),
       ...settings.databases.map(d1Binding),

@@ -30,7 +30,7 @@ export interface SandboxOptions {
   readonly dir?: string;
   readonly botLogin?: string;
   readonly botToken?: string;
-  /** Scopes of the bot's token; default: those that README.md asks for. */
+  /** Scopes of the bot's token; default: those that docs/deploy.md asks for. */
   readonly botScopes?: readonly string[];
   /** REST calls that each account may make, as the answers say; default: GitHub's 5,000. Nobody is refused for it. */
   readonly callsAnHour?: number;

@@ -2,7 +2,8 @@
  * The environment, read once into a typed and frozen object. No other file reads a variable.
  *
  * A bad value is never repaired: it becomes a problem that names the variable, the value and what is allowed, and the
- * service does not run with it. An empty variable counts as absent. Variables: contract section 1 and README.md.
+ * service does not run with it. An empty variable counts as absent. Variables: contract section 1 and
+ * docs/configuration.md.
  * Pure: it is given the environment, so the Worker and `npm start` judge a value alike.
  */
 import { type ConfigProblem, EnvironmentReader } from './config/environment-reader.ts';
@@ -23,11 +24,16 @@ import {
   deadButtons,
   evadedLimits,
   halfDatabase,
+  misspelt,
   strayTokens,
 } from './config/warnings.ts';
-import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './guard/limits.ts';
-import type { Limit } from './guard/sliding-window.ts';
-import { DEFAULT_CLIENT_IP_HEADER } from './identity/client-address.ts';
+import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits/limits.ts';
+import type { Limit } from './limits/sliding-window.ts';
+import { LOCATION_HINTS, type LocationHint } from './objects.ts';
+import { DEFAULT_CLIENT_IP_HEADER } from './limits/client-address.ts';
+
+/** So that the tenth that one client may use holds the largest push. */
+const LEAST_SPOOL_MB = 1_000;
 
 export interface Config {
   /** At least one: the first is that of the contract's paths. */
@@ -57,6 +63,8 @@ export interface Config {
   readonly notifyAdminTopic: string | null;
   readonly alertAddress: 'shown' | 'hidden';
   readonly maxRepositoryMb: number;
+  /** What all pushes that are under way may have sent. */
+  readonly spoolMb: number;
   /** How often a client may do what the contract does not limit. */
   readonly limits: OpenLimits;
   /** What a push needs to update a pull request: only its hash, or also a key. */
@@ -64,6 +72,8 @@ export interface Config {
   /** What to do with a push that would publish the name or address of its author. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
   readonly anonEmail: string;
+  /** Where src/objects.ts has new objects made; null: near whoever asks for them first. */
+  readonly locationHint: LocationHint | null;
   readonly commitHash: string;
   readonly sourceRepo: string;
   /** True on the project's own public instance only. */
@@ -122,9 +132,11 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     notifyAdminTopic,
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
+    spoolMb: reader.read('SPOOL_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 2_000),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
+    locationHint: reader.read('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
     anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
     commitHash: reader.read(
       'COMMIT_HASH',
@@ -141,6 +153,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     warnings: [
       ...((dbUrl === null) === (dbKey === null) ? [] : [halfDatabase(dbUrl === null)]),
       ...strayTokens(env, config.hosts),
+      ...misspelt(env, config.hosts),
       ...(notifyAdminTopic === null || serviceUrl !== null ? [] : [deadButtons(config.serviceUrl)]),
       ...(clientIpHeader !== null || isLoopback(host) ? [] : [evadedLimits(host, config.clientIpHeader)]),
     ],

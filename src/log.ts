@@ -17,6 +17,8 @@ export interface LogFields {
   readonly step?: string;
   /** The key of a code host. */
   readonly host?: string;
+  /** Name and port of a code host's server, as the operator has configured it. It may be an IP address. */
+  readonly hostName?: string;
   readonly outcome?: string;
   /** An HTTP status. */
   readonly status?: number;
@@ -26,7 +28,7 @@ export interface LogFields {
   readonly attempt?: number;
   /** The name of a configuration variable, never its value. */
   readonly variable?: string;
-  /** What the code host said about the bot account. */
+  /** What the code host said about the bot account, or is said about the host. May contain `hostName`. */
   readonly hostSays?: string;
   /** Whatever was thrown; only the name of its class is written, and `said` as `hostSays`. */
   readonly error?: unknown;
@@ -38,7 +40,10 @@ export interface Logger {
   error<const T extends string>(message: FixedText<T>, fields?: LogFields): void;
 }
 
-const WORD = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/;
+/** Also the problem of a token, such as `no-write:issue`. */
+const WORD = /^(?=.{1,40}$)[A-Za-z][A-Za-z0-9_-]*(?:-write:[a-z]+|-read:[a-z]+)?$/;
+/** With a port, also of IPv6. */
+const SERVER = /^[A-Za-z0-9.:[\]-]{1,259}$/;
 
 /** A logger that gives each finished line, without its line break, to `write`. */
 export function createLogger(
@@ -48,7 +53,7 @@ export function createLogger(
 ): Logger {
   const log = (level: Level, message: string, fields: LogFields = {}): void => {
     const timestamp = now().toISOString();
-    const details = Object.entries(fields).flatMap(safeField);
+    const details = Object.entries(fields).flatMap((field) => safeField(field, fields.hostName));
     if (format === 'json') {
       const line = { timestamp, level, message, privacy: 'anonymized', ...Object.fromEntries(details) };
       write(JSON.stringify(line));
@@ -69,10 +74,13 @@ const NUMBERS: ReadonlySet<string> = new Set(['status', 'durationMs', 'bytes', '
 const WORDS: ReadonlySet<string> = new Set(['step', 'host', 'outcome', 'variable']);
 
 /** One field in its safe form; nothing if it has no value or is not a known field. */
-function safeField([name, value]: [string, unknown]): [string, string | number][] {
+function safeField([name, value]: [string, unknown], hostName?: string): [string, string | number][] {
   if (NUMBERS.has(name) && typeof value === 'number') return [[name, value]];
   if (WORDS.has(name) && typeof value === 'string') return [[name, safeWord(value)]];
-  if (name === 'hostSays' && typeof value === 'string') return [[name, safeSentence(value)]];
+  if (name === 'hostName' && typeof value === 'string') {
+    return [[name, SERVER.test(value) ? value : 'redacted']];
+  }
+  if (name === 'hostSays' && typeof value === 'string') return [[name, safeSentence(value, hostName)]];
   if (name === 'error') {
     const said = value instanceof Error && 'said' in value ? safeField(['hostSays', value.said]) : [];
     return [[name, value instanceof Error ? safeWord(value.name) : 'redacted'], ...said];
@@ -89,16 +97,30 @@ const MAX_SENTENCE = 300;
 /** An e-mail, or an address of IPv4 or IPv6. */
 const ADDRESS = /@|\d+\.\d+\.\d+\.\d+|:[0-9a-f]*:/i;
 
-/** Words in ASCII, without addresses. */
-function safeSentence(value: string): string {
+/** Words in ASCII, without addresses other than the host's own. */
+function safeSentence(value: string, hostName?: string): string {
   const words = value
     .replaceAll(/[^\x21-\x7e]+/g, ' ')
     .trim()
     .split(' ');
-  const safe = words.map((word) => (ADDRESS.test(word) ? 'redacted' : word)).join(' ');
+  const safe = words.map((word) => (ADDRESS.test(withoutName(word, hostName)) ? 'redacted' : word)).join(' ');
   return safe.slice(0, MAX_SENTENCE);
+}
+
+/** What is left of a word that is the host's name, or an address on it. */
+function withoutName(word: string, hostName?: string): string {
+  const [, name, rest] = /^(?:https?:\/\/)?([^/]+)(.*)$/.exec(word) ?? [];
+  return name !== undefined && name === hostName ? (rest ?? '') : word;
 }
 
 function safeWord(value: string): string {
   return WORD.test(value) ? value : 'redacted';
+}
+
+const writeLine = (line: string): void => console.log(line);
+const LOGGERS = { text: createLogger('text', writeLine), json: createLogger('json', writeLine) };
+
+/** The service's log, in the format that is configured. */
+export function loggerOf({ logFormat }: { readonly logFormat: 'text' | 'json' }): Logger {
+  return LOGGERS[logFormat];
 }

@@ -1,7 +1,9 @@
 /** Every variable: its default, what it accepts, and what it says to a value that it does not. */
 import { describe, expect, it } from 'vitest';
 import { VARIABLES } from '../src/config/environment-reader.ts';
+import { misspelt } from '../src/config/warnings.ts';
 import { type Config, localUrl, parseConfig } from '../src/config.ts';
+import { NEAR_VARIABLES, WELL_KNOWN_VARIABLES } from './support/well-known-variables.ts';
 
 function configOf(env: Record<string, unknown>): Config {
   const result = parseConfig(env);
@@ -13,6 +15,13 @@ function messagesOf(env: Record<string, unknown>): string[] {
   const result = parseConfig(env);
   return result.kind === 'invalid' ? result.problems.map(({ message }) => message) : [];
 }
+
+it('takes the places that Cloudflare has for objects, and no other', () => {
+  expect(configOf({ LOCATION_HINT: 'weur' }).locationHint).toBe('weur');
+  expect(messagesOf({ LOCATION_HINT: 'europe' })[0]).toMatch(
+    /^LOCATION_HINT is "europe": it must be wnam or enam/,
+  );
+});
 
 describe('parseConfig', () => {
   it('has a default for everything', () => {
@@ -46,6 +55,7 @@ describe('parseConfig', () => {
       notifyAdminTopic: null,
       alertAddress: 'shown',
       maxRepositoryMb: 500,
+      spoolMb: 2000,
       limits: {
         comments: [
           { most: 60, withinMs: 60_000 },
@@ -63,6 +73,7 @@ describe('parseConfig', () => {
       },
       identityCheck: 'refuse',
       prUpdatePolicy: 'hash',
+      locationHint: null,
       anonEmail: 'anonymous@gitveil.invalid',
       commitHash: 'main',
       sourceRepo: 'https://github.com/gitveil/gitveil',
@@ -125,6 +136,7 @@ describe('parseConfig', () => {
     ['OFFICIAL_INSTANCE', 'yes', 'true or false'],
     ['MAX_REPOSITORY_MB', '0', 'a whole number from 1 to 100000'],
     ['CLIENT_IP_HEADER', 'X Real', 'the name of a header'],
+    ['SPOOL_MB', '999', 'a whole number from 1000 to 1000000'],
     ['HOST', 'http://x', 'an IP address or host name'],
     ['COMMIT_HASH', 'a b', 'a commit id or the name of a branch'],
   ])('names variable, value and what is allowed: %s=%s', (name, value, allowed) => {
@@ -347,6 +359,38 @@ describe('the hosted database', () => {
       ],
     });
     expect(parseConfig({ ...topic, SERVICE_URL: 'https://veil.test' })).toMatchObject({ warnings: [] });
+  });
+
+  describe('warns of a misspelt variable', () => {
+    const HOSTS = 'my=gitea:https://git.example.org';
+
+    it.each([
+      ['HSTING_TOKEN', 'HOSTING_TOKEN'],
+      ['PANIC_PASWORD', 'PANIC_PASSWORD'],
+      ['SERVCE_URLS', 'SERVICE_URL'],
+      ['CLIENT-IP-HEADER', 'CLIENT_IP_HEADER'],
+      ['service_url', 'SERVICE_URL'],
+      ['HOSTNG_TOKEN_MY', 'HOSTING_TOKEN_MY'],
+    ])('%s, and names %s', (name, meant) => {
+      const message = `${name} is set, but there is no such variable: did you mean ${meant}? Rename it, or unset it`;
+      expect(parseConfig({ HOSTS, [name]: 'a value' })).toMatchObject({
+        warnings: [{ variable: meant, message }],
+      });
+      expect(JSON.stringify(parseConfig({ HOSTS, [name]: 'a value' }))).not.toContain('a value');
+      expect(parseConfig({ HOSTS, [name]: '' })).toMatchObject({ warnings: [] });
+      expect(parseConfig({ HOSTS, [name]: { get: 'a binding' } })).toMatchObject({ warnings: [] });
+    });
+
+    it.each([
+      ['right ones', VARIABLES],
+      ['short ones', ['HOME', 'PORTS', 'HOSTT', 'DB_URI', 'DB_KEYS']],
+      ['those of others', WELL_KNOWN_VARIABLES],
+      ['those of others that are near', NEAR_VARIABLES],
+      ['those of this machine', Object.keys(process.env)],
+    ])('but not of %s', (_, names) => {
+      const env = Object.fromEntries(names.map((name) => [name, 'a value']));
+      expect(misspelt(env, configOf({ HOSTS }).hosts)).toEqual([]);
+    });
   });
 
   it('warns of limits that a client can evade, where others than this machine may connect', () => {

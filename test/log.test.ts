@@ -1,6 +1,6 @@
 /** The two formats, and that nothing of a person gets through. */
 import { describe, expect, it } from 'vitest';
-import { HostError } from '../src/host/host-error.ts';
+import { HostError } from '../src/host-error.ts';
 import { type LogFields, createLogger } from '../src/log.ts';
 
 const NOON = new Date('2026-11-01T12:00:00Z');
@@ -80,6 +80,30 @@ describe('createLogger', () => {
     logger.info(`hello ${name}`);
     logger.info(name === 'Ada' ? 'one' : 'other');
     expect(name).toBe('Ada');
+  });
+
+  it('names the problem of a token', () => {
+    expect(logged('text', { outcome: 'no-write:issue' })).toMatch(/ outcome=no-write:issue$/);
+    for (const outcome of ['fe80:abcd:c', 'a:1', 'no-write:', 'a::b']) {
+      expect(logged('text', { outcome })).toMatch(/ outcome=redacted$/);
+    }
+  });
+
+  it.each(['127.0.0.1:3000', '[2001:db8::1]:3000', 'git.example.org'])(
+    'names the configured host %s, and no other address',
+    (hostName) => {
+      const hostSays = `${hostName} is no gitea: http://${hostName}/api/v1 answers 192.0.2.7 with 404.`;
+      expect(JSON.parse(logged('json', { hostName, hostSays }))).toMatchObject({
+        hostName,
+        hostSays: hostSays.replace('192.0.2.7', 'redacted'),
+      });
+      const others = `127.0.0.1:30001 http://me@${hostName}/ http://${hostName}/?a@b`;
+      expect(logged('json', { hostName, hostSays: others })).toContain('"redacted redacted redacted"');
+    },
+  );
+
+  it('names no host by anything else than a name', () => {
+    expect(logged('text', { hostName: 'ada@example.org' })).toMatch(/ hostName=redacted$/);
   });
 
   it('holds what the host said to the bot account, without addresses', () => {

@@ -1,11 +1,12 @@
 /**
- * How much memory a push of 95 MB takes, four of them at once, and one of 10,000 commits, which all wait in memory
- * until the last one has come: a push has to leave room for others in an isolate of 128 MB. Then what a crowd can do:
+ * How much memory a push of 95 MB takes, four of them at once, and one of 10,000 commits, which all stay in memory
+ * until the push was judged: a push has to leave room for others in an isolate of 128 MB. Then what a crowd can do:
  * many refs, a history that is too large to be listed, pushes of as many commits as are accepted, which then wait for
- * each other (src/memory-budget.ts). Each measurement starts a new service, because a service never frees all the memory
- * that it has used.
+ * each other (src/isolate/memory-budget.ts), fetches of lines without end. Each measurement starts a new service, because a
+ * service never frees all the memory that it has used.
  */
 import { medians, type Row, row } from '../support/figures.ts';
+import { HOSTILE_FETCHES } from '../support/hostile-fetches.ts';
 import { growthDuring } from '../support/memory.ts';
 import {
   type BranchAhead,
@@ -24,7 +25,16 @@ const COMMITS = 10_000;
 const REFS = 100_000;
 const TINY_COMMITS = 24_000;
 const BUSY_COMMITS = 80_000;
-const MOST_MEBIBYTES = { one: 32, four: 96, commits: 64, refs: 24, tiny: 96, tooLarge: 32 };
+const MOST_MEBIBYTES = {
+  one: 24,
+  four: 64,
+  commits: 64,
+  refs: 24,
+  tiny: 96,
+  tooLarge: 32,
+  fetch: 32,
+  wants: 64,
+};
 
 export async function memory(workspace: Workspace): Promise<Row[]> {
   const large = await megabytesAhead(workspace, MEGABYTES);
@@ -32,7 +42,7 @@ export async function memory(workspace: Workspace): Promise<Row[]> {
   const refsSource = await manyRefs(workspace, REFS);
   const busySource = await busyLine(workspace, BUSY_COMMITS);
   const tinyAhead = await tinyCommitsAhead(workspace, TINY_COMMITS);
-  const { one, four, commits, refs, tiny, tooLarge } = await medians(
+  const { one, four, commits, refs, tiny, tooLarge, depths, unknown, flushes, wants } = await medians(
     ROUNDS,
     {
       one: () => growth(workspace, large, 1),
@@ -41,6 +51,10 @@ export async function memory(workspace: Workspace): Promise<Row[]> {
       refs: () => discoveryGrowth(workspace, refsSource, 1),
       tiny: () => growth(workspace, tinyAhead, 3),
       tooLarge: () => discoveryGrowth(workspace, busySource, 6),
+      depths: () => fetchGrowth(workspace, 'depths'),
+      unknown: () => fetchGrowth(workspace, 'unknownLines'),
+      flushes: () => fetchGrowth(workspace, 'flushes'),
+      wants: () => fetchGrowth(workspace, 'wants'),
     },
     { warmUp: false },
   );
@@ -51,6 +65,10 @@ export async function memory(workspace: Workspace): Promise<Row[]> {
     memoryRow('discovery of a repository of 100,000 refs', refs, MOST_MEBIBYTES.refs),
     memoryRow('three pushes of 24,000 tiny commits at once', tiny, MOST_MEBIBYTES.tiny),
     memoryRow('six discoveries at once of a history too large to list', tooLarge, MOST_MEBIBYTES.tooLarge),
+    memoryRow('a fetch of depths alone, 102 KB that inflate to 50 MB', depths, MOST_MEBIBYTES.fetch),
+    memoryRow('a fetch of unknown lines alone, 76 KB that inflate to 50 MB', unknown, MOST_MEBIBYTES.fetch),
+    memoryRow('a fetch of flushes alone, 52 MB', flushes, MOST_MEBIBYTES.fetch),
+    memoryRow('a fetch of as many wants as are accepted', wants, MOST_MEBIBYTES.wants),
   ];
 }
 
@@ -72,6 +90,16 @@ async function discoveryGrowth(workspace: Workspace, source: string, discoveries
     return growthDuring(rig.workerdPid, () =>
       Promise.all(Array.from({ length: discoveries }, () => rig.discover(target))),
     );
+  });
+}
+
+async function fetchGrowth(workspace: Workspace, kind: keyof typeof HOSTILE_FETCHES): Promise<number> {
+  const small = await manyRefs(workspace, 1);
+  return withRig(workspace, async (rig) => {
+    const target = await rig.repositoryWithoutFork(small);
+    await rig.discover(target);
+    const hostile = HOSTILE_FETCHES[kind]();
+    return growthDuring(rig.workerdPid, () => rig.askForPack(target, hostile));
   });
 }
 

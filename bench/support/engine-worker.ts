@@ -6,9 +6,9 @@
  */
 import { createHash } from 'node:crypto';
 import { inflateSync } from 'node:zlib';
-import { anonymizeCommits } from '../../src/git/anonymize.ts';
-import { type NewCommits, traceNewCommits } from '../../src/git/new-commits.ts';
-import { hashObject } from '../../src/git/oid.ts';
+import { AnonymousCommits } from '../../src/git/objects/anonymize.ts';
+import { type NewCommits, traceNewCommits } from '../../src/git/objects/new-commits.ts';
+import { hashObject } from '../../src/git/objects/oid.ts';
 import {
   EntryHeaderReader,
   OBJ_COMMIT,
@@ -17,8 +17,10 @@ import {
   OBJ_TAG,
 } from '../../src/git/pack/entry-header.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
-import type { Mentions } from '../../src/git/own-ids.ts';
-import { PackRewriter } from '../../src/git/pack/pack-rewriter.ts';
+import { OwnIds } from '../../src/git/objects/own-ids.ts';
+import { planCommits } from '../../src/git/objects/planned-commits.ts';
+import { outgoingPack } from '../../src/git/pack/outgoing-pack.ts';
+import { PackReceiver } from '../../src/git/pack/pack-receiver.ts';
 import { PackScanner } from '../../src/git/pack/pack-scanner.ts';
 import { ZlibWalker } from '../../src/git/zlib/zlib-walker.ts';
 import { zlibStore } from '../../src/git/zlib/zlib-store.ts';
@@ -28,7 +30,6 @@ const PACK_HEADER_BYTES = 12;
 const TRAILER_BYTES = 20;
 const IDENTITY = { name: 'bot', email: 'anonymous@example.org' };
 const COMMITTED_AT = 1_800_000_000;
-const NO_MENTIONS: Mentions = new Map();
 
 let pack: Uint8Array = new Uint8Array(0);
 let tip = '';
@@ -74,15 +75,24 @@ function inflateEach(): void {
   createHash('sha1').update(pack.subarray(0, -TRAILER_BYTES)).digest();
 }
 
-/** All of a push but the reading and sending. */
-function rewrite(): void {
-  const rewriter = new PackRewriter(() => false);
-  for (const chunk of chunks()) rewriter.scan(chunk);
-  rewriter.finish();
-  const commits = trace((oid) => rewriter.findCommit(oid));
-  rewriter.start(anonymizeCommits(commits, IDENTITY, () => COMMITTED_AT, NO_MENTIONS).contents);
-  rewriter.take();
-  rewriter.trailer();
+/** All of a push but the spool, the search for names, and the sending. */
+async function rewrite(): Promise<void> {
+  const receiver = new PackReceiver();
+  const passed: Uint8Array[] = [];
+  for (const chunk of chunks()) passed.push(...receiver.scan(chunk));
+  receiver.finish();
+  const anonymous = anonymized(trace((oid) => receiver.kept.withOid(oid)?.content));
+  const stream = async function* () {
+    yield* passed;
+  };
+  const outgoing = outgoingPack(anonymous.size, anonymous.contents(), receiver.passedCount, stream());
+  // eslint-disable-next-line no-unused-vars
+  for await (const _ of outgoing);
+}
+
+function anonymized(commits: NewCommits): AnonymousCommits {
+  const ids = Array.from(commits, ({ oid }) => oid);
+  return new AnonymousCommits(planCommits(commits, new OwnIds(ids)).commits, IDENTITY, () => COMMITTED_AT);
 }
 
 function trace(find: (oid: string) => Uint8Array | undefined): NewCommits {
@@ -109,12 +119,8 @@ function prepareParts(): void {
   });
   for (const chunk of chunks()) scanner.scan(chunk);
   originals = [...kept.values()].map(({ content }) => content);
-  rewritten = anonymizeCommits(
-    trace((oid) => kept.get(oid)?.content),
-    IDENTITY,
-    () => COMMITTED_AT,
-    NO_MENTIONS,
-  ).contents;
+  const anonymous = anonymized(trace((oid) => kept.get(oid)?.content));
+  rewritten = Array.from(anonymous.contents(), (content) => content.slice());
 }
 
 /** Of the rewriting of commits, SHA-1: ids of both kinds of commits, checksums of both packs. */
@@ -152,7 +158,7 @@ function forEachEntry(take: (start: number, header: EntryHeaderReader) => number
   }
 }
 
-const WORK: Readonly<Record<string, () => void>> = {
+const WORK: Readonly<Record<string, () => void | Promise<void>>> = {
   scan,
   checksumOnly,
   walkOnly,
@@ -175,7 +181,7 @@ export default {
     }
     const work = WORK[name];
     if (work === undefined) return new Response(null, { status: 404 });
-    for (let times = Number(searchParams.get('times')); times > 0; times--) work();
+    for (let times = Number(searchParams.get('times')); times > 0; times--) await work();
     return new Response();
   },
 };

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
 import { DeflateWriter } from '../../test/git/zlib/deflate-writer.ts';
-import { FREE_DYNAMIC_BLOCKS, PACK_BYTES_PER_DYNAMIC_BLOCK } from '../../src/git/pack/limits.ts';
+import { FREE_DYNAMIC_BLOCKS, PACK_BYTES_PER_DYNAMIC_BLOCK } from '../../src/git/pack/memory-limits.ts';
 import { sizeBytes, TYPE_NUMBERS } from '../../test/support/pack-builder.ts';
 
 const MATCH_BYTES = 258;

@@ -7,6 +7,7 @@ import type { WorkerBuild } from '../../local/build.ts';
 import type { BuildActions } from './build-process.ts';
 import { timedGit } from './git.ts';
 import { Helper } from './helper.ts';
+import type { HostileFetch } from './hostile-fetches.ts';
 import type { HostActions, HostAddresses } from './host-process.ts';
 import type { RelayActions } from './relay-process.ts';
 import type { ServiceActions, ServiceAddress } from './service-process.ts';
@@ -109,6 +110,15 @@ export class Rig {
     const answer = await fetch(`${service}/info/refs?service=git-receive-pack`);
     if (!answer.ok) throw new Error(`the discovery was answered with ${answer.status}`);
     await answer.arrayBuffer();
+  }
+
+  /** A request for a pack, spelled out. */
+  async askForPack({ service }: Target, { headers, body, status }: HostileFetch): Promise<void> {
+    const type = { 'Content-Type': 'application/x-git-upload-pack-request' };
+    const request = { method: 'POST', headers: { ...type, ...headers }, body, duplex: 'half' };
+    const answer = await fetch(`${service}/git-upload-pack`, request);
+    await answer.arrayBuffer();
+    if (answer.status !== status) throw new Error(`the fetch was answered with ${answer.status}`);
   }
 
   /** Pushes a branch straight to the fork; milliseconds. */

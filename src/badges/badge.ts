@@ -1,5 +1,6 @@
 /** The badges of the service, in the flat style of shields.io (contract, 4.14 and 4.15). Pure: facts in, SVG out. */
 import { makeBadge } from 'badge-maker';
+import { Recent } from '../isolate/recent.ts';
 
 const GREEN = '#4CAF50';
 const GRAY = '#9E9E9E';
@@ -33,14 +34,13 @@ export function pullRequestCountBadge(count: number | undefined): string {
 }
 
 const MAX_DRAWN = 200;
-const drawn = new Map<string, string>();
+const drawn = new Recent<string>({ most: MAX_DRAWN });
 
 /** The same few badges are requested all the time, and drawing one takes longer than the rest of the answer. */
 function draw(badge: { label: string; message: string; color: string }): string {
   const key = `${badge.label}\n${badge.message}\n${badge.color}`;
   const known = drawn.get(key);
-  if (known !== undefined) return known;
-  if (drawn.size >= MAX_DRAWN) drawn.clear();
+  if (known !== null) return known;
   const svg = makeBadge(badge);
   drawn.set(key, svg);
   return svg;

@@ -15,7 +15,7 @@ const WIDTHS = [
   677, 754, 500, 500, 500, 900, 699, 699, 661, 685, 573, 685, 655, 387, 685, 696, 302, 379, 651,
   302, 1070, 696, 668, 685, 685, 469, 573, 433, 696, 651, 900, 651, 651, 578, 698, 500, 698, 900,
 ];
-/** For what is no ASCII: as wide as the widest letter, so that no text leaves its box. */
+/** For characters outside ASCII: as wide as the widest letter, so that no text leaves its box. */
 const WIDEST = Math.max(...WIDTHS);
 
 export default function textWidth(text: string): number {

@@ -20,6 +20,7 @@ const PLAIN = [
   'LIMIT_LOOKUPS',
   'LIMIT_PUSHES',
   'LIMIT_REPORTS',
+  'LOCATION_HINT',
   'LOG_FORMAT',
   'MAX_REPOSITORY_MB',
   'NOTIFY_ADMIN_URL',
@@ -31,6 +32,7 @@ const PLAIN = [
   'READ_TIMEOUT',
   'SERVICE_URL',
   'SOURCE_REPO',
+  'SPOOL_MB',
   'STATE_DIR',
   'WRITE_TIMEOUT',
 ] as const;

@@ -3,8 +3,11 @@
  * from `HOSTS`, each with the secret `HOSTING_TOKEN_<KEY>`.
  */
 import type { HostKind } from '../host/kinds.ts';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type ValueKind, webAddress } from './values.ts';
+
+/** The paths of a repository on a code host (contract, 4.1 to 4.7). */
+export const REPOSITORY_PATH = '/v1/:host/:owner/:repo';
 
 export interface HostConfig {
   /** Its part of the service's paths: `/v1/<key>/<owner>/<repo>`. */
@@ -23,7 +26,7 @@ export type FurtherHost = Omit<HostConfig, 'token'>;
 /** The host of the contract's paths. */
 export const MAIN_HOST = 'gh';
 
-/** Of `/v1/<key>/`: what stands there already. */
+/** Keys that other paths below `/v1/` use already. */
 const RESERVED: ReadonlySet<string> = new Set([MAIN_HOST, 'moderation', 'pr']);
 const KEY_PATTERN = /^[a-z][a-z0-9]{0,15}$/;
 const FURTHER_KINDS: readonly HostKind[] = ['forgejo', 'gitea'];
@@ -31,8 +34,8 @@ const MAX_HOSTS = 20;
 
 /**
  * `cb=forgejo:https://codeberg.org,my=gitea:https://git.example.org`.
- * @param mainUrl the address of the first host. What is remembered of repositories is kept apart by the name of the
- *   server, so that no two hosts may have the same.
+ * @param mainUrl the address of the first host. Two hosts may not have the same server name, because records of
+ * repositories are kept apart by it.
  */
 export const furtherHosts = (mainUrl: string): ValueKind<readonly FurtherHost[]> => ({
   rule:

@@ -5,7 +5,7 @@
  * Pure: no clock, no platform.
  */
 
-import type { Limit } from '../guard/sliding-window.ts';
+import type { Limit } from '../limits/sliding-window.ts';
 
 /** How one kind of value is read. `rule` completes the sentence "NAME must be …". */
 export interface ValueKind<T> {
@@ -45,13 +45,13 @@ export function wholeNumber(least: number, most: number): ValueKind<number> {
   };
 }
 
-/** So many times are kept for each client. */
+/** The most times that are stored for each client. */
 const MOST_IN_A_WINDOW = 10_000;
 const MOST_WINDOWS = 4;
 
 /**
- * `60/1m,240/1h`: how often something may be done, and within what time; all of them count.
- * @param longestHours how long it is counted.
+ * `60/1m,240/1h`: how often something may be done within what time. All limits of the list apply.
+ * @param longestHours the longest time of a limit.
  */
 export const rateLimits = (longestHours: number): ValueKind<readonly Limit[]> => ({
   rule:

@@ -1,6 +1,18 @@
 /** What makes a service run otherwise than its operator may expect. */
-import type { AnyVariable } from './environment-reader.ts';
+import { nearName } from '../near-name.ts';
+import { type AnyVariable, VARIABLES, variablesIn } from './environment-reader.ts';
 import { type HostConfig, isHostTokenVariable, tokenVariable } from './hosts.ts';
+
+/** Shorter names, such as HOME and HOST, are often near each other by chance. */
+const LEAST_MISSPELT_LENGTH = 8;
+
+/** Words near those of our names. A name that has one is spelt as it was meant, such as NOTION_TOKEN or STATIC_DIR. */
+const OTHER_WORDS: ReadonlySet<string> = new Set(
+  (
+    'BASIC HEAD LOAD NETLIFY NOTION READY REF REPOS REV ROUTING STAGE START STATIC STATS STORE TESTING ' +
+    'UID URI WAIT'
+  ).split(' '),
+);
 
 /** The service runs, but perhaps not as the operator expects. */
 export interface ConfigWarning {
@@ -19,6 +31,27 @@ export function strayTokens(
     .filter(isHostTokenVariable)
     .filter((name) => !wanted.has(name))
     .map((variable) => ({ variable, message: `${variable} is set, but HOSTS names no host with that key` }));
+}
+
+/** A misspelt variable has no effect, and nothing else would tell: a misspelt PANIC_PASSWORD leaves no way to panic. */
+export function misspelt(
+  env: Readonly<Record<string, unknown>>,
+  hosts: readonly HostConfig[],
+): readonly ConfigWarning[] {
+  const names: readonly AnyVariable[] = [...VARIABLES, ...hosts.map(({ key }) => tokenVariable(key))];
+  const known = names.filter(({ length }) => length >= LEAST_MISSPELT_LENGTH);
+  const own = new Set(variablesIn(env));
+  return Object.entries(env).flatMap(([name, value]) => {
+    // The entries that are no text are bindings.
+    if (own.has(name) || name.length < LEAST_MISSPELT_LENGTH || typeof value !== 'string' || value === '')
+      return [];
+    if (name.split('_').some((word) => OTHER_WORDS.has(word))) return [];
+    const near = nearName(name, known);
+    const variable = known.find((one) => one === near);
+    if (variable === undefined) return [];
+    const message = `${name} is set, but there is no such variable: did you mean ${variable}? Rename it, or unset it`;
+    return [{ variable, message }];
+  });
 }
 
 export function halfDatabase(isUrlMissing: boolean): ConfigWarning {

@@ -1,7 +1,7 @@
 /** The bot account at the code host, as a request or an object reaches it: with the token, and with its back-off. */
 import { createHash } from 'node:crypto';
 import { waitUntil } from 'cloudflare:workers';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../isolate/clock.ts';
 import { type HostConfig, hostNameOf, tokenVariable } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
@@ -9,14 +9,12 @@ import { AccountBackOff } from '../host/account/account-back-off.ts';
 import { CallMeter } from '../host/account/call-meter.ts';
 import { accountRules, type HostAccess } from '../host/open.ts';
 import { TokenWatch } from '../host/account/token-watch.ts';
-import { createLogger } from '../log.ts';
+import { loggerOf } from '../log.ts';
+import { guardOf, hostAccountNamed } from '../objects.ts';
 import type { Http } from '../outgoing/http-client.ts';
-import type { HostAccount } from './host-account.ts';
 
 type LogConfig = Pick<Config, 'logFormat'>;
-type AccountEnv = Pick<Env, 'HOST_ACCOUNTS'>;
-
-const writeLine = (line: string): void => console.log(line);
+type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT'>;
 
 /** Names an account without telling its token. Another token may be another account's, and begins anew. */
 export function accountOf({ apiUrl, token }: HostConfig): string {
@@ -26,11 +24,8 @@ export function accountOf({ apiUrl, token }: HostConfig): string {
     .slice(0, 16);
 }
 
-export function hostAccountOf(
-  { HOST_ACCOUNTS }: AccountEnv,
-  host: HostConfig,
-): DurableObjectStub<HostAccount> {
-  return HOST_ACCOUNTS.get(HOST_ACCOUNTS.idFromName(accountOf(host)));
+export function hostAccountOf(env: AccountEnv, host: HostConfig): ReturnType<Env['HOST_ACCOUNTS']['get']> {
+  return hostAccountNamed(env, accountOf(host));
 }
 
 export function openBackOff(env: AccountEnv, host: HostConfig): AccountBackOff {
@@ -69,12 +64,12 @@ export function openTokenWatch(env: AccountEnv, config: LogConfig, host: HostCon
     clock: systemClock,
     rules: accountRules(host.kind),
     tell: (problems) => {
-      const logger = createLogger(config.logFormat, writeLine);
-      for (const problem of problems) {
-        logger.warn('something is wrong with the token of the bot account', { outcome: problem });
-      }
+      const logger = loggerOf(config);
       const place = { hostName: hostNameOf(host), variable: tokenVariable(host.key) };
-      const told = hostAccountOf(env, host).foundProblems(place, problems);
+      for (const outcome of problems) {
+        logger.warn('something is wrong with the token of the bot account', { ...place, outcome });
+      }
+      const told = guardOf(env).tokenProblems(accountOf(host), place, problems);
       waitUntil(
         told.catch((error: unknown) =>
           logger.error('the operator could not be told of the token', { error }),

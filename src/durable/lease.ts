@@ -9,16 +9,22 @@
 /** Long enough for slow pushes, short enough that a crashed holder does not block others for long. */
 export const LEASE_MS = 5 * 60 * 1000;
 
+/** No two leases of an isolate have the same token. */
+let last = 0;
+
 export class Lease {
   #holder: number | null = null;
   #until = 0;
-  #last = 0;
 
-  /** A token for `release`; null while someone else holds the lease. @param now milliseconds since 1970. */
-  take(now: number): number | null {
-    if (this.#holder !== null && now < this.#until) return null;
+  /**
+   * A token for `release`; null while someone else holds the lease.
+   * @param now milliseconds since 1970. @param held the token of whoever holds it and needs it for longer.
+   */
+  take(now: number, held: number | null = null): number | null {
+    const isOwn = this.#holder !== null && this.#holder === held;
+    if (this.#holder !== null && !isOwn && now < this.#until) return null;
     this.#until = now + LEASE_MS;
-    return (this.#holder = ++this.#last);
+    return (this.#holder = isOwn ? held : ++last);
   }
 
   /** An expired token releases nothing. False if someone else holds the lease now. */

@@ -1,13 +1,27 @@
 /**
  * One commit that replaces or adds one file: a blob, the folders above it, the commit, and the pack that holds them.
- * All other entries of the folders stay byte for byte. Pure; its cost is that of the folders on the way to the file.
+ * All other entries of the folders stay byte for byte: isomorphic-git would rewrite old modes and names that are not
+ * UTF-8. Pure; its cost is that of the folders on the way to the file.
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
-import { type Commit, encodeAnonymousCommit } from '../git/commit.ts';
-import { hashObject, type ObjectType, type Oid } from '../git/oid.ts';
-import { encodeEntryHeader, OBJ_BLOB, OBJ_COMMIT, OBJ_TREE } from '../git/pack/entry-header.ts';
-import { encodeTree, entryNamed, FILE_MODE, FOLDER_MODE, type TreeEntry, withEntry } from '../git/tree.ts';
+import { type Commit, encodeAnonymousCommit } from '../git/objects/commit.ts';
+import { hashObject, type ObjectType, type Oid } from '../git/objects/oid.ts';
+import {
+  encodeEntryHeader,
+  encodePackHeader,
+  OBJ_BLOB,
+  OBJ_COMMIT,
+  OBJ_TREE,
+} from '../git/pack/entry-header.ts';
+import {
+  encodeTree,
+  entryNamed,
+  FILE_MODE,
+  FOLDER_MODE,
+  type TreeEntry,
+  withEntry,
+} from '../git/objects/tree.ts';
 import { zlibStore } from '../git/zlib/zlib-store.ts';
 
 export interface FileChange {
@@ -62,12 +76,7 @@ class PackBuilder {
   }
 
   finish(): Uint8Array {
-    const header = new DataView(new ArrayBuffer(12));
-    // "PACK", version 2.
-    header.setUint32(0, 0x5041434b);
-    header.setUint32(4, 2);
-    header.setUint32(8, this.#entries.length);
-    const pack = concatBytes([new Uint8Array(header.buffer), ...this.#entries]);
+    const pack = concatBytes([encodePackHeader(this.#entries.length), ...this.#entries]);
     return concatBytes([pack, createHash('sha1').update(pack).digest()]);
   }
 }

@@ -1,5 +1,5 @@
-/** Counts what is read for a form in the memory of its request, which gives it back at its end. */
-import type { MemoryHold } from '../memory-budget.ts';
+/** Counts in the memory of a request what is read for its form. The request gives it back when it ends. */
+import type { MemoryHold } from '../isolate/memory-budget.ts';
 import type { ReadObjects } from './tree-reader.ts';
 
 /** An entry of some 35 bytes becomes an object with a name, a mode and an id. */

@@ -31,7 +31,7 @@ export const OVERLAP_MS = 60 * 60 * 1000;
  * differs a little.
  */
 export const SETTLED_MS = 5_000;
-/** After this long the feed is read without a condition; as often all of its pages are. */
+/** How often the feed is read without a condition, and to its last page. */
 const CONDITION_LIFE_MS = 10 * 60 * 1000;
 /** No host asks for more. A longer wait means that a clock was set back. */
 const LONGEST_PAUSE_MS = 60 * 60 * 1000;

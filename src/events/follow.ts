@@ -8,7 +8,7 @@
  * Anyone can mention the bot anywhere. So a pull request that is not the service's is looked at only once, the
  * service's own come first, and no hour costs more requests than call-budget.ts allows.
  */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost, FeedThread } from '../host/code-host.ts';
 import { askedPauseMs } from '../host/account/rate-limit.ts';
 import {
@@ -62,7 +62,7 @@ export interface FollowSettings {
   readonly clock: Clock;
   /** The number of the bot's account. */
   botId(): Promise<number>;
-  /** Keeps how a pull request stood when the host was asked; false if there is none of that hash. */
+  /** Stores the state that a pull request had when the host was asked; false if none has that hash. */
   tell(found: PullRequestEvents, askedAt: number): Promise<boolean>;
 }
 

@@ -5,8 +5,8 @@
  * pull request that is reopened and closed again has been closed twice.
  */
 import type { PullRequestState, Remark } from '../host/code-host.ts';
-import { hasFooter } from '../identity/footer.ts';
-import { prHashOf } from '../push/command/push-options.ts';
+import { hasFooter } from '../markdown/footer.ts';
+import { prHashOf } from '../pr-hash.ts';
 
 export interface HostEvent {
   readonly key: string;

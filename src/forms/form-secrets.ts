@@ -1,10 +1,10 @@
 /**
- * Secrets that a form decides, and not chance: so a form that is sent twice, by a double click or from the browser's
- * history, is known the second time, and gets the same answer. What was typed belongs to them: a form that was
- * corrected in between is another one. Pure.
+ * Secrets that are derived from a form and not random. So a form that is sent twice, by a double click or from the
+ * browser's history, is recognised and gets the same answer. They depend on what was typed, so a corrected form has
+ * other secrets. Pure.
  */
-import { keyedHash } from '../identity/keyed-hash.ts';
-import type { FormToken } from './form-token.ts';
+import { keyedHash } from '../secret/keyed-hash.ts';
+import type { FormToken } from '../secret/form-token.ts';
 
 /** 64 lower-case hex characters for each purpose. Nobody without the form and the service's secret can know them. */
 export type FormSecrets = (purpose: 'name' | 'hash' | 'key' | 'user-token') => string;

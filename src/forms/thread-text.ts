@@ -1,5 +1,5 @@
 /** The issue or pull request that someone names: its number, or its address as they paste it. Pure. */
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { fullName, type RepositoryName } from '../repository-name.ts';
 
 export type NamedThread =
   | { readonly kind: 'thread'; readonly number: number }

@@ -20,30 +20,18 @@ export class ByteArrays {
 
   /** Copies the bytes. Answers their index. */
   push(bytes: Uint8Array): number {
-    this.allocate(bytes.byteLength).set(bytes);
-    return this.length - 1;
-  }
-
-  /** Appends an array. Answers it to be filled: all its bytes have to be written, as they may not be zero. */
-  allocate(byteLength: number): Uint8Array {
-    const last = this.#slabs.at(-1);
-    if (last === undefined || this.#used + byteLength > last.byteLength) {
-      this.#slabs.push(new Uint8Array(Math.max(SLAB_BYTES, byteLength)));
+    let slab = this.#slabs.at(-1);
+    if (slab === undefined || this.#used + bytes.byteLength > slab.byteLength) {
+      slab = new Uint8Array(Math.max(SLAB_BYTES, bytes.byteLength));
+      this.#slabs.push(slab);
       this.#used = 0;
     }
-    const slab = this.#slabs.length - 1;
-    this.#slabOf.push(slab);
+    slab.set(bytes, this.#used);
+    this.#slabOf.push(this.#slabs.length - 1);
     this.#startOf.push(this.#used);
-    this.#lengthOf.push(byteLength);
-    this.#used += byteLength;
-    return this.at(this.length - 1);
-  }
-
-  /** Removes the last array. Only if there is one. */
-  pop(): void {
-    this.#slabOf.pop();
-    this.#used = this.#startOf.pop();
-    this.#lengthOf.pop();
+    this.#lengthOf.push(bytes.byteLength);
+    this.#used += bytes.byteLength;
+    return this.length - 1;
   }
 
   /** A view, not a copy. @param index below `length`. */

@@ -47,3 +47,10 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   }
   return joined;
 }
+
+/** The value of a hexadecimal digit in ASCII; -1 if it is none. */
+export function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+}

@@ -1,6 +1,6 @@
 /**
  * Where this code counts the memory that it takes, so that the requests of an isolate can share it:
- * src/memory-budget.ts.
+ * src/isolate/memory-budget.ts.
  */
 
 export interface Memory {

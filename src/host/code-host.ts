@@ -4,16 +4,14 @@
  *
  * All methods reject with HostError; its code says what the caller may conclude:
  * - `refused`, `missing`, `moved`, `rate-limited`: the host has understood, and has done nothing.
- * - `unreachable`: nobody knows. What is marked as **repeatable** may be asked for again: the result is the same. What
- * is
- *   marked as **once** may have been done, and must be looked for before anybody tries again; the method does that
- * where
- *   it says so.
+ * - `unreachable`: nobody knows whether it was done. A method that is marked as **repeatable** may be called again,
+ *   with the same result. What a method does that is marked as **once** must be looked for before anybody tries again;
+ *   some of these methods do that themselves, and say so.
  *
  * A write to a repository that was renamed goes to its new name, if that is public.
  */
-import type { Oid } from '../git/oid.ts';
-import type { RepositoryName } from './repository-name.ts';
+import type { Oid } from '../git/objects/oid.ts';
+import type { RepositoryName } from '../repository-name.ts';
 
 /** The bot, as the host knows it. */
 export interface Account {
@@ -105,7 +103,7 @@ export interface RepositoryHost {
   syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void>;
 
   /**
-   * Gives the fork a branch of upstream's that it lacks; one that exists by then is as good. Repeatable.
+   * Gives the fork a branch of upstream's that it lacks; if the branch exists by then, that is fine, too. Repeatable.
    * @param ground a commit that the fork has.
    */
   addBranch(fork: RepositoryName, branch: UpstreamBranch, ground: Oid): Promise<void>;
@@ -177,7 +175,7 @@ export interface ThreadHost {
 /** A pull request that someone touched. */
 export interface FeedThread {
   readonly id: string;
-  /** The host says that the bot itself opened it. It may say something else of such a one, too. */
+  /** True: the host says that the bot opened it. False proves nothing: the host may name another reason, or none. */
   readonly isByBot: boolean;
   readonly repository: RepositoryName;
   readonly number: number;

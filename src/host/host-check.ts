@@ -16,7 +16,9 @@ export type HostProblem =
   | 'no-git'
   | 'no-forking'
   | 'token-rejected'
-  | 'scope-missing';
+  | 'scope-missing'
+  /** The token is limited to public repositories, which breaks other things than it should. */
+  | 'public-only';
 
 export type HostCheck =
   /** @property software such as `Gitea 1.26.0`; null if the host does not say. */
@@ -51,7 +53,7 @@ export async function ask(
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const body = method === 'POST' ? '{}' : null;
     const response = await wholeResponse(await http.fetch(url, { method, headers, body, signal }), MAX_BYTES);
-    // Whoever only asks to be left alone has said nothing of itself.
+    // A host that only asks to be left alone has not said what it is.
     if (response.status >= 500 || response.status === 429) return null;
     const text = await response.text();
     return {

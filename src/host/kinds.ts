@@ -1,6 +1,6 @@
 /** The kinds of code hosts, and what names each gives to repositories. What else differs is behind `open.ts`. */
 import { parseForgejoName } from './forgejo/names.ts';
-import { parseRepositoryName, type RepositoryName } from './repository-name.ts';
+import { parseRepositoryName, type RepositoryName } from '../repository-name.ts';
 
 export type HostKind = 'github' | 'forgejo' | 'gitea';
 

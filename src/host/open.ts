@@ -1,5 +1,5 @@
 /** Opens a host of a given kind: the only place that knows what stands behind each. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../isolate/clock.ts';
 import type { AccountRules } from './account/account-rules.ts';
 import type { ActivityCall, ActivityHost, RepositoryHost, ThreadHost } from './code-host.ts';
 import { FORGEJO_RULES } from './forgejo/account-rules.ts';
@@ -41,7 +41,7 @@ export function accountRules(kind: HostKind): AccountRules {
   return kind === 'github' ? GITHUB_RULES : FORGEJO_RULES;
 }
 
-/** Whether a host can be used; never rejects. Up to six requests, which change nothing. */
+/** Whether a host can be used; never rejects. Up to seven requests, which change nothing. */
 export function checkHost(access: HostAccess): Promise<HostCheck> {
   const { kind, clock } = access;
   return kind === 'github' ? checkGitHub(access, clock.now()) : checkForgejo(access, kind);

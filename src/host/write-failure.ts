@@ -1,5 +1,5 @@
 /** How the host failed to take something new, as plain data that crosses from a Durable Object to a route. */
-import { HostError } from './host-error.ts';
+import { HostError } from '../host-error.ts';
 import { askedPauseMs } from './account/rate-limit.ts';
 import { failureStatus } from './rest/request-failure.ts';
 

@@ -103,7 +103,7 @@ function isolateLines(figures: IsolateFigures, format: Format): string[] {
   ];
 }
 
-const ONE = 'Of the isolate that answers.';
+const ONE = 'Of the isolate that answers, or that took the snapshot.';
 
 function head(
   name: string,

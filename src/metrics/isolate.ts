@@ -46,10 +46,9 @@ export class Isolate {
   }
 
   requestStarted(now: number): void {
-    if (this.#startedAt === null) {
-      this.#startedAt = now;
-      this.#releaseCanary();
-    }
+    if (this.#startedAt === null) this.#releaseCanary();
+    // The clock may have been set back.
+    this.#startedAt = Math.min(this.#startedAt ?? now, now);
     this.#requestsInFlight += 1;
   }
 
@@ -70,7 +69,7 @@ export class Isolate {
       memoryLimitBytes: MEMORY_LIMIT_BYTES,
       collections: this.#collections,
       requestsInFlight: this.#requestsInFlight,
-      uptimeMs: now - (this.#startedAt ?? now),
+      uptimeMs: Math.max(0, now - (this.#startedAt ?? now)),
     };
   }
 

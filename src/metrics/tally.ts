@@ -8,8 +8,8 @@
  * count twice.
  */
 import { env, waitUntil } from 'cloudflare:workers';
-import { systemClock } from '../clock.ts';
-import type { Env } from '../env.ts';
+import { systemClock } from '../isolate/clock.ts';
+import { onForget } from '../isolate/recent.ts';
 import {
   CATALOGUE,
   type CounterName,
@@ -19,15 +19,33 @@ import {
   type LabelsOf,
 } from './catalogue.ts';
 import { type Counts, CountSheet } from './series.ts';
+import { tallyOf } from '../objects.ts';
+import { type Figures, publicCounts, type Snapshot } from './snapshot.ts';
 
 const DELIVERY_INTERVAL_MS = 10_000;
 /** Send rare events at most once a second, because every delivery writes to disk, and they may come in crowds. */
 const RARE_INTERVAL_MS = 1_000;
 
+/** The part of the bindings that is used here: their type names every object, and so nearly every file. */
+interface TallyBinding {
+  readonly TALLY: DurableObjectNamespace<TallyObject>;
+}
+
+interface TallyObject extends Rpc.DurableObjectBranded {
+  add(counts: Counts): Counts;
+  snapshot(now: number): Snapshot | null;
+  keep(taken: Snapshot): Snapshot;
+}
+
 const sheet = new CountSheet();
 let deliveredAt = Number.NEGATIVE_INFINITY;
 /** When the sheet will be sent next, if that is planned. */
 let plannedAt = Number.NEGATIVE_INFINITY;
+
+onForget(() => {
+  sheet.clear();
+  deliveredAt = plannedAt = Number.NEGATIVE_INFINITY;
+});
 
 export function count<N extends CounterName>(name: N, labels: LabelsOf<N>): void {
   sheet.increment(name, labels);
@@ -45,6 +63,15 @@ export function observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, s
  */
 export function allCounts(): Promise<Counts> {
   return deliver();
+}
+
+/** The figures that everybody may see. @param live takes them anew, if it is time. Rejects like `allCounts`. */
+export async function publicFigures(now: number, live: () => Promise<Figures>): Promise<Figures> {
+  const current = await tally().snapshot(now);
+  if (current !== null) return current.figures;
+  const taken = await live();
+  const figures = { ...taken, counts: publicCounts(taken.counts) };
+  return (await tally().keep({ takenAt: now, figures })).figures;
 }
 
 function deliverIfDue(name: FamilyName): void {
@@ -71,11 +98,14 @@ async function deliverIn(pauseMs: number): Promise<void> {
 async function deliver(): Promise<Counts> {
   const counts = sheet.counts();
   sheet.clear();
-  const { TALLY } = env as unknown as Pick<Env, 'TALLY'>;
   try {
-    return await TALLY.get(TALLY.idFromName('tally')).add(counts);
+    return await tally().add(counts);
   } catch (error) {
     sheet.addAll(counts);
     throw error;
   }
+}
+
+function tally() {
+  return tallyOf(env as unknown as TallyBinding);
 }

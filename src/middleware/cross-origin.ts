@@ -8,7 +8,7 @@
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
 import type { AppEnv } from '../env.ts';
-import { REPOSITORY_PATH } from '../routes/request/repository.ts';
+import { REPOSITORY_PATH } from '../config/hosts.ts';
 
 const SHARED_PATHS = [
   '/health',

@@ -2,7 +2,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { AppEnv } from '../env.ts';
-import { REPOSITORY_PATH } from '../routes/request/repository.ts';
+import { REPOSITORY_PATH } from '../config/hosts.ts';
 import { isolate } from '../metrics/isolate.ts';
 import { count, observe } from '../metrics/tally.ts';
 

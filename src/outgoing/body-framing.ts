@@ -4,6 +4,7 @@
  * A decoder moves the body's bytes to the front of the chunk that it is given. So each read gives one run of bytes,
  * however small the server's chunks are, and nothing is allocated.
  */
+import { hexDigit } from '../git/bytes.ts';
 import { malformed } from './outgoing-error.ts';
 import type { ResponseHead } from './response-head.ts';
 
@@ -147,7 +148,7 @@ class ChunkedDecoder implements BodyDecoder {
 
   #sizeByte(byte: number): ChunkedState {
     const digit = hexDigit(byte);
-    if (digit !== null) {
+    if (digit >= 0) {
       if (++this.#digits > MAX_SIZE_DIGITS) throw malformed('a chunk is too long');
       this.#left = this.#left * 16 + digit;
       return 'size';
@@ -179,10 +180,4 @@ class ChunkedDecoder implements BodyDecoder {
 function expected(byte: number, wanted: number, state: ChunkedState): ChunkedState {
   if (byte !== wanted) throw malformed('a chunk does not end where it said');
   return state;
-}
-
-function hexDigit(byte: number): number | null {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : null;
 }

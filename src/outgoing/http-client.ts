@@ -11,7 +11,7 @@ import { type OpenSocket, ConnectionPool, openSocket } from './connection-pool.t
 import { Exchange, type ExchangedRequest } from './exchange.ts';
 import { malformed } from './outgoing-error.ts';
 import { isRead, redirectTarget } from './redirect.ts';
-import { bodyLength, type RequestBody } from './request-body.ts';
+import { bodyLength, type RequestBody } from './outgoing-body.ts';
 import { checkFields, encodeRequestHead } from './request-head.ts';
 import { toResponse } from './response.ts';
 

@@ -25,8 +25,3 @@ export class OutgoingError extends TypeError {
 export function malformed(what: string): OutgoingError {
   return new OutgoingError('malformed', `the response is malformed: ${what}`);
 }
-
-/** Errors that went through one of the platform's streams are copies: they keep their name, but not their class. */
-export function isOutgoingError(error: unknown): boolean {
-  return error instanceof Error && error.name === 'OutgoingError';
-}

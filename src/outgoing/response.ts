@@ -1,9 +1,8 @@
 /** What was read from a connection, as the platform's `Response`. */
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createGunzip } from 'node:zlib';
+import type { ChunkSource } from '../git/wire/byte-reader.ts';
+import { gunzipped } from '../git/zlib/gunzip.ts';
 import type { ExchangedResponse } from './exchange.ts';
-import { isOutgoingError, malformed } from './outgoing-error.ts';
+import { malformed } from './outgoing-error.ts';
 
 /** Of the connection, not of the response (RFC 9110, section 7.6.1). */
 const CONNECTION_FIELDS = ['Connection', 'Keep-Alive', 'Transfer-Encoding', 'Upgrade', 'Trailer'];
@@ -23,37 +22,36 @@ export function toResponse({ head, body }: ExchangedResponse): Response {
   }
   headers.delete('Content-Encoding');
   headers.delete('Content-Length');
-  return new Response(gunzipped(encoded), { status, statusText, headers });
+  return new Response(inflated(encoded), { status, statusText, headers });
 }
 
-/**
- * Uses Node's decoder, which waits for its reader. The platform's DecompressionStream inflates all input at once, and a
- * small body could fill the memory.
- */
-function gunzipped(encoded: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+/** A pipe that is inflated no further than it is read. */
+function inflated(encoded: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const { readable, writable } = new IdentityTransformStream();
-  const writer = writable.getWriter();
-  const decoding = pipeline(Readable.from(chunksOf(encoded)), createGunzip(), async (decoded) => {
-    for await (const chunk of decoded) await writer.write(chunk as Uint8Array);
-  });
-  decoding
-    .then(
-      () => writer.close(),
-      (error: unknown) => writer.abort(isOutgoingError(error) ? error : malformed('its compressed body')),
-    )
-    .catch(() => {});
+  const source = gunzipped(chunksOf(encoded), () => malformed('its compressed body'));
+  void pump(source, writable.getWriter());
   return readable;
 }
 
-async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const reader = body.getReader({ mode: 'byob' });
+async function pump(source: ChunkSource, writer: WritableStreamDefaultWriter<Uint8Array>): Promise<void> {
   try {
-    for (;;) {
-      const { value } = await reader.readAtLeast(1, new Uint8Array(READ_BYTES));
-      if (value === undefined || value.byteLength === 0) return;
-      yield value;
+    for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
+      await writer.write(chunk);
     }
-  } finally {
-    await reader.cancel().catch(() => {});
+    await writer.close();
+  } catch (error) {
+    await source.cancel();
+    await writer.abort(error).catch(() => {});
   }
+}
+
+function chunksOf(body: ReadableStream<Uint8Array>): ChunkSource {
+  const reader = body.getReader({ mode: 'byob' });
+  return {
+    async read() {
+      const { value } = await reader.readAtLeast(1, new Uint8Array(READ_BYTES));
+      return value === undefined || value.byteLength === 0 ? null : value;
+    },
+    cancel: () => reader.cancel().catch(() => {}),
+  };
 }

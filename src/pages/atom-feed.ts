@@ -4,7 +4,7 @@
  * Ids depend only on the hash, so that a feed reader recognises an entry even if the service's address has changed.
  */
 import { createHash } from 'node:crypto';
-import type { PullRequestView } from '../durable/pull-request.ts';
+import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent } from '../durable/pull-request/history.ts';
 import { eventTitle, eventUrl, isoTime, pullRequestName, pullRequestPath } from './pull-request-page.ts';
 

@@ -114,6 +114,7 @@ const BOT_PROBLEMS: Readonly<Record<TokenProblem, string>> = {
   'no-write:issue': 'has not allowed the bot’s token to write: comments and issues fail',
   'no-read:user': 'has not allowed the bot’s token to read its own name: pushes fail',
   'no-read:notification': 'has not allowed the bot’s token to hear of comments and merges',
+  'public-only': 'has not allowed the bot’s token to hear of comments and merges',
 };
 
 function botProblem({ hostName, problem }: BotProblem): Html {

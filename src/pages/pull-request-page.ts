@@ -4,7 +4,7 @@
  */
 import { html } from 'hono/html';
 import { repositoryPath } from '../config/hosts.ts';
-import type { PullRequestView } from '../durable/pull-request.ts';
+import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import type { Html, Page } from './layout.ts';

@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { HostConfig } from '../config/hosts.ts';
 import type { PullRequestState } from '../durable/pull-request/history.ts';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { fullName, type RepositoryName } from '../repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import { type Contribution, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';

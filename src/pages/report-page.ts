@@ -7,7 +7,7 @@ import {
   type ModerationState,
   REPORT_LIFE_MS,
   type Standing,
-} from '../identity/moderation.ts';
+} from '../durable/identity/moderation.ts';
 import type { Html, Page } from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';

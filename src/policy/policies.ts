@@ -11,16 +11,16 @@ import { openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
 import type { RepositoryHost } from '../host/code-host.ts';
 import { openRepositories } from '../host/open.ts';
-import { HostError } from '../host/host-error.ts';
-import type { RepositoryName } from '../host/repository-name.ts';
+import { HostError } from '../host-error.ts';
+import type { RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
-import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
-import { lastKnownPlaces } from '../open-last-known.ts';
+import { LastKnown, type LastKnownPlaces } from '../isolate/last-known.ts';
+import { lastKnownPlaces } from '../isolate/open-last-known.ts';
 import { OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
-/** A slow host is no reason to refuse a contribution; the client has to wait for the host anyway. */
+/** Long, because a slow host is no reason to refuse a contribution, and the client has to wait for the host anyway. */
 const PATIENCE_MS = 20_000;
 
 /** The requests to the host. */
@@ -36,13 +36,11 @@ export class Policies {
   readonly #host: PolicyHost;
   readonly #place: Place;
   readonly #lastKnown: LastKnown;
-  readonly #memory: LastKnownPlaces['memory'];
 
   constructor(host: PolicyHost, place: Place, places: LastKnownPlaces) {
     this.#host = host;
     this.#place = place;
     this.#lastKnown = new LastKnown(places);
-    this.#memory = places.memory;
   }
 
   /** @param mayAsk whether the host may be asked if necessary. If not, it counts as not answering. Never rejects. */
@@ -59,7 +57,7 @@ export class Policies {
       },
     });
     // People who are refused for this reason are told to retry, and may do so immediately.
-    if (policy === undefined) this.#memory.delete(name);
+    if (policy === undefined) this.#lastKnown.forget(name);
     return policy;
   }
 
@@ -79,18 +77,15 @@ export class Policies {
   }
 }
 
-/** One for the isolate. */
-const memory: LastKnownPlaces['memory'] = new Map();
-
 export function openPolicies(
-  env: Pick<Env, 'LAST_KNOWN' | 'HOST_ACCOUNTS'>,
+  env: Pick<Env, 'LAST_KNOWN' | 'HOST_ACCOUNTS' | 'GUARD'>,
   config: Config,
   host: HostConfig,
   logger: Logger,
   http: Http,
 ): Policies {
   const repositories = openRepositories(openHostAccess(env, config, host, http));
-  const places = lastKnownPlaces(env, config, memory, (error) =>
+  const places = lastKnownPlaces(env, config, (error) =>
     logger.warn('a policy could not be read', { error }),
   );
   return new Policies(repositories, host, places);

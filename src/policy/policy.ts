@@ -8,7 +8,7 @@
  */
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
-import { fullName, type RepositoryName } from '../host/repository-name.ts';
+import { fullName, type RepositoryName } from '../repository-name.ts';
 
 export const POLICY_PATH = '.gitveil.yml';
 

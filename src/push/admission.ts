@@ -1,25 +1,37 @@
 /**
- * Whether a push is accepted (contract, 4.6): first the panic switch, then the limits of its address and what is left
- * to the bot account, then its work.
+ * Whether a push is accepted (contract, 4.6): before its pack is read, the panic switch and the limit of pushes; before
+ * the host is asked, a place of its address; before the first write there, what is left to the bot account.
  *
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
-import type { TrackedPullRequest } from '../guard/tracked-pull-request.ts';
+import type { TrackedPullRequest } from '../durable/guard/tracked-pull-request.ts';
 import { RateLimitError } from '../host/account/rate-limit.ts';
 import { Refusal } from './reply/refusal.ts';
 
 export interface Admission {
+  /** Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects. */
+  enter(): Promise<Refusal | null>;
   /**
-   * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
-   * @param mayOpen whether it may open a pull request.
+   * Takes one of the pull requests that an address may open within an hour. Called before the host is asked anything.
+   * @param pushHash one that is repeated keeps the place that it has. @throws Refusal if there is none left.
    */
-  enter(mayOpen: boolean): Promise<Refusal | null>;
+  reserve(pushHash: string): Promise<Place>;
   /**
-   * Takes one of the pull requests that an address may open within an hour. Called before the work that opens it.
-   * @param key of the pull request to be opened. A repeated push has the same key, and takes no second place.
-   * @throws Refusal if there is none left.
+   * Counts a look-up of a pr_hash that is not listed: before the host is asked, which may know it.
+   * @throws Refusal if the client has looked up too many.
    */
-  reserve(key: string): Promise<Place>;
+  lookUp(): Promise<void>;
+  /**
+   * Takes what the push may do in the name of the bot account, when its client's limits allow it, and before the first
+   * write at the host. @param creates whether it opens a pull request.
+   * @throws Refusal if the host is to be left alone, or others come first.
+   */
+  takeShare(creates: boolean): Promise<void>;
+  /**
+   * Takes what it costs to fork a repository: it counts as something created, whatever becomes of the push.
+   * @throws Refusal if the client has had too many, or the account has too little left.
+   */
+  takeFork(): Promise<void>;
   /** The push has ended. Gives back to the bot account what it was to create and has not. Never rejects. */
   leave(): Promise<void>;
 }
@@ -49,7 +61,7 @@ export function heldBack(hostName: string, pauseMs: number): Refusal {
   const cause = new RateLimitError(hostName, pauseMs);
   return new Refusal(
     'the code host asks to wait',
-    [cause.publicMessage, 'Nothing was sent to it. Push again after that.'],
+    [cause.publicMessage, 'Nothing was changed there. Push again after that.'],
     { cause },
   );
 }
@@ -66,9 +78,23 @@ export const rateLimited = (most: number, whose: string): Refusal =>
 export const tooManyPushes = (explanation: string): Refusal =>
   new Refusal('too many pushes', [explanation], { outcome: 'rate-limited' });
 
+/** @param explanation which limit, and how long to wait. */
+export const tooManyLookUps = (explanation: string): Refusal =>
+  new Refusal('too many look-ups', [explanation], { outcome: 'rate-limited' });
+
+/** @param explanation which limit, and how long to wait. */
+export const tooManyForks = (explanation: string): Refusal =>
+  new Refusal('too many forks', [explanation, 'Nothing was changed.'], { outcome: 'rate-limited' });
+
 /** @param explanation why, and how long to wait. */
 export const othersFirst = (explanation: string): Refusal =>
-  new Refusal('the bot account has little left', [explanation, 'Nothing was sent.'], {
+  new Refusal('the bot account has little left', [explanation, 'Nothing was changed.'], {
+    outcome: 'rate-limited',
+  });
+
+/** What is left to the bot account is not known. @param explanation how long to wait. */
+export const unchecked = (explanation: string): Refusal =>
+  new Refusal('the service cannot check its limits', [explanation, 'Nothing was changed.'], {
     outcome: 'rate-limited',
   });
 

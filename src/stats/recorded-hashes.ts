@@ -1,10 +1,11 @@
 /**
- * Which pr_hashes a push has recorded, in D1: so that a page for a made-up hash, or a push that names one, wakes no
- * object, which on one machine would leave a file. The objects' outboxes add to it some milliseconds after the push. A
- * pull request that is older than the list enters it with its next push or event. Schema: migrations/.
+ * The list of pr_hashes that a push has recorded, in D1. Because of it, a page for a made-up hash, or a push that names
+ * one, wakes no object, which on one machine would leave a file. The objects' outboxes add to it some milliseconds
+ * after the push. A pull request that is older than the list enters it with its next push or event. Schema:
+ * migrations/.
  */
 import type { Logger } from '../log.ts';
-import { within } from '../within.ts';
+import { within } from '../isolate/within.ts';
 
 /** Pushes and pages wait for the list: a slow answer counts as none. */
 const PATIENCE_MS = 3_000;

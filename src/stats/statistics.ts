@@ -1,9 +1,9 @@
 /** The ledger's numbers for the public: a few seconds old at most, or the last known ones. */
 import type { Config } from '../config.ts';
 import type { Env } from '../env.ts';
-import { LastKnown, type LastKnownPlaces } from '../last-known.ts';
+import { LastKnown } from '../isolate/last-known.ts';
 import type { Logger } from '../log.ts';
-import { lastKnownPlaces } from '../open-last-known.ts';
+import { lastKnownPlaces } from '../isolate/open-last-known.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import {
   countedOwner,
@@ -61,9 +61,6 @@ export class Statistics {
   }
 }
 
-/** One for the isolate. */
-const memory: LastKnownPlaces['memory'] = new Map();
-
 /** One for each configuration, of which an isolate has one: opening it costs more than an answer from memory. */
 const opened = new WeakMap<Config, LastKnown>();
 
@@ -75,5 +72,5 @@ export function openStatistics(env: Env, config: Config, logger: Logger, http: H
 
 function openLastKnown(env: Env, config: Config, logger: Logger): LastKnown {
   const onFailure = (error: unknown) => logger.warn('the ledger does not answer', { error });
-  return new LastKnown(lastKnownPlaces(env, config, memory, onFailure));
+  return new LastKnown(lastKnownPlaces(env, config, onFailure));
 }

@@ -1,5 +1,5 @@
 /**
- * The pictures in README.md. `UPDATE_SCREENSHOTS=1` takes them again; without it, only their files are looked for, so
+ * The pictures in the documents. `UPDATE_SCREENSHOTS=1` takes them again; without it, only their files are looked for, so
  * that a run of the tests changes no tracked file.
  */
 import { readFile, stat } from 'node:fs/promises';
@@ -57,7 +57,11 @@ describe.runIf(process.env['UPDATE_SCREENSHOTS'])('taken again', () => {
   });
 });
 
-it.each([REMOTE_PAGE, CHANGE, PULL_REQUEST])('README.md shows %s', async (path) => {
-  expect(await readFile(join(ROOT, 'README.md'), 'utf8')).toContain(`](${path})`);
+it.each([
+  ['docs/privacy.md', REMOTE_PAGE],
+  ['docs/privacy.md', CHANGE],
+  ['docs/maintainers.md', PULL_REQUEST],
+])('%s shows %s', async (document, path) => {
+  expect(await readFile(join(ROOT, document), 'utf8')).toContain(`](${path.replace('docs/', '')})`);
   expect((await stat(join(ROOT, path))).size).toBeGreaterThan(10_000);
 });

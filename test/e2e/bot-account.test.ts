@@ -2,16 +2,17 @@
 import { describe, expect, it } from 'vitest';
 import { SUSPENDED_REST } from '../../sandbox/known-answers.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { comment, speak } from './support/speak.ts';
 import { useTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: { ...OPERATOR, LIMIT_CREATIONS: '15/1h' } });
+const bed = useTestBed({ env: { ...OPERATOR, ...LIVE_METRICS, LIMIT_CREATIONS: '40/1h' } });
 
 /** The lines of these series. */
 async function metrics(name: RegExp): Promise<string[]> {
-  const response = await fetch(`${bed.service.url}/metrics`, { headers: { Accept: 'text/plain' } });
-  return (await response.text()).split('\n').filter((line) => !line.startsWith('#') && name.test(line));
+  const lines = (await readMetrics(bed.service)).split('\n');
+  return lines.filter((line) => !line.startsWith('#') && name.test(line));
 }
 
 const creationsLeft = async () => Number((await metrics(/_creations_left\{/))[0]?.split(' ').at(-1));
@@ -28,12 +29,12 @@ describe('when little is left of what the account may create', () => {
     await clone.commit();
     await clone.push('-o', 'preview', 'origin', 'HEAD');
     await clone.push('-o', 'base=nowhere', 'origin', 'HEAD');
-    await expect.poll(creationsLeft).toBe(14);
+    await expect.poll(creationsLeft).toBe(39);
 
-    for (let time = 0; time < 11; time++) {
+    for (let time = 0; time < 31; time++) {
       expect((await comment(bed, person, `${upstream.fullName}/issues/1`, `Words ${time}`)).status).toBe(200);
     }
-    expect(await creationsLeft()).toBe(3);
+    expect(await creationsLeft()).toBe(8);
     const refused = await comment(bed, person, `${upstream.fullName}/issues/1`, 'More');
     expect(refused.status).toBe(429);
     expect(refused.body['error']).toMatch(/ lets the bot account do only so much, .*try again in 3\d{3} s$/);
@@ -50,7 +51,8 @@ describe('when little is left of what the account may create', () => {
     const other = await bed.person().clone(upstream.url);
     await other.commit();
     await expectAccepted(bed, { upstream, clone: other }, await other.push());
-    expect(await creationsLeft()).toBe(2);
+    // A pull request, and the fork for it.
+    expect(await creationsLeft()).toBe(6);
   });
 
   it('shows what is left of the calls, too', async () => {

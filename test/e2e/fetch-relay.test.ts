@@ -174,6 +174,53 @@ describe('upload-pack', () => {
     expectPack(await ask(upstream, bed.person(), body, sent));
   });
 
+  it('tells a client of another object format so', async () => {
+    const upstream = await bed.createUpstream();
+    const body = Buffer.from('0014command=ls-refs\n0019object-format=sha256\n0000');
+    const answer = await ask(upstream, bed.person(), body, { 'Git-Protocol': 'version=2' });
+    expect(answer.status).toBe(200);
+    expect(answer.body.toString()).toBe('003aERR Mismatched object format: only sha1 is supported.\n');
+  });
+
+  /** Byte for byte what Git 2.30.2 sends, as 2.28 to 2.31 do: `object-format` comes first, and not every line has an end. */
+  it.each<[what: string, lines: (tip: string) => string, answer: RegExp]>([
+    [
+      'the list of refs',
+      () =>
+        '0014command=ls-refs\n0014agent=git/2.30.20016object-format=sha10001' +
+        '0009peel\n000csymrefs\n0014ref-prefix HEAD\n001bref-prefix refs/heads/\n001aref-prefix refs/tags/\n0000',
+      /^[0-9a-f]{4}[0-9a-f]{40} HEAD symref-target:refs\/heads\/main\n/,
+    ],
+    [
+      'a clone',
+      (tip) =>
+        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
+        `000dthin-pack000fno-progress000dofs-delta0032want ${tip}\n0032want ${tip}\n0009done\n0000`,
+      /^000dpackfile\n[^]*PACK/,
+    ],
+    [
+      'a round of a fetch',
+      (tip) =>
+        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
+        `000dthin-pack000fno-progress000finclude-tag000dofs-delta0032want ${tip}\n0032have ${'1'.repeat(40)}\n0000`,
+      /^0014acknowledgments\n0008NAK\n0000$/,
+    ],
+    [
+      'a shallow clone without files',
+      (tip) =>
+        '0016object-format=sha10011command=fetch0014agent=git/2.30.20001' +
+        '000dthin-pack000fno-progress000finclude-tag000dofs-delta001bdeepen-since 15779032550014filter blob:none' +
+        `0032want ${tip}\n0032want ${tip}\n0009done\n0000`,
+      /^[^]*000dpackfile\n[^]*PACK/,
+    ],
+  ])('takes from Git 2.30 %s', async (_, lines, expected) => {
+    const upstream = await bed.createUpstream();
+    const body = Buffer.from(lines(await upstream.tip()));
+    const answer = await ask(upstream, bed.person(), body, { 'Git-Protocol': 'version=2' });
+    expect(answer.status).toBe(200);
+    expect(answer.body.toString('latin1')).toMatch(expected);
+  });
+
   it('passes the host’s status and words on', async () => {
     const upstream = await bed.createUpstream();
     bed.sandbox.faults.inject({ path: /git-upload-pack$/, answer: { status: 503, body: 'busy\n' } });

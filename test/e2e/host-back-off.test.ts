@@ -6,10 +6,11 @@ import { describe, expect, it } from 'vitest';
 import { SECONDARY_LIMIT } from '../../sandbox/known-answers.ts';
 import { contribute, expectRefused } from './support/contribution.ts';
 import { withWork } from './support/failing-host.ts';
+import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { speak } from './support/speak.ts';
 import { useTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useTestBed({ env: LIVE_METRICS });
 
 /** What left in the name of the account. */
 const callsOfTheBot = () => bed.host.requests.filter(({ headers }) => headers['authorization'] !== undefined);
@@ -46,7 +47,6 @@ describe('a secondary limit without any header', () => {
     expect(badge.status).toBe(200);
     await person.clone(upstream.url);
     expect(callsOfTheBot()).toHaveLength(before);
-    const metrics = await fetch(`${bed.service.url}/metrics`, { headers: { Accept: 'text/plain' } });
-    expect(await metrics.text()).toMatch(/^gitveil_host_pauses_total\{status="403"\} 1$/m);
+    expect(await readMetrics(bed.service)).toMatch(/^gitveil_host_pauses_total\{status="403"\} 1$/m);
   });
 });

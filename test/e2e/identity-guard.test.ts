@@ -43,6 +43,23 @@ describe('a name or an address in a message', () => {
     expect(remoteLines(pushed).join('\n')).toContain(`message of "Fix typo": ${trailer}`);
   });
 
+  it('is no news in a line that upstream has, also if the client sends the whole file', async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    const lines = (last: string) => `Our people:\n${person.authorName}\n${last}\n`;
+    await upstream.grow({ files: { 'docs/AUTHORS': lines('and others') } });
+    const clone = await person.clone(upstream.url);
+    await clone.commit({ files: { 'docs/AUTHORS': lines('and many others') } });
+    bed.tripwire.tolerate('upstream names the person', ({ secret }) =>
+      ['name', 'word'].includes(secret.kind),
+    );
+    const pushed = await clone.tryGit('-c', 'pack.window=0', 'push', 'origin', 'HEAD:topic');
+    await expectAccepted(bed, { clone, upstream }, pushed);
+    await clone.commit({ files: { 'docs/AUTHORS': lines(`and ${person.authorName} again`) } });
+    const refused = await clone.tryGit('-c', 'pack.window=0', 'push', 'origin', 'HEAD:topic');
+    expect(refused.stderr).toContain('your name would become public');
+  });
+
   it.each<[string, (person: Person) => string]>([
     ['in other cases', ({ authorName }) => `By ${authorName.toUpperCase()}.`],
     ['with another sign between its words', ({ authorName }) => `see ${authorName.replace(' ', '_')}/notes`],

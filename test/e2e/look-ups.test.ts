@@ -12,7 +12,7 @@ const LOOK_UPS = 100;
 const MADE_UP = 'feedfeedfeed';
 
 const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-look-ups-'));
-const bed = useTestBed({ stateDir });
+const bed = useTestBed({ stateDir, env: { LIMIT_LOOKUPS: '3/1h' } });
 
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
@@ -83,6 +83,20 @@ describe('made-up hashes', () => {
   });
 });
 
+it('a client that has withdrawn too many of them is told so, and the host is not asked any more', async () => {
+  const { upstream, clone } = await contribute(bed);
+  await clone.commit();
+  const asked = async (index: number, reason: string): Promise<number> => {
+    const before = bed.host.requests.length;
+    const withdrawal = await clone.push('-o', `pr-hash=${hashOf(index)}`, 'origin', ':main');
+    await expectRefused(bed, upstream, withdrawal, reason);
+    return bed.host.requests.slice(before).filter(({ path }) => path.startsWith('/api/')).length;
+  };
+  for (const index of [1, 2, 3])
+    expect(await asked(index, 'there is no such pull request')).toBeGreaterThan(0);
+  for (const index of [4, 5]) expect(await asked(index, 'too many look-ups')).toBe(0);
+});
+
 it('a pull request that is older than the list of hashes is updated, listed by that, and withdrawn', async () => {
   const contribution = await contribute(bed);
   const { upstream, clone } = contribution;
@@ -97,8 +111,15 @@ it('a pull request that is older than the list of hashes is updated, listed by t
   const option = `pr-hash=${banner.prHash}`;
   const updated = await expectAccepted(bed, contribution, await clone.push('-o', option, 'origin', 'HEAD'));
   expect(updated.banner.prHash).toBe(banner.prHash);
+  // The update has taken none of the five that a client may open.
+  for (const index of [2, 3, 4, 5]) {
+    await clone.commit();
+    const opened = await clone.push('origin', `HEAD:other-${index}`);
+    expect(opened.code, opened.stderr).toBe(0);
+  }
   emptyList();
   const withdrawn = await clone.push('-o', option, 'origin', ':main');
   expect(withdrawn.code, withdrawn.stderr).toBe(0);
-  expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+  const states = (await bed.host.pulls(upstream)).map(({ state }) => state);
+  expect(states.toSorted()).toEqual(['closed', 'open', 'open', 'open', 'open']);
 });

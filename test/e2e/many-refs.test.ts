@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { MAX_REFS } from '../../src/git/protocol-v2.ts';
+import { MAX_REFS } from '../../src/git/wire/protocol-v2.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';

@@ -1,15 +1,15 @@
 /** What an operator sees of real pushes, comments and host calls. */
 import { expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
+import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { speak } from './support/speak.ts';
 import { useTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed();
+const bed = useTestBed({ env: LIVE_METRICS });
 
 /** The sum of the series of a name whose labels match. */
 async function sum(name: string, labels = /./): Promise<number> {
-  const response = await fetch(`${bed.service.url}/metrics`, { headers: { Accept: 'text/plain' } });
-  const lines = (await response.text()).split('\n').filter((line) => line.startsWith(`${name}{`));
+  const lines = (await readMetrics(bed.service)).split('\n').filter((line) => line.startsWith(`${name}{`));
   return lines
     .filter((line) => labels.test(line))
     .reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
@@ -32,7 +32,7 @@ it('counts pushes, issues and what they ask of the host, by outcome and status',
   await expect
     .poll(() => sum('gitveil_outgoing_requests_total', /"notifications",status="200"/))
     .toBeGreaterThan(0);
-  const json = async () => (await fetch(`${bed.service.url}/metrics`)).json();
+  const json = async () => JSON.parse(await readMetrics(bed.service, 'application/json')) as unknown;
   await expect.poll(json).toEqual({
     memory: {
       alloc: expect.any(Number) as number,

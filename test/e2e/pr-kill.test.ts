@@ -38,6 +38,8 @@ async function start(port: number): Promise<Service> {
       HOSTING_API_URL: sandbox.apiUrl,
       HOSTING_TOKEN: sandbox.botToken,
       NOTIFY_BASE_URL: sandbox.notifyUrl,
+      // Many kills open more than the usual limit allows in a minute.
+      LIMIT_CREATIONS: '10000/1h',
     },
     port,
     stateDir,

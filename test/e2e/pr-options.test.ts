@@ -1,5 +1,7 @@
 /** Push options that say what the pull request is to be, and the warning about names in messages. */
 import { describe, expect, it } from 'vitest';
+import { tell } from './shapes/shape.ts';
+import { SQUASHES } from './shapes/squashes.ts';
 import { readRef } from '../../sandbox/bare-repository.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { parseCommit, readHistory, readObjects } from './support/objects.ts';
@@ -70,6 +72,8 @@ describe('title, description and base', () => {
 });
 
 describe('squash', () => {
+  tell(SQUASHES, bed);
+
   it('makes one commit of all new ones: the last files and words, on upstream', async () => {
     const { clone, upstream } = await contribute(bed);
     for (const message of ['One\n', 'Two\n', 'Three\n\nBody.\n']) await clone.commit({ message });
@@ -80,16 +84,6 @@ describe('squash', () => {
     expect(commits).toHaveLength(1);
     expect(commits[0]).toMatchObject({ parents: [await upstream.tip()], tree: await clone.tree() });
     expect(commits[0]?.message.toString()).toBe('Three\n\nBody.\n');
-  });
-
-  it('takes its words from the options', async () => {
-    const { clone, upstream } = await contribute(bed);
-    for (const message of ['One\n', 'Two\n\nNotes.\n']) await clone.commit({ message });
-    const options = ['-o', 'squash', '-o', 'title=All of it', '-o', 'description=At once.'];
-    expect((await clone.push(...options, 'origin', 'HEAD:topic')).code).toBe(0);
-    const { headSha } = await bed.host.onlyPull(upstream);
-    const [commit] = await readHistory(bed.host.forkPath(upstream) as string, headSha, '^main');
-    expect(commit?.message.toString()).toBe('All of it\n\nAt once.\n');
   });
 
   it('takes a history with a merge of upstream in it: the result stands on what was merged', async () => {

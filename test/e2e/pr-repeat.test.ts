@@ -50,9 +50,8 @@ describe('the same push again', () => {
   it('after a line that broke in the middle of the pack is not held up', async () => {
     const contribution = await withCommit();
     const connection = await pushByHand(contribution, 0.6);
-    const lookUp = new RegExp(`/repos/${contribution.upstream.fullName}$`);
-    await expect.poll(() => bed.host.requestsFor(contribution.upstream, 'GET', lookUp)).not.toHaveLength(0);
     connection.vanish();
+    await expect.poll(() => bed.logLines.at(-1)).toMatch(/push refused/);
     await expect.poll(async () => (await again(contribution)).code).toBe(0);
     await bed.host.onlyPull(contribution.upstream);
   });

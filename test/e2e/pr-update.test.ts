@@ -1,49 +1,19 @@
 /** What an update keeps of its pull request: the ids of commits that were there, and nobody else's work in between. */
 import { describe, expect, it } from 'vitest';
-import { contribute, expectAccepted } from './support/contribution.ts';
+import { tell } from './shapes/shape.ts';
+import { nextSecond, opened, UPDATES } from './shapes/updates.ts';
+import { expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
 
-const thisSecond = () => Math.floor(Date.now() / 1000);
-
-/** Commits have dates of whole seconds: after this, what is new would get another one. */
-async function nextSecond(): Promise<void> {
-  const now = thisSecond();
-  await expect.poll(thisSecond).toBeGreaterThan(now);
-}
-
-/** An open pull request of two commits, and what updates it. */
-async function opened() {
-  const contribution = await contribute(bed);
-  const { clone } = contribution;
-  for (const message of ['One\n', 'Two\n']) await clone.commit({ message });
-  const first = await expectAccepted(bed, contribution, await clone.push());
-  const option = `pr-hash=${first.banner.prHash}`;
-  const update = (from = clone) => from.push('-f', '-o', option, 'origin', 'HEAD:topic');
-  return { ...contribution, first, update };
-}
-
-const ids = (commits: readonly { readonly oid: string }[]) => commits.map(({ oid }) => oid);
-
 describe('an update', () => {
-  it('keeps the ids of the commits that the pull request had', async () => {
-    const { clone, upstream, first, update } = await opened();
-    await nextSecond();
-    await clone.commit({ message: 'Three\n' });
-    const second = await expectAccepted(bed, { upstream, clone }, await update());
-    expect(ids(second.commits).slice(0, 2)).toEqual(ids(first.commits));
-    await nextSecond();
-    await clone.git('commit', '--quiet', '--amend', '--message=Four');
-    const third = await expectAccepted(bed, { upstream, clone }, await update());
-    expect(ids(third.commits).slice(0, 2)).toEqual(ids(first.commits));
-    expect(third.pull.headSha).not.toBe(second.pull.headSha);
-  });
+  tell(UPDATES, bed);
 
   it('with nothing new sends nothing', async () => {
-    const { upstream, first, update } = await opened();
+    const { upstream, first, update } = await opened(bed);
     await nextSecond();
     const pushed = await update();
     expect(bannerOf(pushed).prUrl).toBe(first.pull.url);
@@ -54,7 +24,7 @@ describe('an update', () => {
 
 describe('two updates at once', () => {
   it('end with one that wins, and one that is told to push again', async () => {
-    const { upstream, first, update } = await opened();
+    const { upstream, first, update } = await opened(bed);
     const clones = await Promise.all([1, 2].map(() => bed.person().clone(upstream.url)));
     await Promise.all(clones.map((clone) => clone.commit()));
     const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
@@ -75,7 +45,7 @@ describe('two updates at once', () => {
   });
 
   it('are told apart by the host when the service cannot', async () => {
-    const { clone, upstream, first, update } = await opened();
+    const { clone, upstream, first, update } = await opened(bed);
     await clone.commit();
     const receivePath = new RegExp(`/${upstream.name}\\.git/git-receive-pack$`);
     bed.sandbox.faults.inject({ method: 'POST', path: receivePath, delayMs: 1_000 });
@@ -97,7 +67,7 @@ describe('two updates at once', () => {
   });
 
   it('leave the pull request free when one of them has failed', async () => {
-    const { clone, upstream, first, update } = await opened();
+    const { clone, upstream, first, update } = await opened(bed);
     await clone.commit();
     const answer = { status: 500 };
     bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls$/, times: ALWAYS, answer });

@@ -196,6 +196,19 @@ describe('push options', () => {
     await expectRefused(bed, upstream, await clone.push(...args, 'origin', 'HEAD:topic'), /pr-hash/);
     expect(bed.host.requestsFor(upstream, 'POST', /forks|receive-pack/)).toEqual([]);
   });
+
+  it('that nearly are one of ours are refused before anything is done, so "previw" publishes nothing', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push('-o', 'previw', 'origin', 'HEAD:topic');
+    await expectRefused(
+      bed,
+      upstream,
+      pushed,
+      'push option "previw" is unknown: did you mean preview? Correct it or leave it out',
+    );
+    expect(bed.host.requestsFor(upstream, 'POST', /forks|receive-pack|pulls/)).toEqual([]);
+  });
 });
 
 describe('a client', () => {

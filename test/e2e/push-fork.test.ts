@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
 import { gitIn } from './support/objects.ts';
-import { remoteLines } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed({ forkDelayMs: 300 });
@@ -232,6 +231,47 @@ describe('the fork', () => {
     expect(forkRequests(upstream)).toHaveLength(2);
   });
 
+  it.each([
+    ['404', 404, 'Repository not found'],
+    ['the 403 of Gitea', 403, 'Push to create is not enabled for users.'],
+    ['the 500 of Forgejo', 500, ''],
+  ])('that was deleted by hand is made anew, also if Git is answered with %s', async (_, status, body) => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-receive-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, answer: { status, body } });
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
+  it('that was deleted by hand is made anew, also if it cannot be listed', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'release', from: 'main' });
+    await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-upload-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, times: 3, answer: { status: 500 } });
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:refs/for/release'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
+  it('is forgotten when it cannot be used, and stays as it is', async () => {
+    const contribution = await contributeAgain();
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'release', from: 'main' });
+    const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-upload-pack$`);
+    bed.sandbox.faults.inject({ method: 'POST', path, times: 3, answer: { status: 500 } });
+    await clone.commit();
+    const failed = await clone.push('origin', 'HEAD:refs/for/release');
+    expect(failed.stderr).toContain('push rejected: the fork could not be made');
+    expect(forkRequests(upstream)).toHaveLength(1);
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:refs/for/release'));
+    expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
   it('that was renamed by hand is found by the next push', async () => {
     const contribution = await contributeAgain();
     const { clone, upstream } = contribution;
@@ -241,15 +281,11 @@ describe('the fork', () => {
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'), { fork });
   });
 
-  it('that was deleted fails a push too large to be kept, which is told that the next one will do', async () => {
+  it('that was deleted by hand is made anew, also for a large push', async () => {
     const contribution = await contributeAgain();
     const { clone, upstream } = contribution;
     await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
     await clone.commit({ files: { large: randomBytes(3_000_000) } });
-    const failed = await clone.push('origin', 'HEAD:again');
-    expect(failed.code).toBe(1);
-    expect(failed.stderr).toContain('push rejected: the fork is gone');
-    expect(remoteLines(failed).join('\n')).toContain('Push again: the service creates a new one.');
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
   });
 

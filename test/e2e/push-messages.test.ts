@@ -2,6 +2,8 @@
  * Messages are kept byte for byte, but for ids of the push's own commits; people get to read them in the pull request.
  */
 import { describe, expect, it } from 'vitest';
+import { keepsMessage, MENTIONS, MESSAGES } from './shapes/messages.ts';
+import { tell } from './shapes/shape.ts';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { readHistory } from './support/objects.ts';
 import { bannerOf } from './support/push-output.ts';
@@ -9,7 +11,6 @@ import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
 
-const latin1 = (text: string) => Buffer.from(text, 'latin1');
 /** "件名" (subject) and "本文" (text) in Shift_JIS; the second byte of 本 is outside ASCII, that of 文 is 0xb6. */
 const SHIFT_JIS = Buffer.from('8c8f96bc0a0a967b95b60a', 'hex');
 
@@ -38,27 +39,9 @@ describe('a message', () => {
       'Ti\u0001tle\u001b[31m',
       'Te\u0007xt',
     ],
-  ])('%s is kept', async (_, message, title, body) => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    // `git commit` itself would repair some of them.
-    const [tree, parent] = [await clone.tree(), await clone.git('rev-parse', 'HEAD')];
-    const tip = await clone.commitObject({ tree, parents: [parent], message });
-    const pushed = await clone.push('origin', `${tip}:refs/heads/topic`);
-    const { pull } = await expectAccepted(bed, contribution, pushed, { tip });
-    expect([pull.title, pull.body ?? '']).toEqual([title, body]);
-  });
+  ])('%s is kept', (_, message, title, body) => keepsMessage(bed, message, title, body));
 
-  it('in Latin-1 keeps its bytes and its encoding header, and is decoded for the pull request', async () => {
-    const contribution = await contribute(bed);
-    const { clone } = contribution;
-    await clone.git('config', 'i18n.commitEncoding', 'ISO-8859-1');
-    await clone.commit({ message: latin1('Größe ändern\n\nMit Öl.\n') });
-    const { pull, commits } = await expectAccepted(bed, contribution, await clone.push());
-    expect(commits[0]?.headers).toContainEqual(['encoding', 'ISO-8859-1']);
-    expect(commits[0]?.message.equals(latin1('Größe ändern\n\nMit Öl.\n'))).toBe(true);
-    expect([pull.title, pull.body]).toEqual(['Größe ändern', 'Mit Öl.']);
-  });
+  tell(MESSAGES, bed);
 
   it('in Shift_JIS keeps its bytes and its encoding header, and is decoded for the pull request', async () => {
     const contribution = await contribute(bed);
@@ -97,15 +80,6 @@ describe('a message', () => {
     expect(pull.body).toBe(`${title}\n\nText.`);
   });
 
-  it('of 200 KB is cut in the pull request, not in the commit', async () => {
-    const contribution = await contribute(bed);
-    const message = `Title\n\n${'A line of text that is repeated.\n'.repeat(6_500)}`;
-    await contribution.clone.commit({ message });
-    const { pull, commits } = await expectAccepted(bed, contribution, await contribution.clone.push());
-    expect(pull.body?.length).toBeLessThanOrEqual(65_536);
-    expect(commits[0]?.message.length).toBe(message.length);
-  });
-
   it('may name people: it is the one thing that is kept as it was written', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;
@@ -128,23 +102,7 @@ describe('a message', () => {
 });
 
 describe('a message that names a commit of the same push', () => {
-  it('by `git revert` names the new commit, and nothing else of it changes', async () => {
-    const contribution = await contribute(bed);
-    const { clone, upstream } = contribution;
-    const oid = await clone.commit({ message: 'A mistake\n' });
-    await clone.git('revert', '--no-edit', 'HEAD');
-    const pushed = await clone.push();
-    expect(pushed.code, pushed.stderr).toBe(0);
-    const [mistake, revert] = await readHistory(
-      bed.host.forkPath(upstream) as string,
-      '^main',
-      bannerOf(pushed).branch,
-    );
-    expect(revert?.message.toString()).toBe(`Revert "A mistake"\n\nThis reverts commit ${mistake?.oid}.\n`);
-    expect(mistake?.oid).not.toBe(oid);
-    const pull = await bed.host.onlyPull(upstream);
-    expect(pull.body).toBe(`This reverts commit ${mistake?.oid}.`);
-  });
+  tell(MENTIONS, bed);
 
   it('by `git cherry-pick -x` from a branch that is merged later names the new commit', async () => {
     const { clone, upstream } = await contribute(bed);
@@ -165,22 +123,5 @@ describe('a message that names a commit of the same push', () => {
       ({ message }) => /cherry picked from commit (\w+)/.exec(message.toString())?.[1],
     );
     expect(history.map(({ oid }) => oid)).toContain(named.find(Boolean));
-  });
-
-  it('in an abbreviation, a title or a description names the new commit', async () => {
-    const { clone, upstream } = await contribute(bed);
-    const oid = await clone.commit({ message: 'One\n' });
-    await clone.commit({ message: `Two, after ${oid.slice(0, 8)}\n` });
-    const options = ['-o', `title=After ${oid.slice(0, 7)}`, '-o', `description=See ${oid}`];
-    const pushed = await clone.push(...options, 'origin', 'HEAD:topic');
-    expect(pushed.code, pushed.stderr).toBe(0);
-    const [one, two] = await readHistory(
-      bed.host.forkPath(upstream) as string,
-      '^main',
-      bannerOf(pushed).branch,
-    );
-    expect(two?.message.toString()).toBe(`Two, after ${one?.oid.slice(0, 8)}\n`);
-    const pull = await bed.host.onlyPull(upstream);
-    expect(pull).toMatchObject({ title: `After ${one?.oid.slice(0, 7)}`, body: `See ${one?.oid}` });
   });
 });

@@ -1,25 +1,19 @@
 /** `-o pr-hash=…`: the same pull request again, whatever has become of it (contract, 2.7, 3.3 and 4.6). */
 import { describe, expect, it } from 'vitest';
-import { type Accepted, type Contribution, contribute, expectAccepted } from './support/contribution.ts';
+import { tell } from './shapes/shape.ts';
+import { BASES, openedOne, opensAnother } from './shapes/updates.ts';
+import { contribute, expectAccepted } from './support/contribution.ts';
 import { readHistory } from './support/objects.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
 
-/** A contribution with an open pull request of one commit. */
-async function opened(): Promise<Contribution & { first: Accepted }> {
-  const contribution = await contribute(bed);
-  await contribution.clone.commit({ message: 'First try\n' });
-  const first = await expectAccepted(bed, contribution, await contribution.clone.push());
-  return { ...contribution, first };
-}
-
 const NOTICE = /No pull request of octo\/\w+ has that pr-hash: opening a new one\./;
 
 describe('a push with a pr-hash', () => {
   it('updates the open pull request with further commits', async () => {
-    const contribution = await opened();
+    const contribution = await openedOne(bed);
     const { clone, first, upstream, person } = contribution;
     await clone.commit({ message: 'Second thoughts\n' });
     const pushed = await clone.push(
@@ -37,7 +31,7 @@ describe('a push with a pr-hash', () => {
   });
 
   it('updates it with rewritten commits: the branch is forced', async () => {
-    const contribution = await opened();
+    const contribution = await openedOne(bed);
     const { clone, first, upstream } = contribution;
     await clone.git('commit', '--quiet', '--amend', '--message=Better words');
     const pushed = await clone.push('-f', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:anything');
@@ -48,7 +42,7 @@ describe('a push with a pr-hash', () => {
   });
 
   it('updates it with nothing but another base below, after a rebase', async () => {
-    const contribution = await opened();
+    const contribution = await openedOne(bed);
     const { clone, first, upstream } = contribution;
     const tip = await upstream.grow({ count: 2 });
     await clone.git('pull', '--quiet', '--rebase', 'origin', 'main');
@@ -59,7 +53,7 @@ describe('a push with a pr-hash', () => {
   });
 
   it('works as the banner spells it', async () => {
-    const { clone, first, upstream } = await opened();
+    const { clone, first, upstream } = await openedOne(bed);
     await clone.commit();
     const [program, ...args] = first.banner.command.split(' ');
     expect(program).toBe('git');
@@ -70,7 +64,7 @@ describe('a push with a pr-hash', () => {
   });
 
   it('takes the hash in capitals', async () => {
-    const { clone, first, upstream } = await opened();
+    const { clone, first, upstream } = await openedOne(bed);
     await clone.commit();
     const option = `pr-hash=${first.banner.prHash.toUpperCase()}`;
     expect(bannerOf(await clone.push('-o', option, 'origin', 'HEAD:x')).prUrl).toBe(first.pull.url);
@@ -78,7 +72,7 @@ describe('a push with a pr-hash', () => {
   });
 
   it('works from another clone, by another person', async () => {
-    const { first, upstream } = await opened();
+    const { first, upstream } = await openedOne(bed);
     const clone = await bed.person().clone(upstream.url);
     await clone.commit();
     const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
@@ -87,23 +81,9 @@ describe('a push with a pr-hash', () => {
     expect(commits).toHaveLength(1);
   });
 
-  it.each(['closed', 'merged'])(
+  it.each(['closed', 'merged'] as const)(
     'opens a new pull request from the same branch when the old one is %s',
-    async (state) => {
-      const contribution = await opened();
-      const { clone, first, upstream } = contribution;
-      const name = { owner: upstream.owner, repo: upstream.name, number: first.pull.number };
-      if (state === 'closed') bed.sandbox.maintainer.close(name);
-      else await bed.sandbox.maintainer.merge(name);
-      await clone.commit({ message: 'Try again\n' });
-      const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
-      const second = await expectAccepted(bed, contribution, pushed);
-      expect(second.pull.number).not.toBe(first.pull.number);
-      expect(second.banner).toMatchObject({ branch: first.banner.branch, prHash: first.banner.prHash });
-      expect(second.pull.title).toBe('Try again');
-      expect((await bed.host.pulls(upstream)).map((pull) => pull.state)).toEqual(['closed', 'open']);
-      expect(remoteLines(pushed)).toContain('Your pull request is open.');
-    },
+    (state) => opensAnother(bed, state),
   );
 
   it('that nobody has opens a new pull request with a hash of its own, and says so', async () => {
@@ -118,7 +98,7 @@ describe('a push with a pr-hash', () => {
   });
 
   it('of another repository opens a new pull request here, says so, and leaves the other alone', async () => {
-    const other = await opened();
+    const other = await openedOne(bed);
     const contribution = await contribute(bed);
     await contribution.clone.commit();
     const option = `pr-hash=${other.first.banner.prHash}`;
@@ -130,7 +110,7 @@ describe('a push with a pr-hash', () => {
   });
 
   it('by two clones at once is answered to both, and leaves one pull request', async () => {
-    const { first, upstream } = await opened();
+    const { first, upstream } = await openedOne(bed);
     const clones = await Promise.all([1, 2].map(() => bed.person().clone(upstream.url)));
     await Promise.all(clones.map((clone) => clone.commit()));
     const option = `pr-hash=${first.banner.prHash}`;
@@ -143,7 +123,7 @@ describe('a push with a pr-hash', () => {
   });
 
   it('may be given twice when it is the same', async () => {
-    const { clone, first, upstream } = await opened();
+    const { clone, first, upstream } = await openedOne(bed);
     await clone.commit();
     const option = `pr-hash=${first.banner.prHash}`;
     expect((await clone.push('-o', option, '-o', option, 'origin', 'HEAD:x')).code).toBe(0);
@@ -151,7 +131,7 @@ describe('a push with a pr-hash', () => {
   });
 
   it('keeps the commits that the pull request had reachable by nobody', async () => {
-    const { clone, first, upstream } = await opened();
+    const { clone, first, upstream } = await openedOne(bed);
     await clone.git('commit', '--quiet', '--amend', '--message=Other words');
     const pushed = await clone.push('-f', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:x');
     expect(pushed.code, pushed.stderr).toBe(0);
@@ -163,7 +143,7 @@ describe('a push with a pr-hash', () => {
 
 describe('a push without a pr-hash', () => {
   it('never touches a pull request that is open', async () => {
-    const contribution = await opened();
+    const contribution = await openedOne(bed);
     const { clone, first, upstream } = contribution;
     await clone.commit();
     const pushed = await clone.push();
@@ -175,6 +155,8 @@ describe('a push without a pr-hash', () => {
 });
 
 describe('the base of a pull request that is updated', () => {
+  tell(BASES, bed);
+
   it('stays what it is, and so do the commits that it stands on, when the banner’s command is used', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -201,14 +183,5 @@ describe('the base of a pull request that is updated', () => {
       expect(second.pull).toMatchObject({ number: first.pull.number, base: 'develop' });
       expect(second.commits).toHaveLength(2);
     }
-  });
-
-  it('changes when the push names another one', async () => {
-    const contribution = await opened();
-    const { clone, first, upstream } = contribution;
-    await upstream.grow({ branch: 'next', from: 'main' });
-    await clone.commit();
-    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:refs/for/next');
-    expect((await expectAccepted(bed, contribution, pushed)).pull.base).toBe('next');
   });
 });

@@ -99,9 +99,9 @@ function expectPack({ status, body }: WireAnswer): void {
 
 describe('a fetch by hand from the old name', () => {
   it.each([
-    ['short, and sent again', 10, [/git-upload-pack$/, /git-upload-pack$/]],
-    ['long, and sent once', 8_000, [/info\/refs/, /git-upload-pack$/]],
-  ] as const)('whose body is %s', async (_, wants, asked) => {
+    ['short', 10],
+    ['long', 8_000],
+  ] as const)('whose body is %s is sent again', async (_, wants) => {
     const { upstream, person } = await contribute(bed);
     const body = await fetchBody(upstream, wants);
     const renamed = rename(upstream);
@@ -114,10 +114,8 @@ describe('a fetch by hand from the old name', () => {
     const paths = bed.host.requests.slice(before).map(({ path }) => path);
     expect(paths).toHaveLength(4);
     for (const at of [0, 2]) {
-      expect(paths[at]).toMatch(asked[0]);
-      expect(paths[at]).toContain(`/${upstream.fullName}.git/`);
-      expect(paths[at + 1]).toMatch(asked[1]);
-      expect(paths[at + 1]).toContain(`/${renamed.fullName}.git/`);
+      expect(paths[at]).toBe(`/${upstream.fullName}.git/git-upload-pack`);
+      expect(paths[at + 1]).toBe(`/${renamed.fullName}.git/git-upload-pack`);
     }
   });
 });

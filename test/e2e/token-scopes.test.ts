@@ -2,12 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import { workflowRefused } from '../../sandbox/known-answers.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
+import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed({
   botScopes: ['public_repo', 'notifications'],
-  env: OPERATOR,
+  env: { ...OPERATOR, ...LIVE_METRICS },
 });
 
 const alertTexts = async () => (await new Operator(bed).alerts()).map(({ message }) => message);
@@ -21,10 +22,12 @@ describe('a token without the scope workflow', () => {
     }
     const words = /^The token of the bot account at \S+ lacks the scope workflow/;
     await expect.poll(() => alertTexts()).toEqual([expect.stringMatching(words)]);
-    const line = / something is wrong with the token of the bot account outcome=no-workflow$/;
+    const line =
+      / something is wrong with the token of the bot account hostName=127\.0\.0\.1:\d+ variable=HOSTING_TOKEN outcome=no-workflow$/;
     expect(bed.logLines.filter((text) => line.test(text)).length).toBeGreaterThan(0);
-    const metrics = await fetch(`${bed.service.url}/metrics`, { headers: { Accept: 'text/plain' } });
-    expect(await metrics.text()).toMatch(/^gitveil_token_problems_total\{problem="no-workflow"\} \d+$/m);
+    expect(await readMetrics(bed.service)).toMatch(
+      /^gitveil_token_problems_total\{problem="no-workflow"\} \d+$/m,
+    );
   });
 
   it('cannot follow an upstream whose workflows have changed, and the person reads why', async () => {

@@ -75,6 +75,25 @@ describe('the tripwire', () => {
     expect(await leakKinds()).toEqual(['id']);
   });
 
+  it('finds in a verdict what it finds elsewhere, and the first digits of an original id', async () => {
+    const person = bed.person();
+    const clone = await person.init('http://127.0.0.1:1/');
+    const oid = await clone.commit();
+    for (const [told, kind] of [
+      [`"${oid}"`, 'id'],
+      [Buffer.from(oid, 'hex'), 'id'],
+      [`\0a${oid.slice(0, 7)}`, 'id'],
+      [`by ${person.committerName}`, 'name'],
+      [await clone.git('log', '-1', '--format=%ct'), 'date'],
+      [PERSON_ZONE, 'zone'],
+    ] as const) {
+      bed.verdicts.push(Buffer.from(told));
+      expect(await leakKinds()).toContain(kind);
+    }
+    bed.verdicts.push(Buffer.from(`"${'a'.repeat(40)}" and ${oid.slice(0, 6)}`));
+    expect(await leakKinds()).toEqual([]);
+  });
+
   it('finds the date of an original commit, as a number and as text', async () => {
     const clone = await bed.person().init('http://127.0.0.1:1/');
     await clone.commit();

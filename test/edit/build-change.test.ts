@@ -4,8 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { buildChange } from '../../src/edit/build-change.ts';
 import { MAX_FOLDERS, parsePath } from '../../src/edit/path.ts';
 import { utf8 } from '../../src/git/bytes.ts';
-import { hashObject } from '../../src/git/oid.ts';
-import { encodeTree, entryNamed, kindOf, parseTree, type TreeEntry, withEntry } from '../../src/git/tree.ts';
+import { hashObject } from '../../src/git/objects/oid.ts';
+import {
+  encodeTree,
+  entryNamed,
+  kindOf,
+  parseTree,
+  type TreeEntry,
+  withEntry,
+} from '../../src/git/objects/tree.ts';
 import { readPack } from '../support/isomorphic-reader.ts';
 import { runs } from '../support/runs.ts';
 import { scan } from '../support/scan.ts';

@@ -1,9 +1,9 @@
 /** What a form reads of a repository counts in the memory of all requests, until its request ends. */
 import { expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/isolate/clock.ts';
 import { heldReads } from '../../src/edit/held-reads.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
-import { MemoryBudget } from '../../src/memory-budget.ts';
+import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 
 const sent = (type: KeptObject['type'], bytes: number) =>
   new Map([['a'.repeat(40), { type, oid: 'a'.repeat(40), content: new Uint8Array(bytes) }]]);

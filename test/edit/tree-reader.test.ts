@@ -2,9 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { findPath, readBlob, type ReadObjects } from '../../src/edit/tree-reader.ts';
 import { utf8 } from '../../src/git/bytes.ts';
-import { hashObject, type Oid } from '../../src/git/oid.ts';
+import { hashObject, type Oid } from '../../src/git/objects/oid.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
-import { encodeTree, kindOf, parseTree, type TreeEntry } from '../../src/git/tree.ts';
+import { encodeTree, kindOf, parseTree, type TreeEntry } from '../../src/git/objects/tree.ts';
 
 /** A host with objects, that notes what it was asked for. */
 class FakeHost {

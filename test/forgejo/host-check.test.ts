@@ -55,6 +55,15 @@ describe.skipIf(inject('gitea') === null)('a Gitea', () => {
     expect(problems.flat()).toContain(`no-${scope}`);
   });
 
+  it('whose token is limited to public repositories is named', async () => {
+    const token = await newToken(gitea(), BOT, `public-only,${BOT_SCOPES}`);
+    const result = await check({ token });
+    expect(result).toMatchObject({ kind: 'public-only' });
+    expect(sentenceOf(result)).toContain(
+      `${new URL(gitea().url).host} limits the token to public repositories`,
+    );
+  });
+
   it('refuses a call whose scope is missing in words that the token watch knows', async () => {
     const token = await newToken(gitea(), BOT, 'read:user,read:issue,read:repository');
     const problems: TokenProblem[] = [];

@@ -6,11 +6,11 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ActivityHost, RepositoryHost, ThreadHost } from '../../src/host/code-host.ts';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
-import { HostError } from '../../src/host/host-error.ts';
+import { HostError } from '../../src/host-error.ts';
 import type { HostKind } from '../../src/host/kinds.ts';
 import { openActivity, openRepositories, openThreads } from '../../src/host/open.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
-import { MemoryBudget } from '../../src/memory-budget.ts';
+import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 

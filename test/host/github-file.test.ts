@@ -1,6 +1,6 @@
 /** A file of a repository, as GitHub's "Get repository content" answers for it. */
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/isolate/clock.ts';
 import { GitHubRepositories } from '../../src/host/github/repositories.ts';
 import { ACCOUNT } from './support/back-off.ts';
 

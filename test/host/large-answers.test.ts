@@ -1,7 +1,7 @@
 /** Long answers of the REST interface, such as pages of comments, are counted in the isolate's memory while they are read. */
 import { expect, it } from 'vitest';
 import { GitHubThreads } from '../../src/host/github/threads.ts';
-import { isolateMemory } from '../../src/memory-budget.ts';
+import { isolateMemory } from '../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 

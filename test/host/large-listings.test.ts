@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { GitTransport } from '../../src/host/git/git-transport.ts';
 import { SmartHttp } from '../../src/host/git/smart-http.ts';
-import { MemoryBudget } from '../../src/memory-budget.ts';
+import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack } from '../support/pack-builder.ts';
 import { piecesOf } from '../support/byte-chunks.ts';

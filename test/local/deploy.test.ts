@@ -49,7 +49,7 @@ describe('npm run deploy', () => {
     const { calls, code } = await deploy({ 'd1 list': { stdout: '[{"name":"another"}]' } });
     expect(calls).toEqual([
       'd1 list --json',
-      'd1 create gitveil --update-config=false',
+      'd1 create gitveil --location=enam --update-config=false',
       'd1 migrations apply gitveil --remote',
       expect.stringMatching(UPLOAD),
     ]);
@@ -83,6 +83,12 @@ describe('npm run deploy', () => {
     const { calls } = await deploy({}, '--dry-run');
     expect(calls).toEqual([expect.stringMatching(/^deploy .* --dry-run$/)]);
   });
+});
+
+it('keeps no logs: each entry would carry the URL of its request', () => {
+  const file = readFileSync(join(import.meta.dirname, '../../wrangler.toml'), 'utf8');
+  expect(file).toMatch(/^\[observability\]\nenabled = false$/m);
+  expect(file).toMatch(/^\[observability\.logs\]\nenabled = false\ninvocation_logs = false$/m);
 });
 
 it('the database is called as wrangler.toml says', () => {

@@ -15,6 +15,11 @@ const DOCUMENTS = [
     .map((name) => `docs/${name}`),
 ];
 
+const CONFIGURATION = 'docs/configuration.md';
+/** What a reader can take in: the whole of the first page, and of the tour through the code. */
+const MOST_LINES = 120;
+const MOST_WORDS = 2500;
+
 function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
@@ -26,7 +31,7 @@ function isInRepository(name: string): boolean {
 
 /** The first cells of the tables' rows about variables, and what stands beside each: its default. */
 function variableRows(): readonly (readonly [cell: string, value: string])[] {
-  return Array.from(textOf('README.md').matchAll(/^\| (`[A-Z].*?) *\| (.*?) *\|/gm), ([, cell, value]) => [
+  return Array.from(textOf(CONFIGURATION).matchAll(/^\| (`[A-Z].*?) *\| (.*?) *\|/gm), ([, cell, value]) => [
     cell ?? '',
     value ?? '',
   ]);
@@ -42,12 +47,34 @@ function anchorsOf(path: string): string[] {
   );
 }
 
-it('README.md has every variable, and no other', () => {
+it('README.md can be read at a glance', () => {
+  expect(textOf('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
+});
+
+it('README.md begins with the two commands, and .ci/run runs both parts of the second', () => {
+  const [, block = ''] = /^```sh\n(.*?)^```/ms.exec(textOf('README.md')) ?? [];
+  const commands = block
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace(/ +#.*/, ''));
+  expect(commands).toEqual(['npm ci && npm start', 'npm ci && npm test']);
+  expect(textOf('.ci/run')).toMatch(/^npm ci\b[^]*^npm test\b/m);
+});
+
+it('docs/architecture.md can be read in one go', () => {
+  expect(textOf('docs/architecture.md').split(/\s+/).length).toBeLessThanOrEqual(MOST_WORDS);
+});
+
+it.each(DOCUMENTS.filter((path) => path !== CONFIGURATION))('%s has no table of variables', (path) => {
+  expect(textOf(path).match(/^\| `[A-Z][A-Z_]+`/gm)).toBeNull();
+});
+
+it('docs/configuration.md has every variable once in its table, and no other', () => {
   const documented = variableRows().flatMap(([cell]) => cell.replace('<KEY>', '').match(/[A-Z_]+/g) ?? []);
   expect(documented.toSorted()).toEqual([...VARIABLES, 'HOSTING_TOKEN_'].toSorted());
 });
 
-it('README.md has the defaults that the configuration has', () => {
+it('docs/configuration.md has the defaults that the configuration has', () => {
   const values = variableRows().flatMap(([cell, value]) => {
     const [, name] = /^`([A-Z_]+)`$/.exec(cell) ?? [];
     const [, text] = /^`([^`]+)`$/.exec(value) ?? [];
@@ -78,6 +105,14 @@ it.each(DOCUMENTS)('%s names files and folders that exist', (path) => {
   const named = textOf(path).match(/\b(?:src|test|local|sandbox|bench|docs|migrations)\/[\w./-]*\w/g) ?? [];
   // What another project has.
   expect(named.filter((name) => !isInRepository(name) && name !== 'src/TermsOfUse.md')).toEqual([]);
+});
+
+it('docs/architecture.md has a line for every dependency', () => {
+  const { dependencies, devDependencies } = JSON.parse(textOf('package.json')) as Record<string, object>;
+  const text = textOf('docs/architecture.md');
+  const listed = new Set(text.slice(text.indexOf('## Dependencies')).match(/`[^`]+`/g));
+  const names = Object.keys({ ...dependencies, ...devDependencies });
+  expect(names.filter((name) => !listed.has(`\`${name}\``))).toEqual([]);
 });
 
 it('docs/architecture.md has every file and folder of src', () => {

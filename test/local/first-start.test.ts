@@ -111,10 +111,11 @@ it('ends quietly at Ctrl-C while it still builds', async () => {
   const env = { PORT: String(port), TMPDIR: temporary };
   program = inTerminal('npm start --silent', { cwd: checkout, env });
   const pid = program.child.pid as number;
+  // It becomes another program when all is built.
   const isBuilding = (): boolean =>
     descendantsOf(pid)
       .map(commandLineOf)
-      .some((line) => line.includes('wrangler'));
+      .some((line) => line.includes('local/start.ts'));
   await expect.poll(isBuilding).toBe(true);
   const family = descendantsOf(pid);
   pressCtrlC(program);

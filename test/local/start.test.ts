@@ -48,6 +48,60 @@ describe('npm start with a bad variable', () => {
   });
 });
 
+describe('npm start with a misspelt variable', () => {
+  it('exits with 1 and names both, also beside a bad one', async () => {
+    const program = start({ HSTING_TOKEN: 'secret', PANIC_PASWORD: 'secret', PORT: '70000' });
+    expect(await program.ended).toBe(1);
+    const lines = program.output.stderr.split('\n');
+    expect(lines).toContain(
+      'gitveil: HSTING_TOKEN is set, but there is no such variable: did you mean HOSTING_TOKEN? Rename it, or unset it',
+    );
+    expect(program.output.stderr).toContain('PANIC_PASWORD is set, but there is no such variable: did you');
+    expect(program.output.stderr).toContain('PORT is "70000"');
+    expect(program.output.stderr).not.toContain('secret');
+  });
+});
+
+describe('npm start with a public address and no token', () => {
+  it.each([
+    [{}, 'set HOSTING_TOKEN to the token'],
+    [{ HOSTS: 'cb=forgejo:https://git.example' }, 'set HOSTING_TOKEN or HOSTING_TOKEN_CB to the token'],
+  ])('exits with 1 and says what to set: %j', async (more, remedy) => {
+    const program = start({ SERVICE_URL: 'https://veil.example', ...more });
+    expect(await program.ended).toBe(1);
+    expect(program.output.stderr).toMatch(/^gitveil: SERVICE_URL is "https:\/\/veil\.example", [^\n]+\n$/);
+    expect(program.output.stderr).toContain(remedy);
+    expect(program.output.stderr).toContain('unset SERVICE_URL');
+  });
+});
+
+describe('npm start with several things to say', () => {
+  it('says warnings also if it cannot start', async () => {
+    const program = start({ HSTING_TOKEN: 'secret', DB_URL: 'https://db.example.org' });
+    expect(await program.ended).toBe(1);
+    expect(program.output.stderr).toMatch(
+      /^gitveil: warning: DB_URL is set, but DB_KEY is not: .*\ngitveil: HSTING_TOKEN is set, /,
+    );
+  });
+
+  it.each([
+    ['0.0.0.0', true],
+    ['127.0.0.1', false],
+  ])('warns of the embedded code host only where others may connect: HOST=%s', async (HOST, isWarned) => {
+    const port = await freePorts();
+    const server = createServer().listen(port, HOST);
+    try {
+      const program = start({ PORT: String(port), HOST });
+      await program.ended;
+      const warning =
+        'gitveil: warning: the embedded code host is only for trying gitveil: set HOSTING_TOKEN before others use it\n';
+      expect(program.output.stderr.includes(warning)).toBe(isWarned);
+    } finally {
+      server.close();
+    }
+  });
+});
+
 describe('npm start on a port in use', () => {
   it('exits with 1 and says what to do', async () => {
     const port = await freePorts();
@@ -121,13 +175,13 @@ describe('npm start', () => {
       PORT: String(port),
       HOSTING_TOKEN: 'token',
       HOSTING_API_URL: 'http://localhost:1',
-      HOSTS: 'cb=forgejo:http://localhost:2',
+      HOSTS: 'cb=forgejo:http://127.0.0.1:2',
       LOG_FORMAT: 'json',
     });
     await expect.poll(() => program.output.stderr, { timeout: 20_000 }).toContain('Press Ctrl-C to stop.');
     expect(program.output.stderr).toContain('https://github.com');
     expect(program.output.stderr).toContain(
-      `http://localhost:2  (http://127.0.0.1:${port}/v1/cb/<owner>/<repo>, to fetch only: HOSTING_TOKEN_CB is not set)`,
+      `http://127.0.0.1:2  (http://127.0.0.1:${port}/v1/cb/<owner>/<repo>, to fetch only: HOSTING_TOKEN_CB is not set)`,
     );
     // The hosts that cannot be used are named.
     const said = () =>
@@ -138,12 +192,12 @@ describe('npm start', () => {
     await expect
       .poll(() => said().toSorted(), { timeout: 20_000 })
       .toEqual([
-        'cb localhost:2 does not answer. Check its address, and try again later.',
+        'cb 127.0.0.1:2 does not answer. Check its address, and try again later.',
         'gh localhost:1 does not answer. Check its address, and try again later.',
       ]);
     const metrics = await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { Accept: 'text/plain' } });
     expect(await metrics.text()).toContain(
-      'gitveil_host_problem{host="localhost:2",problem="unreachable"} 1',
+      'gitveil_host_problem{host="127.0.0.1:2",problem="unreachable"} 1',
     );
     expect(program.output.stderr).toMatch(/^gitveil: warning: CLIENT_IP_HEADER is not set: behind a proxy /);
     await expect(fetch(`http://127.0.0.1:${port + 1}/`)).rejects.toThrow('fetch failed');

@@ -34,4 +34,12 @@ describe('what an isolate knows of itself', () => {
     isolate.requestStarted(7000);
     expect(isolate.figures(9000).uptimeMs).toBe(4000);
   });
+
+  it('counts anew when the clock was set back', () => {
+    const isolate = new Isolate();
+    isolate.requestStarted(5000);
+    expect(isolate.figures(3000).uptimeMs).toBe(0);
+    isolate.requestStarted(3000);
+    expect(isolate.figures(3500).uptimeMs).toBe(500);
+  });
 });

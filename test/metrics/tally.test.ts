@@ -2,7 +2,7 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/clock.ts';
+import { systemClock } from '../../src/isolate/clock.ts';
 import type { Env } from '../../src/env.ts';
 import type { Http } from '../../src/outgoing/http-client.ts';
 import { countedFetch } from '../../src/metrics/counted-fetch.ts';

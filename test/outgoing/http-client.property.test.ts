@@ -4,7 +4,6 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isOutgoingError } from '../../src/outgoing/outgoing-error.ts';
 import { randomPieces } from '../support/byte-chunks.ts';
 import { runs } from '../support/runs.ts';
 import { type FakeConnection, FakeServer, OK } from './support/fake-server.ts';
@@ -66,7 +65,8 @@ describe('a server that sends anything', () => {
           .fetch('https://a.test/first', { redirect: 'manual' })
           .then((response) => response.bytes())
           .catch((error: unknown) => error);
-        if (!(first instanceof Uint8Array)) expect(isOutgoingError(first)).toBe(true);
+        // What went through one of the platform's streams is a copy, which keeps only the name.
+        if (!(first instanceof Uint8Array)) expect(first).toMatchObject({ name: 'OutgoingError' });
 
         // What a server sends just as it is asked again is its answer: nobody can tell.
         await hasSentAll;

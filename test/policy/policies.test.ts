@@ -3,9 +3,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import type { FileAnswer } from '../../src/host/code-host.ts';
-import { HostError } from '../../src/host/host-error.ts';
+import { HostError } from '../../src/host-error.ts';
+import { Recent } from '../../src/isolate/recent.ts';
 import { Policies, type PolicyHost } from '../../src/policy/policies.ts';
 import { OPEN_POLICY } from '../../src/policy/policy.ts';
+import { timingOutOnly } from '../support/timeouts.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -50,7 +52,7 @@ function isolate(host: PolicyHost, cache: Pick<Cache, 'match' | 'put'> = caches.
       cache,
       cacheBase: 'https://gitveil.test/.last-known',
       kv: LAST_KNOWN,
-      memory: new Map(),
+      memory: new Recent({ most: 10 }),
       later: (work) => void pending.push(work),
       onFailure: () => {},
     },
@@ -67,9 +69,9 @@ afterEach(() => {
 
 describe('the policy of a repository', () => {
   it('is waited for longer than statistics are: a slow host is no reason to refuse', async () => {
-    const wait = vi.spyOn(scheduler, 'wait');
+    const waits = timingOutOnly();
     await isolate(new FakeHost()).of(newRepository());
-    expect(wait.mock.calls[0]?.[0]).toBe(20_000);
+    expect(waits[0]).toBe(20_000);
   });
 
   it('is asked for once in five minutes, by whatever spelling of the name', async () => {

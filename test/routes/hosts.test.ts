@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { recordName } from '../../src/config/hosts.ts';
 import type { Env } from '../../src/env.ts';
-import { identityHash } from '../../src/identity/keyed-hash.ts';
+import { identityHash } from '../../src/secret/keyed-hash.ts';
 import { type Http, HttpClient } from '../../src/outgoing/http-client.ts';
 import { D1Ledger } from '../../src/stats/d1-ledger.ts';
 import worker from '../../src/worker.ts';

@@ -3,10 +3,10 @@ import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'c
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
-import { pardonOf, tokenHash } from '../../src/guard/action-token.ts';
-import { identityHash } from '../../src/identity/keyed-hash.ts';
-import { pardonAnswer } from '../../src/routes/schemas/admin.ts';
-import { appealAnswer } from '../../src/routes/schemas/moderation.ts';
+import { pardonOf, tokenHash } from '../../src/durable/guard/action-token.ts';
+import { identityHash } from '../../src/secret/keyed-hash.ts';
+import { pardonAnswer } from '../../src/routes/moderation/admin.ts';
+import { appealAnswer } from '../../src/routes/moderation/appeals.ts';
 import { type Call, SECRET, post } from './support/json-caller.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };

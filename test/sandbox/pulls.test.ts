@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { startSandbox } from '../../sandbox/sandbox.ts';
-import { encodePktLine } from '../../src/git/pkt-line.ts';
+import { encodePktLine } from '../../src/git/wire/pkt-line.ts';
 import { Workshop, commitFile, git } from './support/git.ts';
 import { call, createFilled, fork, openPull, pushUrl } from './support/host.ts';
 

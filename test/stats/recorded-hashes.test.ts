@@ -5,6 +5,7 @@ import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { createLogger } from '../../src/log.ts';
 import { isRecorded, mayBeRecorded, recordedHashesOf, recordHash } from '../../src/stats/recorded-hashes.ts';
+import { timingOutOnly } from '../support/timeouts.ts';
 
 const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Migration[] };
 
@@ -32,11 +33,11 @@ it('adds the repository to those that were listed without one', async () => {
 
 it('is waited for three seconds, and may have anything then', async () => {
   const silent = { prepare: () => ({ bind: () => ({ first: () => new Promise(() => {}) }) }) };
-  const wait = vi.spyOn(scheduler, 'wait').mockResolvedValue(undefined);
+  const waits = timingOutOnly(3_000);
   const logger = createLogger('text', () => {});
   expect(await mayBeRecorded(silent as unknown as D1Database, 'a1', logger)).toBe(true);
-  expect(wait.mock.calls[0]?.[0]).toBe(3_000);
-  wait.mockRestore();
+  expect(waits).toEqual([3_000]);
+  vi.restoreAllMocks();
 });
 
 it('reads only what it answers', async () => {

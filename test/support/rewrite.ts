@@ -1,15 +1,15 @@
-/** The rewrite of a pack from its first byte to its last, as src/push/fork/pack-relay.ts puts it together, without a host. */
-import { anonymizeCommits } from '../../src/git/anonymize.ts';
-import { type KnownHistory, traceNewCommits } from '../../src/git/new-commits.ts';
-import { orderByMentions, OwnIds } from '../../src/git/own-ids.ts';
-import { PackRewriter } from '../../src/git/pack/pack-rewriter.ts';
+/** The rewrite of a pack from its first byte to its last, as src/push puts it together, without a host. */
+import { AnonymousCommits } from '../../src/git/objects/anonymize.ts';
+import { type KnownHistory, traceNewCommits } from '../../src/git/objects/new-commits.ts';
+import { OwnIds } from '../../src/git/objects/own-ids.ts';
+import { planCommits } from '../../src/git/objects/planned-commits.ts';
+import { outgoingPack } from '../../src/git/pack/outgoing-pack.ts';
+import { PackReceiver } from '../../src/git/pack/pack-receiver.ts';
 import { BOT, COMMITTED_AT, UPSTREAM } from './random-push.ts';
 
 export interface Rewritten {
   readonly tip: string;
   readonly pack: Buffer;
-  /** Bytes that were ready to leave before the pack was read to its end. */
-  readonly earlyBytes: number;
 }
 
 /** All of upstream's history is one commit. */
@@ -20,35 +20,38 @@ export const UPSTREAM_HISTORY: KnownHistory = {
   isKnown: (oid) => oid === UPSTREAM,
 };
 
-/**
- * @param start `at-end`: once the pack has been read; `early`: once history is complete and other objects arrive.
- * Throws ProtocolError as the rooms of src/git do, and Error if the history is not complete at the end.
- */
-export function rewrite(pieces: readonly Uint8Array[], tip: string, start: 'early' | 'at-end'): Rewritten {
-  const rewriter = new PackRewriter((oid) => UPSTREAM_HISTORY.isListed(oid));
-  const sent: Uint8Array[] = [];
-  let newTip: string | null = null;
-  const tryToStart = (): boolean => {
-    const trace = traceNewCommits(tip, (oid) => rewriter.findCommit(oid), UPSTREAM_HISTORY);
-    if (trace.kind !== 'complete') return false;
-    const mentions = new OwnIds(Array.from(trace.commits, ({ oid }) => oid)).mentionsInMessages(
-      trace.commits,
-    );
-    const commits = orderByMentions(trace.commits, mentions);
-    const { renamed, contents } = anonymizeCommits(commits, BOT, () => COMMITTED_AT, mentions);
-    rewriter.start(contents);
-    newTip = renamed.get(tip) as string;
-    return true;
+/** Throws ProtocolError as the rooms of src/git do, and Error if the history is not complete. */
+export async function rewrite(pieces: readonly Uint8Array[], tip: string): Promise<Rewritten> {
+  const { receiver, passed } = receive(pieces);
+  const find = (oid: string) => receiver.kept.withOid(oid)?.content;
+  const trace = traceNewCommits(tip, find, UPSTREAM_HISTORY);
+  if (trace.kind !== 'complete') throw new Error('the history is not complete');
+  const ids = Array.from(trace.commits, ({ oid }) => oid);
+  const { commits } = planCommits(trace.commits, new OwnIds(ids));
+  const anonymous = new AnonymousCommits(commits, BOT, () => COMMITTED_AT);
+  const pack = await packOf(anonymous.contents(), anonymous.size, receiver.passedCount, passed);
+  return { tip: anonymous.tip, pack };
+}
+
+/** Reads a pack to its end. The pieces may be reused afterwards. */
+export function receive(pieces: readonly Uint8Array[]) {
+  const receiver = new PackReceiver();
+  const passed: Uint8Array[] = [];
+  for (const piece of pieces) passed.push(...receiver.scan(piece).map((bytes) => bytes.slice()));
+  receiver.finish();
+  return { receiver, passed };
+}
+
+export async function packOf(
+  contents: Iterable<Uint8Array>,
+  commitCount: number,
+  passedCount: number,
+  passed: readonly Uint8Array[],
+): Promise<Buffer> {
+  const stream = async function* () {
+    yield* passed;
   };
-  for (const piece of pieces) {
-    rewriter.scan(piece);
-    if (newTip === null && start === 'early' && rewriter.hasPassed) tryToStart();
-    // Copies: pieces may be views of chunks that come again.
-    if (newTip !== null) sent.push(...rewriter.take().map((bytes) => bytes.slice()));
-  }
-  rewriter.finish();
-  const earlyBytes = sent.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  if (newTip === null && !tryToStart()) throw new Error('the history is not complete');
-  sent.push(...rewriter.take(), rewriter.trailer());
-  return { tip: newTip as unknown as string, pack: Buffer.concat(sent), earlyBytes };
+  const sent: Uint8Array[] = [];
+  for await (const piece of outgoingPack(commitCount, contents, passedCount, stream())) sent.push(piece);
+  return Buffer.concat(sent);
 }

@@ -1,5 +1,5 @@
 /** The valid tokens of alert buttons, by their hashes. */
-import { type Action, newActionToken, TOKEN_LIFE_MS, tokenHash } from '../../guard/action-token.ts';
+import { type Action, newActionToken, TOKEN_LIFE_MS, tokenHash } from './action-token.ts';
 
 export class ActionTokens {
   readonly #sql: SqlStorage;

@@ -2,13 +2,11 @@
  * Alerts that the notification service has not accepted yet. They wait here, so that an outage of that service delays
  * no push and loses no alert. If the answer to an alert is lost, it may arrive twice.
  */
-import type { Alert } from '../../guard/alert.ts';
-import { backOffMs } from '../back-off.ts';
+import type { Alert } from './alert.ts';
+import { DueRows } from '../due-rows.ts';
 
 /** The operator should get the alert soon after the notification service is back. */
 const LONGEST_RETRY_MS = 5 * 60 * 1000;
-/** A notification service that asks for more is not believed. */
-const LONGEST_ASKED_MS = 60 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
 /** Each may have to wait for the notification service's timeout. */
 const ALERTS_PER_RUN = 20;
@@ -30,9 +28,11 @@ interface AlertRow extends Record<string, SqlStorageValue> {
 
 export class AlertOutbox {
   readonly #sql: SqlStorage;
+  readonly #rows: DueRows<AlertRow>;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#rows = new DueRows(sql, { table: 'alerts', counter: 'attempts', longestMs: LONGEST_RETRY_MS });
     sql.exec(`CREATE TABLE IF NOT EXISTS alerts (
       id INTEGER PRIMARY KEY AUTOINCREMENT, alert TEXT NOT NULL, at INTEGER NOT NULL,
       attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL
@@ -53,15 +53,7 @@ export class AlertOutbox {
   /** First those that have failed least, so that an alert that always fails does not delay the others. */
   due(now: number): WaitingAlert[] {
     this.#sql.exec('DELETE FROM alerts WHERE at <= ?', now - ALERT_LIFE_MS);
-    const rows = this.#sql.exec<AlertRow>(
-      `SELECT id, alert, at, attempts FROM alerts WHERE due_at <= ?1 OR due_at > ?1 + ?2
-       ORDER BY attempts, id LIMIT ?3`,
-      now,
-      // Nothing waits longer, even after a clock was set back.
-      LONGEST_ASKED_MS,
-      ALERTS_PER_RUN,
-    );
-    return rows.toArray().map(({ id, alert, at, attempts }) => ({
+    return this.#rows.due(now, ALERTS_PER_RUN, 'attempts, id').map(({ id, alert, at, attempts }) => ({
       id,
       alert: JSON.parse(alert) as Alert,
       at,
@@ -70,15 +62,12 @@ export class AlertOutbox {
   }
 
   delivered({ id }: WaitingAlert): void {
-    this.#sql.exec('DELETE FROM alerts WHERE id = ?', id);
+    this.#rows.delete(id);
   }
 
   /** Answers when it is due again. @param askedMs how long the notification service asks to wait. */
   failed({ id, attempts }: WaitingAlert, now: number, askedMs: number): number {
-    const pauseMs = Math.max(backOffMs(attempts, LONGEST_RETRY_MS), Math.min(askedMs, LONGEST_ASKED_MS));
-    const dueAt = now + pauseMs;
-    this.#sql.exec('UPDATE alerts SET attempts = attempts + 1, due_at = ? WHERE id = ?', dueAt, id);
-    return dueAt;
+    return this.#rows.later(id, attempts, now, askedMs);
   }
 
   /** The failure of one concerns them all: nothing is due before, and the next failure has all wait for longer. */
@@ -101,6 +90,6 @@ export class AlertOutbox {
 
   /** When the next is due; null if none is waiting. */
   nextDueAt(): number | null {
-    return this.#sql.exec<{ at: number | null }>('SELECT min(due_at) AS at FROM alerts').one().at;
+    return this.#rows.nextDueAt();
   }
 }

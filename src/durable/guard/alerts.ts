@@ -4,12 +4,13 @@
  *
  * An address is in memory only, for the first attempt; a later one names its pseudonym, which is all that is stored.
  */
-import { type Config, parseConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
-import { type Alert, actionsOf, alertNotification } from '../../guard/alert.ts';
+import { type Alert, actionsOf, alertNotification } from './alert.ts';
 import { NotificationError, operatorService, publish } from '../../notify/ntfy.ts';
 import { logRefusal } from '../../notify/refusals.ts';
-import { HttpClient } from '../../outgoing/http-client.ts';
+import type { HttpClient } from '../../outgoing/http-client.ts';
 import type { ActionTokens } from './action-tokens.ts';
 import { AlertOutbox, type WaitingAlert } from './alert-outbox.ts';
 
@@ -35,7 +36,7 @@ export class Alerts {
    * @param address that the alert may contain.
    */
   raise(env: Env, alert: Alert, address: string | null, now: number): boolean {
-    const config = configOf(env);
+    const config = alertConfigOf(env);
     if (config === null) return false;
     if (config === 'invalid') {
       this.#outbox.add(alert, now);
@@ -51,7 +52,7 @@ export class Alerts {
    * @param isUrgent stops between two alerts if it becomes true, because something else needs the alarm.
    */
   async deliver(env: Env, isUrgent: () => boolean): Promise<number | null> {
-    const config = configOf(env);
+    const config = alertConfigOf(env);
     // The operator will correct it. Until then the alerts wait.
     if (config === 'invalid') return this.#outbox.isEmpty ? null : Date.now() + INVALID_PAUSE_MS;
     if (config === null) {
@@ -89,14 +90,14 @@ export class Alerts {
       address: this.#addresses.get(id) ?? null,
       tokens: this.#tokens.make(actionsOf(alert), Date.now()),
     });
-    const http = (this.#http ??= new HttpClient(config.outgoingFetchHosts));
+    const http = (this.#http ??= openHttp(config));
     await publish(http, operatorService(config), notification);
   }
 }
 
 /** Null: there is no topic. */
-function configOf(env: Env): AlertConfig | 'invalid' | null {
-  const result = parseConfig({ ...env });
+function alertConfigOf(env: Env): AlertConfig | 'invalid' | null {
+  const result = configOf(env);
   if (result.kind === 'invalid') return 'invalid';
   if (result.config.notifyAdminTopic === null) return null;
   const { notifyAdminTopic } = result.config;

@@ -5,8 +5,8 @@
  * burst begins a minute before the detector fires, with the pushes that made it fire.
  */
 import { MAIN_HOST } from '../../config/hosts.ts';
-import { BURST_WINDOW_MS } from '../../guard/burst-detector.ts';
-import type { TrackedPullRequest } from '../../guard/tracked-pull-request.ts';
+import { BURST_WINDOW_MS } from './burst-detector.ts';
+import type { TrackedPullRequest } from './tracked-pull-request.ts';
 
 export const TRACKED_MS = 2 * 60 * 60 * 1000;
 
@@ -57,7 +57,7 @@ export class BurstRecord {
   }
 
   /**
-   * Cost: one row. Of the same pull request, it keeps the first record.
+   * Cost: one row. If the pull request is recorded already, the first record stays.
    * @param client as a keyed hash, which is not kept.
    */
   opened(

@@ -1,22 +1,22 @@
 /** How a rollback closes a pull request at the host, and tells its subscriber. */
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../isolate/clock.ts';
 import { hostWithKey } from '../../config/hosts.ts';
-import { parseConfig } from '../../config.ts';
+import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import { closedEvent } from '../../events/host-event.ts';
-import type { RollbackWorld } from '../../guard/rollback.ts';
+import type { RollbackWorld } from './rollback.ts';
 import { openRepositories } from '../../host/open.ts';
 import { openHostAccess } from '../host-access.ts';
-import { HttpClient } from '../../outgoing/http-client.ts';
+import { pullRequestOf } from '../../objects.ts';
 
 const fail = (): Promise<never> => Promise.reject(new Error('the configuration does not name this host'));
 
 /** With an invalid configuration nothing can be closed: every attempt fails. */
 export function closingWorld(env: Env): RollbackWorld {
-  const result = parseConfig({ ...env });
+  const result = configOf(env);
   if (result.kind === 'invalid') return { close: fail, tell: fail };
   const { config } = result;
-  const http = new HttpClient(config.outgoingFetchHosts);
+  const http = openHttp(config);
   return {
     async close({ host: key, owner, repo, number }) {
       const host = hostWithKey(config, key);
@@ -27,7 +27,7 @@ export function closingWorld(env: Env): RollbackWorld {
     async tell({ prHash, host, number, url }, closed) {
       // The notifications feed reports merges, but never what the bot itself closes.
       if (closed.kind === 'merged' || closed.at === null) return;
-      const object = env.PULL_REQUESTS.get(env.PULL_REQUESTS.idFromName(prHash));
+      const object = pullRequestOf(env, prHash);
       await object.tell(host, [closedEvent(number, closed.at, url)], systemClock.now());
     },
   };

@@ -3,8 +3,8 @@
  * caller that disconnects stops nothing, and after a restart the alarm continues where the last one ended.
  */
 import { randomBytes } from 'node:crypto';
-import { rollBack, type RollbackWorld } from '../../guard/rollback.ts';
-import type { TrackedPullRequest } from '../../guard/tracked-pull-request.ts';
+import { rollBack, type RollbackWorld } from './rollback.ts';
+import type { TrackedPullRequest } from './tracked-pull-request.ts';
 import type { BurstRecord } from './burst-record.ts';
 
 /** Results are kept for callers that ask again. */

@@ -1,8 +1,8 @@
 /**
- * What is wrong with the bot's accounts, as the operator was last told: several may find it out at once, and once a
- * day is enough.
+ * What is wrong with the bot's accounts, for the front page and the metrics, and what the operator was told of it last.
+ * Several isolates may notice a problem at once, and one alert a day is enough.
  */
-import { isWithin } from '../../guard/sliding-window.ts';
+import { isWithin } from '../../limits/sliding-window.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 
 export type AccountProblems = Readonly<Record<string, readonly TokenProblem[]>>;
@@ -12,14 +12,14 @@ interface Report {
   readonly problems: readonly TokenProblem[];
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** What the operator was told, and when. It counts also when it was over for a while. */
+  /** What the operator was told, and when. It still counts if the problem was over for a while in between. */
   readonly told: string;
   readonly toldAt: number;
 }
 
 const KEY = 'token-reports';
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** What is still wrong is told again before. */
+/** Longer than the time after which a problem that is still there is reported again. */
 const LIFE_MS = 25 * 60 * 60 * 1000;
 
 export class TokenReport {
@@ -40,7 +40,7 @@ export class TokenReport {
   }
 
   /**
-   * Takes a report. Answers whether the operator is to hear of it now. Cost: one write if anything has changed.
+   * Takes a report. Answers whether the operator is to hear of it now. Cost: one write, but none of an account that was and is well.
    * @param problems none: nothing is wrong any more.
    */
   take(account: string, problems: readonly TokenProblem[], now: number): boolean {
@@ -48,7 +48,7 @@ export class TokenReport {
     const before = last ?? { problems: [], at: now, told: '', toldAt: 0 };
     const text = problems.join(' ');
     const isNews = text !== '' && (before.told !== text || !isWithin(before.toldAt, DAY_MS, now));
-    if (!isNews && before.problems.join(' ') === text) return false;
+    if (text === '' && before.problems.length === 0) return false;
     const kept = Object.entries(others).filter(([, { at }]) => now - at < LIFE_MS);
     const report = { ...before, problems, at: now, ...(isNews && { told: text, toldAt: now }) };
     this.#reports = { ...Object.fromEntries(kept), [account]: report };

@@ -5,8 +5,8 @@
  * A form is stored before the host is asked. So one that was sent before a restart is known after it, but not whether
  * its answer was lost. Cost: two writes for each form that posts; a row lasts as long as its form is valid.
  */
-import { FORM_LIFE_MS } from '../../forms/form-token.ts';
-import { isAhead } from '../../guard/sliding-window.ts';
+import { FORM_LIFE_MS } from '../../secret/form-token.ts';
+import { isAhead } from '../../limits/sliding-window.ts';
 
 /** Longer than posting usually takes. A form that is silent for longer has died with its request. */
 const SENDING_MS = 60_000;

@@ -6,7 +6,7 @@ import type { HostCheck } from '../../host/host-check.ts';
 import type { HostKind } from '../../host/kinds.ts';
 
 const KEY = 'usability';
-/** A host that works is asked now and then, and one that does not, more often. */
+/** A host that works is checked now and then, and one that does not, more often. */
 const READY_FOR_MS = 60 * 60_000;
 const PROBLEM_FOR_MS = 10 * 60_000;
 
@@ -33,14 +33,14 @@ export class Usability {
     return this.#found?.problem ?? null;
   }
 
-  /** @param as what the configuration takes the host for. Another kind than before is asked at once. */
+  /** @param as the kind of host that the configuration names. After a change of kind, the host is checked at once. */
   isDue(as: HostKind, now: number): boolean {
     if (this.#isAsking) return false;
     const lifeMs = this.problem === null ? READY_FOR_MS : PROBLEM_FOR_MS;
     return this.#found?.as !== as || Math.abs(now - this.#found.at) >= lifeMs;
   }
 
-  /** Answers whether it is news: it was not so before. Cost: one write. */
+  /** Answers whether this differs from what was known before. Cost: one write. */
   async ask(as: HostKind, check: () => Promise<HostCheck>, now: number): Promise<boolean> {
     this.#isAsking = true;
     const before = this.problem?.sentence;

@@ -2,12 +2,11 @@
  * What must be done with an identity's comments after reports: set karma to 0 in footers, delete comments, and look for
  * comments that may or may not exist. One run does what is due. What fails is tried again later. Never rejects.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../isolate/clock.ts';
 import type { CommentWithText, ThreadHost } from '../../host/code-host.ts';
-import { HostError } from '../../host/host-error.ts';
+import { HostError } from '../../host-error.ts';
 import { isGone, writeFailure } from '../../host/write-failure.ts';
-import { shownKarma, withKarma } from '../../identity/footer.ts';
-import { backOffMs } from '../back-off.ts';
+import { shownKarma, withKarma } from '../../markdown/footer.ts';
 import type { Records } from './records.ts';
 import type { Attempt, Chore } from './sql-comments.ts';
 
@@ -71,7 +70,7 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
     const now = clock.now();
     // If the thread is gone, its comments are gone, too.
     if (isGone(error) || now - attempt.startedAt > CHORE_LIFE_MS) comments.forget(attempt);
-    else comments.lookAgain(attempt, now + backOffMs(attempt.failures));
+    else comments.lookAgain(attempt, now);
     if (failure.kind === 'rate-limited') comments.postponeAll(now + (failure.pauseMs ?? 0));
     return failure.kind === 'refused';
   }
@@ -80,7 +79,7 @@ async function settleAttempt(supplies: ChoreSupplies, attempt: Attempt, onFound:
 /** False if the host wants no requests now. */
 async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): Promise<boolean> {
   const { comments, hash } = records;
-  const { kind, repository, commentId, orderedAt, failures } = chore;
+  const { kind, repository, commentId, orderedAt } = chore;
   try {
     let karmaBefore: number | null = null;
     if (kind === 'delete') await host.deleteComment(repository, commentId);
@@ -96,14 +95,14 @@ async function doChore({ records, host, clock }: ChoreSupplies, chore: Chore): P
   } catch (error) {
     const failure = failureOf(error);
     const now = clock.now();
-    comments.postpone(chore, now + backOffMs(failures));
+    const dueAt = comments.postpone(chore, now);
     if (failure.kind === 'refused') {
       // A problem of this comment only: its thread may be locked, or its repository archived.
       if (now - orderedAt > CHORE_LIFE_MS) comments.done(chore);
       return true;
     }
     const askedMs = failure.kind === 'rate-limited' ? (failure.pauseMs ?? 0) : 0;
-    comments.postponeAll(now + Math.max(backOffMs(failures), askedMs));
+    comments.postponeAll(Math.max(dueAt, now + askedMs));
     return false;
   }
 }

@@ -4,8 +4,8 @@
  *
  * Cost: one row for an entry; one more when it was told.
  */
-import type { ModerationNews } from '../../guard/alert.ts';
-import { backOffMs } from '../back-off.ts';
+import type { ModerationNews } from '../guard/alert.ts';
+import { DueRows } from '../due-rows.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const ENTRY_LIFE_MS = 90 * DAY_MS;
@@ -47,9 +47,11 @@ interface EntryRow extends Record<string, SqlStorageValue> {
 
 export class History {
   readonly #sql: SqlStorage;
+  readonly #untold: DueRows<EntryRow>;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#untold = new DueRows(sql, { table: 'history', counter: 'failures' });
     sql.exec(`CREATE TABLE IF NOT EXISTS history (
       id INTEGER PRIMARY KEY, event TEXT NOT NULL, at INTEGER NOT NULL, karma INTEGER NOT NULL,
       details TEXT, due_at INTEGER, failures INTEGER NOT NULL DEFAULT 0
@@ -77,7 +79,7 @@ export class History {
     return this.#rows().map(({ event, at }) => ({ event, at }));
   }
 
-  /** What the last verdict has taken: a block follows a flag, and finds nothing left to take. */
+  /** The karma that the last verdict took away. A block follows a flag, so it finds none left to take. */
   lostKarma(): number {
     const rows = this.#rows();
     const last = rows.findLastIndex(({ event }) => event === 'flagged');
@@ -97,20 +99,21 @@ export class History {
   }
 
   dueNews(now: number): News[] {
-    return this.#rows().flatMap(({ id, at, details, due_at, failures }) =>
-      details === null || due_at === null || due_at > now
-        ? []
-        : [{ id, at, failures, details: JSON.parse(details) as NewsDetails }],
-    );
+    return this.#untold.due(now).map(({ id, at, details, failures }) => ({
+      id,
+      at,
+      failures,
+      details: JSON.parse(details ?? '') as NewsDetails,
+    }));
   }
 
-  told({ id }: News): void {
+  told({ id }: Pick<News, 'id'>): void {
     this.#sql.exec('UPDATE history SET due_at = NULL WHERE id = ?', id);
   }
 
   notTold({ id, at, failures }: News, now: number): void {
-    const dueAt = now - at > NEWS_LIFE_MS ? null : now + backOffMs(failures);
-    this.#sql.exec('UPDATE history SET due_at = ?, failures = failures + 1 WHERE id = ?', dueAt, id);
+    if (now - at > NEWS_LIFE_MS) this.told({ id });
+    else this.#untold.later(id, failures, now);
   }
 
   prune(now: number): void {

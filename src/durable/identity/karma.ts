@@ -5,8 +5,8 @@
  * several. While the ledger cannot be reached, comments continue. Its value is added when it is back.
  */
 import type { Ledger } from '../../stats/ledger.ts';
-import { within } from '../../within.ts';
-import { backOffMs } from '../back-off.ts';
+import { within } from '../../isolate/within.ts';
+import { backOffMs } from '../due-rows.ts';
 
 /** Changes within this time are sent as one. */
 const DELIVERY_DELAY_MS = 5_000;

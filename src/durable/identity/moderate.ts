@@ -1,7 +1,7 @@
 /** What reports, the operator and the author's appeal do to a pseudonym's records. */
 import { MAIN_HOST } from '../../config/hosts.ts';
-import { type Reporter, type Standing, pardoned, reported, standingOf } from '../../identity/moderation.ts';
-import type { Guard } from '../guard.ts';
+import { type Reporter, type Standing, pardoned, reported, standingOf } from './moderation.ts';
+import type { Guard } from '../guard/guard.ts';
 import type { HistoryEntry } from './history.ts';
 import type { Records } from './records.ts';
 

@@ -1,10 +1,10 @@
 /** Posts one comment: whether it may be posted, with which karma, and with what result. */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../isolate/clock.ts';
 import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
-import { HostError } from '../../host/host-error.ts';
+import { HostError } from '../../host-error.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
-import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../identity/footer.ts';
-import { COOLDOWN_MS, postingDecision } from '../../identity/moderation.ts';
+import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../markdown/footer.ts';
+import { COOLDOWN_MS, postingDecision } from './moderation.ts';
 import { findComment } from './chores.ts';
 import type { Records } from './records.ts';
 import type { Attempt } from './sql-comments.ts';

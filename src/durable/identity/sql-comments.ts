@@ -11,7 +11,8 @@
  * found.
  */
 import type { CommentWithText } from '../../host/code-host.ts';
-import type { RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { DueRows } from '../due-rows.ts';
 import { hasColumn } from '../tables.ts';
 
 /** `reset`: show karma 0. `delete`: delete the comment. `restore`: show the karma that was reset. */
@@ -68,11 +69,19 @@ interface ChoreRow extends Record<string, SqlStorageValue> {
 
 export class SqlComments {
   readonly #sql: SqlStorage;
+  readonly #chores: DueRows<ChoreRow>;
+  readonly #attempts: DueRows<AttemptRow>;
   /** An attempt that has ended, but whose record is kept. */
   #kept: Attempt | null = null;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#chores = new DueRows(sql, {
+      table: 'comments',
+      counter: 'failures',
+      condition: 'chore IS NOT NULL',
+    });
+    this.#attempts = new DueRows(sql, { table: 'attempts', counter: 'failures' });
     sql.exec(`CREATE TABLE IF NOT EXISTS comments (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL,
       chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
@@ -155,8 +164,8 @@ export class SqlComments {
   }
 
   /**
-   * Takes back what was ordered, where it is not done, and orders its opposite where that is possible. Answers for how
-   * many.
+   * Cancels actions that are pending, and orders the opposite of those that were carried out, where that is possible.
+   * Answers for how many comments.
    */
   restore(now: number): number {
     this.#sql.exec('UPDATE attempts SET chore = NULL WHERE chore IS NOT NULL');
@@ -181,13 +190,7 @@ export class SqlComments {
 
   /** The oldest comments with an action that is due, in order. */
   dueChores(now: number, limit: number): Chore[] {
-    const rows = this.#sql.exec<ChoreRow>(
-      `SELECT id, owner, repo, chore, ordered_at, failures, karma FROM comments
-       WHERE chore IS NOT NULL AND due_at <= ? ORDER BY id LIMIT ?`,
-      now,
-      limit,
-    );
-    return rows.toArray().map(({ id, owner, repo, chore, ordered_at, failures, karma }) => ({
+    return this.#chores.due(now, limit).map(({ id, owner, repo, chore, ordered_at, failures, karma }) => ({
       kind: chore,
       repository: { owner, name: repo },
       commentId: id,
@@ -198,7 +201,8 @@ export class SqlComments {
   }
 
   /**
-   * Another order may have come meanwhile, and stays. What a pardon has taken back while it was done is undone.
+   * An action that was ordered in the meantime stays. If a pardon cancelled this action while it was carried out, it is
+   * undone.
    * @param karmaBefore of a reset: what the comment showed; null if it showed none.
    */
   done({ kind, commentId }: Chore, karmaBefore: number | null = null): void {
@@ -221,9 +225,9 @@ export class SqlComments {
     }
   }
 
-  /** Tries this one again at another time. */
-  postpone({ commentId }: Chore, until: number): void {
-    this.#sql.exec('UPDATE comments SET due_at = ?, failures = failures + 1 WHERE id = ?', until, commentId);
+  /** Tries this one again at another time, and answers when. */
+  postpone({ commentId, failures }: Chore, now: number): number {
+    return this.#chores.later(commentId, failures, now);
   }
 
   /** Nothing before this moment. */
@@ -234,8 +238,7 @@ export class SqlComments {
 
   /** Old attempts that have not ended. */
   dueAttempts(now: number): Attempt[] {
-    const rows = this.#sql.exec<AttemptRow>('SELECT * FROM attempts WHERE due_at <= ? ORDER BY id', now);
-    return rows.toArray().map(({ id, owner, repo, number, started_at, due_at, failures }) => ({
+    return this.#attempts.due(now).map(({ id, owner, repo, number, started_at, due_at, failures }) => ({
       id,
       repository: { owner, name: repo },
       number,
@@ -245,8 +248,8 @@ export class SqlComments {
     }));
   }
 
-  lookAgain({ id }: Attempt, at: number): void {
-    this.#sql.exec('UPDATE attempts SET due_at = ?, failures = failures + 1 WHERE id = ?', at, id);
+  lookAgain({ id, failures }: Attempt, now: number): void {
+    this.#attempts.later(id, failures, now);
   }
 
   /** True if there is no comment, and none that may exist. */
@@ -259,12 +262,7 @@ export class SqlComments {
 
   /** When something is due next; null if nothing is. */
   nextDueAt(): number | null {
-    return this.#sql
-      .exec<{ at: number | null }>(
-        `SELECT min(due_at) AS at FROM (
-           SELECT due_at FROM comments WHERE chore IS NOT NULL UNION ALL SELECT due_at FROM attempts
-         )`,
-      )
-      .one().at;
+    const dueAts = [this.#chores.nextDueAt(), this.#attempts.nextDueAt()].filter((at) => at !== null);
+    return dueAts.length === 0 ? null : Math.min(...dueAts);
   }
 }

@@ -1,9 +1,9 @@
 /**
- * The facts of src/identity/moderation.ts, in the database of a Durable Object and, once read, in its memory.
+ * The facts of src/durable/identity/moderation.ts, in the database of a Durable Object and, once read, in its memory.
  *
  * Cost: a report writes one row, and its end deletes that row; what it leads to writes one more.
  */
-import { type ModerationFacts, NO_FACTS, type Report, pruned } from '../../identity/moderation.ts';
+import { type ModerationFacts, NO_FACTS, type Report, pruned } from './moderation.ts';
 import { hasTable, hasColumn } from '../tables.ts';
 
 interface ReportRow extends Record<string, SqlStorageValue> {

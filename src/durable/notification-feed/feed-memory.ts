@@ -82,7 +82,7 @@ export class SqlFeedMemory implements FeedMemory {
     return threads.filter((thread) => this.#noteOne(thread, now)).length;
   }
 
-  /** False if it was noted already, as it is. */
+  /** False if it was already noted in this state. */
   #noteOne({ id, isByBot, repository, number, updatedAt }: FeedThread, now: number): boolean {
     if (isByBot) this.#sql.exec('INSERT OR IGNORE INTO known_threads VALUES (?, 1, NULL, ?)', id, now);
     const noted = this.#sql.exec(

@@ -51,7 +51,7 @@ export class History {
   prepare(): boolean {
     const isNew = !this.#has('standing');
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS events (
-      id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, url TEXT NOT NULL, at INTEGER NOT NULL
+      id INTEGER PRIMARY KEY, kind TEXT NOT NULL, url TEXT NOT NULL, at INTEGER NOT NULL
     )`);
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS standing (
       only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL, state TEXT NOT NULL, at INTEGER NOT NULL
@@ -110,6 +110,7 @@ export class History {
   }
 
   #toldState(number: number): PullRequestState {
+    if (!this.#has('told')) return 'open';
     const keys = this.#sql
       .exec<{ key: string }>(
         'SELECT key FROM told WHERE key = ? OR key GLOB ?',

@@ -2,7 +2,7 @@
  * Messages about a pull request that are not delivered yet. An entry stays until it was accepted, even after a crash,
  * and may in rare cases arrive twice. The receiver must tolerate that.
  */
-import { backOffMs } from '../back-off.ts';
+import { DueRows } from '../due-rows.ts';
 import { hasColumn } from '../tables.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -38,20 +38,19 @@ interface Failed {
 
 const DONE: Delivery = { kind: 'done' };
 
-/** A receiver that asks for more is not believed. Nothing waits longer, even after a clock was set back. */
-const LONGEST_WAIT_MS = 60 * 60 * 1000;
-
 export class Outbox {
   readonly #sql: SqlStorage;
+  readonly #rows: DueRows<OutboxEntry>;
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
+    this.#rows = new DueRows(sql, { table: 'outbox', counter: 'attempts' });
   }
 
   /** Call it before anything else of a new outbox. */
   prepare(): void {
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS outbox (
-      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      id INTEGER PRIMARY KEY,
       kind TEXT NOT NULL, event TEXT NOT NULL, url TEXT NOT NULL, at INTEGER NOT NULL,
       attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0
     )`);
@@ -70,24 +69,17 @@ export class Outbox {
   async empty(now: number, deliver: (entry: OutboxEntry) => Promise<Delivery>): Promise<number | null> {
     this.prepare();
     for (;;) {
-      const entry = this.#sql
-        .exec<OutboxEntry>(
-          'SELECT * FROM outbox WHERE due_at <= ?1 OR due_at > ?1 + ?2 ORDER BY id LIMIT 1',
-          now,
-          LONGEST_WAIT_MS,
-        )
-        .toArray()[0];
+      const [entry] = this.#rows.due(now, 1);
       if (entry === undefined) break;
       const delivery = now - entry.at > LIFE_MS[entry.kind] ? DONE : await deliver(entry);
-      if (delivery.kind === 'done') this.#sql.exec('DELETE FROM outbox WHERE id = ?', entry.id);
+      if (delivery.kind === 'done') this.#rows.delete(entry.id);
       else this.#postpone(entry, delivery, now);
     }
-    return this.#sql.exec<{ at: number | null }>('SELECT min(due_at) AS at FROM outbox').one().at;
+    return this.#rows.nextDueAt();
   }
 
   #postpone({ id, kind, attempts }: OutboxEntry, failed: Failed, now: number): void {
-    const dueAt = now + Math.max(backOffMs(attempts), Math.min(failed.askedMs, LONGEST_WAIT_MS));
-    this.#sql.exec('UPDATE outbox SET attempts = attempts + 1, due_at = ? WHERE id = ?', dueAt, id);
+    const dueAt = this.#rows.later(id, attempts, now, failed.askedMs);
     if (failed.all) {
       this.#sql.exec('UPDATE outbox SET due_at = ?1 WHERE kind = ?2 AND due_at < ?1', dueAt, kind);
     }

@@ -9,7 +9,10 @@ import { hasTable } from '../tables.ts';
 
 /** How long the dates of rewritten commits are kept after the last push. */
 const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
-/** A commit is remembered by the first bytes of its hash: enough to tell a pull request's commits apart. */
+/**
+ * A commit is remembered by the first bytes of the id that it would have if it were dated 1970: enough to tell a pull
+ * request's commits apart. Earlier versions stored other hashes, which no commit matches.
+ */
 export const COMMIT_HASH_BYTES = 8;
 /** As many as one push may hold; 240 KB. The oldest push's are forgotten first. */
 export const MAX_DATED_COMMITS = 30_000;
@@ -28,7 +31,7 @@ export interface PullRequestRecord {
 export interface DatedCommits {
   /** Seconds since 1970. */
   readonly committedAt: number;
-  /** Hashes of their public parts, concatenated. */
+  /** The first bytes of their undated ids, concatenated. */
   readonly commitHashes: Uint8Array;
 }
 
@@ -43,8 +46,8 @@ interface RecordRow extends Record<string, SqlStorageValue> {
 }
 
 /**
- * Under which the key of the code host is stored, if it is another than the first, which was once the only one. It is
- * no column: a version from then names none when it writes a row, and may come back.
+ * Under which the key of a further code host is stored. It is not a column, because a version from before there were
+ * several hosts writes rows without it, and an operator may go back to that version.
  */
 const HOST_KEY = 'host';
 
@@ -55,7 +58,7 @@ const SCHEMA = [
     tip TEXT NOT NULL, key_hash BLOB
   )`,
   `CREATE TABLE IF NOT EXISTS dates (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, committed_at INTEGER NOT NULL, commits BLOB NOT NULL, until INTEGER NOT NULL
+    id INTEGER PRIMARY KEY, committed_at INTEGER NOT NULL, commits BLOB NOT NULL, until INTEGER NOT NULL
   )`,
 ];
 
@@ -120,11 +123,13 @@ export class RecordStore {
 
   /** Adds the commits that a push has rewritten, and extends the life of all of them from `at`. Only after `write`. */
   addDates({ committedAt, commitHashes }: DatedCommits, at: number): void {
+    const until = at + DATES_LIFE_MS;
     if (commitHashes.byteLength > 0) {
       this.#sql.exec(
-        'INSERT INTO dates (committed_at, commits, until) VALUES (?, ?, 0)',
+        'INSERT INTO dates (committed_at, commits, until) VALUES (?, ?, ?)',
         committedAt,
         commitHashes,
+        until,
       );
     }
     this.#sql.exec(
@@ -133,7 +138,7 @@ export class RecordStore {
        )`,
       MAX_DATED_COMMITS * COMMIT_HASH_BYTES,
     );
-    this.#sql.exec('UPDATE dates SET until = ?', at + DATES_LIFE_MS);
+    this.#sql.exec('UPDATE dates SET until = ?1 WHERE until < ?1', until);
   }
 
   /** Deletes what has expired. Answers when the rest will expire, in milliseconds since 1970. */

@@ -3,7 +3,7 @@
  * representation"). Those of commits and tags are resolved, so that they can be rewritten; those of trees and blobs of
  * a small pack, so that they can be searched. Others pass through.
  */
-import { ProtocolError } from '../protocol-error.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
 
 const MAX_SIZE_BYTES = 10;
 /** The two sizes at the head of a delta. */
@@ -74,41 +74,8 @@ export function applyDelta(base: Uint8Array, delta: Uint8Array, maxBytes: number
   return result;
 }
 
-/**
- * Whether a delta copies something from before what it has copied last: it repeats or moves text, where an ordinary
- * change goes through its base from the beginning to the end.
- * @throws ProtocolError `bad-pack`
- */
-export function copiesBackwards(delta: Uint8Array): boolean {
-  let copiedTo = 0;
-  let isBackwards = false;
-  readInstructions(delta, (isCopy, offset, length) => {
-    if (!isCopy) return;
-    isBackwards ||= offset < copiedTo;
-    copiedTo = offset + length;
-  });
-  return isBackwards;
-}
-
-/** Where a byte of a delta's result is from. */
-export const COPY_CONTINUES = 0;
-export const COPY_BEGINS = 1;
-export const INSERTED = 2;
-
-/** Of each byte that the delta makes, where it is from. @throws ProtocolError `bad-pack` */
-export function originsOf(delta: Uint8Array): Uint8Array {
-  const origins = new Uint8Array(parseDeltaHeader(delta).resultSize);
-  let filled = 0;
-  readInstructions(delta, (isCopy, _, length) => {
-    if (isCopy) origins[filled] = COPY_BEGINS;
-    else origins.fill(INSERTED, filled, filled + length);
-    filled += length;
-  });
-  return origins;
-}
-
-/** @param take called for each: `offset` in the base of a copy, in the delta of an insert. */
-function readInstructions(
+/** @param take called for each: `offset` in the base of a copy, in the delta of an insert. @throws ProtocolError */
+export function readInstructions(
   delta: Uint8Array,
   take: (isCopy: boolean, offset: number, length: number) => void,
 ): void {

@@ -1,11 +1,16 @@
 /**
- * Entry headers of a pack (gitformat-pack, "Size encoding", "Pack entries").
+ * The header of a pack and those of its entries (gitformat-pack, "pack-*.pack files", "Size encoding", "Pack entries"),
+ * and the error of everything that is wrong with a pack.
  *
- * Reading is byte by byte, because a header may be cut by the end of a chunk anywhere. Sizes and distances are
+ * Reading an entry's header is byte by byte, because a header may be cut by the end of a chunk anywhere. Sizes and distances are
  * computed in floating point: they come from the wire and may pass 2^31.
  */
-import { OID_BYTES } from '../oid.ts';
-import { ProtocolError } from '../protocol-error.ts';
+import { OID_BYTES } from '../objects/oid.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
+
+export const PACK_HEADER_BYTES = 12;
+const PACK_SIGNATURE = 0x5041434b;
+const PACK_VERSION = 2;
 
 export const OBJ_COMMIT = 1;
 export const OBJ_TREE = 2;
@@ -19,6 +24,32 @@ const MAX_HEADER_BYTES = 10 + OID_BYTES;
 const MAX_SIZE_BYTES = 10;
 /** Distances are limited by the entry's own offset. This limit only keeps the arithmetic exact. */
 const MAX_DISTANCE = 2 ** 46;
+
+export function badPack(message: string): ProtocolError {
+  return new ProtocolError('bad-pack', `${message} Push again.`);
+}
+
+/**
+ * The number of entries.
+ * @param bytes at least PACK_HEADER_BYTES. @throws ProtocolError `bad-pack` unless they begin with a header of version
+ * 2.
+ */
+export function parsePackHeader(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  if (view.getUint32(0) !== PACK_SIGNATURE || view.getUint32(4) !== PACK_VERSION) {
+    throw badPack('What follows the commands is not a pack of version 2.');
+  }
+  return view.getUint32(8);
+}
+
+/** The header of a pack of so many entries. */
+export function encodePackHeader(entries: number): Uint8Array {
+  const header = new DataView(new ArrayBuffer(PACK_HEADER_BYTES));
+  header.setUint32(0, PACK_SIGNATURE);
+  header.setUint32(4, PACK_VERSION);
+  header.setUint32(8, entries);
+  return new Uint8Array(header.buffer);
+}
 
 /** Reads one entry header after another; allocates nothing. */
 export class EntryHeaderReader {
@@ -64,7 +95,7 @@ export class EntryHeaderReader {
     if (this.length === 1) {
       this.type = (byte >> 4) & 7;
       if (this.type === 0 || this.type === 5) {
-        throw new ProtocolError('bad-pack', 'The pack contains an entry of an unknown type. Push again.');
+        throw badPack('The pack contains an entry of an unknown type.');
       }
       this.size = byte & 0x0f;
       this.#factor = 16;
@@ -74,7 +105,7 @@ export class EntryHeaderReader {
     }
     if (byte & 0x80) {
       if (this.length === MAX_SIZE_BYTES) {
-        throw new ProtocolError('bad-pack', 'The pack contains an entry with an invalid size. Push again.');
+        throw badPack('The pack contains an entry with an invalid size.');
       }
       return false;
     }
@@ -90,10 +121,7 @@ export class EntryHeaderReader {
     const digit = byte & 0x7f;
     this.distance = this.length === this.baseStart + 1 ? digit : (this.distance + 1) * 128 + digit;
     if (this.distance > MAX_DISTANCE) {
-      throw new ProtocolError(
-        'bad-pack',
-        'The pack contains a delta whose base would lie before the pack. Push again.',
-      );
+      throw badPack('The pack contains a delta whose base would lie before the pack.');
     }
     return (byte & 0x80) === 0;
   }

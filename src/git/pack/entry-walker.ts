@@ -3,10 +3,9 @@
  *
  * For packs that a PackScanner has judged already: nothing is checked again but what the walk itself needs.
  */
-import { type Oid, oidFromBytes } from '../oid.ts';
+import { type Oid, oidFromBytes } from '../objects/oid.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
-import { EntryHeaderReader } from './entry-header.ts';
-import { PACK_HEADER_BYTES } from './pack-header.ts';
+import { EntryHeaderReader, PACK_HEADER_BYTES } from './entry-header.ts';
 
 export interface ContentListener {
   /**
@@ -27,13 +26,33 @@ export class EntryWalker {
   readonly #sink = (bytes: Uint8Array): void => this.#listener.content(bytes);
   #isInEntry = false;
   #isShown = false;
+  #isStopped = false;
   /** In the pack, of the bytes that are walked. */
   #offset = 0;
   #entryOffset = PACK_HEADER_BYTES;
+  #headerLeft = PACK_HEADER_BYTES;
 
   constructor(listener: ContentListener) {
     this.#listener = listener;
     this.#header.begin();
+  }
+
+  /** Goes on at an entry. @param offset where it begins; as the next bytes count. */
+  beginAt(offset: number): void {
+    this.#offset = offset;
+    this.#headerLeft = 0;
+    this.#isInEntry = false;
+    this.#isStopped = false;
+    this.#header.begin();
+  }
+
+  /** Leaves out whatever comes, until `beginAt`. For the listener. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopped;
   }
 
   /** Of an ofs-delta: how far back its base begins. */
@@ -46,9 +65,11 @@ export class EntryWalker {
     return oidFromBytes(this.#header.bytes, this.#header.baseStart);
   }
 
-  /** @param bytes the next ones of the pack, which begins with its header and comes without its trailer. */
+  /** @param bytes the next ones of the pack, which begins with its header, if not `beginAt` an entry, and has no trailer. */
   walk(bytes: Uint8Array): void {
-    for (let at = Math.max(0, PACK_HEADER_BYTES - this.#offset); at < bytes.length;) {
+    const skipped = Math.min(bytes.length, this.#headerLeft);
+    this.#headerLeft -= skipped;
+    for (let at = skipped; at < bytes.length && !this.#isStopped;) {
       if (!this.#isInEntry) {
         if (this.#header.length === 0) this.#entryOffset = this.#offset + at;
         if (this.#header.push(bytes[at++]!)) this.#beginEntry();

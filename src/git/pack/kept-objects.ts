@@ -11,9 +11,9 @@
 import { ByteArrays } from '../byte-arrays.ts';
 import type { Memory } from '../memory.ts';
 import { NumberList } from '../number-list.ts';
-import { hashObject, type ObjectType, type Oid } from '../oid.ts';
-import { OidTable } from '../oid-table.ts';
-import { ProtocolError } from '../protocol-error.ts';
+import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
+import { OidTable } from '../objects/oid-table.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
 
 export interface KeptObject {
   readonly type: ObjectType;

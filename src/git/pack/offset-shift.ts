@@ -5,8 +5,8 @@
  * commits lie between them (packs that do not write all commits first), it must be computed anew. There are few cuts:
  * consecutive ones become one, and a pack with its commits first has only one.
  */
-import { ProtocolError } from '../protocol-error.ts';
-import { MAX_CUTS } from './limits.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
+import { MAX_CUTS } from './memory-limits.ts';
 
 export class OffsetShift {
   /** `marks[i]`: from this offset on, `removed[i]` bytes in total were removed. */

@@ -9,13 +9,14 @@
  * Synchronous and free of I/O. Cost: one walk over the pack, its SHA-1, and no allocation for each entry.
  */
 import { createHash } from 'node:crypto';
-import { oidFromBytes, OID_BYTES, type Oid } from '../oid.ts';
+import { oidFromBytes, OID_BYTES, type Oid } from '../objects/oid.ts';
 import { UNCOUNTED } from '../memory.ts';
-import { ProtocolError } from '../protocol-error.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
 import { ZlibWalker } from '../zlib/zlib-walker.ts';
 import { applyDelta, MAX_DELTA_HEADER_BYTES, resultSizeOf } from './delta.ts';
 import {
   encodeDistance,
+  badPack,
   EntryHeaderReader,
   OBJ_BLOB,
   OBJ_COMMIT,
@@ -23,6 +24,8 @@ import {
   OBJ_REF_DELTA,
   OBJ_TAG,
   OBJ_TREE,
+  PACK_HEADER_BYTES,
+  parsePackHeader,
 } from './entry-header.ts';
 import { type KeepLimits, type KeptObject, KeptObjects } from './kept-objects.ts';
 import {
@@ -35,9 +38,8 @@ import {
   MAX_KEPT_BYTES,
   MAX_OBJECT_BYTES,
   PACK_BYTES_PER_DYNAMIC_BLOCK,
-} from './limits.ts';
+} from './memory-limits.ts';
 import { OffsetShift } from './offset-shift.ts';
-import { badPack, PACK_HEADER_BYTES, parsePackHeader } from './pack-header.ts';
 
 /** Nearly all commits are smaller. */
 const SHARED_BYTES = 16 * 1024;

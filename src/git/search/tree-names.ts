@@ -4,7 +4,7 @@
  * Of a tree that is a delta, only the inserted bytes are known: often a whole entry of a new file, otherwise only an
  * id. So this is only good enough for messages: a name, or the folders above it, may be missing.
  */
-import { OID_BYTES, type Oid, oidFromBytes } from '../oid.ts';
+import { OID_BYTES, type Oid, oidFromBytes } from '../objects/oid.ts';
 
 /** With their places, a megabyte. */
 const MAX_NAMES = 4_000;

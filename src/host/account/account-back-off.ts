@@ -3,14 +3,15 @@
  * that moment on, and those of all other isolates stop as soon as they ask the board, which each does every few
  * seconds.
  *
- * A push asks along with its admission, so that it costs no way of its own.
+ * A push asks the board together with its admission, which saves a round trip.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { count } from '../../metrics/tally.ts';
-import { isAhead, isWithin } from '../../guard/sliding-window.ts';
+import { isAhead, isWithin } from '../../limits/sliding-window.ts';
 import { type HostAnswer, LONGEST_PAUSE_MS, pauseAskedBy, RateLimitError } from './rate-limit.ts';
 
-/** What is known everywhere of the account. Both reject when it is out of reach. */
+/** What all isolates know about the account. Both methods reject if it cannot be reached. */
 export interface PauseBoard {
   /** How long the account is to be left alone from now on, in milliseconds; 0: it is not. */
   hostPause(): Promise<number>;
@@ -46,7 +47,7 @@ interface Known {
 const NOTHING: Known = { pausedUntil: Number.NEGATIVE_INFINITY, askedAt: Number.NEGATIVE_INFINITY };
 
 /** By account; this isolate's copy of the board. */
-const known = new Map<string, Known>();
+const known = new Recent<Known>({ most: MAX_ACCOUNTS });
 
 export class AccountBackOff {
   readonly #settings: BackOffSettings;
@@ -75,13 +76,13 @@ export class AccountBackOff {
     if (leftMs > 0) throw new RateLimitError(hostName, leftMs);
   }
 
-  /** What the board said, to whomever asked it. */
+  /** Takes over what the board has told another caller. */
   learn(leftMs: number): void {
     const now = this.#settings.clock.now();
     this.#know({ askedAt: now, ...(leftMs > 0 && { pausedUntil: now + leftMs }) });
   }
 
-  /** To be shown each answer to a call of the account that was refused. Null: it asks for no pause. */
+  /** Call it with each refused answer to a call of the account. Null: it asks for no pause. */
   observe(answer: HostAnswer): number | null {
     const { board, clock, later, limitText } = this.#settings;
     const pauseMs = pauseAskedBy(answer, clock.now(), limitText);
@@ -99,10 +100,9 @@ export class AccountBackOff {
   #know(news: Partial<Known>): void {
     const { account } = this.#settings;
     const before = this.#known;
-    // Nobody makes a pause shorter: what the board has not heard of yet holds.
+    // A pause is never made shorter: one that the board does not know yet stays.
     const heldUntil = this.leftMs() > 0 ? before.pausedUntil : NOTHING.pausedUntil;
     const pausedUntil = Math.max(heldUntil, news.pausedUntil ?? NOTHING.pausedUntil);
-    if (!known.has(account) && known.size >= MAX_ACCOUNTS) known.clear();
     known.set(account, { ...before, ...news, pausedUntil });
   }
 }

@@ -23,7 +23,9 @@ export type TokenProblem =
   /** Forgejo and Gitea: without it the bot does not know its own name. */
   | 'no-read:user'
   /** Forgejo and Gitea: without it nobody hears what became of a pull request. */
-  | 'no-read:notification';
+  | 'no-read:notification'
+  /** Forgejo and Gitea: it is limited to public repositories, and Gitea 1.27.3 refuses it the notifications. */
+  | 'public-only';
 
 export interface AccountRules {
   /** Tells a rate limit from another 403 without headers; null: nothing does. */

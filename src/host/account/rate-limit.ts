@@ -6,8 +6,8 @@
  * least. What only the text of a 403 tells depends on the kind of host. All limits are for the account: going on
  * elsewhere can cost it.
  */
-import type { CallsLeft } from '../../guard/account-budget.ts';
-import { HostError } from '../host-error.ts';
+import type { CallsLeft } from './account-budget.ts';
+import { HostError } from '../../host-error.ts';
 import { type RequestFailure, refusalText } from '../rest/request-failure.ts';
 
 export interface HostAnswer {
@@ -66,7 +66,7 @@ export function callsLeftSaidBy({ header }: Pick<HostAnswer, 'header'>, now: num
   return { limit, left, resetsInMs: resetsAt * SECOND_MS - hostTime(header, now) };
 }
 
-/** The same of whatever a call failed with. */
+/** The same for the error of a failed call. */
 export function askedPauseMs(error: unknown): number | null {
   if (error instanceof RateLimitError) return error.pauseMs;
   return error instanceof HostError ? askedPauseMs(error.cause) : null;

@@ -1,5 +1,6 @@
-/** What is wrong with the bot's account or token, read from answers that are made anyway. */
-import type { Clock } from '../../clock.ts';
+/** Notices problems of the bot's account or token in answers to calls that are made anyway. */
+import type { Clock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { count } from '../../metrics/tally.ts';
 import type { AccountRules, TokenProblem } from './account-rules.ts';
 import type { HostAnswer } from './rate-limit.ts';
@@ -26,8 +27,7 @@ interface Told {
 }
 
 /** What this isolate has told last, by account. */
-const told = new Map<string, Told>();
-const MAX_ACCOUNTS = 100;
+const told = new Recent<Told>({ most: 100 });
 
 /** Tells what is wrong, or that nothing is, once a day and whenever it changes. */
 export class TokenWatch {
@@ -37,18 +37,17 @@ export class TokenWatch {
     this.#settings = settings;
   }
 
-  /** To be shown each answer to a call with the token. */
+  /** Call it with each answer to a call that used the token. */
   observe(answer: HostAnswer): void {
     const { account, token, clock, rules, tell } = this.#settings;
     const now = clock.now();
-    const last = told.get(account) ?? null;
+    const last = told.get(account);
     const shown = rules.tokenProblems(token, answer, now);
     const isPart = shown !== null && !rules.showsAllProblems;
     const problems = isPart ? merged(last, shown, now) : (shown ?? rest(last, answer));
     if (problems === null) return;
     const isSame = last !== null && last.problems.join(' ') === problems.join(' ');
     if (isSame && Math.abs(now - last.at) < DAY_MS) return;
-    if (told.size >= MAX_ACCOUNTS) told.clear();
     told.set(account, { problems, at: now });
     for (const problem of problems) count('gitveil_token_problems_total', { problem });
     tell(problems);

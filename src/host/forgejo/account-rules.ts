@@ -15,6 +15,9 @@ const PROBLEMS: Readonly<Record<string, TokenProblem>> = {
 /** Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is the required one. */
 const MISSING_SCOPE = /required scope\(s\)[^a-z]*(?:required=)?[^a-z]*(?:read|write):(\w+)/;
 
+/** Of Gitea 1.27.3 (rejectPublicOnly in routers/api/v1/api.go). */
+const PUBLIC_ONLY_TEXT = /not available for public-only tokens/;
+
 const SUSPENDED_TEXT = /prohibited from signing in|account is not activated/i;
 
 export const FORGEJO_RULES: AccountRules = {
@@ -26,6 +29,7 @@ export const FORGEJO_RULES: AccountRules = {
     if (status === 401) return ['rejected'];
     if (status !== 403) return null;
     if (SUSPENDED_TEXT.test(text)) return ['suspended'];
+    if (PUBLIC_ONLY_TEXT.test(text)) return ['public-only'];
     const problem = PROBLEMS[MISSING_SCOPE.exec(text)?.[1] ?? ''];
     return problem === undefined ? null : [problem];
   },

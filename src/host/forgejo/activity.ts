@@ -15,7 +15,7 @@ import type {
   PullRequestState,
   Remark,
 } from '../code-host.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { activityCall, moment, remarksSince } from '../rest/activity.ts';
 import { expectAddress, expectList, expectLogin, expectNumber, expectRepository } from '../rest/answer.ts';
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';

@@ -1,9 +1,9 @@
 /** Calls of Forgejo's and Gitea's REST interface, which Octokit knows how to make but not by name. */
 import type { Octokit } from '@octokit/rest';
 import type { Repository } from '../code-host.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { expectList } from '../rest/answer.ts';
-import { lookUpWith } from '../rest/look-up.ts';
+import { lookUpWith } from '../git/visibility.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { isRequestFailure, refusalText } from '../rest/request-failure.ts';
 import { type AnsweredRepository, toRepository } from './answers.ts';

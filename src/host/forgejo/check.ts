@@ -2,19 +2,24 @@
 import { FORGEJO_RULES } from './account-rules.ts';
 import type { TokenProblem } from '../account/account-rules.ts';
 import { ask, type CheckedAnswer, fieldOf, type HostCheck, type HostProblem } from '../host-check.ts';
-import { hostText } from '../host-error.ts';
+import { encodeLsRefs } from '../../git/wire/protocol-v2.ts';
+import { type Caller, SmartHttp } from '../git/smart-http.ts';
+import { hostText } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import type { RestAccess } from '../rest/octokit.ts';
+import { failureStatus } from '../rest/request-failure.ts';
 
 /** The first whose tokens have the scopes that the service asks for. Forgejo names the Gitea that it is like. */
 const OLDEST = { major: 1, minor: 20 };
 const NO_REPOSITORY = 'gitveil-asks-for-its-scopes';
 const SCOPES = 'write:repository, write:issue, read:user and read:notification';
+const GIT_TIMEOUT_MS = 10_000;
+
+type Access = Pick<RestAccess, 'apiUrl' | 'token' | 'http' | 'backOff' | 'tokenWatch'>;
 
 /** Never rejects. */
-export async function checkForgejo(
-  { apiUrl, token, http, tokenWatch }: Pick<RestAccess, 'apiUrl' | 'token' | 'http' | 'tokenWatch'>,
-  kind: 'forgejo' | 'gitea',
-): Promise<HostCheck> {
+export async function checkForgejo(access: Access, kind: 'forgejo' | 'gitea'): Promise<HostCheck> {
+  const { apiUrl, token, http, tokenWatch } = access;
   const { host } = new URL(apiUrl);
   const problem = (what: HostProblem, sentence: string): HostCheck => ({
     kind: what,
@@ -55,7 +60,8 @@ export async function checkForgejo(
   }
   // A service without a token only reads.
   if (token === '') return { kind: 'ready', software: software.name };
-  for (const answer of await tokenAnswers(http, apiUrl, token)) {
+  const { answers, breaksGit } = await tokenAnswers(access);
+  for (const answer of answers) {
     if (answer === null) return problem('unreachable', 'does not answer the bot. Try again later.');
     tokenWatch.observe(answer);
     const [missing] = FORGEJO_RULES.tokenProblems(token, answer, 0) ?? [];
@@ -67,24 +73,54 @@ export async function checkForgejo(
       );
     }
   }
+  // Gitea 1.26 and Forgejo look whether it is public, and break where there is none.
+  if (breaksGit) return tokenProblem(problem, 'public-only');
   return { kind: 'ready', software: software.name };
 }
 
+interface TokenAnswers {
+  /** Of the REST interface. */
+  readonly answers: readonly (CheckedAnswer | null)[];
+  /** Whether Git fails with this token. */
+  readonly breaksGit: boolean;
+}
+
 /** The scope of a call is asked for before its repository is looked up, so one that does not exist will do. */
-async function tokenAnswers(
-  http: RestAccess['http'],
-  apiUrl: string,
-  token: string,
-): Promise<readonly (CheckedAnswer | null)[]> {
+async function tokenAnswers(access: Access): Promise<TokenAnswers> {
+  const { apiUrl, token, http } = access;
   const user = await ask(http, `${apiUrl}/user`, token);
   const login = user === null ? undefined : fieldOf(user, 'login');
-  if (typeof login !== 'string' || user?.status !== 200) return [user];
+  if (typeof login !== 'string' || user?.status !== 200) return { answers: [user], breaksGit: false };
   const repository = `${apiUrl}/repos/${encodeURIComponent(login)}/${NO_REPOSITORY}`;
-  return Promise.all([
+  const [breaksGit, ...answers] = await Promise.all([
+    failsForBot(access, { owner: login, name: NO_REPOSITORY }),
     ask(http, `${repository}/forks`, token, 'POST'),
     ask(http, `${repository}/issues`, token, 'POST'),
     ask(http, `${apiUrl}/notifications?limit=1`, token),
   ]);
+  return { answers, breaksGit };
+}
+
+/** A fault of the server's own comes once, or to everybody. */
+async function failsForBot(access: Access, repository: RepositoryName): Promise<boolean> {
+  const fails = async (caller: Caller) => (await gitFailure(access, repository, caller)) === 500;
+  return (await fails('bot')) && !(await fails('public')) && fails('bot');
+}
+
+/** The status with which a list of refs is refused; undefined: there is none. */
+async function gitFailure(
+  access: Access,
+  repository: RepositoryName,
+  caller: Caller,
+): Promise<number | undefined> {
+  const git = new SmartHttp(access.apiUrl.replace(/\/api\/v1$/, ''), access, access.http, GIT_TIMEOUT_MS);
+  try {
+    const answer = await git.post(repository, 'git-upload-pack', caller, encodeLsRefs(['HEAD']));
+    await answer.body?.cancel();
+    return undefined;
+  } catch (error) {
+    return failureStatus(error);
+  }
 }
 
 function tokenProblem(
@@ -95,6 +131,13 @@ function tokenProblem(
     return problem(
       'token-rejected',
       'does not know the token of the bot account. Make another one, and set it.',
+    );
+  }
+  if (missing === 'public-only') {
+    return problem(
+      'public-only',
+      'limits the token to public repositories (public-only), which breaks notifications or Git there. ' +
+        `Make one without that limit, with ${SCOPES}.`,
     );
   }
   const scope = missing.slice('no-'.length);

@@ -5,12 +5,13 @@
  * The server itself brings a branch forward: Gitea by `merge-upstream` (since 1.23), Forgejo by `sync_fork` (since 11).
  * Where it cannot, because it is older, or upstream was rewritten, the branch is copied by Git.
  */
-import type { Oid } from '../../git/oid.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { UpstreamBranch } from '../code-host.ts';
 import { copyBranch } from '../git/branch-copy.ts';
 import type { GitTransport } from '../git/git-transport.ts';
-import { HostError } from '../host-error.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import { HostError } from '../../host-error.ts';
+import { Recent } from '../../isolate/recent.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { expectStatus } from '../rest/answer.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus, isRequestFailure } from '../rest/request-failure.ts';
@@ -28,8 +29,7 @@ const WAYS = [
 type Way = (typeof WAYS)[number];
 
 /** By server: the ways that it turned out not to know. */
-const unknownWays = new Map<string, Set<Way>>();
-const MAX_SERVERS = 100;
+const unknownWays = new Recent<Set<Way>>({ most: 100 });
 
 export interface ForkBranchTools {
   readonly calls: RestCalls;
@@ -104,7 +104,6 @@ async function bringForward(calls: RestCalls, fork: RepositoryName, branch: stri
     } catch (error) {
       if (!(error instanceof HostError) || error.code === 'rate-limited') throw error;
       if (!isUnknownRoute(error)) return false;
-      if (unknownWays.size >= MAX_SERVERS) unknownWays.clear();
       unknownWays.set(calls.apiUrl, unknown.add(way));
     }
   }

@@ -1,10 +1,10 @@
 /**
- * The bot's fork of a repository. A server answers a second request for one with 409, and does not say where the fork
- * is but in the text: so the text is a hint, and the fork itself is looked at.
+ * The bot's fork of a repository. A server answers a second request for a fork with 409, and names the existing fork
+ * only in the text of the error. So the text is a hint, and the fork itself is checked.
  */
 import type { Repository } from '../code-host.ts';
-import { HostError } from '../host-error.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import { HostError } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { expectRepository, expectStatus } from '../rest/answer.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { failureStatus, isRequestFailure, refusalText } from '../rest/request-failure.ts';

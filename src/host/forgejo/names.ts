@@ -3,7 +3,7 @@
  * modules/validation/helpers.go). A name outside these rules is an address of something else there: `/api/…`,
  * `/<owner>.keys`, `/<owner>/<repository>.wiki`.
  */
-import { parseRepositoryName, type RepositoryName } from '../repository-name.ts';
+import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
 const OWNER_PATTERN = /^[A-Za-z0-9](?!.*[._-]{2})(?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/;
 const MAX_OWNER_LENGTH = 40;

@@ -6,8 +6,8 @@ import type {
   PullRequestChanges,
   Submodule,
 } from '../code-host.ts';
-import { HostError } from '../host-error.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import { HostError } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { expectList, expectNumber, expectRepository, expectStatus, expectText } from '../rest/answer.ts';
 import { Opening } from '../rest/opening.ts';
 import type { RestCalls } from '../rest/octokit.ts';

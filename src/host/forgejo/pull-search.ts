@@ -6,14 +6,15 @@
  * Anybody may push with a made-up pr-hash, whose branch is on no page. So the branches that were read are remembered
  * for a while, and one that was not among them is looked for only among newer pull requests.
  */
+import { Recent } from '../../isolate/recent.ts';
 import type { Head, PullRequest } from '../code-host.ts';
-import { fullName, type RepositoryName } from '../repository-name.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { toPullRequest } from '../rest/answered-pull.ts';
 import { type AnsweredPull, isFrom } from './answers.ts';
 import { pagesOf } from './calls.ts';
 
-/** Of the bot's pull requests in one repository. Whoever looks for one has just opened it, mostly. */
+/** Of the bot's pull requests in one repository. Usually the wanted one was opened a moment ago. */
 const MAX_PAGES = 20;
 /** A repository may be deleted and made anew, with smaller numbers. */
 const LIFE_MS = 10 * 60_000;
@@ -29,12 +30,10 @@ interface Read {
   readonly newest: number;
   /** False: there may be more than were read. */
   readonly isWhole: boolean;
-  /** Milliseconds since 1970. */
-  readonly at: number;
 }
 
-/** By repository; the one that was read first is dropped first. */
-const lastRead = new Map<string, Read>();
+/** By repository. */
+const lastRead = new Recent<Read>({ lifeMs: LIFE_MS, most: MAX_REPOSITORIES });
 
 /**
  * The open one, else the newest; null if there is none.
@@ -47,7 +46,7 @@ export async function findPullRequest(
 ): Promise<PullRequest | null> {
   const key = `${apiUrl} ${fullName(repository)} ${fork.owner}`.toLowerCase();
   return retried(async () => {
-    const earlier = recall(key, clock.now());
+    const earlier = lastRead.get(key, clock.now());
     const readTo = earlier === null || earlier.branches.has(branch) ? 0 : earlier.newest;
     // Older servers do not know the filter by author, and answer with all.
     const query = { owner: repository.owner, repo: repository.name, state: 'all', poster: fork.owner };
@@ -69,7 +68,7 @@ export async function findPullRequest(
       isWhole = (pages += 1) < MAX_PAGES;
       if (!isWhole) break;
     }
-    if (pages > 1) remember(key, { branches, newest, isWhole, at: clock.now() });
+    if (pages > 1) lastRead.set(key, { branches, newest, isWhole }, clock.now());
     return orUnknown(best, isWhole);
   });
 }
@@ -78,16 +77,4 @@ export async function findPullRequest(
 function orUnknown(best: AnsweredPull | null, isWhole: boolean): PullRequest | null {
   if (best === null && !isWhole) throw new TypeError('too many pull requests to look through');
   return best === null ? null : toPullRequest(best);
-}
-
-function recall(key: string, now: number): Read | null {
-  const read = lastRead.get(key);
-  return read !== undefined && now - read.at < LIFE_MS ? read : null;
-}
-
-function remember(key: string, read: Read): void {
-  lastRead.delete(key);
-  lastRead.set(key, read);
-  const [first] = lastRead.keys();
-  if (lastRead.size > MAX_REPOSITORIES && first !== undefined) lastRead.delete(first);
 }

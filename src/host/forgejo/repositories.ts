@@ -4,8 +4,8 @@
  * Reads, and writes with the same result when repeated (fork, sync, delete), are retried. Opening a pull request is
  * retried only after checking whether it has been opened.
  */
-import type { Clock } from '../../clock.ts';
-import type { Oid } from '../../git/oid.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type {
   Account,
   ClosedPullRequest,
@@ -19,12 +19,12 @@ import type {
   Submodule,
   UpstreamBranch,
 } from '../code-host.ts';
-import { isolateMemory } from '../../memory-budget.ts';
+import { isolateMemory } from '../../isolate/memory-budget.ts';
 import { GitTransport } from '../git/git-transport.ts';
 import { SmartHttp } from '../git/smart-http.ts';
 import { visibilityAt } from '../git/visibility.ts';
-import { HostError } from '../host-error.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import { HostError } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { expectLogin, expectNumber, expectText } from '../rest/answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
 import { underCurrentName } from '../rest/renamed.ts';
@@ -134,7 +134,7 @@ export class ForgejoRepositories implements RepositoryHost {
     return changedSubmodules(this.#calls, repository, number);
   }
 
-  /** What the work reads of a history is held no longer than it takes. */
+  /** Memory for the history that the work reads is given back when it ends. */
   async #withGit<T>(work: (tools: ForkBranchTools) => Promise<T>): Promise<T> {
     const memory = isolateMemory.open(this.#clock);
     try {

@@ -4,9 +4,10 @@
  * Creating a comment or an issue is never retried: if the answer is lost, it may exist, and a second one would be worse
  * than an error. Reads, edits and deletions have the same result when repeated, so they are retried.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
-import { fullName, type RepositoryName } from '../repository-name.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
 import { limited, ThreadWrites } from '../rest/thread-writes.ts';
@@ -20,7 +21,7 @@ const MAX_LABEL_PAGES = 10;
 const MAX_KNOWN_THREADS = 1_000;
 
 /** Threads that exist, or did when this isolate looked. */
-const knownThreads = new Set<string>();
+const knownThreads = new Recent<true>({ most: MAX_KNOWN_THREADS });
 
 export class ForgejoThreads implements ThreadHost {
   readonly #calls: RestCalls;
@@ -116,10 +117,9 @@ export class ForgejoThreads implements ThreadHost {
   async #expectThread(place: { owner: string; repo: string; index: number }): Promise<void> {
     const { owner, repo, index } = place;
     const key = `${this.#calls.apiUrl} ${fullName({ owner, name: repo })}#${index}`.toLowerCase();
-    if (knownThreads.has(key)) return;
+    if (knownThreads.get(key) !== null) return;
     await call(this.#calls.octokit, `GET ${ISSUE}`, place);
-    if (knownThreads.size >= MAX_KNOWN_THREADS) knownThreads.clear();
-    knownThreads.add(key);
+    knownThreads.set(key, true);
   }
 
   /** Of the labels that the repository has. */

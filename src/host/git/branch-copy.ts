@@ -5,21 +5,19 @@
  * It needs nothing of the host but Git, whatever the two histories have in common. What passes is upstream's, byte for
  * byte, and has nothing to do with a client's request.
  */
-import type { Clock } from '../../clock.ts';
-import { concatBytes } from '../../git/bytes.ts';
-import { selectHaves } from '../../git/haves.ts';
-import { type Oid, ZERO_OID } from '../../git/oid.ts';
-import { encodePktLine, FLUSH_PKT } from '../../git/pkt-line.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import { selectHaves } from '../../git/wire/haves.ts';
+import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import { encodeCommandList } from '../../git/wire/command-list.ts';
 import type { UpstreamBranch } from '../code-host.ts';
-import { HostError, hostText } from '../host-error.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import { HostError, hostText } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { type CopyAllowance, isolateCopies } from './copy-allowance.ts';
-import type { HistoryRequest } from '../../git/protocol-v2.ts';
-import type { CommitTable } from '../../git/commit-table.ts';
+import type { HistoryRequest } from '../../git/wire/protocol-v2.ts';
+import type { CommitTable } from '../../git/objects/commit-table.ts';
 import type { GitTransport } from './git-transport.ts';
 
 const BRANCHES = 'refs/heads/';
-const CAPABILITIES = 'report-status side-band-64k agent=gitveil';
 /** Branches and tags whose commits are offered as common ground. */
 const MAX_TIPS = 512;
 /** How far back from the branch's old tip commits are offered besides. */
@@ -48,8 +46,7 @@ export async function copyBranch(
   const haves = [
     ...new Set([...tips, ...(oldTip === null ? [] : await recentCommits(transport, fork, oldTip))]),
   ];
-  const command = `${oldTip ?? ZERO_OID} ${upstream.tip} ${refName}\0 ${CAPABILITIES}`;
-  const head = concatBytes([encodePktLine(command), FLUSH_PKT]);
+  const head = encodeCommandList({ oldId: oldTip ?? ZERO_OID, newId: upstream.tip, refName });
   const pack = await transport.fetchPack(upstream.repository, upstream.tip, haves);
   const report = await transport.push(fork, streamOf(head, counted(pack, take)));
   const [status] = report.commandStatuses;
@@ -99,7 +96,7 @@ function streamOf(head: Uint8Array, rest: AsyncGenerator<Uint8Array>): ReadableS
       isBegun = true;
       if (next.done !== true) return controller.enqueue(next.value);
       controller.close();
-      // Whoever reads with a buffer of their own gets it back.
+      // A reader that brings its own buffer gets it back.
       controller.byobRequest?.respond(0);
     },
     async cancel() {

@@ -4,12 +4,12 @@
  *
  * The requests contain only ids, ref names and the rewritten pack. Reads are retried when they fail.
  */
-import type { Clock } from '../../clock.ts';
-import { ByteReader } from '../../git/byte-reader.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
-import type { Oid } from '../../git/oid.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
-import { KEPT_OBJECT_BYTES } from '../../git/pack/limits.ts';
+import { KEPT_OBJECT_BYTES } from '../../git/pack/memory-limits.ts';
 import {
   encodeHistoryFetch,
   encodeObjectFetch,
@@ -19,15 +19,16 @@ import {
   type ObjectRequest,
   readLsRefs,
   type RefList,
-} from '../../git/protocol-v2.ts';
-import { readReportStatus, type ReportStatus } from '../../git/report-status.ts';
-import { BAND_DATA, readBands } from '../../git/side-band.ts';
-import type { MemoryHold } from '../../memory-budget.ts';
-import { HostError, type HostErrorCode } from '../host-error.ts';
+} from '../../git/wire/protocol-v2.ts';
+import { readReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
+import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { HostError, type HostErrorCode } from '../../host-error.ts';
 import { RateLimitError } from '../account/rate-limit.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { withRetries } from '../rest/retry.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
+import type { Visibility } from './visibility.ts';
 import { type HistoryAnswer, packPieces, readHistory, readPackedObjects } from './upload-pack-answers.ts';
 
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
@@ -37,14 +38,6 @@ const MAX_REPORT_BYTES = 1024 * 1024;
 export interface PushReport extends ReportStatus {
   /** Other messages of the host, for instance which rule it applied. */
   readonly messages: string;
-}
-
-/** Tells whether a repository is public. */
-export interface Visibility {
-  /** As far as is known. */
-  isKnownPublic(repository: RepositoryName): boolean;
-  /** Asks the host. Rejects with HostError. */
-  isPublic(repository: RepositoryName): Promise<boolean>;
 }
 
 /** Whose repository is listed. */

@@ -4,16 +4,16 @@
  * The headers contain nothing of the client's request. The bot's token is sent only with requests for the bot's own
  * forks, because it could read private repositories for anyone.
  */
-import { ByteReader } from '../../git/byte-reader.ts';
+import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/counted-fetch.ts';
 import type { Http } from '../../outgoing/http-client.ts';
-import { type BodyLimits, chunksOf } from '../../streams.ts';
-import { ErrorPacket } from '../../git/error-packet.ts';
+import { type BodyLimits, chunksOf } from '../../streams/body.ts';
+import { ErrorPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
-import { HostError, hostText, MovedError } from '../host-error.ts';
+import { HostError, hostText, MovedError } from '../../host-error.ts';
 import { pauseAskedBy, RateLimitError } from '../account/rate-limit.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
-import { fullName, parseRepositoryName, type RepositoryName } from '../repository-name.ts';
+import { fullName, parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
 /** How long the host may take until its answer begins, and between its bytes (contract, section 8). */
 export const HOST_TIMEOUT_MS = 30_000;

@@ -1,17 +1,17 @@
 /** Answers of upload-pack as they are read: listings of history, a few objects, and packs that are handed on. */
-import { ByteReader } from '../../git/byte-reader.ts';
-import { parseHistory } from '../../git/commit.ts';
-import { CommitTable } from '../../git/commit-table.ts';
-import { ErrorPacket } from '../../git/error-packet.ts';
-import type { Oid } from '../../git/oid.ts';
+import { ByteReader } from '../../git/wire/byte-reader.ts';
+import { parseHistory } from '../../git/objects/commit.ts';
+import { CommitTable } from '../../git/objects/commit-table.ts';
+import { ErrorPacket } from '../../git/wire/pkt-line.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { PackScanner } from '../../git/pack/pack-scanner.ts';
-import { ProtocolError } from '../../git/protocol-error.ts';
-import { readFetchSections } from '../../git/protocol-v2.ts';
-import { BAND_DATA, readBands } from '../../git/side-band.ts';
-import type { MemoryHold } from '../../memory-budget.ts';
-import { BodyError, chunksOf } from '../../streams.ts';
-import { HostError } from '../host-error.ts';
+import { ProtocolError } from '../../git/wire/protocol-error.ts';
+import { readFetchSections } from '../../git/wire/protocol-v2.ts';
+import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { BodyError, chunksOf } from '../../streams/body.ts';
+import { HostError } from '../../host-error.ts';
 import type { SmartHttp } from './smart-http.ts';
 
 /** What a pack of a few objects has besides them. */

@@ -1,39 +1,63 @@
 /**
- * Which repositories the host has lately said to be public, by the look-ups that are made anyway. One for the isolate.
+ * Remembers which repositories the host has lately shown to be public, from look-ups that are made anyway. One for the
+ * isolate.
  *
  * The bot's token may go along with requests about them, as it shows nothing that the public may not see. Hosts limit
  * requests without a token by address, and a Worker shares its addresses (cli/cli#14329).
  */
-import type { Clock } from '../../clock.ts';
-import type { RepositoryHost } from '../code-host.ts';
-import { fullName, type RepositoryName } from '../repository-name.ts';
-import type { Visibility } from './git-transport.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
+import type { Repository, RepositoryHost } from '../code-host.ts';
+import type { RestCalls } from '../rest/octokit.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+
+/** Tells whether a repository is public. */
+export interface Visibility {
+  /** As far as is known. */
+  isKnownPublic(repository: RepositoryName): boolean;
+  /** Asks the host. Rejects with HostError. */
+  isPublic(repository: RepositoryName): Promise<boolean>;
+}
 
 /** So long a repository that has become private may be listed with the token. */
 const LIFE_MS = 10 * 60 * 1000;
 const MAX_REPOSITORIES = 1_000;
 
-/** When each was last seen to be public; milliseconds since 1970. */
-const publicAt = new Map<string, number>();
+const knownPublic = new Recent<true>({ lifeMs: LIFE_MS, most: MAX_REPOSITORIES });
 
 function keyOf(apiUrl: string, repository: RepositoryName): string {
   return `${apiUrl} ${fullName(repository)}`.toLowerCase();
 }
 
 /** @param apiUrl names the host. */
-export function rememberVisibility(
+function rememberVisibility(
   apiUrl: string,
   repository: RepositoryName,
   isPrivate: boolean,
   now: number,
 ): void {
-  if (publicAt.size >= MAX_REPOSITORIES) publicAt.clear();
-  if (isPrivate) publicAt.delete(keyOf(apiUrl, repository));
-  else publicAt.set(keyOf(apiUrl, repository), now);
+  if (isPrivate) knownPublic.delete(keyOf(apiUrl, repository));
+  else knownPublic.set(keyOf(apiUrl, repository), true, now);
 }
 
 export function isKnownPublic(apiUrl: string, repository: RepositoryName, now: number): boolean {
-  return now - (publicAt.get(keyOf(apiUrl, repository)) ?? Number.NEGATIVE_INFINITY) < LIFE_MS;
+  return knownPublic.get(keyOf(apiUrl, repository), now) !== null;
+}
+
+/**
+ * The look-up of a repository, which also shows whether the public may see it.
+ * @param read asks the host once. @throws HostError
+ */
+export async function lookUpWith(
+  { retried, apiUrl, clock }: Pick<RestCalls, 'retried' | 'apiUrl' | 'clock'>,
+  name: RepositoryName,
+  read: () => Promise<Repository>,
+): Promise<Repository> {
+  const repository = await retried(read);
+  for (const known of [name, repository]) {
+    rememberVisibility(apiUrl, known, repository.isPrivate, clock.now());
+  }
+  return repository;
 }
 
 /** What is known of a host's repositories, and where to ask. */

@@ -18,7 +18,7 @@ import type {
 import { activityCall, moment, remarksSince } from '../rest/activity.ts';
 import { expectList, expectLogin, expectNumber } from '../rest/answer.ts';
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { isRequestFailure } from '../rest/request-failure.ts';
 import { unlessGone } from '../rest/unless-gone.ts';
 

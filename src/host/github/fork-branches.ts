@@ -1,10 +1,10 @@
 /** Upstream's branches on the bot's fork: brought to where upstream has them, and added where the fork lacks them. */
-import type { Oid } from '../../git/oid.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { UpstreamBranch } from '../code-host.ts';
 import { expectText } from '../rest/answer.ts';
-import { HostError } from '../host-error.ts';
+import { HostError } from '../../host-error.ts';
 import type { RestCalls } from '../rest/octokit.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 
 /**
  * Brings a branch of the fork to where upstream has it. Where the host cannot merge, because upstream was rewritten, or

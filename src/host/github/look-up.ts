@@ -1,8 +1,8 @@
 /** What GitHub says of a repository. */
 import type { Repository } from '../code-host.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { expectFlag, expectNumber, expectRepository, expectSize } from '../rest/answer.ts';
-import { lookUpWith } from '../rest/look-up.ts';
+import { lookUpWith } from '../git/visibility.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 
 /** @throws HostError */

@@ -5,8 +5,8 @@
  * retried only after checking whether it has been opened.
  */
 import type { Octokit } from '@octokit/rest';
-import type { Clock } from '../../clock.ts';
-import type { Oid } from '../../git/oid.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import {
   expectList,
   expectLogin,
@@ -29,14 +29,14 @@ import type {
   UpstreamBranch,
 } from '../code-host.ts';
 import { addBranch, syncBranch } from './fork-branches.ts';
-import { HostError } from '../host-error.ts';
+import { HostError } from '../../host-error.ts';
 import { lookUp } from './look-up.ts';
 import { isFrom, isHeadUnknown } from './pull-heads.ts';
 import { toPullRequest } from '../rest/answered-pull.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
 import { Opening } from '../rest/opening.ts';
 import { underCurrentName } from '../rest/renamed.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 
 /** The most that GitHub gives at once. */
 const ENTRIES_PER_PAGE = 100;

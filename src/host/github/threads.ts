@@ -5,14 +5,14 @@
  * be worse than an error. Reads, edits and deletions have the same result when repeated, so they are retried.
  */
 import type { Octokit } from '@octokit/rest';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../isolate/clock.ts';
 import type { CommentWithText, NewIssue, PostedComment, PostedIssue, ThreadHost } from '../code-host.ts';
 import { expectAddress, expectList, expectNumber, expectStatus } from '../rest/answer.ts';
-import { HostError } from '../host-error.ts';
+import { HostError } from '../../host-error.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
 import { limited, ThreadWrites } from '../rest/thread-writes.ts';
 import { lookUp } from './look-up.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { failureStatus } from '../rest/request-failure.ts';
 
 const COMMENTS_PER_PAGE = 100;

@@ -1,10 +1,10 @@
 /**
- * What is believed of an answer of the host's REST interface: the status that the call has when it succeeds, and fields
- * of the right shape. Proxies, maintenance pages and faults answer too, and their 200 says nothing.
+ * Which answers of the host's REST interface are believed: those with the status that the call has when it succeeds,
+ * and with fields of the right shape. Proxies, maintenance pages and faults answer too, and their 200 says nothing.
  *
  * All functions throw TypeError for anything else. What the host has done is then as unknown as without an answer.
  */
-import { parseRepositoryName, type RepositoryName } from '../repository-name.ts';
+import { parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
 export function expectStatus({ status }: { readonly status: number }, ...expected: readonly number[]): void {
   if (!expected.includes(status)) throw new TypeError(`the host answers with ${status}`);

@@ -3,14 +3,14 @@
  * HostErrors.
  */
 import { Octokit } from '@octokit/rest';
-import { type Clock, systemClock } from '../../clock.ts';
-import { isolateMemory, type MemoryHold } from '../../memory-budget.ts';
+import { type Clock, systemClock } from '../../isolate/clock.ts';
+import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { countedFetch } from '../../metrics/counted-fetch.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { wholeResponse } from '../../outgoing/whole-response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/call-meter.ts';
-import { HostError } from '../host-error.ts';
+import { HostError } from '../../host-error.ts';
 import { answerOf, askedPauseMs, RateLimitError } from '../account/rate-limit.ts';
 import { isRequestFailure, refusalText } from './request-failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';

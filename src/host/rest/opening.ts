@@ -1,10 +1,10 @@
 /**
  * Opening one pull request, once, by a host whose answers may get lost and whose look-ups may be behind: a second pull
- * request would be worse than an error, and so would be an error that takes away the branch of one that is open.
+ * request would be worse than an error. An error that deletes the branch of an open pull request would be just as bad.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../isolate/clock.ts';
 import type { PullRequest } from '../code-host.ts';
-import { HostError } from '../host-error.ts';
+import { HostError } from '../../host-error.ts';
 import { RateLimitError } from '../account/rate-limit.ts';
 import { isRequestFailure, refusalText } from './request-failure.ts';
 

@@ -4,8 +4,8 @@
  * nothing), so after the others nothing has been done. The new name is looked up, and the same write is made under it.
  */
 import type { Repository } from '../code-host.ts';
-import { HostError } from '../host-error.ts';
-import { fullName, type RepositoryName } from '../repository-name.ts';
+import { HostError } from '../../host-error.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 
 /** @throws HostError; `moved` if the host redirects the write, and shows no public repository of another name. */
 export async function underCurrentName<T>(

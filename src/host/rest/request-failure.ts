@@ -1,5 +1,5 @@
 /** Octokit's errors, as far as they are read here: how the host refused a call of its REST interface. */
-import { HostError, hostText } from '../host-error.ts';
+import { HostError, hostText } from '../../host-error.ts';
 
 export interface RequestFailure extends Error {
   /** 500 stands for no answer at all, too. */
@@ -15,9 +15,10 @@ export function isRequestFailure(error: unknown): error is RequestFailure {
   return error instanceof Error && 'status' in error && typeof error.status === 'number';
 }
 
-/** The status that the host failed with; undefined if it did not answer. */
+/** The status that the host failed with, by REST or by Git; undefined if it did not answer. */
 export function failureStatus(error: unknown): number | undefined {
   if (error instanceof HostError) return failureStatus(error.cause);
+  if (typeof error === 'number') return error;
   return isRequestFailure(error) && error.response !== undefined ? error.status : undefined;
 }
 

@@ -5,11 +5,11 @@
  * repeated (a second pull request would be worse than an error), and a wait is only as long as the host asks for, up to
  * a limit for people who wait at a terminal.
  */
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../isolate/clock.ts';
 
 const ATTEMPTS = 3;
 const FIRST_DELAY_MS = 200;
-/** Longer than that nobody is kept waiting, be it for a retry or by an attempt before it. */
+/** Nobody waits longer than this, neither for a retry nor for the attempt before it. */
 export const LONGEST_WAIT_MS = 10_000;
 
 /** What a failed attempt means for the next one. */

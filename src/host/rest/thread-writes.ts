@@ -1,10 +1,11 @@
 /** Writes to threads: each to the repository's present name, and within a time that somebody waits. */
 import type { Repository } from '../code-host.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { HostError } from '../../host-error.ts';
 import { isGone } from '../write-failure.ts';
 import type { RestCalls } from './octokit.ts';
-import { onceUnlessRefused } from './once.ts';
 import { underCurrentName } from './renamed.ts';
+import { failureStatus } from './request-failure.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -39,6 +40,23 @@ export class ThreadWrites {
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
     return underCurrentName((name) => this.#lookUp(this.#calls, name), repository, write);
   }
+}
+
+/**
+ * A write whose repetition would be worse than an error: tried again only when the host said that it did nothing.
+ * @throws HostError
+ */
+function onceUnlessRefused<T>({ retried }: RestCalls, create: () => Promise<T>): Promise<T> {
+  return retried(async () => {
+    try {
+      return await create();
+    } catch (error) {
+      if (error instanceof HostError) throw error;
+      const status = failureStatus(error);
+      if (status !== undefined && status < 500) throw error;
+      throw new HostError('unreachable', 'The code host did not answer as expected.', error);
+    }
+  });
 }
 
 /** The time limit of one call. */

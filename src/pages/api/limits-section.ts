@@ -6,15 +6,17 @@ import {
   OPEN_LIMIT_NAMES,
   OPEN_LIMITS,
   type OpenLimits,
+  FORKS,
   SITE_PULL_REQUESTS,
-} from '../../guard/limits.ts';
-import type { Limit } from '../../guard/sliding-window.ts';
+} from '../../limits/limits.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import type { Html } from '../layout.ts';
 
 /** What no variable changes: the contract's limits (section 8), and one for many clients of one person. */
 const FIXED: readonly (readonly [what: string, limit: Limit])[] = [
   ['new pull requests', CONTRACT_LIMITS.pullRequests],
   ['new pull requests of an IPv6 /48', SITE_PULL_REQUESTS],
+  ['repositories that are forked for a push', FORKS],
   ["requests to the operator's endpoints", CONTRACT_LIMITS.admin],
   ['rollbacks', CONTRACT_LIMITS.rollback],
 ];

@@ -1,6 +1,6 @@
 /** The folders of a repository, to choose a file. */
 import { html } from 'hono/html';
-import type { EntryKind } from '../../git/tree.ts';
+import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Html, Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
 import { type FormFrame, formPage } from './form-page.ts';

@@ -4,9 +4,9 @@
  * A host that hangs cannot keep a push alive. Preparing the fork and opening the pull request share one time limit.
  * While a step takes long, the person is told what the service is waiting for.
  */
-import type { Clock } from '../../clock.ts';
-import { HostError } from '../../host/host-error.ts';
-import { Refusal } from './refusal.ts';
+import type { Clock } from '../../isolate/clock.ts';
+import { HostError } from '../../host-error.ts';
+import { type HostStep, Refusal } from './refusal.ts';
 import type { Reply } from './reply.ts';
 
 /** For preparing the fork and opening the pull request, together. */
@@ -23,7 +23,8 @@ interface Step {
   readonly next: string;
 }
 
-const AGAIN = 'Nothing was changed. Push again later.';
+/** The fork may be new, and its branches may have moved. */
+const AGAIN = 'No pull request was opened or changed. Push again later.';
 
 const STEPS = {
   lookup: {
@@ -52,9 +53,9 @@ const STEPS = {
   },
   push: {
     failure: 'the commits could not be sent to the fork',
-    waiting: 'to check the commits',
+    waiting: 'to take the commits',
     limitMs: null,
-    next: 'No pull request was opened. Push again later.',
+    next: 'Push the same commits again later. The service continues where it stopped.',
   },
   'pull-request': {
     failure: 'the pull request could not be opened',
@@ -74,9 +75,7 @@ const STEPS = {
     limitMs: 75_000,
     next: 'Push the same again later. The service continues where it stopped.',
   },
-} as const satisfies Record<string, Step>;
-
-export type HostStep = keyof typeof STEPS;
+} as const satisfies Record<HostStep, Step>;
 
 /** The messages of each step. */
 export const STEP_FAILURES = Object.values(STEPS).map(({ failure }) => failure);
@@ -86,11 +85,12 @@ export async function hostStep<T>(step: HostStep, action: () => Promise<T>): Pro
   try {
     return await action();
   } catch (error) {
-    // That it is busy is the fault of no step.
+    // If the service is busy, no step is to blame.
     if (!(error instanceof HostError) || error.code === 'busy') throw error;
     const { failure, next } = STEPS[step];
     const isFinal = error.code === 'refused' || error.code === 'missing';
     throw new Refusal(failure, isFinal ? [error.publicMessage] : [error.publicMessage, next], {
+      code: step,
       cause: error,
     });
   }
@@ -134,7 +134,7 @@ export class HostSteps {
       await this.#clock.sleep(Math.min(LINE_INTERVAL_MS, leftMs), done);
       if (done.aborted) return new Promise<never>(() => {});
       if (leftMs > LINE_INTERVAL_MS) {
-        await this.#reply.progressIfOpen(`Still waiting for ${this.#hostName} ${waiting} ...`);
+        await this.#reply.step(`Still waiting for ${this.#hostName} ${waiting} ...`);
       }
     }
     throw new HostError('unreachable', `${this.#hostName} did not answer in time.`);

@@ -1,5 +1,5 @@
 /** The outcome of a push in one word, for the metrics. */
-import { HostError, type HostErrorCode } from '../../host/host-error.ts';
+import { HostError, type HostErrorCode } from '../../host-error.ts';
 import { count, observe } from '../../metrics/tally.ts';
 import type { Refusal, SpecialOutcome } from './refusal.ts';
 

@@ -4,10 +4,17 @@
  * As in Git's own receive-pack, the status table gets a short reason, and the lines above it explain it and say what to
  * do. Only the public messages of the two error classes are shown, never a cause.
  */
-import { ProtocolError } from '../../git/protocol-error.ts';
-import type { GitClient } from '../../git/git-client.ts';
-import { HostError } from '../../host/host-error.ts';
-import { BodyError } from '../../streams.ts';
+import { ProtocolError } from '../../git/wire/protocol-error.ts';
+import type { GitClient } from '../../git/wire/git-client.ts';
+import { HostError } from '../../host-error.ts';
+import { BodyError } from '../../streams/body.ts';
+
+/** A step that needs the host: see host-steps.ts. */
+export type HostStep =
+  'lookup' | 'history' | 'fork' | 'sync' | 'push' | 'pull-request' | 'edit' | 'withdrawal';
+
+/** What a program needs to tell apart: the host has failed at a step, or the same push is under way. */
+export type RefusalCode = HostStep | 'in-progress' | 'other';
 
 export type SpecialOutcome = 'suspended' | 'rate-limited' | 'preview';
 
@@ -19,18 +26,20 @@ export class Refusal extends Error {
   readonly lines: readonly string[];
   /** `ok`, or what is wrong with the pack. */
   readonly unpackStatus: string;
+  readonly code: RefusalCode;
   /** How a push is counted that was not accepted, or was a preview. */
   readonly outcome: SpecialOutcome | null;
 
   constructor(
     reason: string,
     lines: readonly string[],
-    options: { unpackStatus?: string; outcome?: SpecialOutcome; cause?: unknown } = {},
+    options: { unpackStatus?: string; outcome?: SpecialOutcome; code?: RefusalCode; cause?: unknown } = {},
   ) {
     super(reason, { cause: options.cause });
     this.reason = reason;
     this.lines = lines;
     this.unpackStatus = options.unpackStatus ?? 'ok';
+    this.code = options.code ?? 'other';
     this.outcome = options.outcome ?? null;
   }
 
@@ -42,6 +51,11 @@ export class Refusal extends Error {
   get finalLine(): string {
     return this.outcome === 'preview' ? this.reason : `push rejected: ${this.reason}`;
   }
+}
+
+/** The end of a preview. @param lines what would be published. */
+export function previewed(lines: readonly string[]): Refusal {
+  return new Refusal('preview: nothing was published', lines, { outcome: 'preview' });
 }
 
 const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly string[] }> = {
@@ -88,7 +102,7 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
     return new Refusal(reason, lines, { unpackStatus: 'incomplete pack' });
   }
   if (error instanceof HostError && error.code === 'busy') {
-    const lines = ['Other pushes take all of its memory. Nothing was changed. Push again in a minute.'];
+    const lines = ['It has no room for this push now. Push again in a minute.'];
     return new Refusal('the service is busy', lines, { cause: error });
   }
   return new Refusal(

@@ -1,19 +1,30 @@
 /**
- * The answer to a push, as the client reads it: progress on band 2, the report-status on band 1, an error on band 3.
- *
- * A client does not listen before it has sent everything, so lines wait until the reply is opened. Every reply is
- * complete, even a refusal: lines that explain, the report-status with each pushed ref, the final line, a flush. With
- * only an error on band 3, Git would report a broken connection.
+ * What a person is told while a push goes on, and at its end. A Git client reads it as side-bands; for a form, the lines
+ * are gathered.
  */
 import { concatBytes } from '../../git/bytes.ts';
-import { FLUSH_PKT } from '../../git/pkt-line.ts';
-import { encodeReportStatus, type ReportStatus } from '../../git/report-status.ts';
-import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand } from '../../git/side-band.ts';
+import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
+import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
+import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand } from '../../git/wire/side-band.ts';
+
+export interface Reply {
+  /** Lines that the person should know: warnings and the like. */
+  note(...lines: readonly string[]): Promise<void>;
+  /** What the service is doing at this moment. */
+  step(line: string): Promise<void>;
+}
 
 /** False if the client has gone, which changes nothing about the push. Must not reject. */
 export type WriteBytes = (bytes: Uint8Array) => Promise<boolean>;
 
-export class Reply {
+/**
+ * Progress on band 2, the report-status on band 1, an error on band 3.
+ *
+ * A client does not listen before it has sent everything, so notes wait until the reply is opened. Every reply is
+ * complete, even a refusal: lines that explain, the report-status with each pushed ref, the final line, a flush. With
+ * only an error on band 3, Git would report a broken connection.
+ */
+export class SideBandReply implements Reply {
   readonly #hasSideBand: boolean;
   readonly #wantsReport: boolean;
   #waiting: string[] = [];
@@ -27,19 +38,18 @@ export class Reply {
   /** The client listens now. */
   async open(write: WriteBytes): Promise<void> {
     this.#write = write;
-    await this.progress(...this.#waiting.splice(0));
+    await this.note(...this.#waiting.splice(0));
   }
 
-  /** Lines for the person; the client puts `remote: ` in front of each. */
-  async progress(...lines: readonly string[]): Promise<void> {
+  /** The client puts `remote: ` in front of each line. */
+  async note(...lines: readonly string[]): Promise<void> {
     if (!this.#hasSideBand || lines.length === 0) return;
     if (this.#write === null) this.#waiting.push(...lines);
     else await this.#write(encodeBand(BAND_PROGRESS, lines.map((line) => `${line}\n`).join('')));
   }
 
-  /** A line that is useful only now: sent only if the client already listens. */
-  async progressIfOpen(line: string): Promise<void> {
-    if (this.#write !== null) await this.progress(line);
+  async step(line: string): Promise<void> {
+    if (this.#write !== null) await this.note(line);
   }
 
   /**
@@ -55,4 +65,15 @@ export class Reply {
     // In one write: Git stops reading at band 3, and later bytes break its pipe before it shows the report.
     return write(concatBytes([encodeBand(BAND_DATA, status), ...error, FLUSH_PKT]));
   }
+}
+
+/** Gathers the notes. */
+export class NotedReply implements Reply {
+  readonly notes: string[] = [];
+
+  async note(...lines: readonly string[]): Promise<void> {
+    this.notes.push(...lines);
+  }
+
+  async step(): Promise<void> {}
 }

@@ -2,13 +2,12 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
-import { newFormToken } from '../../forms/form-token.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
-import { serviceSecret } from '../../identity/service-secret.ts';
+import { newFormToken } from '../../secret/form-token.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
 import type { FormFrame } from '../../pages/forms/form-page.ts';
 import type { Page } from '../../pages/layout.ts';
-import { problemPage } from '../../pages/report-page.ts';
-import { answerPage } from '../pages/page.ts';
+import { answerPage } from '../pages/answer-page.ts';
 import { remotePath } from '../request/remote-path.ts';
 
 /** Going back empties the form in some browsers, because its page is not kept. */
@@ -24,15 +23,6 @@ export function answerForm(
   headers: Readonly<Record<string, string>> = {},
 ): Answer {
   return answerPage(c, page, status, { 'Cache-Control': 'no-store', ...headers });
-}
-
-export function answerProblem(
-  c: Context<AppEnv>,
-  status: ContentfulStatusCode,
-  title: string,
-  explanation: string,
-): Answer {
-  return answerForm(c, problemPage(title, explanation), status);
 }
 
 /** @param form one of src/routes/forms/paths.ts. */

@@ -9,14 +9,15 @@ import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
 import { type FormSecrets, formSecrets } from '../../forms/form-secrets.ts';
-import { type FormToken, readFormToken } from '../../forms/form-token.ts';
-import { ByteReader } from '../../git/byte-reader.ts';
-import { HostError } from '../../host/host-error.ts';
-import { serviceSecret } from '../../identity/service-secret.ts';
-import type { MemoryHold } from '../../memory-budget.ts';
-import { BodyError, chunksOf, drain } from '../../streams.ts';
+import { type FormToken, readFormToken } from '../../secret/form-token.ts';
+import { HostError } from '../../host-error.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { BodyError, chunksOf } from '../../streams/body.ts';
+import { bodyText, discardBody } from '../../streams/request-body.ts';
 import { isCrossSite } from '../request/cross-site.ts';
-import { answerProblem, SEND_AGAIN } from './form-answer.ts';
+import { answerRefused, explained, type Refused } from '../request/refused.ts';
+import { SEND_AGAIN } from './form-answer.ts';
 
 /** `problem` says why it has to be sent again. */
 export type SentForm =
@@ -33,14 +34,23 @@ const EXPIRED = 'This form was open for more than a day. Check what you wrote, a
 const FORGED =
   'This service did not make this form, or made it for another page. Check it, and send it again.';
 
-const NO_FORM = [
+const CROSS_SITE = explained(
+  403,
+  'This form came from another site',
+  'Open the page of the repository on this service, and begin there.',
+);
+const NO_FORM = explained(
+  400,
   'This is not a form',
   'Open the form on this service in a browser, and send it from there.',
-] as const;
-const TOO_LARGE = [
+);
+const COMPRESSED = explained(415, 'The form is compressed', 'Send it as it is, without Content-Encoding.');
+const INCOMPLETE = explained(408, 'The form did not arrive completely', SEND_AGAIN);
+const TOO_LARGE = explained(
+  413,
   'The form is too large',
   'Go back, and shorten what you wrote. Large changes need Git.',
-] as const;
+);
 
 export interface FormLimits {
   /** That the form's token must be for. */
@@ -61,7 +71,7 @@ export async function receiveForm(
   answer: (sent: SentForm) => Promise<Response>,
 ): Promise<Response> {
   const answering = readForm(c, limits)
-    .then((sent) => (sent instanceof Response ? sent : answer(sent)))
+    .then((sent) => ('kind' in sent ? answerRefused(c, sent, 'page') : answer(sent)))
     .finally(() => limits.memory.end());
   c.executionCtx.waitUntil(answering.then(ignore, ignore));
   return answering;
@@ -78,51 +88,43 @@ export async function secretsOf(
 
 const ignore = (): void => {};
 
-/** The form, or the answer if it cannot be read. */
+/** The form, or why it cannot be read. */
 async function readForm(
   c: Context<AppEnv>,
   { path, maxBytes, memory }: FormLimits,
-): Promise<SentForm | Response> {
-  const source = chunksOf(c.req.raw.body, { maxBytes, timeoutMs: c.var.config.readTimeoutMs });
-  const refuse = async (status: 400 | 403 | 408 | 413 | 415 | 503, title: string, explanation: string) => {
+): Promise<SentForm | Refused> {
+  const limits = { maxBytes, timeoutMs: c.var.config.readTimeoutMs };
+  const unread = async (refusal: Refused): Promise<Refused> => {
     // A browser that cannot send the rest never shows the answer.
-    await drain(new ByteReader(source), 'end');
-    return answerProblem(c, status, title, explanation);
+    await discardBody(chunksOf(c.req.raw.body, limits));
+    return refusal;
   };
-  if (isCrossSite(c.req.raw)) {
-    const explanation = 'Open the page of the repository on this service, and begin there.';
-    return refuse(403, 'This form came from another site', explanation);
-  }
+  if (isCrossSite(c.req.raw)) return unread(CROSS_SITE);
   if (!/^application\/x-www-form-urlencoded\b/i.test(c.req.header('Content-Type') ?? '')) {
-    return refuse(415, ...NO_FORM);
+    return unread({ ...NO_FORM, status: 415 });
   }
   // No browser compresses a form, and what unpacks to more would need a limit of its own.
   if (!/^(?:identity)?$/i.test(c.req.header('Content-Encoding') ?? '')) {
-    return refuse(415, 'The form is compressed', 'Send it as it is, without Content-Encoding.');
+    return unread(COMPRESSED);
   }
-  const decoder = new TextDecoder();
-  let text = '';
+  const makeRoom = async (bytes: number): Promise<void> => {
+    await memory.makeRoom(FORM_COPIES * bytes);
+    memory.use(FORM_COPIES * bytes);
+  };
+  let text: string;
   try {
-    for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
-      const bytes = FORM_COPIES * chunk.byteLength;
-      await memory.makeRoom(bytes);
-      memory.use(bytes);
-      text += decoder.decode(chunk, { stream: true });
-      source.recycle?.();
-    }
+    text = await bodyText(c.req.raw, { ...limits, makeRoom });
   } catch (error) {
     if (error instanceof HostError && error.code === 'busy') {
-      return refuse(503, 'The service is busy', `${error.publicMessage} ${SEND_AGAIN}`);
+      return explained(503, 'The service is busy', `${error.publicMessage} ${SEND_AGAIN}`);
     }
     if (!(error instanceof BodyError)) throw error;
-    return error.code === 'too-large'
-      ? refuse(413, ...TOO_LARGE)
-      : refuse(408, 'The form did not arrive completely', SEND_AGAIN);
+    return error.code === 'too-large' ? TOO_LARGE : INCOMPLETE;
   }
   const fields = parseFormFields(text);
-  if (fields === null) return refuse(400, ...NO_FORM);
+  if (fields === null) return NO_FORM;
   if ([...fields.values()].reduce((sum, value) => sum + value.length, 0) > MAX_CHARACTERS) {
-    return refuse(413, ...TOO_LARGE);
+    return TOO_LARGE;
   }
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   const token = readFormToken(secret, path, fields.get('token') ?? '', Date.now());

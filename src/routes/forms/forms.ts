@@ -4,14 +4,18 @@
  */
 import { Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { onRepositoryPage, REPOSITORY_PATH } from '../request/repository.ts';
-import { answerProblem, SEND_AGAIN } from './form-answer.ts';
+import { onRepositoryPage } from '../request/repository.ts';
+import { REPOSITORY_PATH } from '../../config/hosts.ts';
+import { answerRefused, explained } from '../request/refused.ts';
+import { SEND_AGAIN } from './form-answer.ts';
 import { sendIssueForm, showIssueForm } from './issue-form.ts';
 import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM, WITHDRAW_FORM } from './paths.ts';
 import { sendChange } from './change/send-change.ts';
 import { showChange } from './change/show-change.ts';
 import { sendWithdrawal, showWithdrawal } from './change/withdraw-form.ts';
 import { sendReplyForm, showReplyForm } from './reply-form.ts';
+
+const FAULT = explained(500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
 
 export const forms = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
 
@@ -27,5 +31,5 @@ forms.post(WITHDRAW_FORM, onRepositoryPage(sendWithdrawal));
 
 forms.onError((error, c) => {
   c.var.logger.error('a form failed', { error });
-  return answerProblem(c, 500, 'The service has a fault', `It was logged. ${SEND_AGAIN}`);
+  return answerRefused(c, FAULT, 'page');
 });

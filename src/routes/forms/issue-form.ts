@@ -2,14 +2,12 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { withPlainLineEnds } from '../../forms/form-fields.ts';
-import type { RepositoryName } from '../../host/repository-name.ts';
-import { countAct } from '../../middleware/measure.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { donePage, issueFormPage, issuePreviewPage } from '../../pages/forms/thread-pages.ts';
-import { memoryFor } from '../request/memory.ts';
-import { sentence } from '../request/rate-limit.ts';
-import type { Refused } from '../request/refused.ts';
+import { memoryFor } from '../request/held-memory.ts';
+import { type Refused, sentence } from '../request/refused.ts';
 import { checkIssue, createIssue } from '../threads/create-issue.ts';
-import { pseudonymOn } from '../threads/post-comment.ts';
+import { pseudonymOn } from '../threads/anonymous-comment.ts';
 import { answerForm, frameOf, placeOf } from './form-answer.ts';
 import { receiveForm, secretsOf, type SentForm } from './form-request.ts';
 import { ISSUE_FORM, REPLY_FORM } from './paths.ts';
@@ -48,17 +46,13 @@ async function answerIssue(
     const next = mayBePosted ? await formOf(null) : form;
     return answerForm(c, issueFormPage({ ...next, problem: sentence(error) }), status, headers);
   };
-  if (step !== 'post') {
-    const checked = checkIssue(c, issue);
-    return checked.kind === 'refused'
-      ? again(checked)
-      : answerForm(c, issuePreviewPage(form, checked.issue.body));
-  }
+  const checked = checkIssue(c, issue);
+  if (checked.kind === 'refused') return again(checked);
+  if (step !== 'post') return answerForm(c, issuePreviewPage(form, checked.issue.body));
   const secrets = await secretsOf(c, token, [issue.title, issue.body]);
   const userToken = userTokenOf(secrets);
-  const outcome = await postOnce(c, 'issue', secrets, async (): Promise<PostOutcome> => {
-    const created = await createIssue(c, target, issue, userToken);
-    countAct('gitveil_issues_total', created.kind === 'refused' ? created.status : 200);
+  const outcome = await postOnce(c, target, 'issues', secrets, async (): Promise<PostOutcome> => {
+    const created = await createIssue(c, target, checked.issue, userToken);
     if (created.kind === 'refused') return created;
     return { kind: 'posted', url: created.answer.issue_url, number: created.answer.number };
   });

@@ -6,14 +6,16 @@
  * one that is lost.
  */
 import type { Context } from 'hono';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../isolate/clock.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { FormResult, FormStanding, PostedByForm } from '../../durable/host-account/sent-forms.ts';
 import type { AppEnv } from '../../env.ts';
 import type { FormSecrets } from '../../forms/form-secrets.ts';
-import { base32, TOKEN_BYTES } from '../../identity/user-token.ts';
-import { knownWait, refuseTooMany } from '../request/rate-limit.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { base32, TOKEN_BYTES } from '../../secret/user-token.ts';
+import { countAct } from '../../middleware/measure.ts';
 import { type Refused, refused } from '../request/refused.ts';
+import { refusePosting } from '../threads/posting.ts';
 
 /** How long the second of two equal forms waits for the first, and how often it looks. */
 const ATTEMPTS = 140;
@@ -26,22 +28,29 @@ export function userTokenOf(secrets: FormSecrets): string {
   return base32(Buffer.from(secrets('user-token'), 'hex').subarray(0, TOKEN_BYTES));
 }
 
-/** @param what in words. @param post is called at most once for all forms of these secrets. */
+/** What a form posts: in words, and how it is counted. */
+const KINDS = {
+  issues: { word: 'issue', counter: 'gitveil_issues_total' },
+  comments: { word: 'reply', counter: 'gitveil_comments_total' },
+} as const;
+
+/** @param post is called at most once for all forms of these secrets, and only if `refusePosting` lets it pass. */
 export async function postOnce(
   c: Context<AppEnv>,
-  what: 'issue' | 'reply',
+  target: RepositoryName,
+  what: keyof typeof KINDS,
   secrets: FormSecrets,
   post: () => Promise<PostOutcome>,
 ): Promise<PostOutcome> {
-  // A client that is over its limit reaches no object, and is told so by the posting itself.
-  if ((await knownWait(c, 'comments').catch(() => 0)) > 0) return post();
+  const { word, counter } = KINDS[what];
+  // First, because a form that is refused must not reach the account's object. Sending one form again counts, too.
+  const refusal = await refusePosting(c, target, what);
+  if (refusal !== null) {
+    countAct(counter, refusal.status);
+    return refusal;
+  }
   const form = secrets('name');
   let standing = await begin(c, form);
-  if (standing.kind !== 'new') {
-    // Whoever sends one form again and again is held to the limit of those who send many.
-    const tooMany = await refuseTooMany(c, 'comments');
-    if (tooMany !== null) return tooMany;
-  }
   for (let attempt = 1; standing.kind === 'sending' && attempt < ATTEMPTS; attempt++) {
     await systemClock.sleep(PAUSE_MS);
     standing = await begin(c, form);
@@ -50,13 +59,16 @@ export async function postOnce(
     case 'posted':
       return { kind: 'posted', ...standing.posted };
     case 'sending':
-      return refused(503, `the service is still posting this ${what}; send the form again in a minute`, {
+      return refused(503, `the service is still posting this ${word}; send the form again in a minute`, {
         'Retry-After': '60',
       });
     case 'unknown':
-      return { ...refused(409, sentBefore(what)), mayBePosted: true };
-    case 'new':
-      return posted(c, form, post);
+      return { ...refused(409, sentBefore(word)), mayBePosted: true };
+    case 'new': {
+      const outcome = await posted(c, form, post);
+      countAct(counter, outcome.kind === 'refused' ? outcome.status : 200);
+      return outcome;
+    }
   }
 }
 
@@ -79,8 +91,8 @@ async function posted(
   }
 }
 
-function sentBefore(what: 'issue' | 'reply'): string {
-  return `this form was sent before, and its answer was lost: the ${what} may exist; look there before you send it again`;
+function sentBefore(word: string): string {
+  return `this form was sent before, and its answer was lost: the ${word} may exist; look there before you send it again`;
 }
 
 async function begin(c: Context<AppEnv>, form: string): Promise<FormStanding> {

@@ -1,14 +1,13 @@
 /**
  * Reply to an issue or a pull request with a form. The JSON endpoint's code does it:
- * src/routes/threads/post-comment.ts.
+ * src/routes/threads/anonymous-comment.ts.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { parseThreadText } from '../../forms/thread-text.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
-import { commentText } from '../../identity/footer.ts';
-import { countAct } from '../../middleware/measure.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { commentText } from '../../markdown/footer.ts';
 import {
   donePage,
   type ReplyForm,
@@ -17,12 +16,12 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
-import { memoryFor } from '../request/memory.ts';
+import { memoryFor } from '../request/held-memory.ts';
 import { publicOrigin } from '../request/public-origin.ts';
-import { refuseTooMany, sentence } from '../request/rate-limit.ts';
-import { type Refused, refused } from '../request/refused.ts';
-import { isBlank } from '../schemas/text.ts';
-import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/post-comment.ts';
+import { refuseTooMany } from '../request/rate-limit.ts';
+import { type Refused, refused, sentence } from '../request/refused.ts';
+import { isBlank } from '../request/payload.ts';
+import { BLOCKED, checkComment, COOLDOWN, postComment, pseudonymOn } from '../threads/anonymous-comment.ts';
 import { answerForm, frameOf, placeOf } from './form-answer.ts';
 import { receiveForm, secretsOf, type SentForm } from './form-request.ts';
 import { MAX_TEXT_FORM_BYTES } from './issue-form.ts';
@@ -78,19 +77,17 @@ async function answerReply(
   if (isBlank(form.body)) return again(refused(400, 'body is required'));
   const secrets = await secretsOf(c, token, [String(number), form.body, form.userToken]);
   const userToken = form.userToken || userTokenOf(secrets);
-  const payload = { body: form.body, user_token: userToken };
+  const checked = checkComment({ body: form.body, user_token: userToken });
+  if (checked.kind === 'refused') return again(checked);
   if (step !== 'post') {
-    const checked = checkComment(payload);
-    if (checked.kind === 'refused') return again(checked);
     const hash = await pseudonymOn(c, { repository: target, number }, userToken);
     // A new pseudonym has none.
     const karma = (form.userToken === '' ? 0 : await karmaOf(c, hash)) + 1;
     const text = commentText(form.body, { hash, karma, origin: publicOrigin(c.req.raw, c.var.config) });
     return answerForm(c, replyPreviewPage({ ...form, userToken }, text, hash));
   }
-  const outcome = await postOnce(c, 'reply', secrets, async (): Promise<PostOutcome> => {
-    const posted = await postComment(c, { repository: target, number }, payload);
-    countAct('gitveil_comments_total', posted.kind === 'refused' ? posted.status : 200);
+  const outcome = await postOnce(c, target, 'comments', secrets, async (): Promise<PostOutcome> => {
+    const posted = await postComment(c, { repository: target, number }, checked);
     return posted.kind === 'refused' ? posted : { kind: 'posted', url: posted.answer.comment_url, number };
   });
   if (outcome.kind === 'refused') return again(outcome);

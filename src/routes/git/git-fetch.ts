@@ -1,6 +1,6 @@
 /**
  * Clone and fetch, relayed to the host (contract, 4.5 and 4.7), without what a request tells of the client: see
- * src/git/fetch-request.ts.
+ * src/git/wire/fetch-request.ts.
  *
  * The host's answers stream through; nothing is kept or changed. In two cases our answer differs: when a repository has
  * moved, and when the host asks for a password because it shows the repository to nobody.
@@ -8,35 +8,36 @@
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { knownIds } from '../../fetch/known-ids.ts';
-import { ByteReader, type ChunkSource } from '../../git/byte-reader.ts';
-import { encodeFetchError, NothingInCommon, readFetchRequest } from '../../git/fetch-request.ts';
-import { gitClientOf } from '../../git/git-client.ts';
-import { ProtocolError } from '../../git/protocol-error.ts';
-import { HostError } from '../../host/host-error.ts';
-import type { RepositoryName } from '../../host/repository-name.ts';
+import { knownIds } from '../../upstream/known-ids.ts';
+import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
+import { encodeFetchError, readFetchRequest } from '../../git/wire/fetch-request.ts';
+import { gitClientOf } from '../../git/wire/git-client.ts';
+import { ProtocolError } from '../../git/wire/protocol-error.ts';
+import { HostError } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { movedRepository } from '../../host/git/smart-http.ts';
-import type { HistoryHost } from '../../push/push-host.ts';
-import { BodyError, drain, type LimitedSource } from '../../streams.ts';
+import type { HistoryHost } from '../../upstream/upstream-host.ts';
+import { BodyError, drain, type LimitedSource } from '../../streams/body.ts';
+import { gitBody } from '../../streams/request-body.ts';
 import {
   protocolVersion,
   relayDiscovery,
   relayUploadPack,
   UPLOAD_PACK_REQUEST,
   UPLOAD_PACK_RESULT,
-} from './fetch-relay.ts';
+} from '../../fetch/fetch-relay.ts';
 import {
   announcedBytes,
-  busyAnswer,
-  gitBody,
+  BUSY,
   missing,
   NO_CACHE,
   redirectToMoved,
-  tooLarge,
+  answerTooLarge,
   wrongType,
 } from './git-http.ts';
 import { historyHost } from './push-host.ts';
 import { withinLimit } from '../request/rate-limit.ts';
+import { answerRefused, refused } from '../request/refused.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
@@ -65,8 +66,8 @@ function noChallenge(c: Context<AppEnv>): Record<string, string> {
 /** Not limited: contract, 4.7. */
 export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const refusal = wrongType(c, UPLOAD_PACK_REQUEST);
-  if (refusal !== null) return refusal;
-  const body = gitBody(c, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });
+  if (refusal !== null) return answerRefused(c, refusal, 'text');
+  const body = gitBody(c.req.raw, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });
   if (announcedBytes(c) > MAX_BODY_BYTES) return bodyTooLarge(c, body);
   const host = historyHost(c);
   const relaying = relayed(c, target, body, host).finally(() => host.memory.end());
@@ -84,22 +85,25 @@ async function relayed(
   const reader = new ByteReader(body);
   try {
     const version = protocolVersion(c) === 2 ? 2 : 0;
-    const request = await readFetchRequest(reader, version, knownIds(host, target));
+    const request = await readFetchRequest(reader, version, knownIds(host, target), host.memory);
     if (request.kind === 'answer') return result(request.body);
     const answer = await relayUploadPack(c, target, request.body);
     return answer === null ? unreachable(c) : passOn(c, target, answer, UPLOAD_PACK_RESULT);
   } catch (error) {
-    if (error instanceof NothingInCommon) return result(error.answer);
+    // What the client still sends is not used any more.
+    host.memory.end();
+    body.discard?.();
     if (error instanceof HostError && error.code === 'busy') {
       await drain(reader);
-      return busyAnswer(c);
+      return answerRefused(c, BUSY);
     }
     if (error instanceof HostError) return error.code === 'missing' ? missing(c, target) : unreachable(c);
     if (!(error instanceof BodyError || error instanceof ProtocolError)) throw error;
+    if (error.code === 'too-large') return bodyTooLarge(c, body);
     await drain(reader);
     if (body.isOverLimit) return bodyTooLarge(c, body);
     if (error.code === 'unsupported') return result(encodeFetchError(error.publicMessage));
-    return c.json({ error: 'failed to read body' }, 400);
+    return answerRefused(c, refused(400, 'failed to read body'));
   }
 }
 
@@ -114,7 +118,7 @@ function passOn(
   { status, body }: Response,
   contentType: string,
   headers: Record<string, string> = {},
-): Response {
+): Response | Promise<Response> {
   if (status === 401 || status === 404) {
     c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
     return missing(c, target, headers);
@@ -122,10 +126,10 @@ function passOn(
   return new Response(body, { status, headers: { 'Content-Type': contentType, ...headers, ...NO_CACHE } });
 }
 
-function unreachable(c: Context<AppEnv>): Response {
-  return c.json({ error: `failed to reach ${hostNameOf(c.var.host)}` }, 502);
+function unreachable(c: Context<AppEnv>): Response | Promise<Response> {
+  return answerRefused(c, refused(502, `failed to reach ${hostNameOf(c.var.host)}`));
 }
 
-function bodyTooLarge(c: Context<AppEnv>, body: ChunkSource): Response {
-  return tooLarge(c, body, JSON.stringify({ error: 'request body too large' }), 'application/json');
+function bodyTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {
+  return answerTooLarge(c, body, refused(413, 'request body too large'), 'json');
 }

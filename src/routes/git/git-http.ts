@@ -2,12 +2,14 @@
 import type { Context } from 'hono';
 import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { ByteReader, type ChunkSource } from '../../git/byte-reader.ts';
+import type { ChunkSource } from '../../git/wire/byte-reader.ts';
 import { utf8 } from '../../git/bytes.ts';
-import { fullName, type RepositoryName } from '../../host/repository-name.ts';
-import { type BodyLimits, chunksOf, drain, limited, type LimitedSource } from '../../streams.ts';
-import { gunzipped } from '../../streams/gunzip.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { discardBody, isGzip } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
+import { type AnswerForm, answerRefused, type Refused, refused } from '../request/refused.ts';
+
+type Answer = Response | Promise<Response>;
 
 /** Refs and packs change at any time, so no cache may keep them. */
 export const NO_CACHE = {
@@ -26,38 +28,22 @@ export function missing(
   c: Context<AppEnv>,
   target: RepositoryName,
   headers: Record<string, string> = {},
-): Response {
-  return c.text(`${fullName(target)} does not exist, or is not public.\n`, 404, headers);
+): Answer {
+  const error = `${fullName(target)} does not exist, or is not public.`;
+  return answerRefused(c, refused(404, error, headers), 'text');
 }
 
 /** For everything but a push, which is answered in-band. */
-export function busyAnswer(c: Context<AppEnv>): Response {
-  return c.json({ error: 'the service is busy: try again in a minute' }, 503, { 'Retry-After': '60' });
-}
+export const BUSY = refused(503, 'the service is busy: try again in a minute', { 'Retry-After': '60' });
 
 /** Null if the request has the content type of its endpoint, and is compressed with gzip or not at all. */
-export function wrongType(c: Context<AppEnv>, expected: string): Response | null {
+export function wrongType(c: Context<AppEnv>, expected: string): Refused | null {
   if (c.req.header('Content-Type') !== expected) {
-    return c.text(`The content type must be ${expected}.\n`, 415);
+    return refused(415, `The content type must be ${expected}.`);
   }
   const encoding = c.req.header('Content-Encoding');
   if (encoding === undefined || isGzip(encoding)) return null;
-  return c.text('The only supported content encoding is gzip.\n', 415, { 'Accept-Encoding': 'gzip' });
-}
-
-/**
- * Both names of gzip (RFC 9110, 8.4.1.3). JGit compresses a push of less than a megabyte, and Git a fetch of more than
- * one kilobyte.
- */
-function isGzip(encoding: string): boolean {
-  return /^(?:x-)?gzip$/i.test(encoding);
-}
-
-/** The request's body, inflated if necessary. The limit applies before and after inflating. */
-export function gitBody(c: Context<AppEnv>, limits: BodyLimits): LimitedSource {
-  const sent = chunksOf(c.req.raw.body, limits);
-  const isCompressed = isGzip(c.req.header('Content-Encoding') ?? '');
-  return isCompressed ? limited(gunzipped(sent), limits.maxBytes) : sent;
+  return refused(415, 'The only supported content encoding is gzip.', { 'Accept-Encoding': 'gzip' });
 }
 
 /** The length of the body as the client announces it; 0 if it does not. */
@@ -69,19 +55,20 @@ export function announcedBytes(c: Context<AppEnv>): number {
  * Answers 413 immediately, and keeps the connection open until the client has stopped sending. If the connection broke
  * earlier, the client would never read the answer. Git stops sending when it sees the status.
  */
-export function tooLarge(
+export async function answerTooLarge(
   c: Context<AppEnv>,
   body: ChunkSource,
-  message: string,
-  contentType: string,
-): Response {
-  const init = { status: 413, headers: { 'Content-Type': contentType } };
+  refusal: Refused,
+  form: AnswerForm,
+): Promise<Response> {
+  const answered = await answerRefused(c, refusal, form);
   // A client that asks first (Expect: 100-continue) has sent nothing, and will not.
-  if (c.req.header('Expect') !== undefined && announcedBytes(c) > 0) return new Response(message, init);
+  if (c.req.header('Expect') !== undefined && announcedBytes(c) > 0) return answered;
   const { readable, writable } = new IdentityTransformStream();
   const writer = new TimedWriter(writable, c.var.config.writeTimeoutMs);
-  const answer = writer.write(utf8(message));
-  const rest = drain(new ByteReader(body), 'end').then(() => Promise.all([answer, writer.close()]));
+  const answer = writer.write(utf8(await answered.text()));
+  body.discard?.();
+  const rest = discardBody(body).then(() => Promise.all([answer, writer.close()]));
   c.executionCtx.waitUntil(rest);
-  return new Response(readable, init);
+  return new Response(readable, answered);
 }

@@ -8,41 +8,40 @@
 import type { Context } from 'hono';
 import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { ByteReader, type ChunkSource } from '../../git/byte-reader.ts';
-import { type GitClient, gitClientOf } from '../../git/git-client.ts';
-import { type FaultyRequest, type PushRequest, readPushRequest } from '../../git/push-request.ts';
-import { HostError, MovedError } from '../../host/host-error.ts';
-import type { RepositoryName } from '../../host/repository-name.ts';
+import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
+import { type GitClient, gitClientOf } from '../../git/wire/git-client.ts';
+import { readPushRequest } from '../../git/wire/push-request.ts';
+import { HostError, MovedError } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { isolate } from '../../metrics/isolate.ts';
-import { discoverForPush } from '../../push/upstream/discovery.ts';
-import { newPrHash } from '../../push/command/pr-hash.ts';
-import type { PushSettings } from '../../push/preparation.ts';
-import { Push } from '../../push/push.ts';
-import { isPreview, pushedRequest } from '../../push/pushed-request.ts';
-import { lookUpAhead } from '../../push/upstream/upstream-repository.ts';
-import { toRefusal } from '../../push/reply/refusal.ts';
-import type { WriteBytes } from '../../push/reply/reply.ts';
-import { TurnedAway } from '../../push/reply/turned-away.ts';
-import { Withdrawal, withdrawalOf } from '../../push/withdrawal.ts';
-import { type BodyLimits, chunksOf, drain } from '../../streams.ts';
+import { discoverForPush } from '../../upstream/discovery.ts';
+import { newPrHash } from '../../pr-hash.ts';
+import { knownFork } from '../../push/publish/fork.ts';
+import { lookUpAhead } from '../../upstream/upstream-repository.ts';
+import { HostSteps } from '../../push/reply/host-steps.ts';
+import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
+import { PushSession } from '../../push/session.ts';
+import type { PushSettings } from '../../push/settings.ts';
+import { type BodyLimits, drain } from '../../streams/body.ts';
+import { gitBody } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
-  busyAnswer,
-  gitBody,
+  BUSY,
   missing,
   NO_CACHE,
   redirectToMoved,
-  tooLarge,
+  answerTooLarge,
   wrongType,
 } from './git-http.ts';
-import { pullRequestFooter } from '../../identity/footer.ts';
+import { pullRequestFooter } from '../../markdown/footer.ts';
 import { maintainersUrl } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pages/pull-request-page.ts';
 import { publicOrigin, serviceAddress } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { withinLimit } from '../request/rate-limit.ts';
+import { answerRefused, refused } from '../request/refused.ts';
 
 const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
@@ -58,7 +57,7 @@ export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promis
 
 async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c, DISCOVERY_TIMEOUT_MS);
-  c.executionCtx.waitUntil(lookUpAhead(host, target));
+  if (knownFork(host, target) !== undefined) c.executionCtx.waitUntil(lookUpAhead(host, target));
   const discovery = advertised(c, host, target).finally(() => host.memory.end());
   // If the client leaves now, it continues, because it must give back what it holds.
   c.executionCtx.waitUntil(discovery.catch(() => {}));
@@ -73,27 +72,15 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
     if (error instanceof MovedError) return redirectToMoved(c, error.to, 'git-receive-pack');
     if (!(error instanceof HostError)) throw error;
     if (error.code === 'missing') return missing(c, target);
-    if (error.code === 'busy') return busyAnswer(c);
-    return c.json({ error: `failed to reach ${host.transport.hostName}` }, 502);
+    if (error.code === 'busy') return answerRefused(c, BUSY);
+    return answerRefused(c, refused(502, `failed to reach ${host.transport.hostName}`));
   }
-}
-
-/** A push after its commands were read. Its outcome is reported in-band. */
-interface PushStory {
-  /** Reads the body to its end, or to its limit. Never rejects. */
-  receive(reader: ByteReader): Promise<void>;
-  /** Does the remaining work, and answers; false if the client has gone. Never rejects. */
-  conclude(write: WriteBytes): Promise<boolean>;
-  /** Gives back what the push holds, after `conclude`. Never rejects. */
-  end(isAnswered: boolean): Promise<void>;
-  /** Ends the push instead of both, because its body is over the limit, which the HTTP status says. Never rejects. */
-  abandon(): Promise<void>;
 }
 
 export async function receivePack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const refusal = wrongType(c, REQUEST_TYPE);
-  if (refusal !== null) return refusal;
-  if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, chunksOf(c.req.raw.body, bodyLimits(c)));
+  if (refusal !== null) return answerRefused(c, refusal, 'text');
+  if (announcedBytes(c) > MAX_PUSH_BYTES) return pushTooLarge(c, gitBody(c.req.raw, bodyLimits(c)));
   const host = pushHost(c);
   const receiving = received(c, host, target).catch((error: unknown) => {
     host.memory.end();
@@ -106,7 +93,7 @@ export async function receivePack(c: Context<AppEnv>, target: RepositoryName): P
 
 /** From the first byte to the last one. The answer is still being written then. */
 async function received(c: Context<AppEnv>, host: PushHost, target: RepositoryName): Promise<Response> {
-  const body = gitBody(c, bodyLimits(c));
+  const body = gitBody(c.req.raw, bodyLimits(c));
   const reader = new ByteReader(body);
   const request = await readPushRequest(reader, host.memory);
   if (request.kind === 'probe') await drain(reader);
@@ -115,53 +102,49 @@ async function received(c: Context<AppEnv>, host: PushHost, target: RepositoryNa
     return pushTooLarge(c, body);
   }
   if (request.kind === 'probe') return result(null);
-  const push = await storyOf(c, host, target, request);
-  await push.receive(reader);
+  const reply = new SideBandReply(request.capabilities);
+  const session = pushSession(c, host, reply, target);
+  await session.receive(request, reader);
   if (body.isOverLimit) {
-    c.executionCtx.waitUntil(push.abandon());
+    c.executionCtx.waitUntil(session.abandon());
     return pushTooLarge(c, body);
   }
   const { readable, writable } = new IdentityTransformStream();
-  // It continues also if the client leaves now, because it is half done on the host.
-  c.executionCtx.waitUntil(isolate.during(conclude(push, writable, c.var.config.writeTimeoutMs)));
+  // It continues also if the client leaves now, because it may be half done on the host.
+  c.executionCtx.waitUntil(isolate.during(conclude(session, reply, writable, c.var.config.writeTimeoutMs)));
   return result(readable);
 }
 
-async function storyOf(
+/** @param names what a form decides, and not chance. */
+export function pushSession(
   c: Context<AppEnv>,
   host: PushHost,
+  reply: Reply,
   target: RepositoryName,
-  sent: PushRequest | FaultyRequest,
-): Promise<PushStory> {
-  if (sent.kind === 'faulty') return new TurnedAway(toRefusal(sent.fault, clientOf(c)), sent, host.memory);
-  const request = pushedRequest(sent);
-  // Before any other work. The address's limit is checked later, when it is known that the push opens a pull request.
-  const withdrawal = withdrawalOf(request);
-  const refusal = await host.admission.enter(withdrawal === null && !isPreview(request));
-  if (refusal !== null) {
-    const refNames = request.commandList.map(({ refName }) => refName);
-    return new TurnedAway(refusal, { ...request, refNames }, host.memory);
-  }
-  const settings = pushSettings(c);
-  return withdrawal === null
-    ? new Push(host, settings, target, request, c.var.logger)
-    : new Withdrawal(host, settings, target, withdrawal, c.var.logger);
+  names: Partial<Pick<PushSettings, 'newPrHash' | 'newPrKey'>> = {},
+): PushSession {
+  const steps = new HostSteps(host.clock, reply, host.transport.hostName);
+  const settings = { ...pushSettings(c), ...names };
+  return new PushSession({ host, settings, reply, steps, logger: c.var.logger }, target);
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */
 async function conclude(
-  push: PushStory,
+  session: PushSession,
+  reply: SideBandReply,
   writable: WritableStream<Uint8Array>,
   writeTimeoutMs: number,
 ): Promise<void> {
   const writer = new TimedWriter(writable, writeTimeoutMs);
   let isAnswered = false;
   try {
-    const isWritten = await push.conclude((bytes) => writer.write(bytes));
-    const isClosed = await writer.close();
-    isAnswered = isWritten && isClosed;
+    await reply.open((bytes) => writer.write(bytes));
+    const { lines, finalLine, ...report } = await session.conclude();
+    await reply.note(...lines);
+    const isWritten = await reply.finish(report, finalLine);
+    isAnswered = (await writer.close()) && isWritten;
   } finally {
-    await push.end(isAnswered);
+    await session.end(isAnswered);
   }
 }
 
@@ -173,16 +156,12 @@ function bodyLimits(c: Context<AppEnv>): BodyLimits {
   return { maxBytes: MAX_PUSH_BYTES, timeoutMs: c.var.config.readTimeoutMs };
 }
 
-function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Response {
-  return tooLarge(
-    c,
-    body,
-    'The push is over 100 MB. Push fewer commits at once.\n',
-    'text/plain; charset=UTF-8',
-  );
+function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {
+  const refusal = refused(413, 'The push is over 100 MB. Push fewer commits at once.');
+  return answerTooLarge(c, body, refusal, 'text');
 }
 
-export function pushSettings(c: Context<AppEnv>): PushSettings {
+function pushSettings(c: Context<AppEnv>): PushSettings {
   const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, identityCheck } =
     c.var.config;
   const origin = publicOrigin(c.req.raw, c.var.config);

@@ -4,60 +4,168 @@
  * These endpoints are always anonymous and never ask for a key or a password. Errors that the contract does not give
  * as JSON are plain text: Git shows the body of such an answer behind `remote:`.
  */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
 import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { fullName } from '../../host/repository-name.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { answer, as, asError, described, error, HTML, repositoryParams, TEXT } from '../description.ts';
 import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { refuseLfs } from './git-lfs.ts';
 import { discoverPush, receivePack } from './git-push.ts';
 import { showRemote } from '../pages/remote-page.ts';
 import { publicOrigin } from '../request/public-origin.ts';
-import { onGitRepository, onRemote, prefersPage, REPOSITORY_PATH } from '../request/repository.ts';
+import { answerRefused, refused } from '../request/refused.ts';
+import { onGitRepository, onRemote, prefersPage } from '../request/repository.ts';
+import { REPOSITORY_PATH } from '../../config/hosts.ts';
+
+const discoveryQuery = z.object({
+  service: z
+    .enum(['git-receive-pack', 'git-upload-pack'])
+    .meta({ description: 'What will follow: a push or a fetch.' }),
+});
+
+const INVALID_NAME = 'The name of the repository is not valid.';
+const MISSING = answer('The repository does not exist, or is not public.', as(TEXT));
+const TOO_MANY = answer(
+  'The client has sent too many requests. Retry-After says how long to wait.',
+  as(TEXT),
+);
+const OUT_OF_REACH = error('The code host does not answer.', 'failed to reach github.com');
+const HOST_ANSWER = { description: 'Any other answer of the code host to a fetch, unchanged.' };
+
+/** @param type of the code host's own answer, which is passed on. */
+const busy = (type: string) =>
+  answer(
+    'The service has no memory left: Retry-After says how long to wait. Or the answer of the code host.',
+    asError('the service is busy: try again in a minute'),
+    as(type),
+  );
+
+/** A body in one of Git's formats. */
+const gitBody = (type: string) => ({
+  required: true,
+  content: { [type]: { schema: { type: 'string' as const } } },
+});
 
 export const git = new Hono<AppEnv>().basePath(REPOSITORY_PATH);
-
-git.get(
-  '/info/refs',
-  onGitRepository((c, target) => {
-    const service = c.req.query('service');
-    if (service === 'git-receive-pack') return discoverPush(c, target);
-    if (service === 'git-upload-pack') return discoverFetch(c, target);
-    return c.text(
-      'Unknown service: use git-upload-pack or git-receive-pack. Is your Git client up to date?\n',
-      400,
-    );
-  }),
-);
-
-git.post('/git-receive-pack', onGitRepository(receivePack));
-git.post('/git-upload-pack', onGitRepository(uploadPack));
-
-/** For every method and path that git-lfs uses. */
-git.all('/info/lfs/:path{.+}', refuseLfs);
 
 /** For a person who opens the remote's address. */
 git.get(
   '/',
-  onRemote((c, target) => {
-    const { config, host } = c.var;
-    if (prefersPage(c)) return showRemote(c, target);
-    const remote = `${publicOrigin(c.req.raw, config)}/v1/${repositoryPath(host, target)}`;
-    return c.text(
-      [
-        `This is a Git remote for anonymous contributions to ${fullName(target)}.`,
-        '',
-        'Clone, commit and push. You need no account: a bot opens the pull request for you.',
-        '',
-        `  git clone ${remote}`,
-        `  cd ${target.name}`,
-        '  git switch -c my-change',
-        '  git commit -a',
-        '  git push origin my-change',
-        '',
-        'Opened in a browser, this address has forms for issues, replies and changes.',
-        '',
-      ].join('\n'),
-    );
+  described(onRemote(explainRemote), {
+    operationId: 'explainRemote',
+    summary: 'How to use this remote',
+    description: 'For a person who opens the address of the remote.',
+    tag: 'Git',
+    path: repositoryParams,
+    responses: {
+      200: answer('Commands to clone and push; a page in a browser.', as(TEXT, HTML)),
+      400: answer(INVALID_NAME, as(TEXT)),
+    },
   }),
 );
+
+function explainRemote(c: Context<AppEnv>, target: RepositoryName): Response | Promise<Response> {
+  const { config, host } = c.var;
+  if (prefersPage(c)) return showRemote(c, target);
+  const remote = `${publicOrigin(c.req.raw, config)}/v1/${repositoryPath(host, target)}`;
+  return c.text(
+    [
+      `This is a Git remote for anonymous contributions to ${fullName(target)}.`,
+      '',
+      'Clone, commit and push. You need no account: a bot opens the pull request for you.',
+      '',
+      `  git clone ${remote}`,
+      `  cd ${target.name}`,
+      '  git switch -c my-change',
+      '  git commit -a',
+      '  git push origin my-change',
+      '',
+      'Opened in a browser, this address has forms for issues, replies and changes.',
+      '',
+    ].join('\n'),
+  );
+}
+
+git.get(
+  '/info/refs',
+  described(onGitRepository(discoverRefs), {
+    operationId: 'discoverRefs',
+    summary: 'Discover references before a push or a fetch',
+    description: "Git's first request. Before a fetch, the answer is the code host's own.",
+    tag: 'Git',
+    path: repositoryParams,
+    query: discoveryQuery,
+    responses: {
+      200: answer(
+        'The references.',
+        as('application/x-git-receive-pack-advertisement', 'application/x-git-upload-pack-advertisement'),
+      ),
+      301: { description: 'The repository has moved. Git follows, and pushes to the new name.' },
+      400: answer(`The service is unknown. Or: ${INVALID_NAME}`, as(TEXT)),
+      404: MISSING,
+      429: TOO_MANY,
+      502: OUT_OF_REACH,
+      503: busy('application/x-git-upload-pack-advertisement'),
+      default: HOST_ANSWER,
+    },
+  }),
+);
+
+function discoverRefs(c: Context<AppEnv>, target: RepositoryName): Response | Promise<Response> {
+  const service = c.req.query('service');
+  if (service === 'git-receive-pack') return discoverPush(c, target);
+  if (service === 'git-upload-pack') return discoverFetch(c, target);
+  const problem = 'Unknown service: use git-upload-pack or git-receive-pack. Is your Git client up to date?';
+  return answerRefused(c, refused(400, problem), 'text');
+}
+
+git.post(
+  '/git-receive-pack',
+  described(onGitRepository(receivePack), {
+    operationId: 'push',
+    summary: 'Push: open or update a pull request',
+    description:
+      'Commands, push options and a pack, as `git push` sends them, optionally with gzip. The service reports every outcome except the ones below in-band with status 200, because Git shows no other text.',
+    tag: 'Git',
+    path: repositoryParams,
+    requestBody: gitBody('application/x-git-receive-pack-request'),
+    responses: {
+      200: answer('The report of the push, in side-bands.', as('application/x-git-receive-pack-result')),
+      400: answer(INVALID_NAME, as(TEXT)),
+      413: answer('The push is over 100 MB, as sent or after inflating.', as(TEXT)),
+      415: answer('The body is of another type, or compressed with anything but gzip.', as(TEXT)),
+    },
+  }),
+);
+
+git.post(
+  '/git-upload-pack',
+  described(onGitRepository(uploadPack), {
+    operationId: 'fetch',
+    summary: 'Fetch or clone',
+    description: 'The service relays only the body of the request to the code host.',
+    tag: 'Git',
+    path: repositoryParams,
+    requestBody: gitBody('application/x-git-upload-pack-request'),
+    responses: {
+      200: answer('The answer of the code host.', as('application/x-git-upload-pack-result')),
+      400: answer(
+        `The body did not arrive completely. Or: ${INVALID_NAME}`,
+        asError('failed to read body'),
+        as(TEXT),
+      ),
+      404: MISSING,
+      413: error('The body is over 50 MB, or asks for too much.', 'request body too large'),
+      415: answer('The body is of another type.', as(TEXT)),
+      429: TOO_MANY,
+      502: OUT_OF_REACH,
+      503: busy('application/x-git-upload-pack-result'),
+      default: HOST_ANSWER,
+    },
+  }),
+);
+
+/** For every method and path that git-lfs uses. */
+git.all('/info/lfs/:path{.+}', refuseLfs);

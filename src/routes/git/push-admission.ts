@@ -2,14 +2,11 @@
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
 import { openBackOff } from '../../durable/host-access.ts';
-import type { AccountAdmittance } from '../../durable/host-account.ts';
-import type { RateWindow } from '../../durable/rate-window.ts';
+import type { ClientWindows } from '../../durable/clients/client-windows.ts';
 import type { AppEnv, Env } from '../../env.ts';
-import { SITE_PULL_REQUESTS } from '../../guard/limits.ts';
-import { MOST_PULL_REQUESTS } from '../../guard/places.ts';
+import { FORKS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
+import { MOST_PULL_REQUESTS } from '../../limits/places.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
-import { keyedHash } from '../../identity/keyed-hash.ts';
-import { serviceSecret } from '../../identity/service-secret.ts';
 import {
   type Admission,
   heldBack,
@@ -17,13 +14,21 @@ import {
   type Place,
   rateLimited,
   suspended,
+  tooManyForks,
+  tooManyLookUps,
   tooManyPushes,
+  unchecked,
   unguarded,
 } from '../../push/admission.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
-import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
-import { type Client, clientOf, guardOf, rateWindowOf, siteWindowOf } from '../request/client.ts';
-import { sentence, tooMany } from '../request/rate-limit.ts';
+import { keyedHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { askForShare, giveShareBack, type Share, shareExplanation } from '../request/account-share.ts';
+import { clientWindowsOf, guardOf } from '../../objects.ts';
+import { type Client, clientOf, siteWindowKey, windowKey } from '../request/client.ts';
+import { countVainLookUp, knownWait, tooMany } from '../request/rate-limit.ts';
+import { sentence } from '../request/refused.ts';
+import { retryAfter } from '../request/write-refusal.ts';
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
@@ -31,26 +36,42 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   /** When the push began, by the guard's clock. */
   let pushedAt = 0;
   /** What it may create at the host, and has not. */
-  let share: AccountAdmittance | null = null;
+  let share: Share | null = null;
 
   return {
-    async enter(mayOpen) {
-      const asking = askForShare(c, mayOpen);
-      const refusal = await refusedByGuard();
-      share = await asking;
-      const why = refusal ?? refusedByHost(share);
-      // Nobody need wait for it: the push is refused.
-      if (why !== null) c.executionCtx.waitUntil(leave());
-      return why;
+    enter: refusedByGuard,
+
+    async takeShare(creates) {
+      share = await askForShare(c, creates);
+      const refusal = refusedByHost(share);
+      if (refusal !== null) throw refusal;
+    },
+
+    async takeFork() {
+      const key = siteWindowKey(await client());
+      const { waitMs } = await clientWindowsOf(c.env, key)
+        .hit(key, 'forks', [FORKS])
+        .catch((error: unknown) => {
+          throw outOfReach(c, error);
+        });
+      if (waitMs > 0) throw tooManyForks(forksText(waitMs));
+      const refusal = refusedByHost(await askForShare(c, true));
+      if (refusal !== null) throw refusal;
+    },
+
+    async lookUp() {
+      const known = await knownWait(c, 'lookUps').catch(() => 0);
+      const waitMs = known > 0 ? known : await countVainLookUp(c);
+      if (waitMs > 0) throw tooManyLookUps(sentence(tooMany(c, 'lookUps', waitMs)));
     },
 
     leave,
 
-    async reserve(key) {
-      const [owner, placeKey] = [await client(), await hiddenKey(c, key)];
+    async reserve(pushHash) {
+      const [owner, key] = [await client(), await placeKey(c, pushHash)];
       const counters = countersOf(c.env, owner);
-      const full = await reservePlaces(counters, placeKey);
-      if (full === null) return placeOf(owner, counters, placeKey);
+      const full = await reservePlaces(counters, key);
+      if (full === null) return placeOf(owner, counters, key);
       if (full.isAlertDue) c.executionCtx.waitUntil(alertOperator(full));
       throw rateLimited(full.counter.most, full.counter.whose);
     },
@@ -63,18 +84,24 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, c.var.config.limits.pushes, site);
       pushedAt = at;
       if (panicMode) return suspended();
-      return waitMs > 0 ? tooManyPushes(sentence(tooMany(c, 'pushes', waitMs))) : null;
+      if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
+      return refusedByPause();
     } catch (error) {
       return outOfReach(c, error);
     }
   }
 
-  function refusedByHost({ pauseMs, waitMs }: AccountAdmittance): Refusal | null {
-    const backOff = openBackOff(c.env, c.var.host);
-    backOff.learn(pauseMs);
-    const leftMs = backOff.leftMs();
-    if (leftMs > LONGEST_WAIT_MS) return heldBack(hostNameOf(c.var.host), leftMs);
-    return waitMs > 0 ? othersFirst(sentence(shareExplanation(c, waitMs))) : null;
+  /** As far as this isolate knows. */
+  function refusedByPause(): Refusal | null {
+    const leftMs = openBackOff(c.env, c.var.host).leftMs();
+    return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c.var.host), leftMs) : null;
+  }
+
+  function refusedByHost(taken: Share): Refusal | null {
+    if (taken.isKnown) openBackOff(c.env, c.var.host).learn(taken.pauseMs);
+    const refusal = refusedByPause();
+    if (refusal !== null || taken.waitMs === 0) return refusal;
+    return (taken.isKnown ? othersFirst : unchecked)(sentence(shareExplanation(c, taken)));
   }
 
   async function leave(): Promise<void> {
@@ -94,7 +121,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       for (const counter of counters) {
         // A counter whose answer is lost may have given a place.
         held.push(counter);
-        const reservation = await counter.window().reservePlace(key, counter.most);
+        const reservation = await counter.windows().reservePlace(counter.client, key, counter.most);
         if (reservation.isReserved) continue;
         held.pop();
         giveBack();
@@ -113,7 +140,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         share = null;
         const tracked = { ...pullRequest, pushedAt };
         await Promise.all([
-          ...counters.map(({ window }) => counted(() => window().confirmPlace(key))),
+          ...counters.map(({ windows, client: of }) => counted(() => windows().confirmPlace(of, key))),
           counted(() => guardOf(c.env).opened(tracked, owner.siteHash('burst'))),
         ]);
       },
@@ -126,8 +153,8 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
   /** A place that is not returned becomes free after a while. */
   async function releasePlaces(counters: readonly PlaceCounter[], key: string): Promise<void> {
-    await Promise.all(counters.map(({ window }) => window().releasePlace(key))).catch((error: unknown) =>
-      c.var.logger.warn('a place could not be given back', { error }),
+    await Promise.all(counters.map(({ windows, client: of }) => windows().releasePlace(of, key))).catch(
+      (error: unknown) => c.var.logger.warn('a place could not be given back', { error }),
     );
   }
 
@@ -146,15 +173,22 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   }
 }
 
-/** What is kept with an address, if only as hashes, must not tell which pull requests came from it. */
-async function hiddenKey(c: Context<AppEnv>, key: string): Promise<string> {
-  return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'place', key);
+/** Another hash than the push's own: what is kept with an address must not lead to the pull requests that came from it. */
+async function placeKey(c: Context<AppEnv>, pushHash: string): Promise<string> {
+  return keyedHash(await serviceSecret(c.env, c.var.config.identitySecret), 'place', pushHash);
+}
+
+function forksText(waitMs: number): string {
+  const text = `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit.`;
+  return `${text} Try again in ${retryAfter(waitMs)} s, or push to one of these.`;
 }
 
 /** What counts the pull requests that a client opens. */
 interface PlaceCounter {
   /** A new stub for each call: one that has failed may fail for ever. */
-  readonly window: () => DurableObjectStub<RateWindow>;
+  readonly windows: () => DurableObjectStub<ClientWindows>;
+  /** As they name it when the push begins: a place that is taken today is returned today. */
+  readonly client: string;
   readonly most: number;
   /** In the words of the refusal. */
   readonly whose: string;
@@ -171,8 +205,10 @@ interface FullCounter {
 
 /** The client's own, and one for its IPv6 /48, if it has one. */
 function countersOf(env: Env, client: Client): readonly PlaceCounter[] {
+  const [ownKey, siteKey] = [windowKey(client), siteWindowKey(client)];
   const own: PlaceCounter = {
-    window: () => rateWindowOf(env, client),
+    windows: () => clientWindowsOf(env, ownKey),
+    client: ownKey,
     most: MOST_PULL_REQUESTS,
     whose: 'IP',
     network: client.network,
@@ -180,7 +216,8 @@ function countersOf(env: Env, client: Client): readonly PlaceCounter[] {
   };
   if (client.site === client.network) return [own];
   const site: PlaceCounter = {
-    window: () => siteWindowOf(env, client),
+    windows: () => clientWindowsOf(env, siteKey),
+    client: siteKey,
     most: SITE_PULL_REQUESTS.most,
     whose: 'IPv6 /48',
     network: client.site,

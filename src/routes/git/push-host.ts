@@ -1,27 +1,31 @@
 /** Connects the parts for the code host of one request: Octokit, Git transport, history cache and the real clock. */
 import type { Context } from 'hono';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
 import { tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { RepositoryHost } from '../../host/code-host.ts';
 import { openRepositories } from '../../host/open.ts';
 import { GitTransport } from '../../host/git/git-transport.ts';
-import { HostError } from '../../host/host-error.ts';
+import { HostError } from '../../host-error.ts';
 import { HOST_TIMEOUT_MS, SmartHttp } from '../../host/git/smart-http.ts';
 import { visibilityAt } from '../../host/git/visibility.ts';
-import { serviceSecret } from '../../identity/service-secret.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
 import { openPolicies } from '../../policy/policies.ts';
-import { HistoryCache } from '../../push/upstream/history-cache.ts';
-import type { MemoryHold } from '../../memory-budget.ts';
-import { HistoryLister } from '../../push/upstream/history-lister.ts';
-import type { HistoryHost, PushHost } from '../../push/push-host.ts';
+import { HistoryCache } from '../../upstream/history-cache.ts';
+import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { HistoryLister } from '../../upstream/history-lister.ts';
+import { pendingPushOf, pullRequestOf, spoolOf } from '../../objects.ts';
+import { openSpool } from '../../spool/spool.ts';
+import type { PushHost } from '../../push/push-host.ts';
+import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
-import { memoryFor } from '../request/memory.ts';
+import { memoryFor } from '../request/held-memory.ts';
 import { pushAdmission } from './push-admission.ts';
 
 /** The account behind a token does not change, so each isolate asks for it once. */
-const botLogins = new Map<string, string>();
+const botLogins = new Recent<string>({ most: 100 });
 
 /** Only the Git side: refs and history of public repositories. */
 export function historyHost(c: Context<AppEnv>): HistoryHost {
@@ -64,6 +68,14 @@ export function pushHost(c: Context<AppEnv>, timeoutMs = HOST_TIMEOUT_MS): PushH
     ...historyHostOf(c, memory, pushTransport(c, memory, repositories, timeoutMs)),
     repositories,
     admission: pushAdmission(c),
+    openSpool: () =>
+      openSpool({
+        open: (attempt) => spoolOf(c.env, attempt),
+        memory,
+        client: memory.client,
+        mostBytes: config.spoolMb * 1_000_000,
+        clock: systemClock,
+      }),
     connectAhead: (step) =>
       step === 'push' ? http.openAhead(host.url, { isForStream: true }) : http.openAhead(host.apiUrl),
     async botLogin() {
@@ -80,8 +92,8 @@ export function pushHost(c: Context<AppEnv>, timeoutMs = HOST_TIMEOUT_MS): PushH
     },
     policy: (repository) => openPolicies(c.env, config, host, c.var.logger, http).of(repository),
     secret: () => serviceSecret(c.env, config.identitySecret),
-    pendingPush: (hash) => c.env.PENDING_PUSHES.get(c.env.PENDING_PUSHES.idFromName(hash)),
+    pendingPush: (hash) => pendingPushOf(c.env, hash),
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
-    pullRequest: (prHash) => c.env.PULL_REQUESTS.get(c.env.PULL_REQUESTS.idFromName(prHash)),
+    pullRequest: (prHash) => pullRequestOf(c.env, prHash),
   };
 }

@@ -6,25 +6,23 @@
  * password is correct. If the limits cannot be checked, every request is refused.
  */
 import { type Context, Hono } from 'hono';
-import { systemClock } from '../../clock.ts';
-import type { Credential } from '../../durable/guard.ts';
+import * as z from 'zod';
+import { systemClock } from '../../isolate/clock.ts';
+import type { Credential } from '../../durable/guard/guard.ts';
 import type { RollbackResult } from '../../durable/guard/rollbacks.ts';
-import type { Pardon } from '../../durable/identity.ts';
+import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
-import { tokenHash } from '../../guard/action-token.ts';
-import { CONTRACT_LIMITS } from '../../guard/limits.ts';
-import { isSameSecret } from '../../identity/same-secret.ts';
-import { clientOf, guardOf, rateWindowOf } from '../request/client.ts';
-import { identityOf, mayHaveReports } from '../request/identity.ts';
-import { readJsonObject } from '../request/json-body.ts';
-import {
-  type PanicAnswer,
-  panicRequest,
-  type PardonAnswer,
-  pardonRequest,
-  type RollbackAnswer,
-  rollbackRequest,
-} from '../schemas/admin.ts';
+import { tokenHash } from '../../durable/guard/action-token.ts';
+import { CONTRACT_LIMITS } from '../../limits/limits.ts';
+import { isSameSecret } from '../../secret/same-secret.ts';
+import { clientWindowsOf, guardOf, identityOf } from '../../objects.ts';
+import { clientOf, windowKey } from '../request/client.ts';
+import { mayHaveReports } from '../request/may-have-reports.ts';
+import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
+import { answerRefused, type Refused, refused } from '../request/refused.ts';
+import { answer, asJson, described, error as errorAnswer } from '../description.ts';
+import { PANIC_SCOPES } from '../../durable/guard/panic-scope.ts';
+import { pseudonymHash, STATES } from './moderation.ts';
 import { suspensionChanged, suspensionOf } from '../request/suspension.ts';
 import { retryAfter } from '../request/write-refusal.ts';
 
@@ -32,34 +30,195 @@ import { retryAfter } from '../request/write-refusal.ts';
 const RESULT_ATTEMPTS = 5;
 const RESULT_PAUSE_MS = 1_000;
 
+const credentialFields = {
+  password: z.string().optional().meta({ description: 'The password of the operator.' }),
+  token: z.string().optional().meta({
+    description: 'The token of an alert button. It works once, for one action, within ten minutes.',
+  }),
+};
+
+const panicRequest = z.object({
+  ...credentialFields,
+  active: z.boolean().meta({ description: 'True: reject pushes. False: accept them again.' }),
+  scope: z.enum(PANIC_SCOPES).optional().meta({
+    description:
+      '`pushes` (default), `writes` for comments and issues, or `all`. What is not named stays as it is.',
+  }),
+});
+
+const panicAnswer = z
+  .object({
+    panic_mode: z.boolean().meta({ description: 'Whether pushes are rejected now.' }),
+    state: z
+      .enum(['activated', 'deactivated'])
+      .meta({ description: 'What was done: `activated` or `deactivated`, for the scope of the request.' }),
+  })
+  .meta({ description: 'The panic switch is set.' });
+
+const rollbackRequest = z.object({
+  ...credentialFields,
+  spare_single: z.boolean().optional().meta({
+    description: 'True: leave alone the pull requests of clients that opened only one. Default: false.',
+  }),
+});
+
+const rollbackAnswer = z
+  .object({
+    closed: z.int().min(0).meta({ description: 'How many pull requests were closed.' }),
+    failed: z.int().min(0).meta({ description: 'How many could not be closed. Call again to close them.' }),
+    closed_urls: z.array(z.url()).meta({ description: 'Those that were closed.' }),
+    failed_urls: z.array(z.url()).meta({ description: 'Those that could not be closed.' }),
+  })
+  .meta({ description: 'The pull requests of bursts within the last two hours were closed.' });
+
+const pardonRequest = z.object({
+  ...credentialFields,
+  hash: pseudonymHash.meta({ description: 'The pseudonym.' }),
+});
+
+export const pardonAnswer = z
+  .object({
+    hash: pseudonymHash,
+    state: z.enum(STATES).meta({ description: 'Where it stands now.' }),
+    reports: z.int().min(0).meta({ description: 'Reports that count now.' }),
+    restoring: z.int().min(0).meta({
+      description: 'Comments that get back the karma that they showed. Deleted comments stay deleted.',
+    }),
+    log: z
+      .array(
+        z.object({
+          event: z.enum(['flagged', 'blocked', 'pardoned', 'appealed']),
+          at: z.iso.datetime().meta({ description: 'When.' }),
+        }),
+      )
+      .meta({ description: "The pseudonym's log of the last 90 days, oldest first." }),
+  })
+  .meta({ description: 'The pseudonym is pardoned.' });
+
+type PardonAnswer = z.infer<typeof pardonAnswer>;
+type PanicAnswer = z.infer<typeof panicAnswer>;
+type RollbackAnswer = z.infer<typeof rollbackAnswer>;
+
+const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
+
+const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
+
+const INVALID = errorAnswer('The request is not valid.', 'invalid payload');
+const UNAUTHORIZED = errorAnswer('Neither the password nor the token is correct.', 'invalid credentials');
+const TOO_MANY = errorAnswer('The address has sent 10 requests within a minute.', 'rate limit exceeded');
+
 export const admin = new Hono<AppEnv>();
 
-admin.post('/admin/panic', async (c) => {
+admin.post(
+  '/admin/panic',
+  described(setPanicMode, {
+    operationId: 'setPanicMode',
+    summary: 'Suspend pushes, comments and issues, or accept them again',
+    description: 'With the password of the operator, or with the token of an alert button.',
+    tag: 'Operation',
+    json: panicRequest,
+    responses: {
+      200: answer('The switch is set.', asJson(panicAnswer)),
+      400: INVALID,
+      401: UNAUTHORIZED,
+      429: TOO_MANY,
+    },
+  }),
+);
+
+async function setPanicMode(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
-  if (tooOften !== null) return tooOften;
+  if (tooOften !== null) return answerRefused(c, tooOften);
   const body = await readJsonObject(c);
   const request = panicRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return c.json({ error: 'invalid payload' }, 400);
+  if (!request.success) return answerRefused(c, INVALID_PAYLOAD);
   const { active, scope = 'pushes' } = request.data;
   const credential = credentialOf(c, request.data);
   const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential, scope));
-  if (!isSet) return invalidCredentials(c);
+  if (!isSet) return answerRefused(c, INVALID_CREDENTIALS);
   suspensionChanged();
   c.var.logger.warn('panic mode was set', { outcome: active ? 'active' : 'inactive', step: scope });
   const panicMode = scope === 'writes' ? (await suspensionOf(c.env)).panicMode : active;
   return c.json<PanicAnswer>({ panic_mode: panicMode, state: active ? 'activated' : 'deactivated' });
-});
+}
 
-admin.post('/admin/rollback', async (c) => {
+admin.post(
+  '/admin/pardon',
+  described(liftReports, {
+    operationId: 'pardon',
+    summary: 'Lift what reports have led to',
+    description:
+      'The pseudonym may post again, gets back its karma, and comments that are left show theirs again. Reports until now count no more, and their senders cannot repeat them within 30 days of sending them. Deleted comments stay deleted.',
+    tag: 'Operation',
+    json: pardonRequest,
+    responses: {
+      200: answer('It is pardoned.', asJson(pardonAnswer)),
+      400: INVALID,
+      401: UNAUTHORIZED,
+      404: errorAnswer('There is nothing to pardon.', NOTHING_TO_PARDON),
+      429: TOO_MANY,
+    },
+  }),
+);
+
+async function liftReports(c: Context<AppEnv>): Promise<Response> {
+  const tooOften = await refuseTooOften(c, ['admin']);
+  if (tooOften !== null) return answerRefused(c, tooOften);
+  const body = await readJsonObject(c);
+  const request = pardonRequest.safeParse(body.kind === 'object' ? body.value : null);
+  if (!request.success) return answerRefused(c, INVALID_PAYLOAD);
+  const { hash } = request.data;
+  const credential = credentialOf(c, request.data);
+  if (credential === null || !(await guardOf(c.env).mayPardon(hash, credential)))
+    return answerRefused(c, INVALID_CREDENTIALS);
+  const pardon = await pardonOf(c, hash, credential);
+  if (pardon === null) return answerRefused(c, refused(404, NOTHING_TO_PARDON));
+  c.var.logger.warn('a pseudonym was pardoned');
+  const { standing, restoring, log } = pardon;
+  const entries = log.map(({ event, at }) => ({ event, at: new Date(at).toISOString() }));
+  return c.json<PardonAnswer>({ hash, ...standing, restoring, log: entries });
+}
+
+/** Null: there is nothing to pardon. */
+async function pardonOf(c: Context<AppEnv>, hash: string, credential: Credential): Promise<Pardon | null> {
+  try {
+    return (await mayHaveReports(c, hash)) ? await identityOf(c.env, hash).pardon() : null;
+  } catch (error) {
+    await guardOf(c.env).pardonFailed(credential);
+    throw error;
+  }
+}
+
+admin.post(
+  '/admin/rollback',
+  described(rollBack, {
+    operationId: 'rollBack',
+    summary: 'Close the pull requests of a burst',
+    description: 'Closes the pull requests that bursts have opened within the last two hours.',
+    tag: 'Operation',
+    json: rollbackRequest,
+    responses: {
+      200: answer('Which pull requests were closed, and which could not be closed.', asJson(rollbackAnswer)),
+      400: INVALID,
+      401: UNAUTHORIZED,
+      429: errorAnswer(
+        'The address has sent 5 rollbacks, or 10 requests, within a minute.',
+        'rate limit exceeded',
+      ),
+    },
+  }),
+);
+
+async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin', 'rollback']);
-  if (tooOften !== null) return tooOften;
+  if (tooOften !== null) return answerRefused(c, tooOften);
   const body = await readJsonObject(c);
   const request = rollbackRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return c.json({ error: 'invalid payload' }, 400);
+  if (!request.success) return answerRefused(c, INVALID_PAYLOAD);
   const credential = credentialOf(c, request.data);
   const { spare_single: spareSingle = false } = request.data;
   const id = credential && (await guardOf(c.env).beginRollback(credential, spareSingle));
-  if (id === null) return invalidCredentials(c);
+  if (id === null) return answerRefused(c, INVALID_CREDENTIALS);
   const { closedUrls, failedUrls } = await resultOf(c, id);
   c.var.logger.warn('a rollback closed pull requests', { objects: closedUrls.length });
   return c.json<RollbackAnswer>({
@@ -68,7 +227,7 @@ admin.post('/admin/rollback', async (c) => {
     closed_urls: [...closedUrls],
     failed_urls: [...failedUrls],
   });
-});
+}
 
 /** The guard closes them also if nobody waits. If it restarts meanwhile, it continues, and is asked again. */
 async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult> {
@@ -84,50 +243,19 @@ async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult>
   }
 }
 
-admin.post('/admin/pardon', async (c) => {
-  const tooOften = await refuseTooOften(c, ['admin']);
-  if (tooOften !== null) return tooOften;
-  const body = await readJsonObject(c);
-  const request = pardonRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return c.json({ error: 'invalid payload' }, 400);
-  const { hash } = request.data;
-  const credential = credentialOf(c, request.data);
-  if (credential === null || !(await guardOf(c.env).mayPardon(hash, credential)))
-    return invalidCredentials(c);
-  const pardon = await pardonOf(c, hash, credential);
-  if (pardon === null) return c.json({ error: NOTHING_TO_PARDON }, 404);
-  c.var.logger.warn('a pseudonym was pardoned');
-  const { standing, restoring, log } = pardon;
-  const entries = log.map(({ event, at }) => ({ event, at: new Date(at).toISOString() }));
-  return c.json<PardonAnswer>({ hash, ...standing, restoring, log: entries });
-});
-
-export const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
-
-/** Null: there is nothing to pardon. */
-async function pardonOf(c: Context<AppEnv>, hash: string, credential: Credential): Promise<Pardon | null> {
-  try {
-    return (await mayHaveReports(c, hash)) ? await identityOf(c, hash).pardon() : null;
-  } catch (error) {
-    await guardOf(c.env).pardonFailed(credential);
-    throw error;
-  }
-}
-
 /** The refusal of a client that is over one of its limits; null if it is within all of them. */
 async function refuseTooOften(
   c: Context<AppEnv>,
   actions: readonly ('admin' | 'rollback')[],
-): Promise<Response | null> {
-  const window = rateWindowOf(c.env, await clientOf(c));
-  const hits = await Promise.all(actions.map((action) => window.hit(action, [CONTRACT_LIMITS[action]])));
+): Promise<Refused | null> {
+  const key = windowKey(await clientOf(c));
+  const windows = clientWindowsOf(c.env, key);
+  const hits = await Promise.all(
+    actions.map((action) => windows.hit(key, action, [CONTRACT_LIMITS[action]])),
+  );
   const waitMs = Math.max(...hits.map((hit) => hit.waitMs));
   if (waitMs === 0) return null;
-  return c.json({ error: 'rate limit exceeded' }, 429, { 'Retry-After': retryAfter(waitMs) });
-}
-
-function invalidCredentials(c: Context<AppEnv>): Response {
-  return c.json({ error: 'invalid credentials' }, 401);
+  return refused(429, 'rate limit exceeded', { 'Retry-After': retryAfter(waitMs) });
 }
 
 /** Null if the credential cannot be valid. The guard checks tokens. */

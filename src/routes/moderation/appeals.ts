@@ -5,21 +5,26 @@
  * of the request besides.
  */
 import { type Context, Hono } from 'hono';
+import * as z from 'zod';
 import { hostWithKey, MAIN_HOST, recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
-import { INVALID_NAME } from '../../host/repository-name.ts';
-import { identityHash } from '../../identity/keyed-hash.ts';
-import { serviceSecret } from '../../identity/service-secret.ts';
-import { clientOf, siteWindowOf } from '../request/client.ts';
-import { identityOf, mayHaveReports } from '../request/identity.ts';
-import { readJsonObject } from '../request/json-body.ts';
-import { type AppealAnswer, appealRequest } from '../schemas/moderation.ts';
-import { isBlank, payloadProblem } from '../schemas/text.ts';
+import { INVALID_NAME } from '../../repository-name.ts';
+import { identityHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { identityOf } from '../../objects.ts';
+import { mayHaveReports } from '../request/may-have-reports.ts';
+import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
+import { answerRefused, refused } from '../request/refused.ts';
+import { countAttempt } from '../request/rate-limit.ts';
+import { characters } from '../../markdown/footer.ts';
+import { answer, asJson, described, error } from '../description.ts';
+import { isBlank, payloadProblem, publicText } from '../request/payload.ts';
+import { MAX_TOKEN_CHARACTERS } from '../threads/anonymous-comment.ts';
+import { standingAnswer } from './moderation.ts';
 import { retryAfter } from '../request/write-refusal.ts';
 
-/** The answers that the description repeats. */
-export const APPEAL_ERRORS = {
+const ERRORS = {
   noText: 'text is required',
   unknownHost: 'thread must be on a code host of this service: such as gh/owner/repo#number',
   nothing: 'this pseudonym is neither flagged nor blocked',
@@ -30,40 +35,98 @@ export const APPEAL_ERRORS = {
 };
 const HOUR_SECONDS = '3600';
 
+/** Short enough for one message to a telephone, also in scripts that take three bytes a letter. */
+const MAX_APPEAL_CHARACTERS = 700;
+/** With the key of the code host in front, unless it is on the first one. */
+const THREAD_PATTERN = /^(?:[^/#\s]+\/){1,2}[^/#\s]+#[1-9]\d{0,14}$/;
+
+const appealRequest = z
+  .object({
+    thread: z
+      .string()
+      .regex(THREAD_PATTERN, { error: 'thread must be owner/repo#number or host/owner/repo#number' })
+      .meta({
+        description:
+          'Where the pseudonym commented. The host is written as in the path of the comment; without one, it is gh.',
+        examples: ['octo/hello#7', 'cb/octo/hello#7'],
+      }),
+    user_token: publicText('user_token').min(1).max(MAX_TOKEN_CHARACTERS).meta({
+      description: 'The token of the comments: it shows that the pseudonym is yours.',
+    }),
+    text: publicText('text')
+      .refine((text) => characters(text) <= MAX_APPEAL_CHARACTERS, {
+        error: `text must have at most ${MAX_APPEAL_CHARACTERS} characters`,
+      })
+      .refine((text) => !/(?!\s)\p{Cc}|[\u202a-\u202e\u2066-\u2069]/u.test(text), {
+        error: 'text must not contain control characters',
+      })
+      .meta({ description: 'What the operator reads, more than white space. Say nothing that names you.' }),
+  })
+  .meta({ description: 'Why the reports were wrong.' });
+
+export const appealAnswer = standingAnswer.meta({ description: 'The operator is told of the appeal.' });
+
+type AppealAnswer = z.infer<typeof appealAnswer>;
+
 export const appeals = new Hono<AppEnv>();
 
-appeals.post('/v1/moderation/appeal', async (c) => {
+appeals.post(
+  '/v1/moderation/appeal',
+  described(takeAppeal, {
+    operationId: 'appeal',
+    summary: 'Appeal against reports',
+    description:
+      'The operator gets the text and the pseudonym, once a day at most; nothing else of the request. They may pardon the pseudonym, or not.',
+    tag: 'Reports',
+    json: appealRequest,
+    responses: {
+      200: answer('The operator is told.', asJson(appealAnswer)),
+      400: error(
+        'The request is not valid.',
+        'invalid payload',
+        ERRORS.noText,
+        ERRORS.unknownHost,
+        INVALID_NAME,
+      ),
+      409: error('There is nothing to appeal against.', ERRORS.nothing),
+      429: error('Too often. Retry-After says how long to wait.', ERRORS.tooOften, ERRORS.tooMany),
+      503: error('The operator cannot be told.', ERRORS.nobody, ERRORS.busy),
+    },
+  }),
+);
+
+async function takeAppeal(c: Context<AppEnv>): Promise<Response> {
   const payload = await readJsonObject(c);
-  if (payload.kind === 'invalid') return c.json({ error: 'invalid payload' }, 400);
-  if (isBlank(payload.value['text'])) return c.json({ error: APPEAL_ERRORS.noText }, 400);
+  if (payload.kind === 'invalid') return answerRefused(c, INVALID_PAYLOAD);
+  if (isBlank(payload.value['text'])) return answerRefused(c, refused(400, ERRORS.noText));
   const parsed = appealRequest.safeParse(payload.value);
-  if (!parsed.success) return c.json({ error: payloadProblem(parsed.error) }, 400);
+  if (!parsed.success) return answerRefused(c, refused(400, payloadProblem(parsed.error)));
   const { thread, user_token: userToken, text } = parsed.data;
   const [number = '', repo = '', owner = '', hostKey = MAIN_HOST] = thread.split(/[/#]/).toReversed();
   const host = hostWithKey(c.var.config, hostKey);
-  if (host === undefined) return c.json({ error: APPEAL_ERRORS.unknownHost }, 400);
+  if (host === undefined) return answerRefused(c, refused(400, ERRORS.unknownHost));
   const repository = parseName(host.kind, owner, repo);
-  if (repository === null) return c.json({ error: INVALID_NAME }, 400);
-  if (c.var.config.notifyAdminTopic === null) return c.json({ error: APPEAL_ERRORS.nobody }, 503);
+  if (repository === null) return answerRefused(c, refused(400, INVALID_NAME));
+  if (c.var.config.notifyAdminTopic === null) return answerRefused(c, refused(503, ERRORS.nobody));
 
-  const { reports } = c.var.config.limits;
-  const { allowed, waitMs } = await siteWindowOf(c.env, await clientOf(c)).hit('reports', reports);
-  if (!allowed) return c.json({ error: APPEAL_ERRORS.tooMany }, 429, { 'Retry-After': retryAfter(waitMs) });
+  const waitMs = await countAttempt(c, 'reports');
+  if (waitMs > 0)
+    return answerRefused(c, refused(429, ERRORS.tooMany, { 'Retry-After': retryAfter(waitMs) }));
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   return appeal(c, identityHash(secret, `${recordName(host, repository)}#${number}`, userToken), text);
-});
+}
 
 async function appeal(c: Context<AppEnv>, hash: string, text: string): Promise<Response> {
-  if (!(await mayHaveReports(c, hash))) return c.json({ error: APPEAL_ERRORS.nothing }, 409);
-  const outcome = await identityOf(c, hash).appeal(text);
+  if (!(await mayHaveReports(c, hash))) return answerRefused(c, refused(409, ERRORS.nothing));
+  const outcome = await identityOf(c.env, hash).appeal(text);
   switch (outcome.kind) {
     case 'taken':
       return c.json<AppealAnswer>({ hash, ...outcome.standing }, 200, { 'Cache-Control': 'no-store' });
     case 'registered':
-      return c.json({ error: APPEAL_ERRORS.nothing }, 409);
+      return answerRefused(c, refused(409, ERRORS.nothing));
     case 'too-often':
-      return c.json({ error: APPEAL_ERRORS.tooOften }, 429, { 'Retry-After': retryAfter(outcome.leftMs) });
+      return answerRefused(c, refused(429, ERRORS.tooOften, { 'Retry-After': retryAfter(outcome.leftMs) }));
     case 'busy':
-      return c.json({ error: APPEAL_ERRORS.busy }, 503, { 'Retry-After': HOUR_SECONDS });
+      return answerRefused(c, refused(503, ERRORS.busy, { 'Retry-After': HOUR_SECONDS }));
   }
 }

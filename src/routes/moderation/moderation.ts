@@ -4,15 +4,21 @@
  * A person gets pages, a program JSON when its Accept asks for it. Errors follow the same rule.
  */
 import { type Context, Hono } from 'hono';
+import { resolver } from 'hono-openapi';
+import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
-import { type Standing, UNREPORTED } from '../../identity/moderation.ts';
-import { problemPage, receivedPage, REPORT_PATH, reportPage } from '../../pages/report-page.ts';
-import { BodyError, chunksOf } from '../../streams.ts';
-import { clientOf, siteWindowOf } from '../request/client.ts';
+import { type ModerationState, type Standing, UNREPORTED } from '../../durable/identity/moderation.ts';
+import { receivedPage, REPORT_PATH, reportPage } from '../../pages/report-page.ts';
+import { BodyError } from '../../streams/body.ts';
+import { bodyText } from '../../streams/request-body.ts';
+import { clientOf } from '../request/client.ts';
 import { isCrossSite } from '../request/cross-site.ts';
-import { identityOf, mayHaveReports } from '../request/identity.ts';
-import { answerPage, preferredType } from '../pages/page.ts';
-import { type ReportAnswer, reportQuery, reportRequest, type StandingAnswer } from '../schemas/moderation.ts';
+import { identityOf } from '../../objects.ts';
+import { mayHaveReports } from '../request/may-have-reports.ts';
+import { countAttempt } from '../request/rate-limit.ts';
+import { answerRefused, explained, type Refused } from '../request/refused.ts';
+import { answerPage, preferredType } from '../pages/answer-page.ts';
+import { answer, as, asError, asJson, described, HTML } from '../description.ts';
 import { retryAfter } from '../request/write-refusal.ts';
 
 /** A form with one field of eight characters. */
@@ -20,45 +26,87 @@ const MAX_BODY_BYTES = 1024;
 
 const NOT_KEPT = { 'Cache-Control': 'no-store' };
 
-interface Refusal {
-  readonly status: 400 | 403 | 404 | 408 | 429 | 500;
-  readonly title: string;
-  readonly explanation: string;
-  /** For programs; default: title and explanation. */
-  readonly error?: string;
-  readonly headers?: Record<string, string>;
-}
+export const STATES = ['registered', 'flagged', 'blocked'] as const satisfies readonly ModerationState[];
 
-const INVALID_HASH: Refusal = {
-  status: 400,
-  title: 'No such pseudonym',
-  explanation: 'A pseudonym has 8 hexadecimal characters. Follow the “report” link below its comment.',
+export const pseudonymHash = z
+  .string()
+  .regex(/^[0-9a-f]{8}$/)
+  .meta({
+    description: 'The pseudonym: the 8 hexadecimal characters behind "anon-".',
+    examples: ['1a2b3c4d'],
+  });
+
+const reportQuery = z.object({ hash: pseudonymHash });
+
+const reportRequest = z
+  .object({ hash: pseudonymHash })
+  .meta({ description: 'The pseudonym to report, as JSON or as a form.' });
+
+export const standingAnswer = z
+  .object({
+    hash: pseudonymHash,
+    reports: z.int().min(0).meta({ description: 'Reports of the last 30 days.' }),
+    state: z
+      .enum(STATES)
+      .meta({ description: 'flagged: 3 reports, no comments for 6 hours. blocked: 6 reports, permanent.' }),
+  })
+  .meta({ description: 'The reports about a pseudonym and its state.' });
+
+export const reportAnswer = standingAnswer
+  .extend({
+    accepted: z.boolean().meta({
+      description:
+        'False: an earlier report from the same network already counts, or the pseudonym is blocked.',
+    }),
+  })
+  .meta({ description: 'The result of a report.' });
+
+type StandingAnswer = z.infer<typeof standingAnswer>;
+type ReportAnswer = z.infer<typeof reportAnswer>;
+
+const INVALID_HASH: Refused = {
+  ...explained(
+    400,
+    'No such pseudonym',
+    'A pseudonym has 8 hexadecimal characters. Follow the “report” link below its comment.',
+  ),
   error: 'invalid hash',
 };
-const CROSS_SITE: Refusal = {
-  status: 403,
-  title: 'This report came from another site',
-  explanation: 'Open the report page of this service, and report from there.',
-};
-const INCOMPLETE: Refusal = {
-  status: 408,
-  title: 'The report did not arrive completely',
-  explanation: 'Send it again.',
-};
-const TOO_MANY: Refusal = {
-  status: 429,
-  title: 'Too many reports',
-  explanation: 'Your network has sent too many reports. Try again later.',
-};
-const FAULT: Refusal = {
-  status: 500,
-  title: 'The service has a fault',
-  explanation: 'It was logged. Try again later.',
-};
+const CROSS_SITE = explained(
+  403,
+  'This report came from another site',
+  'Open the report page of this service, and report from there.',
+);
+const INCOMPLETE = explained(408, 'The report did not arrive completely', 'Send it again.');
+const TOO_MANY = explained(
+  429,
+  'Too many reports',
+  'Your network has sent too many reports. Try again later.',
+);
+const FAULT = explained(500, 'The service has a fault', 'It was logged. Try again later.');
+
+const INVALID_ANSWER = answer('The hash is not valid.', as(HTML), asError('invalid hash'));
+const FAULT_ANSWER = answer('The service has a fault.', as(HTML), asError());
 
 export const moderation = new Hono<AppEnv>();
 
-moderation.get(REPORT_PATH, async (c) => {
+moderation.get(
+  REPORT_PATH,
+  described(showStanding, {
+    operationId: 'showStanding',
+    summary: 'Show the reports of a pseudonym',
+    description: 'A page with a button to report, or JSON if Accept asks for it.',
+    tag: 'Reports',
+    query: reportQuery,
+    responses: {
+      200: answer('The reports about the pseudonym.', as(HTML), asJson(standingAnswer)),
+      400: INVALID_ANSWER,
+      500: FAULT_ANSWER,
+    },
+  }),
+);
+
+async function showStanding(c: Context<AppEnv>): Promise<Response> {
   const query = reportQuery.safeParse(c.req.query());
   if (!query.success) return refuse(c, INVALID_HASH);
   const { hash } = query.data;
@@ -66,25 +114,55 @@ moderation.get(REPORT_PATH, async (c) => {
   return wantsJson(c)
     ? c.json<StandingAnswer>({ hash, reports, state }, 200, NOT_KEPT)
     : answerPage(c, reportPage(hash, { reports, state }), 200, NOT_KEPT);
-});
+}
 
-moderation.post(REPORT_PATH, async (c) => {
+moderation.post(
+  REPORT_PATH,
+  described(report, {
+    operationId: 'reportPseudonym',
+    summary: 'Report a pseudonym',
+    description:
+      'One report counts for each IPv4 address and each IPv6 /64, and at most two for a /48. None counts once the pseudonym is blocked. The answer is a page, or JSON if Accept asks for it.',
+    tag: 'Reports',
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: resolver(reportRequest) },
+        'application/x-www-form-urlencoded': { schema: resolver(reportRequest) },
+      },
+    },
+    responses: {
+      200: answer('The report was received.', as(HTML), asJson(reportAnswer)),
+      400: INVALID_ANSWER,
+      403: answer('A page of another site sent this.', as(HTML), asError()),
+      408: answer('The body did not arrive completely.', as(HTML), asError()),
+      429: answer(
+        'The network has sent too many reports. Retry-After says how long to wait.',
+        as(HTML),
+        asError(),
+      ),
+      500: FAULT_ANSWER,
+    },
+  }),
+);
+
+async function report(c: Context<AppEnv>): Promise<Response> {
   if (isCrossSite(c.req.raw)) return refuse(c, CROSS_SITE);
   const request = reportRequest.safeParse(await readFields(c));
   if (!request.success) return refuse(c, INVALID_HASH);
   const { hash } = request.data;
+  const waitMs = await countAttempt(c, 'reports');
+  if (waitMs > 0) return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(waitMs) } });
   const client = await clientOf(c);
-  const { allowed, waitMs } = await siteWindowOf(c.env, client).hit('reports', c.var.config.limits.reports);
-  if (!allowed) return refuse(c, { ...TOO_MANY, headers: { 'Retry-After': retryAfter(waitMs) } });
   const reporter = client.hash('reporter', hash);
-  const { accepted, standing } = await identityOf(c, hash).report(
+  const { accepted, standing } = await identityOf(c.env, hash).report(
     reporter,
     client.siteHash('reporter', hash),
   );
   return wantsJson(c)
     ? c.json<ReportAnswer>({ hash, accepted, ...standing }, 200, NOT_KEPT)
     : answerPage(c, receivedPage(hash, accepted, standing), 200, NOT_KEPT);
-});
+}
 
 moderation.onError((error, c) => {
   if (error instanceof BodyError) return refuse(c, INCOMPLETE);
@@ -94,7 +172,7 @@ moderation.onError((error, c) => {
 
 /** The object of a pseudonym that has no reports is not even asked. */
 async function standingOf(c: Context<AppEnv>, hash: string): Promise<Standing> {
-  return (await mayHaveReports(c, hash)) ? identityOf(c, hash).standing() : UNREPORTED;
+  return (await mayHaveReports(c, hash)) ? identityOf(c.env, hash).standing() : UNREPORTED;
 }
 
 function wantsJson(c: Context<AppEnv>): boolean {
@@ -107,13 +185,8 @@ function wantsJson(c: Context<AppEnv>): boolean {
  */
 async function readFields(c: Context<AppEnv>): Promise<unknown> {
   const limits = { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs };
-  const chunks = chunksOf(c.req.raw.body, limits);
-  const decoder = new TextDecoder();
-  let text = '';
   try {
-    for (let chunk = await chunks.read(); chunk !== null; chunk = await chunks.read()) {
-      text += decoder.decode(chunk, { stream: true });
-    }
+    const text = await bodyText(c.req.raw, limits);
     const isJson = /^application\/json\b/i.test(c.req.header('Content-Type') ?? '');
     return isJson ? JSON.parse(text) : Object.fromEntries(new URLSearchParams(text));
   } catch (error) {
@@ -124,9 +197,7 @@ async function readFields(c: Context<AppEnv>): Promise<unknown> {
   }
 }
 
-function refuse(c: Context<AppEnv>, refusal: Refusal): Response | Promise<Response> {
-  const { status, title, explanation, error = `${title}. ${explanation}`, headers } = refusal;
-  return wantsJson(c)
-    ? c.json({ error }, status, { ...NOT_KEPT, ...headers })
-    : answerPage(c, problemPage(title, explanation), status, { ...NOT_KEPT, ...headers });
+function refuse(c: Context<AppEnv>, refusal: Refused): Response | Promise<Response> {
+  const headers = { ...NOT_KEPT, ...refusal.headers };
+  return answerRefused(c, { ...refusal, headers }, wantsJson(c) ? 'json' : 'page');
 }

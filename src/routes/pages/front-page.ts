@@ -3,23 +3,45 @@
  * is always shown.
  */
 import { type Context, Hono } from 'hono';
-import { systemClock } from '../../clock.ts';
-import { accountOf } from '../../durable/host-access.ts';
+import * as z from 'zod';
+import { systemClock } from '../../isolate/clock.ts';
 import type { AppEnv } from '../../env.ts';
-import { hostNameOf } from '../../config/hosts.ts';
 import { parseRepositoryText, PLACEHOLDER } from '../../pages/commands.ts';
 import { type FrontPage, frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
 import { openStatistics } from '../../stats/statistics.ts';
-import { answerPage, preferredType } from './page.ts';
+import { answer, as, described, HTML, TEXT } from '../description.ts';
+import { answerPage, preferredType } from './answer-page.ts';
 import { keptFor, publicOrigin } from '../request/public-origin.ts';
-import { suspensionOf } from '../request/suspension.ts';
+import { botProblems, suspensionOf } from '../request/suspension.ts';
 
 /** The numbers on the page are just as old. */
 const KEPT_SECONDS = 5;
 
 export const frontPage = new Hono<AppEnv>();
 
-frontPage.get('/', async (c) => {
+const frontPageQuery = z.object({
+  repo: z
+    .string()
+    .optional()
+    .meta({ description: 'The repository to show commands for.', examples: ['octo/hello'] }),
+});
+
+frontPage.get(
+  '/',
+  described(showFrontPage, {
+    operationId: 'frontPage',
+    summary: 'What this is, and how to use it',
+    description: 'A page in a browser, a few lines in a terminal.',
+    tag: 'Service',
+    query: frontPageQuery,
+    responses: {
+      200: answer('The page.', as(HTML, TEXT)),
+      400: answer('The page, and what is wrong with the name of the repository.', as(HTML)),
+    },
+  }),
+);
+
+async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
   const { config, logger, http } = c.var;
   const text = c.req.query('repo') ?? '';
   const path = parseRepositoryText(text, config.hosts);
@@ -56,16 +78,13 @@ frontPage.get('/', async (c) => {
     isInvalid ? 400 : 200,
     headers,
   );
-});
+}
 
 /** Whether pushes are accepted, and what is wrong with the bot's account. */
 async function standingOf(c: Context<AppEnv>): Promise<Pick<FrontPage, 'isSuspended' | 'botProblems'>> {
   try {
-    const { panicMode, accountProblems } = await suspensionOf(c.env);
-    const botProblems = c.var.config.hosts.flatMap((host) =>
-      (accountProblems[accountOf(host)] ?? []).map((problem) => ({ hostName: hostNameOf(host), problem })),
-    );
-    return { isSuspended: panicMode, botProblems };
+    const status = await suspensionOf(c.env);
+    return { isSuspended: status.panicMode, botProblems: botProblems(status, c.var.config.hosts) };
   } catch (error) {
     c.var.logger.warn('the guard does not answer', { error });
     return { isSuspended: undefined, botProblems: [] };

@@ -5,18 +5,16 @@
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import type { RepositoryName } from '../../host/repository-name.ts';
-import { LastKnown, type LastKnownPlaces } from '../../last-known.ts';
-import { lastKnownPlaces } from '../../open-last-known.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { LastKnown } from '../../isolate/last-known.ts';
+import { lastKnownPlaces } from '../../isolate/open-last-known.ts';
+import { pullRequestOf } from '../../objects.ts';
 import type { ListedPullRequest } from '../../pages/remote-page.ts';
 import { recordedHashesOf } from '../../stats/recorded-hashes.ts';
 import { STATISTICS_FRESH_MS } from '../../stats/statistics.ts';
 
 /** Each is an object that is asked. */
 const MAX_LISTED = 10;
-
-/** One for the isolate. */
-const memory: LastKnownPlaces['memory'] = new Map();
 
 /** @param mayAsk whether this client may cause a question. Null if they cannot be listed. Never rejects. */
 export async function listedPullRequests(
@@ -26,10 +24,11 @@ export async function listedPullRequests(
 ): Promise<readonly ListedPullRequest[] | null> {
   const repository = recordName(c.var.host, target);
   const name = `listed/${repository.toLowerCase()}`;
-  const places = lastKnownPlaces(c.env, c.var.config, memory, (error) =>
+  const places = lastKnownPlaces(c.env, c.var.config, (error) =>
     c.var.logger.warn('the pull requests of a repository cannot be listed', { error }),
   );
-  const listed = await new LastKnown(places).read<readonly ListedPullRequest[]>({
+  const lastKnown = new LastKnown(places);
+  const listed = await lastKnown.read<readonly ListedPullRequest[]>({
     name,
     freshMs: STATISTICS_FRESH_MS,
     nothing: [],
@@ -39,16 +38,13 @@ export async function listedPullRequests(
     },
   });
   // One client's limit is not everybody's.
-  if (listed === undefined) memory.delete(name);
+  if (listed === undefined) lastKnown.forget(name);
   return listed ?? null;
 }
 
 /** No hash gets into the answer: it may be all that an update needs. */
 async function ask({ env }: Context<AppEnv>, repository: string): Promise<ListedPullRequest[]> {
-  const { DB, PULL_REQUESTS } = env;
-  const hashes = await recordedHashesOf(DB, repository, MAX_LISTED);
-  const views = await Promise.all(
-    hashes.map((hash) => PULL_REQUESTS.get(PULL_REQUESTS.idFromName(hash)).view()),
-  );
+  const hashes = await recordedHashesOf(env.DB, repository, MAX_LISTED);
+  const views = await Promise.all(hashes.map((hash) => pullRequestOf(env, hash).view()));
   return views.filter((view) => view !== null).map(({ number, url, state }) => ({ number, url, state }));
 }

@@ -6,25 +6,37 @@
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
-import type { PullRequestView } from '../../durable/pull-request.ts';
+import * as z from 'zod';
+import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
+import { pullRequestOf } from '../../objects.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import { pullRequestPage as renderPage, pullRequestText } from '../../pages/pull-request-page.ts';
-import { problemPage } from '../../pages/report-page.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
-import { answerPage, preferredType } from './page.ts';
+import { answerPage, preferredType } from './answer-page.ts';
 import { keptFor, publicOrigin } from '../request/public-origin.ts';
+import { answerRefused, explained } from '../request/refused.ts';
 import { countVainLookUp, knownWait, textRefusal } from '../request/rate-limit.ts';
-import { pullRequestPageParams } from '../schemas/pr-status.ts';
+import { answer, as, described, HTML, TEXT } from '../description.ts';
 
 /** The service learns of events at the code host once a minute. */
 const KEPT_SECONDS = 60;
 
-const UNKNOWN = {
-  title: 'No such pull request',
-  explanation:
-    'This service has recorded no pull request with this hash. The answer to the push shows the right one.',
-};
+const UNKNOWN = explained(
+  404,
+  'No such pull request',
+  'This service has recorded no pull request with this hash. The answer to the push shows the right one.',
+  // The push that records it may be in progress.
+  { 'Cache-Control': 'no-store' },
+);
+
+const pullRequestPageParams = z.object({
+  hash: z
+    .string()
+    .toLowerCase()
+    .regex(/^[0-9a-f]{8,40}(?:\.atom)?$/)
+    .meta({ description: 'The hash that the push has shown; with `.atom` behind it, the feed.' }),
+});
 
 export const pullRequestPage = new Hono<AppEnv>();
 
@@ -33,44 +45,55 @@ pullRequestPage.get(
   // The policy must not change either: a browser that gets another one with a 304 shows its copy of the page without
   // style.
   etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] }),
-  async (c) => {
-    const { config } = c.var;
-    const params = pullRequestPageParams.safeParse(c.req.param());
-    if (!params.success) return unknown(c, false);
-    const [hash = '', suffix] = params.data.hash.split('.');
-    const isFeed = suffix !== undefined;
-    // Before the look-up, so that a client that guesses does not learn even which guess was right.
-    const known = await knownWait(c, 'lookUps').catch(() => 0);
-    if (known > 0) return textRefusal(c, 'lookUps', known);
-    const pullRequest = await viewOf(c, hash);
-    if (pullRequest === null) {
-      const waitMs = await countVainLookUp(c);
-      return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isFeed);
-    }
-    const origin = publicOrigin(c.req.raw, config);
-    const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, config) };
-    if (isFeed) return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
-    const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key' };
-    return isForTerminal(c)
-      ? c.text(pullRequestText(page), 200, { ...kept, Vary: 'Accept' })
-      : answerPage(c, renderPage(page), 200, kept);
-  },
+  described(showPullRequest, {
+    operationId: 'pullRequestPage',
+    summary: 'How a pull request stands',
+    description:
+      'State, link, events, and how to update and withdraw it: a page in a browser, lines in a terminal, an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
+    tag: 'Service',
+    path: pullRequestPageParams,
+    responses: {
+      200: answer('The page, or the feed.', as(HTML, TEXT, 'application/atom+xml')),
+      404: answer('No pull request with this hash was recorded.', as(HTML, TEXT)),
+      429: answer(
+        'The client has asked for too many unknown hashes. Retry-After says how long to wait.',
+        as(TEXT),
+      ),
+    },
+  }),
 );
+
+async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
+  const { config } = c.var;
+  const params = pullRequestPageParams.safeParse(c.req.param());
+  if (!params.success) return unknown(c, false);
+  const [hash = '', suffix] = params.data.hash.split('.');
+  const isFeed = suffix !== undefined;
+  // Before the look-up, so that a client that guesses does not learn even which guess was right.
+  const known = await knownWait(c, 'lookUps').catch(() => 0);
+  if (known > 0) return textRefusal(c, 'lookUps', known);
+  const pullRequest = await viewOf(c, hash);
+  if (pullRequest === null) {
+    const waitMs = await countVainLookUp(c);
+    return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isFeed);
+  }
+  const origin = publicOrigin(c.req.raw, config);
+  const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, config) };
+  if (isFeed) return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
+  const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key' };
+  return isForTerminal(c)
+    ? c.text(pullRequestText(page), 200, { ...kept, Vary: 'Accept' })
+    : answerPage(c, renderPage(page), 200, kept);
+}
 
 /** Null if there is none. Never asks the object of a hash that no push has recorded. */
 async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
-  const { DB, PULL_REQUESTS } = c.env;
-  const mayExist = await mayBeRecorded(DB, hash, c.var.logger);
-  return mayExist ? PULL_REQUESTS.get(PULL_REQUESTS.idFromName(hash)).view() : null;
+  const mayExist = await mayBeRecorded(c.env.DB, hash, c.var.logger);
+  return mayExist ? pullRequestOf(c.env, hash).view() : null;
 }
 
 function unknown(c: Context<AppEnv>, isFeed: boolean): Response | Promise<Response> {
-  const { title, explanation } = UNKNOWN;
-  // The push that records it may be in progress.
-  const notKept = { 'Cache-Control': 'no-store' };
-  return isFeed || isForTerminal(c)
-    ? c.text(`${title}. ${explanation}\n`, 404, notKept)
-    : answerPage(c, problemPage(title, explanation), 404, notKept);
+  return answerRefused(c, UNKNOWN, isFeed || isForTerminal(c) ? 'text' : 'page');
 }
 
 function isForTerminal(c: Context<AppEnv>): boolean {

@@ -1,9 +1,9 @@
 /** GET /v1/gh/<owner>/<repo>, for a person who opens a remote's address in a browser. */
 import type { Context } from 'hono';
-import { systemClock } from '../../clock.ts';
+import { systemClock } from '../../isolate/clock.ts';
 import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import type { RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { remotePage } from '../../pages/remote-page.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM } from '../forms/paths.ts';
@@ -11,7 +11,7 @@ import { keptFor, publicOrigin } from '../request/public-origin.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
 import { remotePath } from '../request/remote-path.ts';
 import { listedPullRequests } from './listed-pull-requests.ts';
-import { answerPage } from './page.ts';
+import { answerPage } from './answer-page.ts';
 
 /** How long to wait for the policy. The rest of the page does not need the code host. */
 const PATIENCE_MS = 5_000;

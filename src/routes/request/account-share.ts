@@ -1,34 +1,50 @@
 /**
- * The share of a client in what the code host lets the bot account do (src/guard/account-budget.ts).
+ * The share of a client in what the code host lets the bot account do (src/host/account/account-budget.ts).
  *
- * If the account's object cannot be asked, the write goes on: the client's own limits hold, and the host still says
- * what it wants.
+ * If the account's object cannot be asked, this isolate lets a few writes create something, so that people can go on. It
+ * lets no more, because the host's limits hold all the same, and going beyond them can cost the account. What creates
+ * nothing goes on: the client's own limits hold, and the host still says what it wants.
  */
 import type { Context } from 'hono';
-import type { AccountAdmittance } from '../../durable/host-account.ts';
+import type { AccountAdmittance } from '../../durable/host-account/host-account.ts';
 import { hostNameOf } from '../../config/hosts.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
+import { onForget } from '../../isolate/recent.ts';
+import { ClientAttempts } from '../../limits/client-attempts.ts';
+import { LOCAL_CREATIONS } from '../../limits/limits.ts';
 import { clientOf } from './client.ts';
 import { retryAfter } from './write-refusal.ts';
 
-const UNKNOWN: AccountAdmittance = { pauseMs: 0, waitMs: 0, taken: null };
+export interface Share extends AccountAdmittance {
+  /** False: the account's object cannot be asked, and `waitMs` follows from what this isolate may create alone. */
+  readonly isKnown: boolean;
+}
 
-/** Never rejects. @param creates whether it may create something at the host. */
-export async function askForShare(c: Context<AppEnv>, creates: boolean): Promise<AccountAdmittance> {
+/** What all clients together create while the account's object cannot be asked. */
+const createdAlone = new ClientAttempts();
+onForget(() => createdAlone.clear());
+
+/**
+ * Asked last, when nothing else refuses the write. Never rejects.
+ * @param creates whether it may create something at the host.
+ */
+export async function askForShare(c: Context<AppEnv>, creates: boolean): Promise<Share> {
   const { config, host } = c.var;
+  const limits = config.limits.creations;
   try {
     // Anybody has networks without number, each of which would have had nothing.
     const client = (await clientOf(c)).siteHash('share');
-    return await hostAccountOf(c.env, host).admit(client, creates, config.limits.creations);
+    return { ...(await hostAccountOf(c.env, host).admit(client, creates, limits)), isKnown: true };
   } catch (error) {
     c.var.logger.warn('the share of a client could not be checked', { error });
-    return UNKNOWN;
+    const waitMs = creates ? createdAlone.hit('', [...LOCAL_CREATIONS, ...limits], Date.now()).waitMs : 0;
+    return { pauseMs: 0, waitMs, taken: null, isKnown: false };
   }
 }
 
 /** Nothing was created. If this fails, it counts for an hour all the same. Never rejects. */
-export async function giveShareBack(c: Context<AppEnv>, { taken }: AccountAdmittance): Promise<void> {
+export async function giveShareBack(c: Context<AppEnv>, { taken }: Share): Promise<void> {
   if (taken === null) return;
   await hostAccountOf(c.env, c.var.host)
     .giveBack(taken)
@@ -36,9 +52,10 @@ export async function giveShareBack(c: Context<AppEnv>, { taken }: AccountAdmitt
 }
 
 /** Why a write has to wait, and how long. */
-export function shareExplanation(c: Context<AppEnv>, waitMs: number): string {
-  return (
-    `${hostNameOf(c.var.host)} lets the bot account do only so much, and little of that is left: ` +
-    `networks that have had less come first; try again in ${retryAfter(waitMs)} s`
-  );
+export function shareExplanation(c: Context<AppEnv>, { waitMs, isKnown }: Share): string {
+  const hostName = hostNameOf(c.var.host);
+  const why = isKnown
+    ? `${hostName} lets the bot account do only so much, and little of that is left: networks that have had less come first`
+    : `the service cannot check what the bot account may still do at ${hostName}, so it creates only a little now`;
+  return `${why}; try again in ${retryAfter(waitMs)} s`;
 }

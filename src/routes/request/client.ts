@@ -1,11 +1,10 @@
-/** The client of a request as the limits count it, and the objects that count. */
+/** The client of a request as the limits count it, and the names under which it is counted. */
 import type { Context } from 'hono';
-import type { Guard } from '../../durable/guard.ts';
-import type { RateWindow } from '../../durable/rate-window.ts';
-import type { AppEnv, Env } from '../../env.ts';
-import { clientNetwork, lacksAddress, siteOf } from '../../identity/client-address.ts';
-import { type ClientUse, keyedHash } from '../../identity/keyed-hash.ts';
-import { serviceSecret } from '../../identity/service-secret.ts';
+import type { AppEnv } from '../../env.ts';
+import { onForget } from '../../isolate/recent.ts';
+import { clientNetwork, lacksAddress, siteOf } from '../../limits/client-address.ts';
+import { type ClientUse, keyedHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
 
 export interface Client {
   /** Address, or network of addresses. In memory only, and never in a log. */
@@ -23,6 +22,7 @@ export interface Client {
 
 /** Logged once, because a misconfigured proxy causes it with every request. */
 let isLackLogged = false;
+onForget(() => (isLackLogged = false));
 
 /** Rejects if the key of the hash cannot be read. */
 export async function clientOf(c: Context<AppEnv>): Promise<Client> {
@@ -46,21 +46,20 @@ export async function clientOf(c: Context<AppEnv>): Promise<Client> {
   return { network, hash: hashOf(network), site, siteHash: hashOf(site) };
 }
 
-export function rateWindowOf(env: Env, client: Client): DurableObjectStub<RateWindow> {
-  return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(client.hash('window')));
+/** The badges of all clients together: all readers of a page with a badge request that badge. No hash of a client. */
+export const ALL_CLIENTS = '0'.repeat(64);
+
+/**
+ * Names a client among the windows of today. Records of different days cannot be matched, and for that, whoever has used
+ * up a limit at midnight (UTC) begins anew: once a day, twice as much within one window.
+ */
+export function windowKey(client: Client): string {
+  return client.hash('window', today());
 }
 
 /** Of all clients of an IPv6 /48 together; of any other client its own. */
-export function siteWindowOf(env: Env, client: Client): DurableObjectStub<RateWindow> {
-  return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName(client.siteHash('window')));
+export function siteWindowKey(client: Client): string {
+  return client.siteHash('window', today());
 }
 
-/** One object for all clients: all readers of a page with a badge request that badge. */
-export function badgeWindowOf(env: Env): DurableObjectStub<RateWindow> {
-  return env.RATE_WINDOWS.get(env.RATE_WINDOWS.idFromName('badges'));
-}
-
-/** There is one. */
-export function guardOf(env: Env): DurableObjectStub<Guard> {
-  return env.GUARD.get(env.GUARD.idFromName('guard'));
-}
+const today = (): string => new Date().toISOString().slice(0, 10);

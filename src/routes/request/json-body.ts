@@ -1,8 +1,9 @@
 /** Reads the JSON body of a request, within bounds. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { ByteReader } from '../../git/byte-reader.ts';
-import { BodyError, chunksOf, drain } from '../../streams.ts';
+import { BodyError } from '../../streams/body.ts';
+import { bodyText } from '../../streams/request-body.ts';
+import { type Refused, refused } from './refused.ts';
 
 /** Room for the longest comment that the host takes, with every character escaped. */
 const MAX_JSON_BYTES = 512 * 1024;
@@ -15,30 +16,22 @@ const MAX_JSON_BYTES = 512 * 1024;
 export async function readJsonObject(
   c: Context<AppEnv>,
 ): Promise<{ kind: 'object'; value: Record<string, unknown> } | { kind: 'invalid' }> {
-  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
-  const limits = { maxBytes: MAX_JSON_BYTES, timeoutMs: c.var.config.readTimeoutMs };
-  const chunks = chunksOf(c.req.raw.body, limits);
-  let json = '';
+  const limits = { maxBytes: MAX_JSON_BYTES, timeoutMs: c.var.config.readTimeoutMs, isStrict: true } as const;
   try {
-    for (let chunk = await chunks.read(); chunk !== null; chunk = await chunks.read()) {
-      json += text.decode(chunk, { stream: true });
-      chunks.recycle?.();
-    }
-    const value: unknown = JSON.parse(json + text.decode());
+    const value: unknown = JSON.parse(await bodyText(c.req.raw, limits));
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'invalid' };
     return { kind: 'object', value: value as Record<string, unknown> };
   } catch (error) {
-    // The rest is read anyway: a client that cannot send it never reads the answer.
-    await drain(new ByteReader(chunks), 'end');
     if (error instanceof BodyError) throw error;
     return { kind: 'invalid' };
   }
 }
 
-/** The answer if the body did not arrive completely. */
-export function bodyRefusal(c: Context<AppEnv>, { code }: BodyError): Response {
-  if (code === 'too-large') return c.json({ error: 'request body too large' }, 413);
-  if (code === 'timeout')
-    return c.json({ error: 'the request body did not arrive in time; send it again' }, 408);
-  return c.json({ error: 'the request body did not arrive completely; send it again' }, 400);
+export const INVALID_PAYLOAD = refused(400, 'invalid payload');
+
+/** If the body did not arrive completely. */
+export function bodyRefused({ code }: BodyError): Refused {
+  if (code === 'too-large') return refused(413, 'request body too large');
+  if (code === 'timeout') return refused(408, 'the request body did not arrive in time; send it again');
+  return refused(400, 'the request body did not arrive completely; send it again');
 }

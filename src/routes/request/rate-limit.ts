@@ -1,32 +1,44 @@
 /**
- * Holds a request against a limit of its client, before or beside its work.
+ * Holds a request against a limit of its client, always before its work: a refused client costs nobody else anything.
  *
  * Cost: one call of the client's window. Once a client is over a limit, this isolate remembers until when, so that
- * further requests reach neither the window nor the code host.
+ * further requests do not reach the window either.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { ClientAttempts } from '../../guard/client-attempts.ts';
-import { limitText, OPEN_LIMITS, type OpenLimitName } from '../../guard/limits.ts';
-import { clientOf, rateWindowOf } from './client.ts';
-import { type Refused, refused } from './refused.ts';
+import { onForget, Recent } from '../../isolate/recent.ts';
+import { ClientAttempts } from '../../limits/client-attempts.ts';
+import { limitText, OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
+import { isAhead, longestOf } from '../../limits/sliding-window.ts';
+import { clientWindowsOf } from '../../objects.ts';
+import { ALL_CLIENTS, type Client, clientOf, siteWindowKey, windowKey } from './client.ts';
+import { answerRefused, type Refused, refused, sentence } from './refused.ts';
 import { retryAfter } from './write-refusal.ts';
 
 const MAX_REMEMBERED = 10_000;
 
 const vainLookUps = new ClientAttempts();
+onForget(() => vainLookUps.clear());
 
 /** When a client may try again, by its hash and the limit; milliseconds since 1970. */
-const refusedUntil = new Map<string, number>();
+const refusedUntil = new Recent<number>({ most: MAX_REMEMBERED });
 
 /** Counts an attempt. Answers how long the client must wait; 0 if it need not. Rejects if nobody can tell. */
-async function countAttempt(c: Context<AppEnv>, name: OpenLimitName): Promise<number> {
+export async function countAttempt(c: Context<AppEnv>, name: OpenLimitName): Promise<number> {
   const known = await knownWait(c, name);
   if (known > 0) return known;
   const client = await clientOf(c);
-  const { waitMs } = await rateWindowOf(c.env, client).hit(name, c.var.config.limits[name]);
-  if (waitMs > 0) remember(`${name} ${client.hash('window')}`, Date.now() + waitMs);
+  const key = keyOf(name, client);
+  const { waitMs } = await clientWindowsOf(c.env, key).hit(key, name, c.var.config.limits[name]);
+  if (waitMs > 0) refusedUntil.set(`${name} ${key}`, Date.now() + waitMs);
   return waitMs;
+}
+
+/** Names the client, or those who are counted with it. */
+function keyOf(name: OpenLimitName, client: Client): string {
+  const { countedFor } = OPEN_LIMITS[name];
+  if (countedFor === 'all clients together') return ALL_CLIENTS;
+  return countedFor === 'client' ? windowKey(client) : siteWindowKey(client);
 }
 
 /**
@@ -35,10 +47,10 @@ async function countAttempt(c: Context<AppEnv>, name: OpenLimitName): Promise<nu
  */
 export async function countVainLookUp(c: Context<AppEnv>): Promise<number> {
   try {
-    const client = (await clientOf(c)).hash('window');
+    const key = `lookUps ${keyOf('lookUps', await clientOf(c))}`;
     const now = Date.now();
-    const { waitMs } = vainLookUps.hit(client, c.var.config.limits.lookUps, now);
-    if (waitMs > 0) remember(`lookUps ${client}`, now + waitMs);
+    const { waitMs } = vainLookUps.hit(key, c.var.config.limits.lookUps, now);
+    if (waitMs > 0) refusedUntil.set(key, now + waitMs);
     return waitMs;
   } catch (error) {
     c.var.logger.warn('a limit could not be checked', { error });
@@ -49,13 +61,10 @@ export async function countVainLookUp(c: Context<AppEnv>): Promise<number> {
 /** How long the client must wait, as far as this isolate knows. Counts nothing. */
 export async function knownWait(c: Context<AppEnv>, name: OpenLimitName): Promise<number> {
   if (refusedUntil.size === 0) return 0;
-  const key = `${name} ${(await clientOf(c)).hash('window')}`;
+  const key = `${name} ${keyOf(name, await clientOf(c))}`;
   const until = refusedUntil.get(key);
-  const waitMs = until === undefined ? 0 : until - Date.now();
-  // Longer than any window: the clock was set back.
-  const isOver =
-    waitMs <= 0 || waitMs > Math.max(...c.var.config.limits[name].map((limit) => limit.withinMs));
-  if (!isOver) return waitMs;
+  const now = Date.now();
+  if (until !== null && isAhead(until, longestOf(c.var.config.limits[name]), now)) return until - now;
   refusedUntil.delete(key);
   return 0;
 }
@@ -71,36 +80,34 @@ export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Pr
     return refused(503, message, { 'Retry-After': '60' });
   }
   if (waitMs === 0) return null;
-  return refused(429, tooMany(c, name, waitMs), { 'Retry-After': retryAfter(waitMs) });
+  return overLimit(c, name, waitMs);
 }
 
-/**
- * For endpoints that only read: the work begins at once, and its answer is given up if the client is over the limit.
- * If the limit cannot be checked, the request passes.
- */
+/** For endpoints that only read: if the limit cannot be checked, the request passes. */
 export async function withinLimit(
   c: Context<AppEnv>,
   name: OpenLimitName,
   work: () => Promise<Response>,
 ): Promise<Response> {
-  const known = await knownWait(c, name).catch(() => 0);
-  if (known > 0) return textRefusal(c, name, known);
-  const counted = countAttempt(c, name).catch((error: unknown) => {
+  const waitMs = await countAttempt(c, name).catch((error: unknown) => {
     c.var.logger.warn('a limit could not be checked', { error });
     return 0;
   });
-  const [waitMs, answer] = await Promise.all([counted, work()]);
-  if (waitMs === 0) return answer;
-  c.executionCtx.waitUntil(answer.body?.cancel() ?? Promise.resolve());
-  return textRefusal(c, name, waitMs);
+  return waitMs > 0 ? textRefusal(c, name, waitMs) : work();
 }
 
-/** Git shows plain text behind `remote:`. */
-export function textRefusal(c: Context<AppEnv>, name: OpenLimitName, waitMs: number): Response {
-  return c.text(`${sentence(tooMany(c, name, waitMs))}\n`, 429, {
-    'Retry-After': retryAfter(waitMs),
-    'Cache-Control': 'no-store',
-  });
+export function textRefusal(
+  c: Context<AppEnv>,
+  name: OpenLimitName,
+  waitMs: number,
+): Response | Promise<Response> {
+  const over = overLimit(c, name, waitMs);
+  const headers = { ...over.headers, 'Cache-Control': 'no-store' };
+  return answerRefused(c, { ...over, explanation: sentence(over.error), headers }, 'text');
+}
+
+function overLimit(c: Context<AppEnv>, name: OpenLimitName, waitMs: number): Refused {
+  return refused(429, tooMany(c, name, waitMs), { 'Retry-After': retryAfter(waitMs) });
 }
 
 /** `too many pushes from your network: at most 60 in 1m; try again in 5 s` */
@@ -108,17 +115,4 @@ export function tooMany(c: Context<AppEnv>, name: OpenLimitName, waitMs: number)
   const limit = limitText(c.var.config.limits[name]);
   const { what } = OPEN_LIMITS[name];
   return `too many ${what} from your network: at most ${limit}; try again in ${retryAfter(waitMs)} s`;
-}
-
-export function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
-}
-
-function remember(key: string, until: number): void {
-  refusedUntil.delete(key);
-  refusedUntil.set(key, until);
-  for (const oldest of refusedUntil.keys()) {
-    if (refusedUntil.size <= MAX_REMEMBERED) break;
-    refusedUntil.delete(oldest);
-  }
 }

@@ -5,17 +5,28 @@
  */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
-import type { GuardStatus } from '../../durable/guard.ts';
+import { type HostConfig, hostNameOf } from '../../config/hosts.ts';
+import type { GuardStatus } from '../../durable/guard/guard.ts';
+import { accountOf } from '../../durable/host-access.ts';
 import type { AppEnv, Env } from '../../env.ts';
-import { FreshCopy } from '../../guard/fresh-copy.ts';
-import { guardOf } from './client.ts';
+import { FreshCopy } from '../../isolate/fresh-copy.ts';
+import { onForget } from '../../isolate/recent.ts';
+import { guardOf } from '../../objects.ts';
 import { type Refused, refused } from './refused.ts';
 
 const copy = new FreshCopy<GuardStatus>();
+onForget(() => copy.forget());
 
 /** Rejects if the guard must be asked and does not answer. */
 export function suspensionOf(env: Env): Promise<GuardStatus> {
   return copy.read({ now: () => Date.now(), ask: () => guardOf(env).status(), later: waitUntil });
+}
+
+/** What is wrong with the bot's account at each host. */
+export function botProblems({ accountProblems }: GuardStatus, hosts: readonly HostConfig[]) {
+  return hosts.flatMap((host) =>
+    (accountProblems[accountOf(host)] ?? []).map((problem) => ({ hostName: hostNameOf(host), problem })),
+  );
 }
 
 /** This isolate has set the switch. Other isolates notice it within two seconds. */

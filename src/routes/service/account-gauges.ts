@@ -2,17 +2,31 @@
 import type { Context } from 'hono';
 import { type HostConfig, hostNameOf } from '../../config/hosts.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
-import type { AccountFigures } from '../../durable/host-account.ts';
+import type { AccountFigures } from '../../durable/host-account/host-account.ts';
 import type { AppEnv } from '../../env.ts';
-import { limitText } from '../../guard/limits.ts';
-import type { Limit } from '../../guard/sliding-window.ts';
+import { limitText } from '../../limits/limits.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import type { GaugeValue } from '../../metrics/exposition.ts';
+import { botProblems, suspensionOf } from '../request/suspension.ts';
 
-/** None of a host whose object does not answer. */
+/** Without those of an object that does not answer. */
 export async function accountGauges(c: Context<AppEnv>): Promise<readonly GaugeValue[]> {
   const { hosts, limits } = c.var.config;
   const known = hosts.map((host) => gaugesOf(c, host, limits.creations));
-  return (await Promise.all(known)).flat();
+  return (await Promise.all([...known, problemGauges(c)])).flat();
+}
+
+async function problemGauges(c: Context<AppEnv>): Promise<readonly GaugeValue[]> {
+  try {
+    return botProblems(await suspensionOf(c.env), c.var.config.hosts).map(({ hostName, problem }) => ({
+      name: 'gitveil_bot_account_problem',
+      labels: { host: hostName, problem },
+      value: 1,
+    }));
+  } catch (error) {
+    c.var.logger.warn('the guard does not answer', { error });
+    return [];
+  }
 }
 
 async function gaugesOf(
@@ -31,7 +45,7 @@ async function gaugesOf(
 function toGauges(
   host: string,
   limits: readonly Limit[],
-  { calls, creationsLeft, problems, hostProblem }: AccountFigures,
+  { calls, creationsLeft, hostProblem }: AccountFigures,
 ): readonly GaugeValue[] {
   const gauges: GaugeValue[] = [];
   if (calls !== null) {
@@ -46,9 +60,6 @@ function toGauges(
   }
   if (hostProblem !== null) {
     gauges.push({ name: 'gitveil_host_problem', labels: { host, problem: hostProblem }, value: 1 });
-  }
-  for (const problem of problems) {
-    gauges.push({ name: 'gitveil_bot_account_problem', labels: { host, problem }, value: 1 });
   }
   return gauges;
 }

@@ -7,6 +7,7 @@
  * requests an hour to pushes and comments. Of the panic switch, a badge shows a copy that is at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
+import * as z from 'zod';
 import {
   anonymousFriendlyBadge,
   deployedBadge,
@@ -18,8 +19,17 @@ import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
-import { badgeWindowOf } from '../request/client.ts';
-import { anonymousFriendlyQuery, deployedQuery, repositoryParams } from '../schemas/badges.ts';
+import { countAttempt } from '../request/rate-limit.ts';
+import {
+  answer,
+  as,
+  described,
+  error,
+  hostKey,
+  repositoryParams,
+  shortRepositoryParams,
+} from '../description.ts';
+import { answerRefused, refused } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
 
 /** Contract, section 8. */
@@ -28,48 +38,107 @@ const AN_HOUR = 'public, max-age=3600';
 /** For a badge that only says that something is unavailable at the moment. */
 const NOT_AT_ALL = 'no-store';
 
+const anonymousFriendlyQuery = z.object({
+  host: hostKey.default(MAIN_HOST),
+  repo: z.string().optional().meta({ description: '`owner/repo`: the repository whose policy file counts.' }),
+});
+
+const deployedQuery = z.object({
+  commit: z
+    .string()
+    .optional()
+    .meta({ description: 'The commit to show, shortened to 7 characters. Default: the deployed one.' }),
+});
+
+const INVALID_NAME = 'Invalid owner or repo';
+const BADGE = answer('The badge.', as('image/svg+xml'));
+const INVALID = error('The name of the repository is not valid.', INVALID_NAME);
+
 export const badges = new Hono<AppEnv>();
 
-badges.get('/badges/anonymous-friendly.svg', async (c) => {
+badges.get(
+  '/badge/:owner/:repo',
+  described((c: Context<AppEnv>) => countBadge(c), {
+    operationId: 'pullRequestCountBadge',
+    summary: 'How many anonymous pull requests a repository has received',
+    tag: 'Badges',
+    path: shortRepositoryParams,
+    responses: { 200: BADGE, 400: INVALID },
+  }),
+);
+
+badges.get(
+  '/badge/:host/:owner/:repo',
+  described((c: Context<AppEnv>) => countBadge(c), {
+    operationId: 'pullRequestCountBadgeOfHost',
+    summary: 'The same for a repository of any code host',
+    tag: 'Badges',
+    path: repositoryParams,
+    responses: { 200: BADGE, 400: INVALID },
+  }),
+);
+
+badges.get(
+  '/badges/anonymous-friendly.svg',
+  described(friendlyBadge, {
+    operationId: 'anonymousFriendlyBadge',
+    summary: 'Whether a repository welcomes anonymous contributions',
+    description: 'Green if the file `.gitveil.yml` at its root contains `anonymous_friendly: true`.',
+    tag: 'Badges',
+    query: anonymousFriendlyQuery,
+    responses: { 200: BADGE, 400: INVALID },
+  }),
+);
+
+async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const query = anonymousFriendlyQuery.safeParse(c.req.query());
-  if (!query.success) return invalidName(c);
+  if (!query.success) return answerRefused(c, refused(400, INVALID_NAME));
   const { host: key, repo } = query.data;
   if (repo === undefined) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
   const host = hostWithKey(c.var.config, key);
   const [owner = '', name = '', ...more] = repo.split('/');
   const repository = host === undefined || more.length > 0 ? null : parseName(host.kind, owner, name);
-  if (host === undefined || repository === null) return invalidName(c);
-  const mayAsk = async () => (await badgeWindowOf(c.env).hit('badges', c.var.config.limits.badges)).allowed;
+  if (host === undefined || repository === null) return answerRefused(c, refused(400, INVALID_NAME));
+  const mayAsk = async () => (await countAttempt(c, 'badges')) === 0;
   const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(
     repository,
     mayAsk,
   );
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
-});
+}
 
-badges.get('/badges/deployed.svg', async (c) => {
+badges.get(
+  '/badges/deployed.svg',
+  described(showDeployed, {
+    operationId: 'deployedBadge',
+    summary: 'Which commit runs',
+    description: 'Red while pushes are suspended.',
+    tag: 'Badges',
+    query: deployedQuery,
+    responses: { 200: BADGE },
+  }),
+);
+
+async function showDeployed(c: Context<AppEnv>): Promise<Response> {
   const { commit = '' } = deployedQuery.parse(c.req.query());
   const { panicMode } = await suspensionOf(c.env);
   const shown = shortCommit(commit) || shortCommit(c.var.config.commitHash);
   return image(c, deployedBadge(shown, panicMode), AN_HOUR);
-});
+}
 
 badges.get('/badges/:badge', (c) =>
-  c.json({ error: 'unknown badge: there are anonymous-friendly.svg and deployed.svg' }, 404),
+  answerRefused(c, refused(404, 'unknown badge: there are anonymous-friendly.svg and deployed.svg')),
 );
-
-badges.get('/badge/:owner/:repo', (c) => countBadge(c));
-badges.get('/badge/:host/:owner/:repo', (c) => countBadge(c));
 
 async function countBadge(c: Context<AppEnv>): Promise<Response> {
   const { config, logger, http } = c.var;
   const params = repositoryParams.safeParse({ host: MAIN_HOST, ...c.req.param() });
-  if (!params.success) return invalidName(c);
+  if (!params.success) return answerRefused(c, refused(400, INVALID_NAME));
   const { owner, repo } = params.data;
   const host = hostWithKey(config, params.data.host);
   const name = host === undefined ? null : parseName(host.kind, owner, repo);
-  if (host === undefined || name === null) return invalidName(c);
+  if (host === undefined || name === null) return answerRefused(c, refused(400, INVALID_NAME));
   const repository = { host: host.key, owner: name.owner, repo: name.name };
   const count = await openStatistics(c.env, config, logger, http).pullRequestCount(repository);
   return image(c, pullRequestCountBadge(count), count === undefined ? NOT_AT_ALL : FIVE_MINUTES);
@@ -77,8 +146,4 @@ async function countBadge(c: Context<AppEnv>): Promise<Response> {
 
 function image(c: Context<AppEnv>, svg: string, cacheControl: string): Response {
   return c.body(svg, 200, { 'Content-Type': 'image/svg+xml', 'Cache-Control': cacheControl });
-}
-
-function invalidName(c: Context<AppEnv>): Response {
-  return c.json({ error: 'Invalid owner or repo' }, 400);
 }

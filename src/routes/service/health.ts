@@ -3,16 +3,51 @@
  *
  * Always public. It does not need the host or the database: an answer means that the Worker runs.
  */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
-import type { HealthAnswer } from '../schemas/health.ts';
+import { answer, asJson, described } from '../description.ts';
+
+const healthAnswer = z
+  .object({
+    status: z.literal('healthy').meta({ description: 'Any answer means that the service runs.' }),
+    deployedCommit: z.string().meta({ description: 'The commit that was deployed.' }),
+    deployedAt: z
+      .union([z.iso.datetime(), z.literal('unknown')])
+      .meta({ description: 'When the deployed version was built.' }),
+    sourceRepo: z.url().meta({ description: 'Where the source code is published.' }),
+    platform: z.boolean().meta({ description: "True on the project's own public instance." }),
+    goVersion: z.string().meta({
+      description: 'The runtime that runs the code, with its compatibility date.',
+      examples: ['workerd 2026-11-01'],
+    }),
+    verify: z
+      .object({
+        github: z.url().meta({ description: 'The page of the deployed commit.' }),
+        source: z.string().meta({ description: 'How to compare the running code with its source.' }),
+      })
+      .meta({ description: 'For checking which code runs.' }),
+  })
+  .meta({ id: 'Health', description: 'Which code runs here.' });
+
+type HealthAnswer = z.infer<typeof healthAnswer>;
 
 const NOTICE =
   'deployedCommit is the revision that the operator has deployed, by their own account. Compare it with the source repository; nobody can check from outside which code runs.';
 
 export const health = new Hono<AppEnv>();
 
-health.get('/health', (c) => {
+health.get(
+  '/health',
+  described(showHealth, {
+    operationId: 'health',
+    summary: 'Which code runs',
+    tag: 'Service',
+    responses: { 200: answer('The service runs.', asJson(healthAnswer)) },
+  }),
+);
+
+function showHealth(c: Context<AppEnv>): Response {
   const { commitHash, sourceRepo, officialInstance } = c.var.config;
   return c.json<HealthAnswer>({
     status: 'healthy',
@@ -25,4 +60,4 @@ health.get('/health', (c) => {
     // Uncommitted changes have no page. The nearest is that of the parent commit.
     verify: { github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`, source: NOTICE },
   });
-});
+}

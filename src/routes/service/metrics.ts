@@ -1,37 +1,87 @@
 /**
  * GET /metrics: as JSON (contract, 4.9), or as text for a monitoring system that asks for it.
  *
- * The JSON describes the isolate that answers. The text also contains the counts of the whole service. Cost: none for
- * the JSON, one call of the Tally object and one of the account's for the text.
+ * Who has the service key sees live figures: the JSON those of the isolate that answers, the text also the counts of
+ * the whole service. If there is no key, everybody sees the snapshot (src/metrics/snapshot.ts). Cost: one call of the
+ * Tally object, and one of each account's for new figures; none for the JSON with a key.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
+import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { durationText } from '../../metrics/duration-text.ts';
 import { expose, OPENMETRICS_TYPE, PROMETHEUS_TYPE } from '../../metrics/exposition.ts';
 import { accountGauges } from './account-gauges.ts';
-import { isolate } from '../../metrics/isolate.ts';
-import { allCounts } from '../../metrics/tally.ts';
-import type { MetricsAnswer } from '../schemas/metrics.ts';
+import { isolate, type IsolateFigures } from '../../metrics/isolate.ts';
+import type { Figures } from '../../metrics/snapshot.ts';
+import { allCounts, publicFigures } from '../../metrics/tally.ts';
+import { answer, as, asJson, described, TEXT } from '../description.ts';
 
 const JSON_TYPE = 'application/json';
-const TEXT = 'text/plain';
 const OPENMETRICS = 'application/openmetrics-text';
+
+const MEMORY = z
+  .object({
+    alloc: z.int().min(0).meta({ description: 'Bytes of the buffers for bodies that are not yet freed.' }),
+    total_alloc: z.int().min(0).meta({ description: 'Bytes of all such buffers so far.' }),
+    sys: z.int().min(0).meta({ description: 'Bytes that the platform allows an isolate.' }),
+    num_gc: z.int().min(0).meta({ description: 'Garbage collections noticed.' }),
+  })
+  .meta({ description: 'Memory, as far as the service can measure it itself.' });
+
+export const metricsAnswer = z
+  .object({
+    memory: MEMORY,
+    goroutines: z.int().min(0).meta({ description: 'Requests being answered, this one included.' }),
+    uptime: z.string().meta({ description: "Since the isolate's first request.", examples: ['4h23m15.2s'] }),
+  })
+  .meta({
+    description:
+      'The state of one isolate, of which there may be many: with a key, the one that answers now.',
+  });
+
+type MetricsAnswer = z.infer<typeof metricsAnswer>;
 
 export const metrics = new Hono<AppEnv>();
 
-metrics.get('/metrics', async (c) => {
+metrics.get(
+  '/metrics',
+  described(showMetrics, {
+    operationId: 'metrics',
+    summary: 'Metrics for operators',
+    description:
+      'JSON describes only one isolate. The text formats of Prometheus and OpenMetrics also contain the counts of the whole service; ask for them with Accept. Where the service requires no key, the answer is a snapshot that changes at most every 15 minutes, without durations and without counts by route. With the key, it is live.',
+    tag: 'Service',
+    isKeyed: true,
+    responses: { 200: answer('The figures.', asJson(metricsAnswer), as(TEXT, OPENMETRICS)) },
+  }),
+);
+
+async function showMetrics(c: Context<AppEnv>): Promise<Response> {
   c.header('Cache-Control', 'no-store');
   c.header('Vary', 'Accept');
   const supports = [JSON_TYPE, TEXT, OPENMETRICS];
   const wanted = accepts(c, { header: 'Accept', supports, default: JSON_TYPE });
-  return wanted === JSON_TYPE
-    ? c.json<MetricsAnswer>(isolateAnswer())
-    : textAnswer(c, wanted === OPENMETRICS);
-});
+  const now = Date.now();
+  const live = () => liveFigures(c, now);
+  // With a key, the middleware lets nobody in without it.
+  const isPublic = c.var.config.serviceApiKey === null;
+  if (wanted === JSON_TYPE) {
+    const figures = isPublic ? (await publicFigures(now, live)).isolate : isolate.figures(now);
+    return c.json<MetricsAnswer>(isolateAnswer(figures));
+  }
+  const { counts, gauges, isolate: own } = await (isPublic ? publicFigures(now, live) : live());
+  const isOpenMetrics = wanted === OPENMETRICS;
+  const text = expose(counts, gauges, own, { isOpenMetrics });
+  return c.body(text, 200, { 'Content-Type': isOpenMetrics ? OPENMETRICS_TYPE : PROMETHEUS_TYPE });
+}
 
-function isolateAnswer(): MetricsAnswer {
-  const figures = isolate.figures(Date.now());
+async function liveFigures(c: Context<AppEnv>, now: number): Promise<Figures> {
+  const [counts, gauges] = await Promise.all([allCounts(), accountGauges(c)]);
+  return { counts, gauges, isolate: isolate.figures(now) };
+}
+
+function isolateAnswer(figures: IsolateFigures): MetricsAnswer {
   return {
     memory: {
       alloc: figures.bufferedBytes,
@@ -43,10 +93,4 @@ function isolateAnswer(): MetricsAnswer {
     goroutines: figures.requestsInFlight,
     uptime: durationText(figures.uptimeMs),
   };
-}
-
-async function textAnswer(c: Context<AppEnv>, isOpenMetrics: boolean): Promise<Response> {
-  const [counts, gauges] = await Promise.all([allCounts(), accountGauges(c)]);
-  const text = expose(counts, gauges, isolate.figures(Date.now()), { isOpenMetrics });
-  return c.body(text, 200, { 'Content-Type': isOpenMetrics ? OPENMETRICS_TYPE : PROMETHEUS_TYPE });
 }

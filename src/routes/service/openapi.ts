@@ -1,23 +1,15 @@
 /**
- * GET /openapi.json: a description of the API for tools (OpenAPI 3.1), generated from the schemas that the handlers
- * use. The descriptions belong to an app of their own, which serves no request. A test compares its paths with the
- * Worker's.
+ * The API's description: GET /openapi.json for tools (OpenAPI 3.1), GET /docs for people. Generated from the
+ * descriptions beside the handlers and the schemas that they use.
  */
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import { generateSpecs } from 'hono-openapi';
 import type { AppEnv } from '../../env.ts';
-import { describeGit } from '../descriptions/git.ts';
-import { describeOperation } from '../descriptions/operation.ts';
-import {
-  describeBadges,
-  describePages,
-  describeService,
-  describeStatistics,
-} from '../descriptions/service.ts';
-import { describeWriting } from '../descriptions/writing.ts';
+import type { ApiDocument } from '../../pages/api/document.ts';
+import { apiPage } from '../../pages/api/api-page.ts';
+import { answer, as, described, HTML } from '../description.ts';
+import { answerPage } from '../pages/answer-page.ts';
 import { keptFor, publicOrigin } from '../request/public-origin.ts';
-
-export type ApiDescription = Awaited<ReturnType<typeof generateSpecs>>;
 
 const DOCUMENTATION = {
   info: {
@@ -48,32 +40,53 @@ const DOCUMENTATION = {
   },
 };
 
-let known: ApiDescription | null = null;
-
-/** Generated once for each isolate, on the first request. @param origin the service's public address. */
-export async function apiDescription(origin: string): Promise<ApiDescription> {
-  known ??= await generateSpecs(describedApp(), { documentation: DOCUMENTATION, excludeStaticFile: false });
-  return { ...known, servers: [{ url: origin }] };
-}
-
-function describedApp(): Hono {
-  const app = new Hono();
-  describeGit(app);
-  describeWriting(app);
-  describeStatistics(app);
-  describeBadges(app);
-  describeService(app);
-  describePages(app);
-  describeOperation(app);
-  return app;
-}
-
 const KEPT_SECONDS = 300;
 
-export const openapi = new Hono<AppEnv>();
+/** @param app the whole service, with what is mounted later. */
+export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
+  let known: Awaited<ReturnType<typeof generateSpecs>> | null = null;
 
-openapi.get('/openapi.json', async (c) => {
-  const origin = publicOrigin(c.req.raw, c.var.config);
-  c.header('Cache-Control', keptFor(KEPT_SECONDS, c.var.config));
-  return c.json(await apiDescription(origin));
-});
+  /** Generated once for each isolate, on the first request. */
+  async function documentFor(c: Context<AppEnv>) {
+    known ??= await generateSpecs(app, { documentation: DOCUMENTATION, excludeStaticFile: false });
+    return { ...known, servers: [{ url: publicOrigin(c.req.raw, c.var.config) }] };
+  }
+
+  const routes = new Hono<AppEnv>();
+
+  routes.get(
+    '/openapi.json',
+    described(showDescription, {
+      operationId: 'description',
+      summary: 'This description, for tools',
+      tag: 'Service',
+      responses: {
+        200: answer('An OpenAPI 3.1 document.', { 'application/json': { schema: { type: 'object' } } }),
+      },
+    }),
+  );
+
+  async function showDescription(c: Context<AppEnv>): Promise<Response> {
+    c.header('Cache-Control', keptFor(KEPT_SECONDS, c.var.config));
+    return c.json(await documentFor(c));
+  }
+
+  routes.get(
+    '/docs',
+    described(showDocs, {
+      operationId: 'documentation',
+      summary: 'This description, for people',
+      tag: 'Service',
+      responses: { 200: answer('A page.', as(HTML)) },
+    }),
+  );
+
+  async function showDocs(c: Context<AppEnv>): Promise<Response> {
+    const document = await documentFor(c);
+    return answerPage(c, apiPage(document as unknown as ApiDocument, c.var.config.limits), 200, {
+      'Cache-Control': keptFor(KEPT_SECONDS, c.var.config),
+    });
+  }
+
+  return routes;
+}

@@ -5,15 +5,67 @@
  * request in the isolate. After that, one row of D1 for the total, and ten rows through an index for the list.
  */
 import { type Context, Hono } from 'hono';
+import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { type Statistics, STATISTICS_FRESH_MS, openStatistics } from '../../stats/statistics.ts';
-import type { RecentPrsAnswer, StatsAnswer } from '../schemas/stats.ts';
+import { answer, asJson, described, error } from '../description.ts';
+import { answerRefused, refused } from '../request/refused.ts';
 
 const MAX_AGE = `max-age=${STATISTICS_FRESH_MS / 1000}`;
 
+const statsAnswer = z
+  .object({
+    total_prs: z.int().min(0).meta({ description: 'Pull requests of all time.' }),
+    last_updated: z.iso
+      .datetime()
+      .optional()
+      .meta({ description: 'When the newest was opened. Absent if there is none.' }),
+  })
+  .meta({ description: 'How many pull requests the service has opened.' });
+
+const pullRequest = z
+  .object({
+    id: z.int().meta({ description: 'Number of the record.' }),
+    host: z
+      .string()
+      .meta({ description: 'The key of the code host: `gh`, or one that the operator has added.' }),
+    owner: z.string().meta({ description: "The repository's owner." }),
+    repo: z.string().meta({ description: "The repository's name." }),
+    pr_url: z.url().meta({ description: 'The pull request on the code host.' }),
+    created_at: z.iso.datetime().meta({ description: 'When it was opened.' }),
+  })
+  .meta({ description: 'One pull request.' });
+
+const recentPrsAnswer = z
+  .object({
+    prs: z.array(pullRequest).max(10).meta({ description: 'Newest first.' }),
+    total: z.int().min(0).meta({ description: 'Pull requests of all time.' }),
+  })
+  .meta({ description: 'The newest pull requests.' });
+
+type StatsAnswer = z.infer<typeof statsAnswer>;
+type RecentPrsAnswer = z.infer<typeof recentPrsAnswer>;
+
+const UNAVAILABLE = 'statistics are unavailable; try again later';
+const UNAVAILABLE_ANSWER = error(
+  'The ledger does not answer. Retry-After says when to try again.',
+  UNAVAILABLE,
+);
+
 export const stats = new Hono<AppEnv>();
 
-stats.get('/api/stats', async (c) => {
+stats.get(
+  '/api/stats',
+  described(showTotals, {
+    operationId: 'stats',
+    summary: 'How many pull requests there are',
+    tag: 'Statistics',
+    isKeyed: true,
+    responses: { 200: answer('The total.', asJson(statsAnswer)), 503: UNAVAILABLE_ANSWER },
+  }),
+);
+
+async function showTotals(c: Context<AppEnv>): Promise<Response> {
   const totals = await statisticsOf(c).totals();
   if (totals === undefined) return unavailable(c);
   const { pullRequests, lastCreatedAt } = totals;
@@ -22,9 +74,20 @@ stats.get('/api/stats', async (c) => {
     total_prs: pullRequests,
     ...(lastCreatedAt !== null && { last_updated: lastCreatedAt }),
   });
-});
+}
 
-stats.get('/api/recent-prs', async (c) => {
+stats.get(
+  '/api/recent-prs',
+  described(showRecent, {
+    operationId: 'recentPullRequests',
+    summary: 'The newest pull requests',
+    tag: 'Statistics',
+    isKeyed: true,
+    responses: { 200: answer('Up to ten, newest first.', asJson(recentPrsAnswer)), 503: UNAVAILABLE_ANSWER },
+  }),
+);
+
+async function showRecent(c: Context<AppEnv>): Promise<Response> {
   const statistics = statisticsOf(c);
   const [recent, totals] = await Promise.all([statistics.recentPullRequests(), statistics.totals()]);
   if (recent === undefined || totals === undefined) return unavailable(c);
@@ -40,7 +103,7 @@ stats.get('/api/recent-prs', async (c) => {
     })),
     total: totals.pullRequests,
   });
-});
+}
 
 function statisticsOf(c: Context<AppEnv>): Statistics {
   return openStatistics(c.env, c.var.config, c.var.logger, c.var.http);
@@ -51,7 +114,7 @@ function cacheControl(c: Context<AppEnv>): string {
   return `${c.var.config.serviceApiKey === null ? 'public' : 'private'}, ${MAX_AGE}`;
 }
 
-function unavailable(c: Context<AppEnv>): Response {
+function unavailable(c: Context<AppEnv>): Response | Promise<Response> {
   const headers = { 'Cache-Control': 'no-store', 'Retry-After': `${STATISTICS_FRESH_MS / 1000}` };
-  return c.json({ error: 'statistics are unavailable; try again later' }, 503, headers);
+  return answerRefused(c, refused(503, UNAVAILABLE, headers));
 }

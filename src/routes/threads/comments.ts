@@ -6,30 +6,93 @@
  * same thing twice.
  */
 import { type Context, Hono } from 'hono';
+import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
-import type { RepositoryName } from '../../host/repository-name.ts';
-import { readJsonObject } from '../request/json-body.ts';
-import { onRepository, REPOSITORY_PATH } from '../request/repository.ts';
-import { answerRefused } from '../request/refused.ts';
-import { isBlank } from '../schemas/text.ts';
-import { postComment } from './post-comment.ts';
+import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
+import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
+import { onRepository } from '../request/repository.ts';
+import { REPOSITORY_PATH } from '../../config/hosts.ts';
+import { answerRefused, refused } from '../request/refused.ts';
+import { FENCE_IS_OPEN } from '../../markdown/footer-room.ts';
+import { answer, asJson, type Description, described, error, repositoryParams } from '../description.ts';
+import { isBlank } from '../request/payload.ts';
+import {
+  BLOCKED,
+  checkComment,
+  commentAnswer,
+  commentRequest,
+  COOLDOWN,
+  postComment,
+} from './anonymous-comment.ts';
+import { HOST_FAULTS, refusePosting } from './posting.ts';
 
 export const comments = new Hono<AppEnv>();
 
-for (const thread of ['issues', 'pulls']) {
-  comments.post(`${REPOSITORY_PATH}/${thread}/:number/comments/anonymous`, onRepository(comment));
-}
+const threadParams = repositoryParams.extend({
+  number: z
+    .int()
+    .min(1)
+    .meta({ description: 'The number of the issue or pull request.', examples: [1] }),
+});
+
+const COMMENT: Omit<Description, 'operationId' | 'summary'> = {
+  description:
+    'The bot posts the comment, with a footer that shows the pseudonym. Markdown that would hide or forge the footer is refused. The same token gives the same pseudonym on the same thread, and another one on another thread.',
+  tag: 'Comments and issues',
+  path: threadParams,
+  json: commentRequest,
+  responses: {
+    200: answer('The comment was posted.', asJson(commentAnswer)),
+    400: error(
+      'The request is not valid, or the code host refused it.',
+      'body is required',
+      'invalid issue number',
+      'invalid payload',
+      INVALID_NAME,
+      FENCE_IS_OPEN,
+      'failed to create comment: 404 Not Found',
+    ),
+    403: error('The pseudonym is blocked, or the repository does not accept anonymous comments.', BLOCKED),
+    429: error(
+      'The pseudonym must wait, the client has posted too much, or little is left to the bot account. Retry-After says how long.',
+      COOLDOWN,
+    ),
+    ...HOST_FAULTS,
+  },
+};
+
+comments.post(
+  `${REPOSITORY_PATH}/issues/:number/comments/anonymous`,
+  described(onRepository(comment), {
+    ...COMMENT,
+    operationId: 'commentOnIssue',
+    summary: 'Comment on an issue',
+  }),
+);
+
+comments.post(
+  `${REPOSITORY_PATH}/pulls/:number/comments/anonymous`,
+  described(onRepository(comment), {
+    ...COMMENT,
+    operationId: 'commentOnPullRequest',
+    summary: 'Comment on a pull request',
+  }),
+);
 
 async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   // The order of these checks is the contract's (section 7).
   const payload = await readJsonObject(c);
   if (payload.kind === 'object' && isBlank(payload.value['body'])) {
-    return c.json({ error: 'body is required' }, 400);
+    return answerRefused(c, refused(400, 'body is required'));
   }
   const number = threadNumber(c.req.param('number') ?? '');
-  if (number === null) return c.json({ error: 'invalid issue number' }, 400);
-  if (payload.kind === 'invalid') return c.json({ error: 'invalid payload' }, 400);
-  const outcome = await postComment(c, { repository: target, number }, payload.value);
+  if (number === null) return answerRefused(c, refused(400, 'invalid issue number'));
+  if (payload.kind === 'invalid') return answerRefused(c, INVALID_PAYLOAD);
+  const checked = checkComment(payload.value);
+  if (checked.kind === 'refused') return answerRefused(c, checked);
+  const refusal = await refusePosting(c, target, 'comments');
+  if (refusal !== null) return answerRefused(c, refusal);
+  const outcome = await postComment(c, { repository: target, number }, checked);
   return outcome.kind === 'refused' ? answerRefused(c, outcome) : c.json(outcome.answer);
 }
 

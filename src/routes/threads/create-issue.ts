@@ -3,26 +3,57 @@
  * creates it. After that, an issue is a thread like any other; the token in the answer identifies its author there.
  */
 import type { Context } from 'hono';
+import * as z from 'zod';
 import { recordName } from '../../config/hosts.ts';
 import { openHostAccess } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import type { NewIssue } from '../../host/code-host.ts';
-import { HostError } from '../../host/host-error.ts';
+import { HostError } from '../../host-error.ts';
 import { openThreads } from '../../host/open.ts';
-import type { RepositoryName } from '../../host/repository-name.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
-import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../identity/footer.ts';
-import { footerProblem } from '../../identity/footer-room.ts';
-import { identityHash } from '../../identity/keyed-hash.ts';
-import { serviceSecret } from '../../identity/service-secret.ts';
-import { newUserToken } from '../../identity/user-token.ts';
+import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../markdown/footer.ts';
+import { footerProblem } from '../../markdown/footer-room.ts';
+import { identityHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { newUserToken } from '../../secret/user-token.ts';
 import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { serviceAddress } from '../request/public-origin.ts';
 import { type Refused, refused } from '../request/refused.ts';
-import { refuseWithoutBot, writeRefusal } from '../request/write-refusal.ts';
-import { type IssueAnswer, issueRequest } from '../schemas/issues.ts';
-import { isBlank, payloadProblem } from '../schemas/text.ts';
+import { writeRefusal } from '../request/write-refusal.ts';
+import { isBlank, payloadProblem, publicText } from '../request/payload.ts';
 import { beginPosting } from './posting.ts';
+
+/** The host's limit. */
+const MAX_TITLE_CHARACTERS = 256;
+
+export const issueRequest = z.object({
+  title: publicText('title')
+    .refine((title) => characters(title.trim()) <= MAX_TITLE_CHARACTERS, {
+      error: `title must have at most ${MAX_TITLE_CHARACTERS} characters`,
+    })
+    .meta({ description: 'More than white space.' }),
+  body: publicText('body').meta({ description: 'Markdown; more than white space.' }),
+  labels: z.array(publicText('labels')).nullish().meta({
+    description:
+      'Names of labels that the repository has. The host leaves out others, and all of them where the bot may not set labels, as on GitHub, unless the repository has given it the right.',
+  }),
+});
+
+export const issueAnswer = z
+  .object({
+    issue_url: z.url().meta({ description: 'The new issue.' }),
+    number: z.int().min(1).meta({ description: 'Its number.' }),
+    hash: z.string().meta({ description: "The author's pseudonym on this thread.", examples: ['1a2b3c4d'] }),
+    karma: z.literal(0).meta({ description: 'Karma begins at 0.' }),
+    user_token: z
+      .string()
+      .meta({ description: 'Send it to write under the same pseudonym again. Nobody can recover it.' }),
+    issue_reply_token: z.string().meta({ description: 'The same token, for comments on the issue.' }),
+  })
+  .meta({ description: 'An issue was created.' });
+
+type IssueAnswer = z.infer<typeof issueAnswer>;
 
 /**
  * What can be said of an issue without asking anyone; `issue` has the text as it will stand.
@@ -46,21 +77,19 @@ export function checkIssue(
   return { kind: 'issue', issue: { title, body: text, labels: labels ?? [] } };
 }
 
-/** @param payload as `checkIssue` takes it. @param userToken of its author. */
+/** After `refusePosting` has let it pass. @param userToken of its author. */
 export async function createIssue(
   c: Context<AppEnv>,
   target: RepositoryName,
-  payload: Readonly<Record<string, unknown>>,
+  issue: NewIssue,
   userToken = newUserToken(),
 ): Promise<{ readonly kind: 'created'; readonly answer: IssueAnswer } | Refused> {
-  const checked = checkIssue(c, payload);
-  if (checked.kind === 'refused') return checked;
-  const posting = refuseWithoutBot(c) ?? (await beginPosting(c, target, 'issues'));
+  const posting = await beginPosting(c);
   if (posting.kind === 'refused') return posting;
 
   // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-  const created = await create(c, target, checked.issue);
+  const created = await create(c, target, issue);
   if ('kind' in created) {
     // Without an answer of the host it may be there.
     if (created.kind !== 'unreachable') posting.cancel();

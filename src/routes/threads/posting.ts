@@ -1,14 +1,31 @@
-/** Whether a comment or an issue may be posted now, as far as it does not depend on its author or its text. */
+/**
+ * Whether a comment or an issue may be posted now, as far as it does not depend on its author or its text.
+ *
+ * One question after the other: a client over its limit reaches neither the guard nor the host, and nobody who is
+ * refused reaches the account.
+ */
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import type { RepositoryName } from '../../host/repository-name.ts';
-import { refuseByPolicy } from './policy.ts';
+import { openPolicies } from '../../policy/policies.ts';
+import { policyRefusal } from '../../policy/policy.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { error } from '../description.ts';
 import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
-import { retryAfter } from '../request/write-refusal.ts';
+import { refuseWithoutBot, retryAfter } from '../request/write-refusal.ts';
+
+/** Answers of the endpoints that create something at the host, if it fails there or may not begin. */
+export const HOST_FAULTS = {
+  502: error('The code host did not answer as expected. Look there before you try again.'),
+  503: error(
+    'The code host asks to slow down, the operator has suspended comments and issues, the policy of the repository or a limit cannot be checked, or the service has no bot account. Try again later.',
+  ),
+};
+
+const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
 
 /** Something may be posted. */
 export interface Posting {
@@ -17,25 +34,44 @@ export interface Posting {
   cancel(): void;
 }
 
-/** Or why not. */
-export async function beginPosting(
+/** Counts an attempt of the client. Null if it may go on to `beginPosting`. */
+export async function refusePosting(
   c: Context<AppEnv>,
   target: RepositoryName,
-  what: 'comments' | 'issues',
-): Promise<Posting | Refused> {
-  const suspended = await refuseSuspendedWriting(c);
-  if (suspended !== null) return suspended;
-  const [tooMany, byPolicy, share] = await Promise.all([
-    refuseTooMany(c, 'comments'),
-    refuseByPolicy(c, target, what),
-    askForShare(c, true),
-  ]);
-  const cancel = (): void => waitUntil(giveShareBack(c, share));
-  const refusal = tooMany ?? byPolicy;
-  if (refusal !== null) {
-    cancel();
-    return refusal;
+  what: keyof typeof SINGULAR,
+): Promise<Refused | null> {
+  return (
+    refuseWithoutBot(c) ??
+    (await refuseTooMany(c, 'comments')) ??
+    (await refuseSuspendedWriting(c)) ??
+    (await refuseByPolicy(c, target, what))
+  );
+}
+
+/**
+ * The refusal of a contribution that the repository does not accept; null if it accepts it. If the policy cannot be
+ * read, the contribution is refused, too: a maintainer's refusal must not depend on the host being available.
+ */
+async function refuseByPolicy(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  kind: keyof typeof SINGULAR,
+): Promise<Refused | null> {
+  const policy = await openPolicies(c.env, c.var.config, c.var.host, c.var.logger, c.var.http).of(target);
+  if (policy === undefined) {
+    return refused(503, `the policy of ${fullName(target)} cannot be read at the moment; try again later`);
   }
-  if (share.waitMs === 0) return { kind: 'posting', cancel };
-  return refused(429, shareExplanation(c, share.waitMs), { 'Retry-After': retryAfter(share.waitMs) });
+  // The host's words for a repository that the bot cannot see (contract, section 7). A repository that only the bot can
+  // see gets the same answer.
+  if (policy === null) return refused(400, `failed to create ${SINGULAR[kind]}: 404 Not Found`);
+  const refusal = policyRefusal(policy, target, kind);
+  return refusal === null ? null : refused(403, refusal);
+}
+
+/** Takes the client's share of what the bot account may create, or answers why it has none. */
+export async function beginPosting(c: Context<AppEnv>): Promise<Posting | Refused> {
+  const share = await askForShare(c, true);
+  if (share.waitMs === 0) return { kind: 'posting', cancel: () => waitUntil(giveShareBack(c, share)) };
+  const headers = { 'Retry-After': retryAfter(share.waitMs) };
+  return refused(share.isKnown ? 429 : 503, shareExplanation(c, share), headers);
 }

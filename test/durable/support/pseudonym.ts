@@ -2,9 +2,13 @@
 import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { vi } from 'vitest';
-import type { CommentOutcome, CommentRequest, ReportOutcome } from '../../../src/durable/identity.ts';
+import type {
+  CommentOutcome,
+  CommentRequest,
+  ReportOutcome,
+} from '../../../src/durable/identity/identity.ts';
 import type { Env } from '../../../src/env.ts';
-import type { Standing } from '../../../src/identity/moderation.ts';
+import type { Standing } from '../../../src/durable/identity/moderation.ts';
 
 const { IDENTITIES } = env as unknown as Env;
 

@@ -1,6 +1,7 @@
 /** What a test sees of the code host after a push: pull requests, forks and their branches, and what was received. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { readRefs } from '../../../sandbox/bare-repository.ts';
 import type { CapturedRequest } from '../../../sandbox/capture.ts';
 import type { WatchedHost } from './watched-host.ts';
@@ -8,6 +9,8 @@ import { type ReceivedPush, unpackPush } from './captured-pack.ts';
 import { gitIn, readObjects } from './objects.ts';
 import { TEST_HEADER } from './tripwire.ts';
 import type { Upstream } from './upstream.ts';
+
+const SYNCED_MS = 1_000;
 
 export interface Pull {
   readonly number: number;
@@ -38,6 +41,9 @@ interface PullAnswer {
   };
 }
 
+/** No fork has these files. Git would start a program for each to find that out. */
+const NO_OTHER_FILES = ['-c', 'core.commitGraph=false', '-c', 'core.multiPackIndex=false'];
+
 export class HostView {
   readonly #sandbox: WatchedHost;
   readonly #checked = new Map<string, string>();
@@ -59,7 +65,11 @@ export class HostView {
 
   /** All pull requests of a repository, oldest first. */
   async pulls({ fullName }: Pick<Upstream, 'fullName'>): Promise<Pull[]> {
-    const answers = await this.call<PullAnswer[]>('GET', `/repos/${fullName}/pulls?state=all&per_page=100`);
+    const answers: PullAnswer[] = [];
+    for (let page = 1; answers.length === 100 * (page - 1); page++) {
+      const path = `/repos/${fullName}/pulls?state=all&per_page=100&page=${page}`;
+      answers.push(...(await this.call<PullAnswer[]>('GET', path)));
+    }
     const pulls = answers.map((pull) => ({
       number: pull.number,
       title: pull.title,
@@ -129,7 +139,10 @@ export class HostView {
       const refs = [...readRefs(path)].join('\n');
       if (refs === this.#checked.get(path)) continue;
       this.#checked.set(path, refs);
-      await gitIn(path, 'fsck', '--strict', '--no-dangling', '--no-progress');
+      const check = () =>
+        gitIn(path, ...NO_OTHER_FILES, 'fsck', '--strict', '--no-dangling', '--no-progress');
+      // The host may be bringing the fork up to date: Git lists the objects first, and the refs afterwards.
+      await check().catch(() => wait(SYNCED_MS).then(check));
     }
   }
 }

@@ -1,6 +1,11 @@
-/** Reads Git objects out of repositories with the real Git, many at a time. */
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+/**
+ * Reads Git objects out of repositories. Every test lists and reads whole repositories several times: that is done from
+ * their files, because a program for each look would take more time than all that is pushed.
+ */
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { constants, inflateSync } from 'node:zlib';
+import { unpackPush } from './captured-pack.ts';
 import { mustRun, neutralEnvironment } from './run.ts';
 
 export interface GitObject {
@@ -8,6 +13,10 @@ export interface GitObject {
   readonly type: string;
   readonly content: Buffer;
 }
+
+const OID = /^[0-9a-f]{40}$/;
+/** More than the header of an object is, compressed. */
+const LOOSE_START_BYTES = 128;
 
 const environment = neutralEnvironment({ GIT_CONFIG_GLOBAL: '/dev/null', GIT_NO_REPLACE_OBJECTS: '1' });
 
@@ -18,40 +27,100 @@ export async function gitIn(path: string, ...args: string[]): Promise<string> {
 
 /** Every object that is there, unreachable ones too: id → type. */
 export async function listObjects(path: string): Promise<Map<string, string>> {
-  const format = '--batch-check=%(objectname) %(objecttype)';
-  const lines = await gitIn(path, 'cat-file', '--batch-all-objects', '--unordered', format);
-  return new Map(
-    lines.split('\n').flatMap((line) => (line === '' ? [] : [line.split(' ') as [string, string]])),
-  );
+  const folder = objectsFolder(path);
+  const found = new Map<string, string>();
+  for (const oid of looseIds(folder)) {
+    const type = looseTypes.get(oid) ?? looseType(folder, oid);
+    looseTypes.set(oid, type);
+    found.set(oid, type);
+  }
+  for (const pack of packsIn(folder)) {
+    for (const [oid, type] of await packTypes(pack)) found.set(oid, type);
+  }
+  return found;
 }
 
 /**
- * Changes whenever an object is added, found without starting a program: which repositories need no second look is
- * asked after every test.
+ * Changes whenever an object is added, found without reading one: which repositories need no second look is asked after
+ * every test.
  */
 export function objectsFingerprint(path: string): string {
-  const objects = ['.git/objects', 'objects'].map((folder) => join(path, folder)).find(existsSync);
-  if (objects === undefined) return '';
+  const objects = objectsFolder(path);
+  if (!existsSync(objects)) return '';
   return readdirSync(objects)
     .flatMap((folder) => readdirSync(join(objects, folder)))
     .join();
 }
 
-/** The objects of these ids; ids that name nothing are left out. */
+/** The objects of these ids, in this order; ids that name nothing are left out. */
 export async function readObjects(path: string, oids: readonly string[]): Promise<GitObject[]> {
-  if (oids.length === 0) return [];
-  const options = { cwd: path, env: environment, input: `${oids.join('\n')}\n` };
-  const output = await mustRun('git', ['cat-file', '--batch'], options);
-  const objects: GitObject[] = [];
-  let offset = 0;
-  while (offset < output.length) {
-    const lineEnd = output.indexOf(0x0a, offset);
-    const [oid = '', type = '', size] = output.toString('latin1', offset, lineEnd).split(' ');
-    offset = lineEnd + 1;
-    if (size === undefined) continue;
-    objects.push({ oid, type, content: output.subarray(offset, offset + Number(size)) });
-    offset += Number(size) + 1;
+  const folder = objectsFolder(path);
+  const wanted = new Set(oids);
+  const found = new Map<string, GitObject>();
+  for (const oid of wanted) {
+    if (existsSync(loosePath(folder, oid))) found.set(oid, readLoose(folder, oid));
   }
+  for (const pack of found.size < wanted.size ? packsIn(folder) : []) {
+    const types = await packTypes(pack);
+    if (!oids.some((oid) => types.has(oid) && !found.has(oid))) continue;
+    for (const object of await unpack(pack)) if (wanted.has(object.oid)) found.set(object.oid, object);
+  }
+  return oids.flatMap((oid) => found.get(oid) ?? []);
+}
+
+/** Of a bare repository, or of one with a work tree. */
+function objectsFolder(path: string): string {
+  const inside = join(path, '.git/objects');
+  return existsSync(inside) ? inside : join(path, 'objects');
+}
+
+function looseIds(folder: string): string[] {
+  const starts = readdirSync(folder).filter((name) => /^[0-9a-f]{2}$/.test(name));
+  const ids = starts.flatMap((start) => readdirSync(join(folder, start)).map((rest) => start + rest));
+  return ids.filter((oid) => OID.test(oid));
+}
+
+const loosePath = (folder: string, oid: string): string => join(folder, oid.slice(0, 2), oid.slice(2));
+
+/** What an id names never changes. */
+const looseTypes = new Map<string, string>();
+
+function looseType(folder: string, oid: string): string {
+  const start = inflateSync(readFileSync(loosePath(folder, oid)).subarray(0, LOOSE_START_BYTES), {
+    finishFlush: constants.Z_SYNC_FLUSH,
+  });
+  return start.toString('latin1', 0, start.indexOf(' '));
+}
+
+function readLoose(folder: string, oid: string): GitObject {
+  const bytes = inflateSync(readFileSync(loosePath(folder, oid)));
+  return {
+    oid,
+    type: bytes.toString('latin1', 0, bytes.indexOf(' ')),
+    content: bytes.subarray(bytes.indexOf(0) + 1),
+  };
+}
+
+/** Those that are complete: Git writes the index last. */
+function packsIn(folder: string): string[] {
+  const names = readdirSync(join(folder, 'pack')).filter((name) => name.endsWith('.idx'));
+  return names.map((name) => join(folder, 'pack', name.replace(/idx$/, 'pack')));
+}
+
+/** By the pack's name, which is its checksum: a fork has its upstream's. */
+const knownPacks = new Map<string, ReadonlyMap<string, string>>();
+
+async function packTypes(pack: string): Promise<ReadonlyMap<string, string>> {
+  const known = knownPacks.get(basename(pack));
+  if (known !== undefined) return known;
+  const types = new Map((await unpack(pack)).map(({ oid, type }) => [oid, type]));
+  knownPacks.set(basename(pack), types);
+  return types;
+}
+
+async function unpack(pack: string): Promise<readonly GitObject[]> {
+  const { objects, announcedObjects, isComplete } = await unpackPush(readFileSync(pack), async () => []);
+  if (!isComplete || objects.length < announcedObjects) throw new Error(`${pack} cannot be read`);
   return objects;
 }
 

@@ -116,7 +116,17 @@ export class Person {
 
   /** Runs their Git, which must succeed; answers standard output. */
   async mustGit(cwd: string, args: readonly string[], options: Partial<RunOptions> = {}): Promise<Buffer> {
-    return mustRun('git', args, this.#options(cwd, options));
+    return this.mustRun('git', cwd, args, options);
+  }
+
+  /** Runs a program in their environment, which must succeed; answers standard output. */
+  async mustRun(
+    program: string,
+    cwd: string,
+    args: readonly string[],
+    options: Partial<RunOptions> = {},
+  ): Promise<Buffer> {
+    return mustRun(program, args, this.#options(cwd, options));
   }
 
   /** Whether Git has asked for a user name or a password since the start. */
@@ -215,7 +225,6 @@ export class Clone {
       if (content === null) rmSync(join(this.path, name));
       else this.write(name, content);
     }
-    await this.git('add', '--all');
     const dates =
       options.date === undefined
         ? {}
@@ -223,15 +232,22 @@ export class Clone {
             GIT_AUTHOR_DATE: `@${options.date} ${PERSON_ZONE}`,
             GIT_COMMITTER_DATE: `@${options.date} ${PERSON_ZONE}`,
           };
+    // One shell for two programs: this process is large, and starts each of its own at a price.
+    const script = 'git add --all && exec git commit "$@"';
     const args = [
-      'commit',
+      '-c',
+      script,
+      'sh',
       '--quiet',
       '--allow-empty',
       '--allow-empty-message',
       '--cleanup=verbatim',
       '--file=-',
     ];
-    await this.person.mustGit(this.path, [...args, ...(options.args ?? [])], { input: message, env: dates });
+    await this.person.mustRun('sh', this.path, [...args, ...(options.args ?? [])], {
+      input: message,
+      env: dates,
+    });
     return this.idOf('HEAD');
   }
 

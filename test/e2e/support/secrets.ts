@@ -27,12 +27,15 @@ export interface Secret {
 
 /** Enough of an id to know it by, also where it is abbreviated. */
 const ID_HEX_LENGTH = 16;
+/** Git abbreviates ids to this length. */
+const ABBREVIATION_LENGTH = 7;
 /** Shorter numbers occur by chance. */
 const MIN_DATE_LENGTH = 8;
 const MIN_NAME_LENGTH = 5;
 
 export class Secrets {
   readonly search = new ByteSearch<Secret>();
+  readonly #abbreviations = new Set<string>();
   readonly #known = new Set<string>();
 
   constructor() {
@@ -77,7 +80,20 @@ export class Secrets {
   addId(oid: string): void {
     const start = oid.slice(0, ID_HEX_LENGTH);
     this.#add('id', start);
+    this.#abbreviations.add(oid.slice(0, ABBREVIATION_LENGTH));
     this.search.add({ kind: 'id', text: `${oid} (raw)` }, Buffer.from(start, 'hex'));
+  }
+
+  /**
+   * Where even the first digits of an id could only come from it: in bytes that hold hardly any others, but for whole ids,
+   * which `search` finds.
+   */
+  abbreviationsIn(bytes: Buffer): Secret[] {
+    const text = bytes.toString('latin1').replaceAll(/\b[\da-f]{40}\b/g, '');
+    const digits = Array.from(text.matchAll(/(?=([\da-f]{7}))/gi), ([, found = '']) => found.toLowerCase());
+    return digits
+      .filter((found) => this.#abbreviations.has(found))
+      .map((found) => ({ kind: 'id', text: found }));
   }
 
   /** `Name <mail> seconds zone`, bytes as Latin-1. */

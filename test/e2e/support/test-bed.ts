@@ -4,6 +4,9 @@
  * One bed for a test file (`useTestBed()` at its top), fresh repositories and persons for each test. After each test
  * whatever reached the host is searched, and the forks are checked by Git; a test cannot leave that out.
  */
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, inject } from 'vitest';
 import type { WorkerBuild } from '../../../local/build.ts';
 import { type Service, startService } from '../../../local/service.ts';
@@ -13,6 +16,7 @@ import { HostView } from './host-view.ts';
 import { Person } from './person.ts';
 import { type Leak, Tripwire } from './tripwire.ts';
 import { Upstream } from './upstream.ts';
+import { verdictOf } from './verdict-line.ts';
 
 const MAX_SHOWN_LEAKS = 15;
 
@@ -27,11 +31,20 @@ export interface TestBedOptions {
   readonly botScopes?: readonly string[];
   /** The code host's clock. Default: this machine's. */
   readonly now?: () => Date;
+  /** Makes another build of the Worker's. */
+  readonly rebuild?: (build: WorkerBuild) => Promise<WorkerBuild>;
 }
 
 export interface UpstreamOptions extends Partial<NewRepository> {
   /** Commits on the default branch; default 3. 0: an empty repository. */
   readonly commits?: number;
+}
+
+/** By the service, outside its answers. */
+interface Told {
+  readonly logLines: string[];
+  readonly verdicts: Buffer[];
+  readonly fetches: string[];
 }
 
 export class TestBed {
@@ -41,46 +54,61 @@ export class TestBed {
   readonly tripwire: Tripwire;
   /** What the service has logged so far. */
   readonly logLines: readonly string[];
+  /** The bytes of the verdicts so far, if the Worker tells them: stored-worker.ts. */
+  readonly verdicts: Buffer[];
   /** What the Worker has asked for by the runtime's `fetch`, which adds headers of its own. */
   readonly fetches: string[];
+  /** To be deleted with the bed. */
+  readonly #ownState: string | null;
   readonly #persons: Person[] = [];
   #upstreamCount = 0;
 
-  private constructor(sandbox: Sandbox, service: Service, logLines: readonly string[], fetches: string[]) {
+  private constructor(sandbox: Sandbox, service: Service, ownState: string | null, told: Told) {
+    this.#ownState = ownState;
     this.sandbox = sandbox;
     this.service = service;
-    this.logLines = logLines;
-    this.fetches = fetches;
+    this.logLines = told.logLines;
+    this.verdicts = told.verdicts;
+    this.fetches = told.fetches;
     this.host = new HostView(sandbox);
-    this.tripwire = new Tripwire(sandbox, logLines);
+    this.tripwire = new Tripwire(sandbox, told.logLines, told.verdicts);
   }
 
   static async start(options: TestBedOptions): Promise<TestBed> {
     const build = inject('workerBuild');
     if (build === null) throw new Error(`the Worker does not build: ${inject('workerBuildProblem')}`);
-    const { forkDelayMs = 20, botScopes, now } = options;
+    const { forkDelayMs = 20, botScopes, now, rebuild = async (own: WorkerBuild) => own } = options;
     const sandbox = await startSandbox({
       capture: 'bodies',
       forkDelayMs,
       ...(botScopes && { botScopes }),
       ...(now && { now }),
     });
-    const logLines: string[] = [];
-    const fetches: string[] = [];
+    // Migrating a database of its own would take each file longer than its first test.
+    const ownState = options.stateDir === undefined ? mkdtempSync(join(tmpdir(), 'gitveil-state-')) : null;
+    if (ownState !== null) cpSync(inject('newState'), ownState, { recursive: true });
+    const told: Told = { logLines: [], verdicts: [], fetches: [] };
+    const whole = await rebuild(JSON.parse(build) as WorkerBuild);
     const service = await startService({
-      build: JSON.parse(build) as WorkerBuild,
+      build: { ...whole, ...(ownState !== null && { migrations: [] }) },
       env: {
         HOSTING_URL: sandbox.url,
         HOSTING_API_URL: sandbox.apiUrl,
         HOSTING_TOKEN: sandbox.botToken,
         NOTIFY_BASE_URL: sandbox.notifyUrl,
+        // A test file opens pull requests faster than people do. How the limit works: bot-account.test.ts.
+        LIMIT_CREATIONS: '10000/1h',
         ...options.env,
       },
-      stateDir: options.stateDir ?? null,
-      writeLog: (line) => logLines.push(line),
-      onFetch: (request) => fetches.push(request),
+      stateDir: ownState ?? options.stateDir ?? null,
+      writeLog: (line) => {
+        const verdict = verdictOf(line);
+        if (verdict === null) told.logLines.push(line);
+        else told.verdicts.push(verdict);
+      },
+      onFetch: (request) => told.fetches.push(request),
     });
-    return new TestBed(sandbox, service, logLines, fetches);
+    return new TestBed(sandbox, service, ownState, told);
   }
 
   /** A repository upstream, by default a new one with three commits of the last month on `main`. */
@@ -137,6 +165,7 @@ export class TestBed {
     await this.service.dispose();
     await this.sandbox.close();
     for (const person of this.#persons) person.remove();
+    if (this.#ownState !== null) rmSync(this.#ownState, { recursive: true });
   }
 }
 

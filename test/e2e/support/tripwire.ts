@@ -3,7 +3,7 @@
  *
  * Searched are request lines, headers, bodies of REST, Git and notification requests, every object of every pack that
  * was sent (also of those that were refused or cut), every object of the bot's repositories (also unreachable ones),
- * and the service's log. A head of a request is also compared with what it must be, field by field. Each check goes on where the last one stopped, but against the secrets of all persons so far,
+ * the service's log, and verdicts as they could be stored. A head of a request is also compared with what it must be, field by field. Each check goes on where the last one stopped, but against the secrets of all persons so far,
  * so that what arrives late is found by the next.
  */
 import { existsSync, readdirSync } from 'node:fs';
@@ -31,6 +31,7 @@ export class Tripwire {
   readonly secrets = new Secrets();
   readonly #sandbox: WatchedHost;
   readonly #logLines: readonly string[];
+  readonly #verdicts: readonly Buffer[];
   readonly #persons: Person[] = [];
   readonly #upstreams: Upstream[] = [];
   readonly #upstreamIds = new Set<string>();
@@ -40,11 +41,13 @@ export class Tripwire {
   #lastSearched: { request: CapturedRequest; bytes: number }[] = [];
   #searchedRequests = 0;
   #searchedLogLines = 0;
+  #searchedVerdicts = 0;
   #tolerated: { matches: (leak: Leak) => boolean; why: string }[] = [];
 
-  constructor(sandbox: WatchedHost, logLines: readonly string[]) {
+  constructor(sandbox: WatchedHost, logLines: readonly string[], verdicts: readonly Buffer[] = []) {
     this.#sandbox = sandbox;
     this.#logLines = logLines;
+    this.#verdicts = verdicts;
   }
 
   addPerson(person: Person): void {
@@ -68,6 +71,7 @@ export class Tripwire {
       ...(await this.#searchRequests()),
       ...(await this.#searchRepositories()),
       ...this.#searchLog(),
+      ...this.#searchVerdicts(),
     ];
     const tolerated = this.#tolerated;
     this.#tolerated = [];
@@ -169,6 +173,16 @@ export class Tripwire {
     const lines = this.#logLines.slice(this.#searchedLogLines);
     this.#searchedLogLines += lines.length;
     return lines.flatMap((line) => this.#searchBytes('the log of the service', Buffer.from(line)));
+  }
+
+  #searchVerdicts(): Leak[] {
+    const verdicts = this.#verdicts.slice(this.#searchedVerdicts);
+    this.#searchedVerdicts += verdicts.length;
+    return verdicts.flatMap((bytes) => {
+      const found = this.secrets.abbreviationsIn(bytes);
+      const digits = found.map((secret) => ({ secret, where: 'a verdict', context: '' }));
+      return this.#searchBytes('a verdict', bytes).concat(digits);
+    });
   }
 
   #searchObject(where: string, { oid, type, content }: GitObject): Leak[] {

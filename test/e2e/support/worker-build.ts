@@ -1,26 +1,38 @@
 /**
- * Builds the Worker once for a whole test run; every file that starts a service is handed the result.
+ * Builds the Worker and its database once for a whole test run; every file that starts a service is handed the result.
  *
  * Code that does not build fails the tests that need it, and not those of the code host, which run in the same project.
  */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { type WorkerBuild, buildWorker } from '../../../local/build.ts';
+import { prepareService } from '../../../local/prepare-service.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** JSON of a WorkerBuild. */
     workerBuild: string | null;
     workerBuildProblem: string;
+    /** A service's state before anything has happened: the database has its tables. */
+    newState: string;
   }
 }
 
-export default async function setup(project: TestProject): Promise<void> {
+/** Answers what clears up after the tests. */
+export default async function setup(project: TestProject): Promise<() => void> {
+  const newState = mkdtempSync(join(tmpdir(), 'gitveil-new-state-'));
+  project.provide('newState', newState);
   try {
     const build: WorkerBuild = await buildWorker();
+    const { folder } = await prepareService({ build, variables: [], stateDir: newState });
+    rmSync(folder, { recursive: true });
     project.provide('workerBuild', JSON.stringify(build));
     project.provide('workerBuildProblem', '');
   } catch (error) {
     project.provide('workerBuild', null);
     project.provide('workerBuildProblem', String(error));
   }
+  return () => rmSync(newState, { recursive: true });
 }

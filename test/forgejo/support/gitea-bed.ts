@@ -113,11 +113,16 @@ export class GiteaBed {
   }
 }
 
-/** Starts a bed for this file, and puts the tripwire under each of its tests. To be called where there is a Gitea. */
-export function useGiteaBed(): GiteaBed {
+/**
+ * Starts a bed for this file, and puts the tripwire under each of its tests. To be called where there is a Gitea.
+ * @param tokenOf the bot's token, if it is not to be the usual one.
+ */
+export function useGiteaBed(tokenOf?: (gitea: GiteaAddress) => Promise<string>): GiteaBed {
   let bed: GiteaBed | null = null;
   beforeAll(async () => {
-    bed = await GiteaBed.start(inject('gitea') as GiteaAddress);
+    const gitea = inject('gitea') as GiteaAddress;
+    const botToken = (await tokenOf?.(gitea)) ?? gitea.botToken;
+    bed = await GiteaBed.start({ ...gitea, botToken });
   });
   afterEach(() => bed?.verify());
   afterAll(() => bed?.stop());

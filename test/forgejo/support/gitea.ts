@@ -68,8 +68,7 @@ export async function startGitea({ program, folder }: Ready, settings: GiteaSett
       ...more,
     );
   }
-  // The bot need see nothing that the public does not.
-  const botToken = await newToken(address, BOT, `public-only,${BOT_SCOPES}`);
+  const botToken = await newToken(address, BOT, BOT_SCOPES);
   const maintainerToken = await newToken(address, MAINTAINER, 'all');
   const child = spawn(program, ['--config', config, 'web'], { env: environment(config), stdio: 'ignore' });
   const ended = once(child, 'exit');

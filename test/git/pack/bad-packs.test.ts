@@ -2,8 +2,8 @@
 import { deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from '../../../src/git/pack/limits.ts';
-import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/protocol-error.ts';
+import { MAX_KEPT_BYTES, MAX_OBJECT_BYTES } from '../../../src/git/pack/memory-limits.ts';
+import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/wire/protocol-error.ts';
 import { CHUNKINGS, piecesOf } from '../../support/byte-chunks.ts';
 import { commitContent, EMPTY_TREE, oidNumber, treeContent } from '../../support/objects.ts';
 import {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type KeptObject, KeptObjects } from '../../../src/git/pack/kept-objects.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
-import { KEPT_OBJECT_BYTES } from '../../../src/git/pack/limits.ts';
+import { KEPT_OBJECT_BYTES } from '../../../src/git/pack/memory-limits.ts';
 import { commitContent, tagContent } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 

@@ -1,7 +1,7 @@
 /** How far entries move: against a model that remembers every removed byte. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { MAX_CUTS } from '../../../src/git/pack/limits.ts';
+import { MAX_CUTS } from '../../../src/git/pack/memory-limits.ts';
 import { OffsetShift } from '../../../src/git/pack/offset-shift.ts';
 import { runs } from '../../support/runs.ts';
 

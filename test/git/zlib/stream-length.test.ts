@@ -2,7 +2,7 @@
 import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { FREE_DYNAMIC_BLOCKS } from '../../../src/git/pack/limits.ts';
+import { FREE_DYNAMIC_BLOCKS } from '../../../src/git/pack/memory-limits.ts';
 import { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
 import { buildPack, type Entry } from '../../support/pack-builder.ts';
 import { runs } from '../../support/runs.ts';

@@ -1,6 +1,6 @@
 /** The walker and zlib itself side by side: the same question to both. */
 import { inflateSync } from 'node:zlib';
-import { ProtocolError } from '../../../src/git/protocol-error.ts';
+import { ProtocolError } from '../../../src/git/wire/protocol-error.ts';
 import type { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
 
 export type Outcome =

@@ -55,6 +55,20 @@ describe('a token', () => {
   });
 });
 
+describe('a token of Forgejo or Gitea', () => {
+  it.each([
+    ['this endpoint is not available for public-only tokens', ['public-only']],
+    [
+      'token does not have at least one of required scope(s), required=[read:notification], token scope=x',
+      ['no-read:notification'],
+    ],
+    ['token scope is limited to public repos', null],
+    ['Push to create is not enabled for users.', null],
+  ])('that a call is refused for with "%s" has the problems %j', (text, expected) => {
+    expect(FORGEJO_RULES.tokenProblems('x', { ...answer({}, 403), text }, NOW)).toEqual(expected);
+  });
+});
+
 describe('an account', () => {
   it.each(['Sorry. Your account was suspended.', SUSPENDED_TEXT, 'ERROR: Your account is suspended.'])(
     'that the host calls suspended is recognised: %s',

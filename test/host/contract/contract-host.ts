@@ -1,6 +1,6 @@
 /** What the contract's cases need of a host: somewhere to act as the bot, and people who act beside it. */
 import type { HostAccess } from '../../../src/host/open.ts';
-import type { RepositoryName } from '../../../src/host/repository-name.ts';
+import type { RepositoryName } from '../../../src/repository-name.ts';
 import type { Upstream } from '../../e2e/support/upstream.ts';
 
 /** Accounts that are not the bot's. */

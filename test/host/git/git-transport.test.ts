@@ -4,9 +4,9 @@ import { GitTransport } from '../../../src/host/git/git-transport.ts';
 import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { isKnownPublic } from '../../../src/host/git/visibility.ts';
-import { MemoryBudget } from '../../../src/memory-budget.ts';
+import { MemoryBudget } from '../../../src/isolate/memory-budget.ts';
 import { ACCOUNT } from '../support/back-off.ts';
-import { BAND_DATA, encodeBand } from '../../../src/git/side-band.ts';
+import { BAND_DATA, encodeBand } from '../../../src/git/wire/side-band.ts';
 import { buildPack, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 

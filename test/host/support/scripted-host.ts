@@ -1,5 +1,5 @@
 /** A host that answers requests by a script, and a clock that does not wait. */
-import type { Clock } from '../../../src/clock.ts';
+import type { Clock } from '../../../src/isolate/clock.ts';
 import type { Http } from '../../../src/outgoing/http-client.ts';
 
 export interface AskedRequest {

@@ -1,11 +1,11 @@
 /** Steps that wait for the host: what their failures say, how long they may take, and what is said meanwhile. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../../../src/clock.ts';
-import { ProtocolError } from '../../../src/git/protocol-error.ts';
-import { HostError, type HostErrorCode } from '../../../src/host/host-error.ts';
-import { type HostStep, hostStep, HostSteps, STEP_FAILURES } from '../../../src/push/reply/host-steps.ts';
-import type { Refusal } from '../../../src/push/reply/refusal.ts';
-import { Reply } from '../../../src/push/reply/reply.ts';
+import type { Clock } from '../../../src/isolate/clock.ts';
+import { ProtocolError } from '../../../src/git/wire/protocol-error.ts';
+import { HostError, type HostErrorCode } from '../../../src/host-error.ts';
+import { hostStep, HostSteps, STEP_FAILURES } from '../../../src/push/reply/host-steps.ts';
+import type { HostStep, Refusal } from '../../../src/push/reply/refusal.ts';
+import { SideBandReply } from '../../../src/push/reply/reply.ts';
 
 const STEPS = ['lookup', 'history', 'fork', 'sync', 'push', 'pull-request', 'edit', 'withdrawal'] as const;
 const SECRET = new Error('secret: token at 192.0.2.1 of Ada Lovelace');
@@ -36,8 +36,13 @@ describe('hostStep', () => {
     const refusal = await fail(code).catch((error: Refusal) => error);
     const { lines } = refusal;
     expect(lines[0]).toBe('The host said so.');
-    expect(lines.includes('Nothing was changed. Push again later.')).toBe(helps);
+    expect(lines.includes('No pull request was opened or changed. Push again later.')).toBe(helps);
     expect(lines.join()).not.toContain('secret');
+  });
+
+  it.each<HostStep>(['sync', 'push'])('does not say of %s what it cannot know', async (step) => {
+    const { lines } = await fail('unreachable', step).catch((error: Refusal) => error);
+    expect(lines.join()).not.toMatch(/Nothing was changed|No pull request was opened\./);
   });
 
   it('leaves other errors to whoever knows them', async () => {
@@ -65,13 +70,13 @@ const never = () => new Promise<never>(() => {});
 describe('HostSteps', () => {
   let clock: FakeClock;
   let written: string;
-  let reply: Reply;
+  let reply: SideBandReply;
   let steps: HostSteps;
 
   beforeEach(() => {
     clock = new FakeClock();
     written = '';
-    reply = new Reply(new Set(['side-band-64k']));
+    reply = new SideBandReply(new Set(['side-band-64k']));
     steps = new HostSteps(clock, reply, 'github.com');
   });
 
@@ -110,7 +115,7 @@ describe('HostSteps', () => {
     expect(await ending('push', () => clock.sleep(110_000))).toBeUndefined();
     const long = Promise.withResolvers<string>();
     const waiting = ending('push', () => long.promise);
-    await expect.poll(() => written.split('to check the commits').length).toBeGreaterThan(13);
+    await expect.poll(() => written.split('to take the commits').length).toBeGreaterThan(13);
     long.resolve('taken');
     expect(await waiting).toBe('taken');
   });

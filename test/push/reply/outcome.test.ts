@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HostError, type HostErrorCode } from '../../../src/host/host-error.ts';
+import { HostError, type HostErrorCode } from '../../../src/host-error.ts';
 import { rateLimited, suspended, unguarded } from '../../../src/push/admission.ts';
 import { pushOutcome } from '../../../src/push/reply/outcome.ts';
 import { Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';

@@ -1,9 +1,10 @@
 /** What every kind of failure says to the person, and that no cause is part of it. */
 import { describe, expect, it } from 'vitest';
-import type { GitClient } from '../../../src/git/git-client.ts';
-import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/protocol-error.ts';
+import type { GitClient } from '../../../src/git/wire/git-client.ts';
+import { ProtocolError, type ProtocolErrorCode } from '../../../src/git/wire/protocol-error.ts';
+import { busy } from '../../../src/isolate/waiting.ts';
 import { Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
-import { BodyError } from '../../../src/streams.ts';
+import { BodyError } from '../../../src/streams/body.ts';
 
 const SECRET = new Error('secret: token at 192.0.2.1 of Ada Lovelace');
 const shown = ({ finalLine, lines, unpackStatus }: Refusal) => [finalLine, ...lines, unpackStatus].join('\n');
@@ -26,6 +27,12 @@ describe('toRefusal', () => {
       lines: ['What is wrong and what to do.'],
       unpackStatus,
     });
+  });
+
+  it('does not say of a service that is busy that nothing was changed: a row may be missing while it sends', () => {
+    expect(toRefusal(busy(), 'git').lines).toEqual([
+      'It has no room for this push now. Push again in a minute.',
+    ]);
   });
 
   it.each<[GitClient, string]>([

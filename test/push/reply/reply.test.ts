@@ -1,6 +1,6 @@
 /** The answer to a push is complete for every kind of client, read by a parser that is not the service's. */
 import { describe, expect, it } from 'vitest';
-import { Reply } from '../../../src/push/reply/reply.ts';
+import { SideBandReply } from '../../../src/push/reply/reply.ts';
 import { readPushAnswer, splitPkts } from '../../support/wire.ts';
 
 const OK = { unpackStatus: 'ok', commandStatuses: [{ refName: 'refs/heads/x', reason: null }] };
@@ -12,17 +12,22 @@ const REFUSED = {
 function replyTo(...capabilities: string[]) {
   const written: Uint8Array[] = [];
   const write = async (bytes: Uint8Array): Promise<boolean> => written.push(bytes) > 0;
-  return { reply: new Reply(new Set(capabilities)), write, written, whole: () => Buffer.concat(written) };
+  return {
+    reply: new SideBandReply(new Set(capabilities)),
+    write,
+    written,
+    whole: () => Buffer.concat(written),
+  };
 }
 
 describe('a reply', () => {
   it('holds lines back until the client listens, and then sends each at once', async () => {
     const { reply, write, written, whole } = replyTo('side-band-64k', 'report-status');
-    await reply.progress('first', 'second');
+    await reply.note('first', 'second');
     expect(written).toHaveLength(0);
     await reply.open(write);
     expect(written).toHaveLength(1);
-    await reply.progress('third');
+    await reply.note('third');
     expect(written).toHaveLength(2);
     await reply.finish(OK, null);
     expect(readPushAnswer(whole())).toEqual({
@@ -46,9 +51,9 @@ describe('a reply', () => {
 
   it('without side-band is the bare report', async () => {
     const { reply, write, whole } = replyTo('report-status');
-    await reply.progress('nobody could tell this from the report');
+    await reply.note('nobody could tell this from the report');
     await reply.open(write);
-    await reply.progress('nor this');
+    await reply.note('nor this');
     await reply.finish(REFUSED, 'push rejected: no');
     expect(splitPkts(whole()).map((packet) => packet?.toString() ?? null)).toEqual([
       'unpack ok\n',
@@ -60,7 +65,7 @@ describe('a reply', () => {
   it('without a wish for the report still tells in lines', async () => {
     const { reply, write, whole } = replyTo('side-band-64k');
     await reply.open(write);
-    await reply.progress('line');
+    await reply.note('line');
     await reply.finish(REFUSED, 'push rejected: no');
     const bands = splitPkts(whole()).map((packet) => packet?.toString() ?? null);
     expect(bands).toEqual(['\u0002line\n', '\u0003push rejected: no', null]);

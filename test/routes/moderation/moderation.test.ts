@@ -3,8 +3,9 @@ import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
-import { reportAnswer, standingAnswer } from '../../../src/routes/schemas/moderation.ts';
+import { reportAnswer, standingAnswer } from '../../../src/routes/moderation/moderation.ts';
 import worker from '../../../src/worker.ts';
+import { timingOutOnly } from '../../support/timeouts.ts';
 
 const workerEnv = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const bindings = { ...workerEnv, IDENTITY_SECRET: 'x'.repeat(32), LOG_FORMAT: 'json' };
@@ -102,7 +103,7 @@ describe('the report page', () => {
     vi.spyOn(console, 'log').mockImplementation(() => {});
     const hash = newHash();
     await report(hash);
-    vi.spyOn(scheduler, 'wait').mockImplementation(async () => {});
+    timingOutOnly(3_000);
     const DB = { prepare: () => ({ bind: () => ({ first }) }) };
     const options = { search: `?hash=${hash}`, headers: { Accept: JSON_TYPE } };
     const answer = await request(options, { DB: DB as unknown as D1Database });
@@ -246,7 +247,7 @@ describe('a report', () => {
   it('that cannot be written down is a page too, and leaves no trace of the person in the log', async () => {
     const lines: string[] = [];
     vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
-    const broken = { ...bindings, RATE_WINDOWS: undefined };
+    const broken = { ...bindings, CLIENT_WINDOWS: undefined };
     const headers = { Accept: 'text/html', 'CF-Connecting-IP': '203.0.113.77' };
     const init = { method: 'POST', body: new URLSearchParams({ hash: newHash() }), headers };
     const answer = await worker.fetch(new Request(URL_OF_REPORTS, init), broken);

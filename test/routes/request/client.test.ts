@@ -1,11 +1,11 @@
 /** A client as it is kept: one name for each use, and none that leads from one use to another. */
 import { env } from 'cloudflare:workers';
 import { Hono } from 'hono';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { parseConfig } from '../../../src/config.ts';
 import type { AppEnv } from '../../../src/env.ts';
 import { createLogger } from '../../../src/log.ts';
-import { type Client, clientOf } from '../../../src/routes/request/client.ts';
+import { type Client, clientOf, siteWindowKey, windowKey } from '../../../src/routes/request/client.ts';
 
 const USES = ['window', 'burst', 'alert', 'reporter'] as const;
 
@@ -44,6 +44,17 @@ it('a client is known again by each of them, and is no other', async () => {
     expect(again?.hash(use)).toBe(first?.hash(use));
     expect(other?.hash(use)).not.toBe(first?.hash(use));
   }
+});
+
+it('a client’s windows have another name every day', async () => {
+  const client = await clientAt('2001:db8::1');
+  vi.setSystemTime(Date.UTC(2026, 0, 1, 0, 0));
+  const morning = [windowKey(client), siteWindowKey(client)];
+  vi.setSystemTime(Date.UTC(2026, 0, 1, 23, 59));
+  expect([windowKey(client), siteWindowKey(client)]).toEqual(morning);
+  vi.setSystemTime(Date.UTC(2026, 0, 2));
+  expect(new Set([windowKey(client), siteWindowKey(client), ...morning]).size).toBe(4);
+  vi.useRealTimers();
 });
 
 it('a header that holds no address is logged once, without what it holds', async () => {

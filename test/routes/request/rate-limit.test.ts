@@ -74,11 +74,11 @@ describe('comments and issues', () => {
 
   it('are not posted while the limits cannot be checked', async () => {
     const host = new FakeThreads();
-    const RATE_WINDOWS = {
+    const CLIENT_WINDOWS = {
       idFromName: () => 'id',
       get: () => ({ hit: lost }),
-    } as unknown as Env['RATE_WINDOWS'];
-    const { status, text } = await comment({ RATE_WINDOWS });
+    } as unknown as Env['CLIENT_WINDOWS'];
+    const { status, text } = await comment({ CLIENT_WINDOWS });
     expect(status).toBe(503);
     expect(text).toContain('the service cannot check its limits');
     expect(host.comments).toHaveLength(0);
@@ -86,12 +86,13 @@ describe('comments and issues', () => {
 });
 
 describe('discoveries', () => {
-  it('are refused above the limit in plain text, and then reach neither the host nor the window', async () => {
+  it('are refused above the limit in plain text, do not reach the host, and then not the window either', async () => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response('0000'));
     const variables = { LIMIT_DISCOVERIES: '2/1m' };
     const discover = () => ask('/v1/gh/octo/hello/info/refs?service=git-upload-pack', {}, variables);
     expect((await discover()).status).toBe(200);
     expect((await discover()).status).toBe(200);
+    const asked = host.mock.calls.length;
     const refused = await discover();
     expect(refused.status).toBe(429);
     expect(refused.headers.get('Retry-After')).toBe('60');
@@ -99,10 +100,9 @@ describe('discoveries', () => {
     expect(refused.text).toBe(
       'Too many clones, fetches, pushes and files opened in a browser from your network: at most 2 in 1m; try again in 60 s.\n',
     );
-    const asked = host.mock.calls.length;
-    const RATE_WINDOWS = { get: () => expect.unreachable() } as unknown as Env['RATE_WINDOWS'];
+    const CLIENT_WINDOWS = { get: () => expect.unreachable() } as unknown as Env['CLIENT_WINDOWS'];
     const push = '/v1/gh/octo/hello/info/refs?service=git-receive-pack';
-    expect((await ask(push, {}, { ...variables, RATE_WINDOWS })).status).toBe(429);
+    expect((await ask(push, {}, { ...variables, CLIENT_WINDOWS })).status).toBe(429);
     expect(host.mock.calls).toHaveLength(asked);
     vi.setSystemTime((now += 60_000));
     expect((await discover()).status).toBe(200);
@@ -110,11 +110,11 @@ describe('discoveries', () => {
 
   it('go on while the limits cannot be checked', async () => {
     vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response('0000'));
-    const RATE_WINDOWS = {
+    const CLIENT_WINDOWS = {
       idFromName: () => 'id',
       get: () => ({ hit: lost }),
-    } as unknown as Env['RATE_WINDOWS'];
-    const answer = await ask('/v1/gh/octo/hello/info/refs?service=git-upload-pack', {}, { RATE_WINDOWS });
+    } as unknown as Env['CLIENT_WINDOWS'];
+    const answer = await ask('/v1/gh/octo/hello/info/refs?service=git-upload-pack', {}, { CLIENT_WINDOWS });
     expect(answer.status).toBe(200);
   });
 });
@@ -134,11 +134,61 @@ describe('pushes', () => {
   });
 });
 
+function neverAsked() {
+  const get = vi.fn(() => ({ hit: lost }));
+  const CLIENT_WINDOWS = { idFromName: () => 'id', get } as unknown as Env['CLIENT_WINDOWS'];
+  return { get, variables: { CLIENT_WINDOWS } };
+}
+
+/** A report or an appeal from one of the networks of a /48. */
+function postFrom(network: number, path: string, payload: object, variables: Partial<Env> = {}) {
+  const headers = {
+    'CF-Connecting-IP': `2001:db8:77:${network}::1`,
+    'Content-Type': 'application/json',
+    Accept: 'application/json',
+  };
+  const limits = { LIMIT_REPORTS: '1/1h', NOTIFY_ADMIN_TOPIC: 'operators', ...variables };
+  return ask(path, { method: 'POST', headers, body: JSON.stringify(payload) }, limits);
+}
+
+async function showBadge(name: string, variables: Partial<Env> = {}): Promise<void> {
+  const path = `/badges/anonymous-friendly.svg?repo=octo/${name}`;
+  expect((await ask(path, {}, { LIMIT_BADGES: '1/1m', ...variables })).status).toBe(200);
+}
+
+describe('limits of more than one client', () => {
+  it('are remembered for all networks of a /48: their reports and appeals reach no window any more', async () => {
+    const REPORT = '/v1/moderation/report';
+    expect((await postFrom(1, REPORT, { hash: '0a1b2c3d' })).status).toBe(200);
+    expect((await postFrom(2, REPORT, { hash: '0a1b2c3d' })).status).toBe(429);
+    const { get, variables } = neverAsked();
+    const refused = await postFrom(3, REPORT, { hash: '0a1b2c3d' }, variables);
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '3600']);
+    const appeal = { thread: 'octo/hello#7', user_token: 'TOKEN', text: 'It was not so.' };
+    expect((await postFrom(4, '/v1/moderation/appeal', appeal, variables)).status).toBe(429);
+    expect(get).not.toHaveBeenCalled();
+  });
+
+  it('are remembered for everybody: more badges of unknown repositories reach neither window nor host', async () => {
+    const host = vi
+      .spyOn(HttpClient.prototype, 'fetch')
+      .mockImplementation(async () => new Response(null, { status: 404 }));
+    await showBadge('one');
+    address += 1;
+    await showBadge('two');
+    const before = host.mock.calls.length;
+    const { get, variables } = neverAsked();
+    await showBadge('three', variables);
+    expect(get).not.toHaveBeenCalled();
+    expect(host.mock.calls).toHaveLength(before);
+  });
+});
+
 describe('look-ups of unknown hashes', () => {
   it('are refused above the limit, and so is then every look-up of that client; no window is asked', async () => {
     const variables = {
       LIMIT_LOOKUPS: '2/1m',
-      RATE_WINDOWS: { get: () => expect.unreachable() } as unknown as Env['RATE_WINDOWS'],
+      CLIENT_WINDOWS: { get: () => expect.unreachable() } as unknown as Env['CLIENT_WINDOWS'],
     };
     const lookUp = (hash: string) => ask(`/v1/pr/${hash}`, {}, variables);
     expect((await lookUp('0123456789a0')).status).toBe(404);

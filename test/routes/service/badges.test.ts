@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { type Http, HttpClient } from '../../../src/outgoing/http-client.ts';
-import { guardOf } from '../../../src/routes/request/client.ts';
+import { guardOf } from '../../../src/objects.ts';
 import { D1Ledger } from '../../../src/stats/d1-ledger.ts';
 import worker from '../../../src/worker.ts';
 

@@ -1,15 +1,20 @@
-/** GET /metrics: the contract's JSON, and what monitoring systems read. */
+/** GET /metrics: the contract's JSON, what monitoring systems read, and how little of it is for everybody. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import worker from '../../../src/worker.ts';
-import { metricsAnswer } from '../../../src/routes/schemas/metrics.ts';
+import type { IsolateFigures } from '../../../src/metrics/isolate.ts';
+import { metricsAnswer } from '../../../src/routes/service/metrics.ts';
 
 const bindings = env as unknown as Env;
+const KEY = 'a-key-of-the-operator';
 
+/** As the operator, who has a key. */
 async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
-  return worker.fetch(new Request(`https://gitveil.test${path}`, { method, headers }), { ...bindings });
+  const withKey = { ...headers, 'X-Service-Key': KEY };
+  const request = new Request(`https://gitveil.test${path}`, { method, headers: withKey });
+  return worker.fetch(request, { ...bindings, SERVICE_API_KEY: KEY });
 }
 
 const metricsText = async (accept = 'text/plain') => (await ask('/metrics', { Accept: accept })).text();
@@ -110,4 +115,70 @@ it('answers with an internal error when a figure cannot be had', async () => {
   expect(response.status).toBe(500);
   expect(await response.json()).toEqual({ error: 'internal server error' });
   vi.restoreAllMocks();
+});
+
+/** As somebody of a service without a key. */
+async function askPublic(accept: string): Promise<string> {
+  const request = new Request('https://gitveil.test/metrics', { headers: { Accept: accept } });
+  return (await worker.fetch(request, { ...bindings })).text();
+}
+
+/** Both forms of the answer, at a time. */
+async function publicAnswers(at: number): Promise<{ json: string; text: string }> {
+  vi.setSystemTime(at);
+  return { json: await askPublic('application/json'), text: await askPublic('text/plain') };
+}
+
+/** A refused comment, as anybody can make one. */
+const happen = () => ask('/v1/gh/octo/hello/issues/none/comments/anonymous', {}, 'POST');
+const refusedIn = (text: string) =>
+  Number(/^gitveil_comments_total\{outcome="refused"\} (\d+)$/m.exec(text)?.[1]);
+
+describe('where there is no service key', () => {
+  const START = Date.UTC(2030, 0, 1);
+  const MINUTE = 60_000;
+
+  afterEach(() => vi.useRealTimers());
+
+  it('everybody sees the same for 15 minutes, whatever happens', async () => {
+    await happen();
+    const first = await publicAnswers(START);
+    expect(metricsAnswer.strict().parse(JSON.parse(first.json))).toEqual(JSON.parse(first.json));
+    for (const at of [START, START + 7 * MINUTE, START + 15 * MINUTE - 1]) {
+      vi.setSystemTime(at);
+      await happen();
+      expect(await publicAnswers(at)).toEqual(first);
+    }
+    const next = await publicAnswers(START + 15 * MINUTE);
+    expect(refusedIn(next.text)).toBe(refusedIn(first.text) + 3);
+    expect(next.json).not.toBe(first.json);
+    await happen();
+    expect(await publicAnswers(START + 16 * MINUTE)).toEqual(next);
+  });
+
+  it('asking as the operator does not take a new snapshot', async () => {
+    const first = await publicAnswers(START + 60 * MINUTE);
+    await happen();
+    expect(refusedIn(await metricsText())).toBeGreaterThan(refusedIn(first.text));
+    expect(await publicAnswers(START + 61 * MINUTE)).toEqual(first);
+  });
+
+  it('no series tells durations or routes', async () => {
+    await happen();
+    const { text } = await publicAnswers(START + 120 * MINUTE);
+    const series = text.split('\n').filter((line) => !line.startsWith('#'));
+    expect(series.filter((line) => /duration|route=/.test(line))).toEqual([]);
+    expect(series.filter((line) => line.startsWith('gitveil_comments_total'))).not.toEqual([]);
+  });
+
+  it('of two that are taken at once, the first is shown', async () => {
+    const tally = bindings.TALLY.get(bindings.TALLY.idFromName('tally'));
+    const taken = async (left: number) => {
+      const gauges = [{ name: 'gitveil_host_calls_left', labels: { host: 'h' }, value: left }] as const;
+      const isolate = { requestsInFlight: left } as IsolateFigures;
+      return tally.keep({ takenAt: START + 240 * MINUTE, figures: { counts: {}, gauges, isolate } });
+    };
+    expect((await taken(1)).figures.isolate.requestsInFlight).toBe(1);
+    expect((await taken(2)).figures.isolate.requestsInFlight).toBe(1);
+  });
 });

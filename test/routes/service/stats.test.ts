@@ -3,6 +3,7 @@ import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { D1Ledger } from '../../../src/stats/d1-ledger.ts';
 import worker from '../../../src/worker.ts';
 
@@ -47,6 +48,7 @@ afterEach(() => {
 
 describe('statistics', () => {
   it('are unavailable when the ledger does not answer and never has', async () => {
+    forgetEverything();
     const response = await get('/api/stats', { DB: DEAD_DB });
     expect(response.status).toBe(503);
     expect(response.headers.get('cache-control')).toBe('no-store');

@@ -2,8 +2,9 @@
 import { hasTooManyLines, LINE_LIMIT, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import { type ParsedPath, parsePath } from '../../../edit/path.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
-import { isOid, type Oid } from '../../../git/oid.ts';
-import { parsePushOptions } from '../../../push/command/push-options.ts';
+import { isOid, type Oid } from '../../../git/objects/oid.ts';
+import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
+import { problem, type Refused } from '../../request/refused.ts';
 
 export interface ChangeFields {
   readonly path: string;
@@ -34,17 +35,15 @@ export function changeFields(fields: FormFields): ChangeFields {
   };
 }
 
-export type CheckedFields =
-  | { readonly kind: 'valid'; readonly parts: readonly string[] }
-  | { readonly kind: 'invalid'; readonly problem: string };
-
 /** What can be said without asking anyone. */
-export function checkFields(fields: ChangeFields): CheckedFields {
+export function checkFields(
+  fields: ChangeFields,
+): { readonly kind: 'valid'; readonly parts: readonly string[] } | Refused {
   const path: ParsedPath = parsePath(fields.path);
-  if (path.kind === 'invalid') return path;
+  if (path.kind === 'invalid') return invalid(path.problem);
   if (path.parts.length === 0) return invalid('Write the path of the file.');
   if (Buffer.byteLength(fields.text) > MAX_FILE_BYTES) {
-    return invalid('The text is larger than 1 MB. Shorten it, or change the file with Git.');
+    return TEXT_TOO_LARGE;
   }
   if (hasTooManyLines(fields.text)) {
     return invalid(`The text has more than ${LINE_LIMIT}. Shorten it, or change the file with Git.`);
@@ -52,8 +51,11 @@ export function checkFields(fields: ChangeFields): CheckedFields {
   if (fields.text.includes('\0')) return invalid('The text must not contain NUL characters.');
   if (fields.title === '') return invalid('Write a title that says what you change.');
   const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
-  if (parsed.kind === 'invalid')
-    return invalid(`${parsed.message.replace('one line of at most', 'a text of at most')}.`);
+  // Its rule is for a push, which sends one line.
+  if (parsed.kind === 'invalid' && parsed.option === 'description') {
+    return invalid(`The description must be a text of at most ${MAX_DESCRIPTION_LENGTH} characters.`);
+  }
+  if (parsed.kind === 'invalid') return invalid(`${parsed.message}.`);
   return { kind: 'valid', parts: path.parts };
 }
 
@@ -74,6 +76,9 @@ export function commitMessage({ title, description }: ChangeFields): string {
   return `${title}\n${description === '' ? '' : `\n${description}\n`}`;
 }
 
-function invalid(problem: string): CheckedFields {
-  return { kind: 'invalid', problem };
-}
+export const TEXT_TOO_LARGE = problem(
+  400,
+  'The text is larger than 1 MB. Shorten it, or change the file with Git.',
+);
+
+const invalid = (explanation: string): Refused => problem(400, explanation);

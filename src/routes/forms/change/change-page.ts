@@ -1,18 +1,17 @@
 /** What the forms of a change have in common: their frame, and the answers when the host or a limit says no. */
 import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../../env.ts';
-import { ProtocolError } from '../../../git/protocol-error.ts';
-import { HostError, MovedError } from '../../../host/host-error.ts';
-import type { RepositoryName } from '../../../host/repository-name.ts';
+import { ProtocolError } from '../../../git/wire/protocol-error.ts';
+import { HostError, MovedError } from '../../../host-error.ts';
+import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage } from '../../../pages/forms/change-pages.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
-import { refuseTooMany, sentence } from '../../request/rate-limit.ts';
-import type { Refused } from '../../request/refused.ts';
+import { refuseTooMany } from '../../request/rate-limit.ts';
+import { answerRefused, explained, explanationOf, type Refused } from '../../request/refused.ts';
 import { remotePath } from '../../request/remote-path.ts';
 import { refuseWithoutBot } from '../../request/write-refusal.ts';
-import { answerForm, answerProblem, frameOf } from '../form-answer.ts';
+import { answerForm, frameOf } from '../form-answer.ts';
 import { CHANGE_FORM } from '../paths.ts';
 import type { ChangeFields } from './change-fields.ts';
 
@@ -36,10 +35,10 @@ export async function changeForm(
 export function showAgain(
   c: Context<AppEnv>,
   form: ChangeForm,
-  status: ContentfulStatusCode,
-  problem: string,
+  refusal: Refused,
 ): Response | Promise<Response> {
-  return answerForm(c, changeFormPage({ ...form, problem }), status);
+  const page = changeFormPage({ ...form, problem: explanationOf(refusal) });
+  return answerForm(c, page, refusal.status, refusal.headers);
 }
 
 /** Each reading costs the code host calls, so it counts like a clone. Null: it may begin. */
@@ -47,26 +46,20 @@ export async function refuseReading(c: Context<AppEnv>): Promise<Refused | null>
   return refuseWithoutBot(c) ?? (await refuseTooMany(c, 'discoveries'));
 }
 
-/** In words, why the host did not show what was asked for. Null: something else went wrong. */
-export function hostProblem(
-  c: Context<AppEnv>,
-  error: unknown,
-): { readonly status: 404 | 502 | 503; readonly problem: string } | null {
+const FAULTY_HOST = 'The code host does not answer as expected';
+
+/** Why the host did not show what was asked for. Null: something else went wrong. */
+export function hostFailure(c: Context<AppEnv>, error: unknown): Refused | null {
   if (error instanceof HostError) {
-    const isBusy = error.code === 'busy' || error.code === 'rate-limited';
-    const status = error.code === 'missing' ? 404 : isBusy ? 503 : 502;
-    return { status, problem: error.publicMessage };
+    const { code, publicMessage } = error;
+    if (code === 'missing') return explained(404, 'No such repository', publicMessage);
+    const isBusy = code === 'busy' || code === 'rate-limited';
+    return isBusy ? explained(503, 'Not now', publicMessage) : explained(502, FAULTY_HOST, publicMessage);
   }
   if (!(error instanceof ProtocolError)) return null;
   c.var.logger.warn('the code host sent something malformed', { error });
-  return { status: 502, problem: `${error.publicMessage} Try again later.` };
+  return explained(502, FAULTY_HOST, `${error.publicMessage} Try again later.`);
 }
-
-const FAILURES = {
-  404: 'No such repository',
-  502: 'The code host does not answer as expected',
-  503: 'Not now',
-} as const;
 
 /**
  * Reads; what fails becomes a page. Continues also if the person leaves, until the memory is given back.
@@ -78,9 +71,7 @@ export async function answerReading(
   read: (host: PushHost) => Promise<Response>,
 ): Promise<Response> {
   const refused = await refuseReading(c);
-  if (refused !== null) {
-    return answerProblem(c, refused.status, 'Not now', sentence(refused.error));
-  }
+  if (refused !== null) return answerRefused(c, refused, 'page');
   const host = pushHost(c);
   const reading = answerRead(c, form, () => read(host)).finally(() => host.memory.end());
   c.executionCtx.waitUntil(reading.catch(() => {}));
@@ -98,9 +89,8 @@ async function answerRead(
     if (error instanceof MovedError) {
       return c.redirect(remotePath(c.var.host, error.to) + form + new URL(c.req.url).search, 302);
     }
-    const failed = hostProblem(c, error);
+    const failed = hostFailure(c, error);
     if (failed === null) throw error;
-    const title = FAILURES[failed.status];
-    return answerProblem(c, failed.status, title, failed.problem);
+    return answerRefused(c, failed, 'page');
   }
 }

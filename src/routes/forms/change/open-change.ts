@@ -4,19 +4,20 @@
  * that it has opened; and one that was corrected in between is not taken for it.
  */
 import type { Context } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { systemClock } from '../../../clock.ts';
+import { systemClock } from '../../../isolate/clock.ts';
 import type { AppEnv } from '../../../env.ts';
-import type { FormToken } from '../../../forms/form-token.ts';
-import type { RepositoryName } from '../../../host/repository-name.ts';
+import type { FormToken } from '../../../secret/form-token.ts';
+import type { RepositoryName } from '../../../repository-name.ts';
+import { pullRequestOf } from '../../../objects.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
 import type { ChangeForm } from '../../../pages/forms/change-pages.ts';
 import { changeLink } from '../../../pages/forms/folder-page.ts';
 import { changeDonePage } from '../../../pages/forms/pull-request-pages.ts';
 import { pullRequestPath } from '../../../pages/pull-request-page.ts';
-import { PushInProgress } from '../../../push/pull-request/claims.ts';
-import { Refusal } from '../../../push/reply/refusal.ts';
+import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
+import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
+import { problem, type Refused, sentence } from '../../request/refused.ts';
 import { answerForm, placeOf } from '../form-answer.ts';
 import { secretsOf } from '../form-request.ts';
 import { CHANGE_FORM, WITHDRAW_FORM } from '../paths.ts';
@@ -42,13 +43,14 @@ export async function openChange(
 ): Promise<Response> {
   const names = await namesOf(c, token, fields);
   for (let attempt = 1; ; attempt++) {
-    const { result, lines } = await pushInMemory(c, target, { ...push, names });
-    if (!(result instanceof Refusal)) {
-      const { updated: isUpdate, prUrl, prHash, prKey } = result;
+    const { outcome, notes: lines } = await pushInMemory(c, target, { ...push, names });
+    if (outcome.kind === 'published') {
+      const { updated: isUpdate, prUrl, prHash, prKey } = outcome.facts;
       return done(c, target, fields, { isUpdate, prUrl, prHash, prKey, lines });
     }
-    if (!(result instanceof PushInProgress) || attempt === ATTEMPTS) {
-      return showAgain(c, form, refusalStatus(result), refusalText(result));
+    const refusal = refusalOf(outcome);
+    if (refusal.code !== 'in-progress' || attempt === ATTEMPTS) {
+      return showAgain(c, form, refusedPush(refusal));
     }
     await systemClock.sleep(PAUSE_MS);
     const opened = await openedBefore(c, target, fields, token);
@@ -69,13 +71,12 @@ export async function openedBefore(
   if (fields.prHash !== '') return null;
   const names = await namesOf(c, token, fields);
   const prHash = names.newPrHash();
-  const { DB, PULL_REQUESTS } = c.env;
-  if (!(await mayBeRecorded(DB, prHash, c.var.logger))) return null;
-  const known = await PULL_REQUESTS.get(PULL_REQUESTS.idFromName(prHash)).view();
+  if (!(await mayBeRecorded(c.env.DB, prHash, c.var.logger))) return null;
+  const known = await pullRequestOf(c.env, prHash).view();
   if (known === null) return null;
   if (known.state !== 'open') {
-    const problem = `With this form, you have opened ${known.url}, which is ${known.state} now. If you send the form again, it opens another pull request.`;
-    return showAgain(c, await changeForm(c, target, fields), 409, problem);
+    const explanation = `With this form, you have opened ${known.url}, which is ${known.state} now. If you send the form again, it opens another pull request.`;
+    return showAgain(c, await changeForm(c, target, fields), problem(409, explanation));
   }
   const prKey = c.var.config.prUpdatePolicy === 'key' ? names.newPrKey() : null;
   return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, prKey, lines: [] });
@@ -121,18 +122,20 @@ async function namesOf(c: Context<AppEnv>, token: FormToken, fields: ChangeField
 
 type Names = Required<InMemoryPush['names']>;
 
-export function refusalStatus({ outcome, cause }: Refusal): ContentfulStatusCode {
-  if (outcome === 'suspended') return 503;
-  if (outcome === 'rate-limited') return 429;
-  return cause === undefined ? 400 : 502;
+/** Why a form was not carried out. */
+export function refusalOf(outcome: Outcome): Refusal {
+  return outcome.kind === 'refused'
+    ? outcome.refusal
+    : toRefusal(new Error(`the push is ${outcome.kind}`), 'git');
 }
 
-/** The words are for people who push. */
-export function refusalText(refusal: Refusal): string {
-  const { reason, lines } = refusal;
-  const heading = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`;
+/** The words of a refusal are for people who push. */
+export function refusedPush({ reason, lines, outcome, cause }: Refusal): Refused {
+  const failed = cause === undefined ? 400 : 502;
+  const status = outcome === 'suspended' ? 503 : outcome === 'rate-limited' ? 429 : failed;
+  const heading = sentence(reason);
   const hint = lines.some((line) => /\bpush\b/i.test(line))
     ? ['Where this says “push”, send this form again.']
     : [];
-  return [heading, ...lines, ...hint].join('\n');
+  return problem(status, [heading, ...lines, ...hint].join('\n'));
 }

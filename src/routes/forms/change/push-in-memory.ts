@@ -1,30 +1,27 @@
 /**
- * Pushes a commit that the service has built itself. It goes the way of every push: admission, limits, policy, identity
- * guard, fork, pull request; only the client is missing.
+ * Sends what a form asks for on the way of every push: admission, limits, policy, names, fork, pull request. Only the
+ * client is missing, so what it would be told is gathered.
  */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
-import { ByteReader } from '../../../git/byte-reader.ts';
-import { concatBytes } from '../../../git/bytes.ts';
-import { ZERO_OID } from '../../../git/oid.ts';
-import { BAND_PROGRESS, readBands } from '../../../git/side-band.ts';
-import type { RepositoryName } from '../../../host/repository-name.ts';
+import { ByteReader } from '../../../git/wire/byte-reader.ts';
+import type { PushRequest } from '../../../git/wire/push-request.ts';
+import { ZERO_OID } from '../../../git/objects/oid.ts';
+import type { RepositoryName } from '../../../repository-name.ts';
 import { isolate } from '../../../metrics/isolate.ts';
-import type { PushSettings } from '../../../push/preparation.ts';
-import { Push } from '../../../push/push.ts';
-import { isPreview, pushedRequest } from '../../../push/pushed-request.ts';
-import { type BannerFacts, bannerLines } from '../../../push/reply/banner.ts';
+import type { PushHost } from '../../../push/push-host.ts';
 import { countPush } from '../../../push/reply/outcome.ts';
-import { Refusal } from '../../../push/reply/refusal.ts';
-import { Withdrawal, type Withdrawn } from '../../../push/withdrawal.ts';
-import { parsePushOptions } from '../../../push/command/push-options.ts';
+import type { Refusal } from '../../../push/reply/refusal.ts';
+import { NotedReply } from '../../../push/reply/reply.ts';
+import type { Outcome } from '../../../push/session.ts';
+import type { PushSettings } from '../../../push/settings.ts';
 import type { BuiltChange } from '../../../edit/build-change.ts';
-import { pushSettings } from '../../git/git-push.ts';
+import { pushSession } from '../../git/git-push.ts';
 import { pushHost } from '../../git/push-host.ts';
 
-const CAPABILITIES: ReadonlySet<string> = new Set(['report-status', 'side-band-64k', 'push-options']);
-
 export interface InMemoryPush {
+  /** That `refusePush` has asked. */
+  readonly admission: PushHost['admission'];
   readonly change: BuiltChange;
   /** The branch that it is for. */
   readonly base: string;
@@ -34,95 +31,73 @@ export interface InMemoryPush {
 }
 
 export interface Pushed {
-  readonly result: BannerFacts | Refusal;
-  /** Warnings and the like, without what the service was doing at the time. */
-  readonly lines: readonly string[];
+  readonly outcome: Outcome;
+  /** Warnings and the like. */
+  readonly notes: readonly string[];
 }
 
-/** Continues also if the person leaves, because it is half done on the host. */
-export async function pushInMemory(
+/** Counts an attempt, before anything is read for it. Answers why pushes are refused now, or null. */
+export async function refusePush({ admission }: Pick<PushHost, 'admission'>): Promise<Refusal | null> {
+  const refusal = await admission.enter();
+  if (refusal !== null) countPush(refusal, null);
+  return refusal;
+}
+
+export function pushInMemory(
   c: Context<AppEnv>,
   target: RepositoryName,
-  push: InMemoryPush,
+  { admission, change, base, pushOptions, names }: InMemoryPush,
 ): Promise<Pushed> {
-  const pushing = isolate.during(pushed(c, target, push));
-  c.executionCtx.waitUntil(pushing);
-  return pushing;
+  // It has been asked already.
+  const host = { ...pushHost(c), admission: { ...admission, enter: async () => null } };
+  const refName = `refs/for/${base}`;
+  return send(c, host, target, { refName, newId: change.tip, pushOptions, pack: change.pack, names });
+}
+
+export function withdrawInMemory(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  pushOptions: readonly string[],
+): Promise<Pushed> {
+  const refName = 'refs/heads/main';
+  return send(c, pushHost(c), target, { refName, newId: ZERO_OID, pushOptions, pack: null, names: {} });
+}
+
+interface Sent extends Pick<InMemoryPush, 'pushOptions' | 'names'> {
+  readonly refName: string;
+  readonly newId: string;
+  readonly pack: Uint8Array | null;
+}
+
+/** Continues also if the person leaves, because it may be half done on the host. */
+function send(c: Context<AppEnv>, host: PushHost, target: RepositoryName, sent: Sent): Promise<Pushed> {
+  const sending = isolate.during(pushed(c, host, target, sent));
+  c.executionCtx.waitUntil(sending);
+  return sending;
 }
 
 async function pushed(
   c: Context<AppEnv>,
+  host: PushHost,
   target: RepositoryName,
-  { change, base, pushOptions, names }: InMemoryPush,
+  { refName, newId, pushOptions, pack, names }: Sent,
 ): Promise<Pushed> {
-  const host = pushHost(c);
-  const request = pushedRequest({
+  const reply = new NotedReply();
+  const session = pushSession(c, host, reply, target, names);
+  const request: PushRequest = {
     kind: 'push',
-    commandList: [{ oldId: ZERO_OID, newId: change.tip, refName: `refs/for/${base}` }],
-    capabilities: CAPABILITIES,
+    commandList: [{ oldId: ZERO_OID, newId, refName }],
+    capabilities: new Set(),
     pushOptions,
-  });
-  const refusal = await host.admission.enter(!isPreview(request));
-  if (refusal !== null) return turnedAway(refusal);
-  const settings = { ...pushSettings(c), ...names };
-  const push = new Push(host, settings, target, request, c.var.logger);
-  const reply: Uint8Array[] = [];
-  await push.receive(readerOf(change.pack));
-  await push.conclude(async (bytes) => reply.push(bytes) > 0);
+  };
+  await session.receive(request, readerOf(pack));
+  const { outcome } = await session.conclude();
   // A retry is the same form, which finds the pull request by its name.
-  await push.end(true);
-  const result = push.result ?? new Refusal('internal error', ['Try again later.']);
-  const lines = await progressOf(reply);
-  if (result instanceof Refusal) return { result, lines };
-  const notes = lines.slice(0, -bannerLines(result).length).filter((line) => !line.endsWith(' ...'));
-  return { result, lines: notes };
+  await session.end(true);
+  return { outcome, notes: reply.notes };
 }
 
-export async function withdrawInMemory(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  prHash: string,
-  pushOptions: readonly string[],
-): Promise<Withdrawn | Refusal> {
-  const withdrawing = isolate.during(withdrawn(c, target, prHash, pushOptions));
-  c.executionCtx.waitUntil(withdrawing);
-  return withdrawing;
-}
-
-async function withdrawn(
-  c: Context<AppEnv>,
-  target: RepositoryName,
-  prHash: string,
-  pushOptions: readonly string[],
-): Promise<Withdrawn | Refusal> {
-  const host = pushHost(c);
-  const refusal = await host.admission.enter(false);
-  if (refusal !== null) return turnedAway(refusal).result as Refusal;
-  const parsed = parsePushOptions(pushOptions);
-  if (parsed.kind === 'invalid') return new Refusal(parsed.message, []);
-  const request = { refName: 'refs/heads/main', prHash, options: parsed.options, capabilities: CAPABILITIES };
-  const withdrawal = new Withdrawal(host, pushSettings(c), target, request, c.var.logger);
-  const isAnswered = await withdrawal.conclude(async () => true);
-  await withdrawal.end(isAnswered);
-  return withdrawal.result ?? new Refusal('internal error', ['Try again later.']);
-}
-
-function turnedAway(refusal: Refusal): Pushed {
-  countPush(refusal, null);
-  return { result: refusal, lines: refusal.lines };
-}
-
-function readerOf(bytes: Uint8Array): ByteReader {
-  const chunks = [bytes];
+function readerOf(bytes: Uint8Array | null): ByteReader {
+  const chunks = bytes === null ? [] : [bytes];
   return new ByteReader({ read: async () => chunks.pop() ?? null, cancel: async () => {} });
-}
-
-/** What a Git client would show behind `remote:`. */
-async function progressOf(reply: readonly Uint8Array[]): Promise<string[]> {
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const { band, data } of readBands(readerOf(concatBytes(reply)))) {
-    if (band === BAND_PROGRESS) text += decoder.decode(data, { stream: true });
-  }
-  return text.split('\n').slice(0, -1);
 }

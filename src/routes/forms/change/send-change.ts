@@ -9,14 +9,13 @@ import { fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
 import { findPath, type Folder, type ReadObjects, readBlob } from '../../../edit/tree-reader.ts';
 import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
-import type { Oid } from '../../../git/oid.ts';
-import { HostError, MovedError } from '../../../host/host-error.ts';
-import type { RepositoryName } from '../../../host/repository-name.ts';
+import type { Oid } from '../../../git/objects/oid.ts';
+import { HostError, MovedError } from '../../../host-error.ts';
+import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
 import type { PushHost } from '../../../push/push-host.ts';
-import { Refusal } from '../../../push/reply/refusal.ts';
 import { pushHost } from '../../git/push-host.ts';
-import { sentence } from '../../request/rate-limit.ts';
+import { problem } from '../../request/refused.ts';
 import { answerForm, placeOf } from '../form-answer.ts';
 import { receiveForm, type SentForm } from '../form-request.ts';
 import { CHANGE_FORM } from '../paths.ts';
@@ -26,15 +25,20 @@ import {
   checkFields,
   commitMessage,
   pushOptionsOf,
+  TEXT_TOO_LARGE,
 } from './change-fields.ts';
-import { changeForm, hostProblem, refuseReading, showAgain } from './change-page.ts';
-import { openChange, openedBefore, refusalStatus, refusalText } from './open-change.ts';
-import { pushInMemory } from './push-in-memory.ts';
+import { changeForm, hostFailure, refuseReading, showAgain } from './change-page.ts';
+import { openChange, openedBefore, refusalOf, refusedPush } from './open-change.ts';
+import { pushInMemory, refusePush } from './push-in-memory.ts';
 import { problemOf } from './show-change.ts';
 import { openSource, type Source } from './source.ts';
 
 /** A file of the largest size, and what escaping makes of it: a line feed is sent as six characters. */
 const MAX_FORM_BYTES = 7 * 1024 * 1024;
+
+const MOVED = problem(409, 'The repository has another name now. Open its page under the new name.');
+const UNFIT = problem(409, 'This file cannot be changed here. Change it with Git.');
+const UNCHANGED = problem(400, 'You have not changed the text yet.');
 
 export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
@@ -51,15 +55,17 @@ async function answerChange(
 ): Promise<Response> {
   const fields = changeFields(sent.fields);
   const form = await changeForm(c, target, fields, sent.token?.text);
-  if (sent.token === null) return showAgain(c, form, 403, sent.problem);
+  if (sent.token === null) return showAgain(c, form, problem(403, sent.problem));
   const step = sent.fields.get('step');
   if (step === 'edit') return answerForm(c, changeFormPage(form));
   const checked = checkFields(fields);
-  if (checked.kind === 'invalid') return showAgain(c, form, 400, checked.problem);
+  if (checked.kind === 'refused') return showAgain(c, form, checked);
   const refused = await refuseReading(c);
-  if (refused !== null) return showAgain(c, form, refused.status, sentence(refused.error));
+  if (refused !== null) return showAgain(c, form, refused);
   const opened = step === 'open' ? await openedBefore(c, target, fields, sent.token) : null;
   if (opened !== null) return opened;
+  const refusal = await refusePush(host);
+  if (refusal !== null) return showAgain(c, form, refusedPush(refusal));
   try {
     const change = await prepareChange(c, host, target, { form, fields, parts: checked.parts });
     if (change instanceof Response) return change;
@@ -78,22 +84,17 @@ async function answerChange(
       title: source.text !== null && source.text.title !== fields.title,
       description: source.text !== null && source.text.description !== fields.description,
     });
-    const push = { change: built, base: source.base, pushOptions };
+    const push = { admission: host.admission, change: built, base: source.base, pushOptions };
     return step === 'open'
       ? await openChange(c, target, { form, fields, token: sent.token, push })
       : await previewChange(c, target, form, change, push);
   } catch (error) {
     if (error instanceof MovedError) {
-      return showAgain(
-        c,
-        form,
-        409,
-        'The repository has another name now. Open its page under the new name.',
-      );
+      return showAgain(c, form, MOVED);
     }
-    const failed = hostProblem(c, error);
+    const failed = hostFailure(c, error);
     if (failed === null || !(error instanceof HostError)) throw error;
-    return showAgain(c, form, failed.status, failed.problem);
+    return showAgain(c, form, failed);
   }
 }
 
@@ -121,22 +122,22 @@ async function prepareChange(
   { form, fields, parts }: SentChange,
 ): Promise<PreparedChange | Response> {
   const source = await openSource(c, host, target, fields.prHash === '' ? null : fields.prHash);
-  if (source.kind === 'none') return showAgain(c, form, 409, `${source.title}. ${source.explanation}`);
+  if (source.kind === 'refused') return showAgain(c, form, problem(409, source.error));
   const found = await findPath(source.read, source.root, parts);
   if (found.kind !== 'file' && found.kind !== 'missing') {
-    return showAgain(c, form, 409, problemOf(found, parts));
+    return showAgain(c, form, problem(409, problemOf(found, parts)));
   }
   const blob = found.kind === 'file' ? found.blob : null;
   if (blob !== fields.blob) return showTheirs(c, form, source, blob);
   const original = blob === null ? null : await readBlob(source.read, blob, MAX_FILE_BYTES);
   const isUnfit = blob !== null && (original === null || fileText(original).kind === 'unfit');
-  if (isUnfit) return showAgain(c, form, 409, 'This file cannot be changed here. Change it with Git.');
+  if (isUnfit) return showAgain(c, form, UNFIT);
   const content = newContent(original, fields.text);
   if (content.byteLength > MAX_FILE_BYTES) {
-    return showAgain(c, form, 400, 'The text is larger than 1 MB. Shorten it, or change the file with Git.');
+    return showAgain(c, form, TEXT_TOO_LARGE);
   }
   if (original !== null && Buffer.compare(original, content) === 0) {
-    return showAgain(c, form, 400, 'You have not changed the text yet.');
+    return showAgain(c, form, UNCHANGED);
   }
   const hasMoved = fields.seen !== null && fields.seen !== source.tip;
   return { source, folders: found.folders, original, content, hasMoved };
@@ -152,12 +153,12 @@ async function showTheirs(
   const before = form.blob === '' ? '' : await textOf(source.read, form.blob);
   const now = blob === null ? '' : await textOf(source.read, blob);
   const again = { ...form, blob: blob ?? '', seen: source.tip };
-  const problem =
+  const words =
     blob === null
       ? 'Others have removed this file since you began. If you send it again, it is added as a new file.'
       : 'Others have changed this file since you began. Their changes are shown below: put them into your text. If you send your text as it is, it replaces theirs.';
   const theirs = before === null || now === null ? {} : { theirs: difference(before, now) };
-  return answerForm(c, changeFormPage({ ...again, ...theirs, problem }), 409);
+  return answerForm(c, changeFormPage({ ...again, ...theirs, problem: words }), 409);
 }
 
 /** Null if it cannot be shown: the host may have removed what no branch has any more. */
@@ -180,15 +181,15 @@ async function previewChange(
   push: Omit<Parameters<typeof pushInMemory>[2], 'names'>,
 ): Promise<Response> {
   const pushOptions = [...push.pushOptions, 'preview'];
-  const { result } = await pushInMemory(c, target, { ...push, pushOptions, names: {} });
-  if (!(result instanceof Refusal) || result.outcome !== 'preview') {
-    const refusal = result instanceof Refusal ? result : new Refusal('internal error', []);
-    return showAgain(c, form, refusalStatus(refusal), refusalText(refusal));
+  const { outcome } = await pushInMemory(c, target, { ...push, pushOptions, names: {} });
+  const refusal = refusalOf(outcome);
+  if (refusal.outcome !== 'preview') {
+    return showAgain(c, form, refusedPush(refusal));
   }
   const before = original === null ? '' : (decodeUtf8(original) ?? '');
   const preview = {
     difference: difference(before, decodeUtf8(content) ?? ''),
-    lines: result.lines,
+    lines: refusal.lines,
     hasMoved,
   };
   return answerForm(c, changePreviewPage(form, preview));

@@ -5,12 +5,13 @@ import { parsePath } from '../../../edit/path.ts';
 import { findPath, type Folder, type FoundPath, readBlob } from '../../../edit/tree-reader.ts';
 import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
-import { kindOf } from '../../../git/tree.ts';
-import type { RepositoryName } from '../../../host/repository-name.ts';
+import { kindOf } from '../../../git/objects/tree.ts';
+import type { RepositoryName } from '../../../repository-name.ts';
 import { changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
-import { PR_HASH_PATTERN } from '../../../push/command/push-options.ts';
-import { answerForm, answerProblem, placeOf } from '../form-answer.ts';
+import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
+import { answerRefused, explained } from '../../request/refused.ts';
+import { answerForm, placeOf } from '../form-answer.ts';
 import { CHANGE_FORM } from '../paths.ts';
 import { answerReading, changeForm } from './change-page.ts';
 import { openSource, type Source } from './source.ts';
@@ -20,13 +21,14 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
   const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
   const isHash = prHash === '' || PR_HASH_PATTERN.test(prHash);
   if (!isHash) {
-    return answerProblem(c, 400, 'No such pull request', 'A hash has 8 to 40 hexadecimal characters.');
+    const explanation = 'A hash has 8 to 40 hexadecimal characters.';
+    return answerRefused(c, explained(400, 'No such pull request', explanation), 'page');
   }
   const parsed = parsePath(path);
   if (parsed.kind === 'invalid') return folderAnswer(c, target, { path, prHash, problem: parsed.problem });
   return answerReading(c, CHANGE_FORM, async (host) => {
     const source = await openSource(c, host, target, prHash === '' ? null : prHash);
-    if (source.kind === 'none') return answerProblem(c, 404, source.title, source.explanation);
+    if (source.kind === 'refused') return answerRefused(c, source, 'page');
     const found = await findPath(source.read, source.root, parsed.parts);
     const wantsNew = c.req.query('new') === '1' && parsed.parts.length > 0;
     if (found.kind === 'file') return showFile(c, target, source, { path, prHash, blob: found.blob });

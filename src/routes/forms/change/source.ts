@@ -3,13 +3,14 @@ import type { Context } from 'hono';
 import { heldReads } from '../../../edit/held-reads.ts';
 import { readCommit, type ReadObjects } from '../../../edit/tree-reader.ts';
 import type { AppEnv } from '../../../env.ts';
-import { pullRequestText } from '../../../git/commit-message.ts';
-import type { Oid } from '../../../git/oid.ts';
-import { HostError } from '../../../host/host-error.ts';
-import { fullName, type RepositoryName } from '../../../host/repository-name.ts';
+import { pullRequestText } from '../../../git/objects/commit-message.ts';
+import type { Oid } from '../../../git/objects/oid.ts';
+import { HostError } from '../../../host-error.ts';
+import { fullName, type RepositoryName } from '../../../repository-name.ts';
 import type { PushHost } from '../../../push/push-host.ts';
-import { workBranch } from '../../../push/command/push-options.ts';
-import { defaultBranchOf } from '../../../push/upstream/upstream-refs.ts';
+import { workBranch } from '../../../pr-hash.ts';
+import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
+import { explained, type Refused } from '../../request/refused.ts';
 
 const HEADS = 'refs/heads/';
 
@@ -27,19 +28,13 @@ export interface Source {
   readonly text: { readonly title: string; readonly description: string } | null;
 }
 
-export interface NoSource {
-  readonly kind: 'none';
-  readonly title: string;
-  readonly explanation: string;
-}
-
 /** @param prHash null: a new pull request. @throws HostError */
 export function openSource(
   c: Context<AppEnv>,
   host: PushHost,
   target: RepositoryName,
   prHash: string | null,
-): Promise<Source | NoSource> {
+): Promise<Source | Refused> {
   const { anonEmail } = c.var.config;
   return prHash === null
     ? defaultSource(host, target)
@@ -47,11 +42,15 @@ export function openSource(
 }
 
 /** Two calls of the host. */
-async function defaultSource(host: PushHost, target: RepositoryName): Promise<Source | NoSource> {
+async function defaultSource(host: PushHost, target: RepositoryName): Promise<Source | Refused> {
   const { transport } = host;
   const branch = defaultBranchOf(await transport.listRefs(target, ['HEAD'], 'upstream'));
   if (branch === null) {
-    return none('This repository is empty', `${fullName(target)} has no commit yet that could be changed.`);
+    return explained(
+      404,
+      'This repository is empty',
+      `${fullName(target)} has no commit yet that could be changed.`,
+    );
   }
   const read = readerOf(host, target);
   const { tree } = await readCommit(read, branch.oid);
@@ -70,7 +69,7 @@ interface PullRequestName {
 async function pullRequestSource(
   host: PushHost,
   { target, prHash, anonEmail }: PullRequestName,
-): Promise<Source | NoSource> {
+): Promise<Source | Refused> {
   const { transport, repositories } = host;
   const branch = workBranch(prHash);
   const head = { fork: { owner: await host.botLogin(), name: target.name }, branch };
@@ -81,7 +80,8 @@ async function pullRequestSource(
   // The bot may see more than the public.
   if (policy === null) throw new HostError('missing', 'The repository does not exist, or is not public.');
   if (pullRequest === null || !pullRequest.isOpen || pullRequest.fork === null) {
-    return none(
+    return explained(
+      404,
       'This pull request is not open',
       'There is no open pull request with this hash in this repository. Begin a new change.',
     );
@@ -91,7 +91,7 @@ async function pullRequestSource(
   const { refs } = await transport.listRefs(fork, [HEADS + branch], 'upstream');
   const tip = refs.find(({ name }) => name === HEADS + branch)?.oid;
   if (tip === undefined)
-    return none('The branch is gone', 'The host no longer has the branch of this pull request.');
+    return explained(404, 'The branch is gone', 'The host no longer has the branch of this pull request.');
   const read = readerOf(host, fork);
   const commit = await readCommit(read, tip);
   const [parent, ...others] = commit.parents;
@@ -100,12 +100,13 @@ async function pullRequestSource(
     others.length === 0 &&
     !(await isUnmerged(host, read, parent, { target, base: pullRequest.base, anonEmail }));
   if (!isSingle) {
-    return none(
+    return explained(
+      404,
       'This pull request has several commits',
       'A form makes one commit of one change, and would lose the others. Update this pull request with Git.',
     );
   }
-  const { title, body } = pullRequestText({ ...commit, committedAt: 0, encoding: null });
+  const { title, body } = pullRequestText({ ...commit, encoding: null });
   const text = { title, description: body };
   return { kind: 'source', read, tip, root: commit.tree, parent, base: pullRequest.base, text };
 }
@@ -129,8 +130,4 @@ async function isUnmerged(
 
 function readerOf({ transport, memory }: PushHost, repository: RepositoryName): ReadObjects {
   return heldReads((request, maxBytes) => transport.readObjects(repository, request, maxBytes), memory);
-}
-
-function none(title: string, explanation: string): NoSource {
-  return { kind: 'none', title, explanation };
 }

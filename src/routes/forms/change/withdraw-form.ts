@@ -1,15 +1,15 @@
 /** Withdraws a pull request with a form; a push can do the same. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../../env.ts';
-import type { RepositoryName } from '../../../host/repository-name.ts';
+import type { RepositoryName } from '../../../repository-name.ts';
 import { withdrawnPage, withdrawPage } from '../../../pages/forms/pull-request-pages.ts';
-import { Refusal } from '../../../push/reply/refusal.ts';
-import { PR_HASH_PATTERN } from '../../../push/command/push-options.ts';
-import { memoryFor } from '../../request/memory.ts';
+import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
+import { memoryFor } from '../../request/held-memory.ts';
+import { explanationOf } from '../../request/refused.ts';
 import { answerForm, frameOf, placeOf } from '../form-answer.ts';
 import { receiveForm, type SentForm } from '../form-request.ts';
 import { WITHDRAW_FORM } from '../paths.ts';
-import { refusalStatus, refusalText } from './open-change.ts';
+import { refusalOf, refusedPush } from './open-change.ts';
 import { withdrawInMemory } from './push-in-memory.ts';
 
 const MAX_FORM_BYTES = 4 * 1024;
@@ -39,12 +39,10 @@ async function answerWithdrawal(
     return answerForm(c, withdrawPage({ ...form, problem }), 400);
   }
   const options = [`pr-hash=${prHash}`, ...(prKey === '' ? [] : [`pr-key=${prKey}`])];
-  const result = await withdrawInMemory(c, target, prHash, options);
-  if (result instanceof Refusal) {
-    const problem = refusalText(result);
-    return answerForm(c, withdrawPage({ ...form, problem }), refusalStatus(result));
-  }
-  return answerForm(c, withdrawnPage(form, result));
+  const { outcome } = await withdrawInMemory(c, target, options);
+  if (outcome.kind === 'withdrawn') return answerForm(c, withdrawnPage(form, outcome.withdrawn));
+  const refusal = refusedPush(refusalOf(outcome));
+  return answerForm(c, withdrawPage({ ...form, problem: explanationOf(refusal) }), refusal.status);
 }
 
 async function formOf(

@@ -1,0 +1,57 @@
+/** Fetches that are made to take as much memory as possible. All but the last are refused. */
+import { gzipSync } from 'node:zlib';
+
+const MiB = 1024 * 1024;
+/** Just below the limit of a fetch's body. */
+const INFLATED_BYTES = 50 * MiB - 1024;
+/** Just below what a fetch may have of wants. */
+const WANTS_BYTES = 16 * MiB - 1024;
+const PIECE_BYTES = MiB;
+
+export interface HostileFetch {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | ReadableStream<Uint8Array>;
+  readonly status: number;
+}
+
+const HEAD = '0012command=fetch\n0001';
+const GZIP = { 'Git-Protocol': 'version=2', 'Content-Encoding': 'gzip' };
+
+export const HOSTILE_FETCHES = {
+  /** 102 KB. */
+  depths: (): HostileFetch => ({
+    headers: GZIP,
+    body: compressed('000ddeepen 1\n', INFLATED_BYTES),
+    status: 413,
+  }),
+  unknownLines: (): HostileFetch => ({
+    headers: GZIP,
+    body: compressed('0005x', INFLATED_BYTES),
+    status: 413,
+  }),
+  /** Of version 0. Its length is not announced. */
+  flushes: (): HostileFetch => ({ headers: {}, body: streamOf('0000', 52 * MiB), status: 413 }),
+  /** The host refuses it, as it has no such commit. */
+  wants: (): HostileFetch => ({
+    headers: GZIP,
+    body: compressed(`0032want ${'1'.repeat(40)}\n`, WANTS_BYTES),
+    status: 200,
+  }),
+} as const;
+
+function compressed(line: string, bytes: number): Uint8Array {
+  const lines = Buffer.alloc(Math.floor(bytes / line.length) * line.length, line);
+  return gzipSync(Buffer.concat([Buffer.from(HEAD), lines, Buffer.from('0009done\n0000')]));
+}
+
+function streamOf(line: string, bytes: number): ReadableStream<Uint8Array> {
+  const piece = Buffer.alloc(PIECE_BYTES, line);
+  let left = bytes;
+  return new ReadableStream({
+    pull(controller) {
+      if (left <= 0) return controller.close();
+      controller.enqueue(new Uint8Array(piece));
+      left -= PIECE_BYTES;
+    },
+  });
+}

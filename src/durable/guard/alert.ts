@@ -1,0 +1,214 @@
+/**
+ * The operator's alerts in the form of the notification service (contract, section 6): what has happened, and buttons.
+ * They never contain the password; each button has its own token.
+ */
+import type { TokenProblem } from '../../host/account/account-rules.ts';
+import type { Notification, NotificationAction } from '../../notify/ntfy.ts';
+import { type Action, pardonOf } from './action-token.ts';
+import type { BurstFigures } from './burst-detector.ts';
+import { MOST_PULL_REQUESTS } from '../../limits/places.ts';
+
+export type Alert =
+  /** `most`: pushes of the most active client. */
+  | ({ readonly kind: 'burst'; readonly most: number } & BurstFigures)
+  /** `client` is a pseudonym: an address is not kept. `most`: the limit; without it, that of one address. */
+  | {
+      readonly kind: 'rate-limit';
+      readonly client: string;
+      readonly attempts: number;
+      readonly most?: number;
+    }
+  | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
+  | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
+  | ({ readonly kind: 'appeal' } & Appeal);
+
+/** Where the bot has the account that an alert is about. */
+export interface AccountPlace {
+  /** Of the code host. */
+  readonly hostName: string;
+  /** The variable that holds its token. */
+  readonly variable: string;
+}
+
+/** Reports have had consequences for a pseudonym. */
+export interface ModerationNews {
+  readonly hash: string;
+  readonly state: 'flagged' | 'blocked';
+  readonly reports: number;
+  /** Those that are not deleted yet. */
+  readonly comments: number;
+  /** `owner/repo` of its comments, on another host than the first `<host>/owner/repo`; null if it has none. */
+  readonly repository: string | null;
+}
+
+/** What the author of a pseudonym says about it. */
+export interface Appeal {
+  readonly hash: string;
+  readonly state: 'flagged' | 'blocked';
+  readonly reports: number;
+  /** Their own words. */
+  readonly text: string;
+}
+
+export interface AlertFacts {
+  readonly topic: string;
+  readonly serviceUrl: string;
+  /** When it was raised; milliseconds since 1970. */
+  readonly at: number;
+  /** The address of the rate-limited client, while it is known and may be shown. */
+  readonly address: string | null;
+  /** One for each of its actions. */
+  readonly tokens: ReadonlyMap<Action, string>;
+}
+
+const URGENT = 5;
+const HIGH = 4;
+const USUAL = 3;
+
+/** Replaces an address that must not be shown. @param hash the keyed hash of the address. */
+export function pseudonymOf(hash: string): string {
+  return `client-${hash.slice(0, 8)}`;
+}
+
+export function alertNotification(alert: Alert, facts: AlertFacts): Notification {
+  const { title, text, priority } = wordsOf(alert, facts.address);
+  const actions = actionsOf(alert);
+  return {
+    topic: facts.topic,
+    title,
+    // A message may be read, or even arrive, much later.
+    message: `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
+    priority,
+    tags: ['warning'],
+    ...(actions.length > 0 && { actions: actions.map((action) => button(action, facts)) }),
+    ...('hash' in alert && { click: `${facts.serviceUrl}/v1/moderation/report?hash=${alert.hash}` }),
+  };
+}
+
+/** What its buttons do. */
+export function actionsOf(alert: Alert): readonly Action[] {
+  // A bad token is replaced at the host. No button can do that.
+  if (alert.kind === 'token') return [];
+  return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
+}
+
+/** Completes "The token of the bot account". */
+const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>, string>> = {
+  rejected: 'is refused by the code host: it has expired, was revoked, or is wrong',
+  'expires-soon': 'expires within a week',
+  'fine-grained': 'is a fine-grained one, which cannot open pull requests for others: use a classic one',
+  'no-public_repo': 'lacks the scope public_repo, without which nothing can be posted',
+  'no-workflow': 'lacks the scope workflow, without which forks cannot follow upstream',
+  'no-notifications': 'lacks the scope notifications, without which nobody hears of comments and merges',
+  'no-write:repository':
+    'lacks the scope write:repository, without which there are no forks and pull requests',
+  'no-write:issue': 'lacks the scope write:issue, without which there are no comments and issues',
+  'no-read:user': 'lacks the scope read:user, without which the bot does not know its own name',
+  'no-read:notification':
+    'lacks the scope read:notification, without which nobody hears of comments and merges',
+  'public-only':
+    'is limited to public repositories (public-only), so that nobody hears of comments and merges: make one without that limit',
+};
+
+interface Words {
+  readonly title: string;
+  readonly text: string;
+  readonly priority: number;
+}
+
+function wordsOf(alert: Alert, address: string | null): Words {
+  switch (alert.kind) {
+    case 'burst':
+      return {
+        title: 'Suspicious burst of pushes',
+        text:
+          `Suspicious burst: ${alert.pushes} pushes from ${alert.addresses} distinct IPs in the last 60 s. ` +
+          `The most active client sent ${alert.most} of them.`,
+        priority: URGENT,
+      };
+    case 'rate-limit':
+      return {
+        title: 'Rate limit exceeded',
+        text:
+          `Rate limit exceeded: IP ${address ?? alert.client} is over the limit of ` +
+          `${alert.most ?? MOST_PULL_REQUESTS} PRs per hour (attempt ${alert.attempts}).`,
+        priority: HIGH,
+      };
+    case 'token':
+      return tokenWords(alert);
+    case 'moderation':
+      return moderationWords(alert);
+    case 'appeal':
+      return {
+        title: `Appeal of anon-${alert.hash}`,
+        // On one line, so that nothing in it looks like a line of the service's.
+        text: `anon-${alert.hash} (${alert.state}, ${alert.reports} reports) writes: “${alert.text.replaceAll(/\s+/g, ' ')}”`,
+        priority: USUAL,
+      };
+  }
+}
+
+function tokenWords({ account, problems }: Extract<Alert, { kind: 'token' }>): Words {
+  if (problems.includes('suspended')) {
+    const text =
+      `${account.hostName} has suspended the bot account: nothing can be pushed or posted there. ` +
+      'Sign in to the host as the bot, and ask its support for the reason.';
+    return { title: 'The bot account is suspended', text, priority: URGENT };
+  }
+  const words = problems
+    .filter((problem) => problem !== 'suspended')
+    .map((problem) => TOKEN_PROBLEMS[problem]);
+  const text =
+    `The token of the bot account at ${account.hostName} ${words.join('; it ')}. ` +
+    `Set another ${account.variable}.`;
+  return { title: 'Something is wrong with the token', text, priority: HIGH };
+}
+
+function moderationWords({
+  hash,
+  state,
+  reports,
+  comments,
+  repository,
+  isLast,
+}: ModerationNews & { isLast: boolean }): Words {
+  const what =
+    state === 'flagged'
+      ? 'its karma is 0, and it has to pause for 6 hours'
+      : 'its comments are being deleted';
+  const where = repository === null ? 'It has no comments.' : `Comments left: ${comments}, on ${repository}.`;
+  const more = isLast ? ' More of these alerts wait until the hour is over; appeals do not.' : '';
+  return {
+    title: `anon-${hash} is ${state}`,
+    text: `anon-${hash} is ${state} after ${reports} reports: ${what}. ${where}${more}`,
+    priority: USUAL,
+  };
+}
+
+function button(action: Action, { serviceUrl, tokens }: AlertFacts): NotificationAction {
+  const { label, path, payload } = callOf(action);
+  const token = tokens.get(action);
+  return {
+    action: 'http',
+    label,
+    url: `${serviceUrl}${path}`,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ token, ...payload }),
+  };
+}
+
+function callOf(action: Action): { label: string; path: string; payload: object } {
+  switch (action) {
+    case 'activate-panic':
+      return { label: 'Activate panic', path: '/admin/panic', payload: { active: true } };
+    case 'rollback':
+      return { label: 'Close burst PRs', path: '/admin/rollback', payload: {} };
+    case 'deactivate-panic':
+      return { label: 'Deactivate panic', path: '/admin/panic', payload: { active: false } };
+    default: {
+      const hash = action.slice(pardonOf('').length);
+      return { label: `Pardon anon-${hash}`, path: '/admin/pardon', payload: { hash } };
+    }
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * The bot account at one code host, for all isolates: how long the host wants to be left alone, what it still lets
+ * the account do, who has used how much of that, and which forms have posted what. One object for each account.
+ *
+ * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A write asks it
+ * last, when nothing else refuses it. While it cannot be asked, each isolate creates a little alone: see
+ * src/routes/request/account-share.ts.
+ *
+ * Cost: a write that creates something stores one value, which its answer does not wait for; a form stores two, which
+ * its answer waits for. Everything else is in memory. After a restart, the clients' shares follow from what they have
+ * created; the host's calls are unknown until the next answer tells of them.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { hostWithKey } from '../../config/hosts.ts';
+import { configOf, openHttp } from '../../configured.ts';
+import type { Env } from '../../env.ts';
+import {
+  type AccountUse,
+  callsLeft,
+  callsWaitMs,
+  type CallsLeft,
+  creationsLeft,
+  creationWaitMs,
+  type KnownCalls,
+  latestCalls,
+} from '../../host/account/account-budget.ts';
+import { ClientAttempts } from '../../limits/client-attempts.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
+import type { HostProblem } from '../../host/host-check.ts';
+import { checkHost } from '../../host/open.ts';
+import { loggerOf } from '../../log.ts';
+import { openHostAccess } from '../host-access.ts';
+import { Creations } from './creations.ts';
+import { Pause } from './pause.ts';
+import { type FormResult, type FormStanding, SentForms } from './sent-forms.ts';
+import { Usability } from './usability.ts';
+
+const HOUR_MS = 60 * 60_000;
+/** A client's writes are counted, and who has had less comes first; their number alone refuses none. */
+const SHARE = [{ most: Infinity, withinMs: HOUR_MS }];
+
+export interface AccountAdmittance {
+  /** How long the host is to be left alone; 0: it is not. */
+  readonly pauseMs: number;
+  /** How long this client must wait before it writes; 0: not at all. */
+  readonly waitMs: number;
+  /** What `giveBack` takes if nothing is created; null: nothing was taken. */
+  readonly taken: string | null;
+}
+
+/** What the account may still do. */
+export interface AccountFigures {
+  /** Null: the host has said nothing of calls lately. */
+  readonly calls: { readonly limit: number; readonly left: number } | null;
+  /** By limit. */
+  readonly creationsLeft: readonly number[];
+  /** What is wrong with the code host; null: nothing, as far as it is known. */
+  readonly hostProblem: HostProblem | null;
+}
+
+export class HostAccount extends DurableObject<Env> {
+  readonly #pause: Pause;
+  readonly #creations: Creations;
+  readonly #sentForms: SentForms;
+  readonly #usability: Usability;
+  readonly #shares = new ClientAttempts();
+  #calls: KnownCalls | null = null;
+  /** Writes since the host said how many calls are left. */
+  #begun = new Set<string>();
+  #hasAlarm = false;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#pause = new Pause(ctx.storage.kv);
+    this.#creations = new Creations(ctx.storage);
+    this.#sentForms = new SentForms(ctx.storage.sql);
+    this.#usability = new Usability(ctx.storage.kv);
+    for (const { client, at } of this.#creations.all(Date.now())) this.#shares.hit(client, SHARE, at);
+    // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
+    void ctx.blockConcurrencyWhile(async () => {
+      this.#hasAlarm = (await ctx.storage.getAlarm()) !== null;
+    });
+  }
+
+  /**
+   * Whether a client may write now. If so, that counts as a write of its share.
+   * @param client as a keyed hash. @param creates takes one of the things that the account may create.
+   * @param limits of what it may create.
+   */
+  admit(client: string, creates: boolean, limits: readonly Limit[]): AccountAdmittance {
+    const now = Date.now();
+    const pauseMs = this.#pause.left(now);
+    const had = this.#shares.count(client, HOUR_MS, now);
+    const use = this.#use(limits, now);
+    const waitMs = Math.max(callsWaitMs(use, had, now), creates ? creationWaitMs(use, had, now) : 0);
+    if (waitMs > 0) return { pauseMs, waitMs, taken: null };
+    this.#shares.hit(client, SHARE, now);
+    const taken = creates ? this.#take(client, now) : null;
+    if (this.#calls !== null) this.#begun.add(taken ?? crypto.randomUUID());
+    return { pauseMs, waitMs, taken };
+  }
+
+  /** Nothing was created. */
+  giveBack(taken: string): void {
+    this.#begun.delete(taken);
+    this.#creations.giveBack(taken);
+  }
+
+  /** Whether a form may post now. If so, `endForm` must follow. @param form a keyed hash of the form. */
+  beginForm(form: string): FormStanding {
+    this.#wakeWithinAnHour();
+    return this.#sentForms.begin(form, Date.now());
+  }
+
+  endForm(form: string, result: FormResult): void {
+    this.#sentForms.end(form, result);
+  }
+
+  /** How long the host is to be left alone, in milliseconds; 0: it is not. */
+  hostPause(): number {
+    return this.#pause.left(Date.now());
+  }
+
+  /** The host asks to be left alone. */
+  pauseHost(pauseMs: number): void {
+    this.#pause.begin(pauseMs, Date.now());
+  }
+
+  /** What the host has just said. */
+  callsSaid(said: CallsLeft): void {
+    const latest = latestCalls(this.#calls, { ...said, at: Date.now() });
+    if (latest !== this.#calls) this.#begun.clear();
+    this.#calls = latest;
+  }
+
+  figures(limits: readonly Limit[]): AccountFigures {
+    const now = Date.now();
+    const use = this.#use(limits, now);
+    const left = callsLeft(use, now);
+    const calls = this.#calls === null || left === null ? null : { limit: this.#calls.limit, left };
+    const hostProblem = this.#usability.problem?.kind ?? null;
+    return { calls, creationsLeft: creationsLeft(use, now), hostProblem };
+  }
+
+  /**
+   * Sees whether the account's code host can be used, at most once in some minutes. What is wrong is logged, and
+   * `figures` tells it. Never rejects.
+   */
+  async check(hostKey: string): Promise<void> {
+    const now = Date.now();
+    const result = configOf(this.env);
+    const host = result.kind === 'valid' ? hostWithKey(result.config, hostKey) : undefined;
+    if (result.kind === 'invalid' || host === undefined) return;
+    // Do not check a host that wants to be left alone.
+    if (this.#pause.left(now) > 0 || !this.#usability.isDue(host.kind, now)) return;
+    const { config } = result;
+    const access = openHostAccess(this.env, config, host, openHttp(config));
+    const isNews = await this.#usability.ask(host.kind, () => checkHost(access), now);
+    const { problem } = this.#usability;
+    if (!isNews) return;
+    const logger = loggerOf(config);
+    if (problem === null) logger.info('a code host can be used again', { host: hostKey });
+    else {
+      const { kind: outcome, sentence: hostSays } = problem;
+      const { host: hostName } = new URL(host.apiUrl);
+      logger.warn('a code host cannot be used', { host: hostKey, hostName, outcome, hostSays });
+    }
+  }
+
+  /** Forgets what was created more than an hour ago, and for whom; and forms that are not valid any more. */
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    const hasCreations = this.#creations.forgetOld(now);
+    const hasForms = this.#sentForms.forgetOld(now);
+    this.#hasAlarm = hasCreations || hasForms;
+    // Hourly, so that it does not run once for each of them.
+    if (this.#hasAlarm) await this.ctx.storage.setAlarm(now + HOUR_MS);
+  }
+
+  #use(limits: readonly Limit[], now: number): AccountUse {
+    const createdAt = this.#creations.all(now).map(({ at }) => at);
+    return { createdAt, limits, calls: this.#calls, begun: this.#begun.size };
+  }
+
+  #take(client: string, now: number): string {
+    const id = this.#creations.add(client, now);
+    this.#wakeWithinAnHour();
+    return id;
+  }
+
+  #wakeWithinAnHour(): void {
+    if (this.#hasAlarm) return;
+    this.#hasAlarm = true;
+    void this.ctx.storage.setAlarm(Date.now() + HOUR_MS, { allowUnconfirmed: true });
+  }
+}

@@ -1,0 +1,279 @@
+/**
+ * One pseudonym on a thread, by its identity hash (contract, 2.2 to 2.5 and 3.1): its karma, the reports about it, and
+ * its comments.
+ *
+ * It posts the comments itself, one at a time, so that karma is exact. It accepts reports at the same time. Their
+ * consequences (footers to edit, comments to delete) are stored immediately, and the alarm retries them until the host
+ * has carried them out.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { systemClock } from '../../isolate/clock.ts';
+import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
+import type { Config } from '../../config.ts';
+import { configOf, openHttp } from '../../configured.ts';
+import type { Env } from '../../env.ts';
+import type { ThreadHost } from '../../host/code-host.ts';
+import { openThreads } from '../../host/open.ts';
+import { shownKarma } from '../../markdown/footer.ts';
+import { REPORT_LIFE_MS, type Standing, UNREPORTED, standingOf } from './moderation.ts';
+import type { HttpClient } from '../../outgoing/http-client.ts';
+import { openLedger } from '../../stats/open-ledger.ts';
+import { listPseudonym, unlistPseudonym } from '../../stats/listed-pseudonyms.ts';
+import { openHostAccess } from '../host-access.ts';
+import { doChores } from './chores.ts';
+import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './moderate.ts';
+import { feedNamed, guardOf } from '../../objects.ts';
+import { feedName } from '../notification-feed/notification-feed.ts';
+import { OneAtATime } from './one-at-a-time.ts';
+import { type CommentOutcome, type CommentRequest, postComment } from './post-comment.ts';
+import type { Thread } from './sql-comments.ts';
+import { type Records, hasRecords, isNobody, openRecords } from './records.ts';
+
+export type { Pardon, ReportOutcome } from './moderate.ts';
+export type { CommentOutcome, CommentRequest } from './post-comment.ts';
+
+/** Limits for waiting comments: how many, and how long. */
+const MAX_QUEUE = 100;
+const LONGEST_WAIT_MS = 30_000;
+/** How long to wait until the configuration may be valid again. The platform retries a failing alarm only six times. */
+const MISCONFIGURED_PAUSE_MS = 15 * 60_000;
+/** How long to leave a list alone that does not answer. */
+const LISTING_PAUSE_MS = 60_000;
+
+/** Under which the key of the code host is stored. */
+const HOST_KEY = 'host';
+
+/** The address of a comment says whether it is on an issue or on a pull request. */
+const PULL_REQUEST_COMMENT_PATTERN = /\/pulls?\/\d+#/;
+
+export type AppealOutcome =
+  | { readonly kind: 'taken'; readonly standing: Standing }
+  /** There is nothing to appeal against. */
+  | { readonly kind: 'registered' }
+  | { readonly kind: 'too-often'; readonly leftMs: number }
+  /** The operator cannot be told now. */
+  | { readonly kind: 'busy' };
+
+export class Identity extends DurableObject<Env> {
+  readonly #posts = new OneAtATime();
+  #opened: Records | null = null;
+  /** When the alarm goes off, if that is known here. */
+  #alarmAt: number | null = null;
+  #host: ThreadHost | null = null;
+  #http: HttpClient | null = null;
+  /** The attempt in progress. All other attempts ended without an answer. */
+  #currentAttempt: number | null = null;
+  /** Whether the list of pseudonyms has this one, as far as that is known here. */
+  #isListed = false;
+
+  standing(): Standing {
+    if (!hasRecords(this.ctx.storage.sql)) return UNREPORTED;
+    return standingOf(this.#records().moderation.read(), systemClock.now());
+  }
+
+  /**
+   * @param reporter keyed hash of the reporter's network. @param site keyed hash of the /48 around it. Both are made
+   * for this pseudonym only.
+   */
+  async report(reporter: string, site: string): Promise<ReportOutcome> {
+    const records = this.#records();
+    const isListed = await this.#list(records.hash);
+    const now = systemClock.now();
+    const outcome = takeReport(records, { reporter, site }, now);
+    if (outcome.accepted) await this.#wakeBy(isListed ? this.#nextDueAt() : now + LISTING_PAUSE_MS);
+    return outcome;
+  }
+
+  /** The operator has decided that the reports were wrong. Null: nobody has ever reported this pseudonym. */
+  async pardon(): Promise<Pardon | null> {
+    if (!hasRecords(this.ctx.storage.sql)) return null;
+    const outcome = pardon(this.#records(), systemClock.now());
+    await this.#wakeBy(this.#nextDueAt());
+    return outcome;
+  }
+
+  /** Passes the author's words on to the operator, once a day at most. */
+  async appeal(text: string): Promise<AppealOutcome> {
+    if (!hasRecords(this.ctx.storage.sql)) return { kind: 'registered' };
+    const { hash, moderation, history } = this.#records();
+    const now = systemClock.now();
+    const standing = standingOf(moderation.read(), now);
+    const { reports, state } = standing;
+    if (state === 'registered') return { kind: 'registered' };
+    const allowedAt = history.appealAllowedAt(now);
+    if (allowedAt > now) return { kind: 'too-often', leftMs: allowedAt - now };
+    // Recorded before the operator is told. Otherwise many appeals at once would all get through.
+    history.add('appealed', now);
+    await this.#wakeBy(this.#nextDueAt());
+    const appeal = { hash, state, reports, text };
+    const isTaken = await this.#guard()
+      .appealed(appeal, now)
+      .catch(() => false);
+    if (isTaken) return { kind: 'taken', standing };
+    history.takeBackAppeal();
+    return { kind: 'busy' };
+  }
+
+  /** Posts a comment after those before it have ended. Never rejects because of the host. */
+  async comment(request: CommentRequest): Promise<CommentOutcome> {
+    const askedAt = systemClock.now();
+    if (this.#posts.length >= MAX_QUEUE) return { kind: 'busy' };
+    const outcome = await this.#posts.run(async (): Promise<CommentOutcome> => {
+      if (systemClock.now() - askedAt > LONGEST_WAIT_MS) return { kind: 'busy' };
+      if (request.host !== this.#hostKey) this.ctx.storage.kv.put(HOST_KEY, request.host);
+      const host = this.#openHost();
+      if (host === null) throw new Error('the code host of a comment is not configured');
+      // While the comment is being posted, so that a report of it counts from the first moment on.
+      const listing = this.#list(this.#records().hash);
+      const surroundings = {
+        records: this.#records(),
+        host,
+        clock: systemClock,
+        wakeBy: (at: number | null) => this.#wakeBy(at),
+        attempting: (id: number | null) => {
+          this.#currentAttempt = id;
+        },
+      };
+      const [posted] = await Promise.all([postComment(surroundings, request), listing]);
+      return posted;
+    });
+    if (outcome.kind === 'posted') {
+      const { owner, repo: name, number } = request;
+      await this.#announce({ repository: { owner, name }, number }, outcome.url);
+    }
+    return outcome;
+  }
+
+  /** Does what is due. If it does not finish, the platform runs it again. */
+  override async alarm(): Promise<void> {
+    const now = systemClock.now();
+    this.#alarmAt = null;
+    if (!hasRecords(this.ctx.storage.sql)) return;
+    const isConfigured = configOf(this.env).kind === 'valid';
+    const host = isConfigured ? this.#openHost() : null;
+    if (host === null) {
+      return this.ctx.storage.setAlarm(now + MISCONFIGURED_PAUSE_MS);
+    }
+    const records = this.#records();
+    const { hash, moderation, comments, karma, history } = records;
+    const lost = comments.dueAttempts(now).filter(({ id }) => id !== this.#currentAttempt);
+    const supplies = { records, host, clock: systemClock };
+    const found: { thread: Thread; url: string }[] = [];
+    await doChores(supplies, lost, (attempt, { id, text, url }) => {
+      const chore = comments.settle(attempt, id, now);
+      comments.forget(attempt);
+      // The next comment's karma must be higher than any that is shown.
+      if (chore === null) karma.raise(shownKarma(text, hash) ?? 0, now);
+      if (chore !== 'delete') found.push({ thread: attempt, url });
+    });
+    for (const { thread, url } of found) await this.#announce(thread, url);
+    await karma.deliver(now);
+    const isListed = isNobody(records) || (await this.#list(hash));
+    moderation.prune(now);
+    history.prune(now);
+    await tellNews(records, this.#guard(), this.#hostKey, now);
+    // In one write with the statements before and after.
+    comments.forgetKept();
+    const dueAt = this.#nextDueAt();
+    this.#alarmAt = isListed ? dueAt : Math.min(dueAt ?? Infinity, now + LISTING_PAUSE_MS);
+    if (this.#alarmAt !== null) return this.ctx.storage.setAlarm(this.#alarmAt);
+    await this.ctx.storage.deleteAlarm();
+    if (this.#posts.length === 0 && isNobody(records)) await this.#vanish(hash);
+  }
+
+  /** Whether a look-up finds this pseudonym now. Never rejects: without its list the reports count all the same. */
+  async #list(hash: string): Promise<boolean> {
+    if (this.#isListed) return true;
+    this.#isListed = await listPseudonym(this.env.DB, hash).then(
+      () => true,
+      () => false,
+    );
+    return this.#isListed;
+  }
+
+  /** Deletes everything, unless a call arrives while the list is updated. */
+  async #vanish(hash: string): Promise<void> {
+    this.#isListed = false;
+    const isUnlisted = await unlistPseudonym(this.env.DB, hash).then(
+      () => true,
+      () => false,
+    );
+    const isIdle = this.#posts.length === 0 && isNobody(this.#records());
+    if (isUnlisted && isIdle) {
+      this.#opened = null;
+      await this.ctx.storage.deleteAll();
+    } else {
+      await this.#wakeBy(systemClock.now() + LISTING_PAUSE_MS);
+    }
+  }
+
+  /**
+   * Makes sure that the topic of an anonymous pull request reports a comment on it, because the host does not notify
+   * the bot of its own comments. Never rejects, because the comment is posted already.
+   */
+  async #announce({ repository, number }: Thread, commentUrl: string): Promise<void> {
+    if (!PULL_REQUEST_COMMENT_PATTERN.test(commentUrl)) return;
+    const feed = feedNamed(this.env, feedName(this.#hostKey));
+    await feed.noteComment(repository, number).catch(() => {});
+  }
+
+  /** When something is due next; null if nothing is. */
+  #nextDueAt(): number | null {
+    const { moderation, comments, karma, history } = this.#records();
+    const [oldest] = moderation.read().reports;
+    const dueAts = [
+      comments.nextDueAt(),
+      karma.nextDueAt(),
+      history.nextDueAt(),
+      oldest === undefined ? null : oldest.at + REPORT_LIFE_MS + 1,
+    ].filter((at) => at !== null);
+    return dueAts.length === 0 ? null : Math.min(...dueAts);
+  }
+
+  /** An alarm that goes off earlier finds nothing to do and sets the next one. */
+  async #wakeBy(at: number | null): Promise<void> {
+    if (this.#alarmAt === null) {
+      const stored = await this.ctx.storage.getAlarm();
+      // Another call may have set it in between.
+      this.#alarmAt ??= stored;
+    }
+    if (at === null || (this.#alarmAt !== null && this.#alarmAt <= at)) return;
+    this.#alarmAt = at;
+    await this.ctx.storage.setAlarm(at);
+  }
+
+  #records(): Records {
+    const { ctx, env } = this;
+    return (this.#opened ??= openRecords(ctx.storage.sql, ctx.id.name, () =>
+      openLedger(env, this.#config(), this.#client()),
+    ));
+  }
+
+  /** Neither a request nor an alarm gets here with an invalid configuration. */
+  #config(): Config {
+    const result = configOf(this.env);
+    if (result.kind === 'invalid') throw new Error('the configuration is invalid');
+    return result.config;
+  }
+
+  /** Null: the code host is not configured any more. */
+  #openHost(): ThreadHost | null {
+    const config = this.#config();
+    const host = hostWithKey(config, this.#hostKey);
+    if (host === undefined) return null;
+    return (this.#host ??= openThreads(openHostAccess(this.env, config, host, this.#client())));
+  }
+
+  /** Stored only for further hosts. Without it, the host is the first one. */
+  get #hostKey(): string {
+    return this.ctx.storage.kv.get<string>(HOST_KEY) ?? MAIN_HOST;
+  }
+
+  #guard() {
+    return guardOf(this.env);
+  }
+
+  #client(): HttpClient {
+    return (this.#http ??= openHttp(this.#config()));
+  }
+}

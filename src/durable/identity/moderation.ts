@@ -1,0 +1,120 @@
+/**
+ * Community moderation of one pseudonym (contract, 3.1): what reports lead to, and whether it may post.
+ *
+ * Pure: facts and the time go in; new facts and the actions to take come out. Times are milliseconds since 1970. After
+ * a clock was set back, nothing lasts longer than it would have.
+ */
+import { isAhead } from '../../limits/sliding-window.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** Older reports are pruned. */
+export const REPORT_LIFE_MS = 30 * 24 * HOUR_MS;
+export const COOLDOWN_MS = 6 * HOUR_MS;
+/** How many active reports flag a pseudonym, and how many block it permanently. */
+export const FLAG_THRESHOLD = 3;
+export const BLOCK_THRESHOLD = 6;
+/**
+ * How many /64 networks of one /48 count: a free tunnel has 65,536 of them, and two neighbours may share a provider's
+ * /48.
+ */
+export const REPORTS_PER_SITE = 2;
+
+export type ModerationState = 'registered' | 'flagged' | 'blocked';
+
+/** What the report page shows. */
+export interface Standing {
+  /** Reports of the last 30 days. */
+  readonly reports: number;
+  readonly state: ModerationState;
+}
+
+export const UNREPORTED: Standing = { reports: 0, state: 'registered' };
+
+/** Who reports, as keyed hashes; never an address. */
+export interface Reporter {
+  /** Of the network: one IPv4 address, or a /64. */
+  readonly reporter: string;
+  /** Of all networks that one subscriber may hold: one IPv4 address, or a /48. */
+  readonly site: string;
+}
+
+export interface Report extends Reporter {
+  readonly at: number;
+}
+
+export interface ModerationFacts {
+  readonly reports: readonly Report[];
+  /** No post before this moment; 0 if it was never flagged. */
+  readonly cooldownUntil: number;
+  /** Blocking is permanent: pruning does not undo it. */
+  readonly isBlocked: boolean;
+  /**
+   * When the operator has pardoned it; 0: never. Reports until then count no more, and keep their reporters from
+   * repeating them.
+   */
+  readonly pardonedAt: number;
+}
+
+export const NO_FACTS: ModerationFacts = { reports: [], cooldownUntil: 0, isBlocked: false, pardonedAt: 0 };
+
+export type ReportEffect =
+  | 'none'
+  /** Karma becomes 0, and the footers of the comments are edited to say so. */
+  | 'flag'
+  /** The comments are deleted. */
+  | 'block';
+
+/**
+ * `normal`: karma grows by one. `zero`: there are active reports, so karma is 0, and the post starts another cooldown.
+ */
+export type PostingDecision = 'blocked' | 'cooldown' | 'normal' | 'zero';
+
+export function pruned(facts: ModerationFacts, now: number): ModerationFacts {
+  return { ...facts, reports: facts.reports.filter(({ at }) => Math.abs(now - at) <= REPORT_LIFE_MS) };
+}
+
+export function standingOf(facts: ModerationFacts, now: number): Standing {
+  const reports = counted(facts, now).length;
+  if (facts.isBlocked) return { reports, state: 'blocked' };
+  return { reports, state: reports >= FLAG_THRESHOLD ? 'flagged' : 'registered' };
+}
+
+/** The operator lifts what the reports have led to. */
+export function pardoned(facts: ModerationFacts, now: number): ModerationFacts {
+  return { ...facts, cooldownUntil: 0, isBlocked: false, pardonedAt: now };
+}
+
+export interface ReportOutcome {
+  /** Null: it does not count, because an earlier one does, or because the pseudonym is blocked already. */
+  readonly report: Report | null;
+  readonly facts: ModerationFacts;
+  readonly effect: ReportEffect;
+}
+
+export function reported(before: ModerationFacts, by: Reporter, now: number): ReportOutcome {
+  const { reports } = pruned(before, now);
+  const isRepeated = reports.some(({ reporter }) => reporter === by.reporter);
+  const ofSite = reports.filter(({ site }) => site === by.site).length;
+  if (before.isBlocked || isRepeated || ofSite >= REPORTS_PER_SITE) {
+    return { report: null, facts: before, effect: 'none' };
+  }
+  const report = { ...by, at: now };
+  const facts = { ...before, reports: [...before.reports, report] };
+  const count = counted(facts, now).length;
+  if (count >= BLOCK_THRESHOLD) return { report, facts: { ...facts, isBlocked: true }, effect: 'block' };
+  if (count !== FLAG_THRESHOLD) return { report, facts, effect: 'none' };
+  return { report, facts: { ...facts, cooldownUntil: now + COOLDOWN_MS }, effect: 'flag' };
+}
+
+/** The reports that still mean something. */
+function counted(facts: ModerationFacts, now: number): readonly Report[] {
+  return pruned(facts, now).reports.filter(({ at }) => at > facts.pardonedAt);
+}
+
+export function postingDecision(facts: ModerationFacts, now: number): PostingDecision {
+  const { state } = standingOf(facts, now);
+  if (state === 'blocked') return 'blocked';
+  if (state === 'registered') return 'normal';
+  return isAhead(facts.cooldownUntil, COOLDOWN_MS, now) ? 'cooldown' : 'zero';
+}

@@ -1,0 +1,207 @@
+/**
+ * One push from its first bytes until its answer was sent, by the hash of what is pushed and where to.
+ *
+ * If a push dies before its answer was sent, the person pushes again. The retry finds its pr_hash here, so that it
+ * opens no second pull request, and its date, so that the commits get the same ids. After the answer, the push is
+ * forgotten: pushing the same commit once more opens a new pull request. A push that nobody retries within an hour is
+ * cleaned up, and a pull request that it opened is recorded.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
+import { configOf, openHttp } from '../../configured.ts';
+import type { Env } from '../../env.ts';
+import type { PullRequest, RepositoryHost } from '../../host/code-host.ts';
+import { HostError } from '../../host-error.ts';
+import { openRepositories } from '../../host/open.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { pullRequestOf } from '../../objects.ts';
+import { workBranch } from '../../pr-hash.ts';
+import { openHostAccess } from '../host-access.ts';
+import { keepOnly } from '../keep-only.ts';
+import { Lease } from '../lease.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** After this time, a push that nobody has retried is over. */
+const LIFE_MS = HOUR_MS;
+/** How long, after that, to keep asking the host how far it came. */
+const CLEARING_MS = 24 * HOUR_MS;
+const RETRY_MS = 10 * 60 * 1000;
+
+/** What a push decides once, and its retries reuse. */
+export interface PushIntent {
+  /** Of the pull request that it opens. */
+  readonly prHash: string;
+  /** Seconds since 1970: the date of its commits. */
+  readonly committedAt: number;
+}
+
+interface StoredIntent extends PushIntent {
+  /** The key of the code host. Absent in records from before there were several hosts: the first one. */
+  readonly host?: string;
+  readonly target: RepositoryName;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+export type BegunPush =
+  /** The same push is in progress. */
+  | { readonly kind: 'busy' }
+  | {
+      readonly kind: 'begun';
+      readonly lease: number;
+      readonly intent: PushIntent;
+      readonly isRepeated: boolean;
+    };
+
+/** Only one attempt at a time works on a push. */
+export interface HeldPush {
+  readonly lease: number;
+  /** Whether an earlier attempt has begun it, and something may be left of that. */
+  readonly isRepeated: boolean;
+}
+
+interface Orphan {
+  /** Under its current name. */
+  readonly repository: RepositoryName;
+  readonly pullRequest: PullRequest;
+}
+
+export class PendingPush extends DurableObject<Env> {
+  /** Of those in progress. */
+  readonly #leases = new Map<string, Lease>();
+
+  /**
+   * Null: the same push is in progress. Nothing is stored.
+   * @param hash of the push: on one machine all pushes share an object. @param at milliseconds since 1970.
+   */
+  async hold(hash: string, at: number): Promise<HeldPush | null> {
+    const lease = this.#leaseOf(hash).take(at);
+    return lease === null ? null : { lease, isRepeated: this.#has(hash) };
+  }
+
+  /**
+   * @param held the lease of `hold`, which is renewed.
+   * @param host the key of the code host. @param proposed what the push decides unless it is a retry.
+   */
+  async begin(
+    hash: string,
+    held: number,
+    host: string,
+    target: RepositoryName,
+    proposed: PushIntent,
+    at: number,
+  ): Promise<BegunPush> {
+    const lease = this.#leaseOf(hash).take(at, held);
+    if (lease === null) return { kind: 'busy' };
+    const { storage } = this.ctx;
+    const earlier = storage.kv.get<StoredIntent>(hash);
+    if (earlier !== undefined && at < earlier.until) {
+      const { prHash, committedAt } = earlier;
+      return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: true };
+    }
+    const stored: StoredIntent = { ...proposed, host, target, until: at + LIFE_MS };
+    storage.kv.put(hash, stored);
+    // What is there already is due earlier.
+    if ((await storage.getAlarm()) === null) await storage.setAlarm(stored.until);
+    return { kind: 'begun', lease, intent: proposed, isRepeated: false };
+  }
+
+  /** @param isAnswered true: the answer was sent, and the push is over. False: it may be retried. */
+  async end(hash: string, lease: number, isAnswered: boolean): Promise<void> {
+    if (!this.#leaseOf(hash).release(lease)) return;
+    this.#leases.delete(hash);
+    if (isAnswered && this.#has(hash)) await this.#forget(hash);
+  }
+
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    for (const [hash, stored] of this.#stored()) {
+      if (stored.until <= now) await this.#clearUp(hash, stored, now);
+    }
+    const times = this.#stored().map(([, { until }]) => (until > now ? until : now + RETRY_MS));
+    if (times.length > 0) await this.ctx.storage.setAlarm(Math.min(...times));
+  }
+
+  async #clearUp(hash: string, stored: StoredIntent, now: number): Promise<void> {
+    // Do not clean up a push while it is being retried: the retry would lose its branch, or its decisions.
+    const lease = this.#leaseOf(hash).take(now);
+    if (lease === null) return;
+    const isOver = now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored, now));
+    await this.end(hash, lease, isOver);
+  }
+
+  #stored(): [string, StoredIntent][] {
+    return [...this.ctx.storage.kv.list<StoredIntent>()];
+  }
+
+  #has(hash: string): boolean {
+    return this.ctx.storage.kv.get(hash) !== undefined;
+  }
+
+  #leaseOf(hash: string): Lease {
+    const lease = this.#leases.get(hash) ?? new Lease();
+    this.#leases.set(hash, lease);
+    return lease;
+  }
+
+  /** False if it has to be tried again. */
+  async #isClearedUp(
+    { host: hostKey = MAIN_HOST, target, prHash }: StoredIntent,
+    now: number,
+  ): Promise<boolean> {
+    const result = configOf(this.env);
+    if (result.kind === 'invalid') return false;
+    const host = hostWithKey(result.config, hostKey);
+    if (host === undefined || host.token === null) return false;
+    const http = openHttp(result.config);
+    const repositories = openRepositories(openHostAccess(this.env, result.config, host, http));
+    try {
+      const orphan = await findOrphan(repositories, target, prHash);
+      if (orphan === null) return true;
+      const { owner, name: repo } = orphan.repository;
+      const { number, url } = orphan.pullRequest;
+      const object = pullRequestOf(this.env, prHash);
+      await object.adopt({ prHash, host: hostKey, owner, repo, number, url }, now);
+      return true;
+    } catch {
+      // The host or the object cannot be reached.
+      return false;
+    }
+  }
+
+  /**
+   * A row that is only deleted stays readable in the file until the last push has ended. While others are under way, that
+   * is the lesser evil: `keepOnly` could lose them if the machine died in that moment, and a retry would open a second
+   * pull request.
+   */
+  async #forget(hash: string): Promise<void> {
+    const { storage } = this.ctx;
+    if (this.#stored().some(([other]) => other !== hash)) storage.kv.delete(hash);
+    else await keepOnly(storage, [], null);
+  }
+}
+
+/**
+ * The pull request that a push has opened which died and was not repeated. Null if there is none: its branch is deleted.
+ * @throws HostError if the host does not answer.
+ */
+async function findOrphan(
+  host: RepositoryHost,
+  target: RepositoryName,
+  prHash: string,
+): Promise<Orphan | null> {
+  try {
+    const [repository, { login }] = await Promise.all([host.repository(target), host.account()]);
+    const branch = workBranch(prHash);
+    const fork = { owner: login, name: repository.name };
+    const pullRequest = await host.findPullRequest(repository, { fork, branch });
+    if (pullRequest !== null) return { repository, pullRequest };
+    await host.deleteBranch(fork, branch);
+    return null;
+  } catch (error) {
+    // The repository or branch is gone, or the fork has another name; its branch does no harm.
+    const saidNo = error instanceof HostError && (error.code === 'missing' || error.code === 'refused');
+    if (saidNo) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * One pull request, by its pr_hash: its record, the lease of the push that changes it, and an outbox of messages about
+ * it.
+ *
+ * A push ends when the pull request is recorded here. The alarm sends the notification and the ledger entry, so that an
+ * outage of the notification service or the database delays no push and loses nothing. Recording the same push again
+ * publishes nothing again.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import { recordName } from '../../config/hosts.ts';
+import { configOf, openHttp } from '../../configured.ts';
+import type { Env } from '../../env.ts';
+import type { HostEvent } from '../../events/host-event.ts';
+import { NotificationError, publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
+import { logRefusal } from '../../notify/refusals.ts';
+import type { HttpClient } from '../../outgoing/http-client.ts';
+import { openLedger } from '../../stats/open-ledger.ts';
+import { recordHash } from '../../stats/recorded-hashes.ts';
+import { Lease } from '../lease.ts';
+import { History, type HistoryEvent, isEnd, type PullRequestState } from './history.ts';
+import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
+import { type DatedCommits, type PullRequestRecord, RecordStore } from './record.ts';
+
+/** The result of a push. */
+export interface RecordedPush {
+  /** The rewritten tip. */
+  readonly tip: string;
+  /** The commits that it has rewritten for the first time. */
+  readonly dates: DatedCommits;
+  /** The key for updates from now on; null: no change. */
+  readonly key: string | null;
+  /** What `claim` has given; null for a new pull request. */
+  readonly lease: number | null;
+}
+
+export type ClaimedPullRequest =
+  /** It is on another code host. */
+  | { readonly kind: 'elsewhere' }
+  /** Another push to it is in progress. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'wrong-key' }
+  | {
+      readonly kind: 'claimed';
+      readonly lease: number;
+      /** False: no push has recorded it. */
+      readonly isRecorded: boolean;
+      readonly dates: readonly DatedCommits[];
+    };
+
+/** What its page and its feed show: nothing but what is public at the code host. */
+export interface PullRequestView extends PullRequestRecord {
+  readonly state: PullRequestState;
+  /** Newest first. */
+  readonly events: readonly HistoryEvent[];
+}
+
+/** That somebody asked the host about the pull request `number`, in milliseconds since 1970. */
+export interface HostLook {
+  readonly number: number;
+  readonly askedAt: number;
+}
+
+/** What the topic is told of an event. */
+const TOLD_AS: Readonly<Record<HostEvent['kind'], OutboxEvent>> = {
+  commented: 'commented',
+  reviewed: 'commented',
+  merged: 'merged',
+  closed: 'closed',
+  withdrawn: 'closed',
+};
+
+const IN_WORDS: Readonly<Record<OutboxEvent, string>> = {
+  opened: 'was opened',
+  updated: 'was updated',
+  commented: 'was commented on',
+  merged: 'was merged',
+  closed: 'was closed',
+};
+
+export class PullRequest extends DurableObject<Env> {
+  readonly #sql: SqlStorage;
+  readonly #record: RecordStore;
+  readonly #outbox: Outbox;
+  readonly #history: History;
+  readonly #lease = new Lease();
+  #http: HttpClient | null = null;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#sql = ctx.storage.sql;
+    this.#record = new RecordStore(ctx.storage);
+    this.#outbox = new Outbox(this.#sql);
+    this.#history = new History(this.#sql);
+  }
+
+  /**
+   * For a push that wants to update it, alone, until `record` or `release`.
+   * @param host the key of the code host that is pushed to. @param key as the push gives it; null: none is asked for.
+   * @param at milliseconds since 1970.
+   */
+  async claim(host: string, key: string | null, at: number): Promise<ClaimedPullRequest> {
+    const record = this.#record.read();
+    const isRecorded = record !== null;
+    if (isRecorded && record.host !== host) return { kind: 'elsewhere' };
+    if (isRecorded && key !== null && !this.#record.hasKey(key)) return { kind: 'wrong-key' };
+    const lease = this.#lease.take(at);
+    if (lease === null) return { kind: 'busy' };
+    return { kind: 'claimed', lease, isRecorded, dates: this.#record.dates(at) };
+  }
+
+  async release(lease: number): Promise<void> {
+    this.#lease.release(lease);
+  }
+
+  /**
+   * Records what a push has done, and queues the messages about it.
+   * @param at milliseconds since 1970.
+   */
+  async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<void> {
+    const { number, url } = pullRequest;
+    const known = this.#record.read();
+    // After a pull request was closed, a push may open another one from the same branch: hence the number.
+    const isNew = known?.number !== number;
+    const isMoved = known?.tip !== push.tip;
+    this.#record.write(pullRequest, push.tip, push.key);
+    this.#record.addDates(isMoved ? push.dates : { ...push.dates, commitHashes: new Uint8Array() }, at);
+    this.#outbox.prepare();
+    if (push.lease !== null) this.#lease.release(push.lease);
+    if (!isNew && !isMoved) return;
+    this.#prepareHistory(url, at);
+    if (isNew) this.#outbox.add('ledger', 'opened', url, at);
+    const event = isNew ? 'opened' : 'updated';
+    this.#outbox.add('notification', event, url, at);
+    this.#history.add(event, url, at);
+    this.#history.setState(number, 'open', at);
+    await this.ctx.storage.setAlarm(at);
+  }
+
+  /** Records a pull request whose push ended before it could do so. @param at milliseconds since 1970. */
+  async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
+    if (this.#record.read() !== null) return;
+    const dates = { committedAt: 0, commitHashes: new Uint8Array() };
+    await this.record(pullRequest, { tip: '', dates, key: null, lease: null }, at);
+  }
+
+  /**
+   * Publishes on the topic, the page and the feed what happened on the host: each event once, by its key. False if no
+   * push has written this pull request down.
+   * @param host the key of the code host on which it happened: anybody may give a branch elsewhere the same name.
+   * @param look where `events` are all that the host has told: the pull request is open if none of them has ended it.
+   */
+  async tell(
+    host: string,
+    events: readonly HostEvent[],
+    at: number,
+    look: HostLook | null = null,
+  ): Promise<boolean> {
+    const record = this.#record.read();
+    if (record?.host !== host) return false;
+    if (events.length > 0)
+      this.#sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY) WITHOUT ROWID');
+    const news = events.filter(
+      ({ key }) =>
+        this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
+    );
+    const isListed = this.#prepareHistory(record.url, at);
+    for (const { kind, url } of news) {
+      this.#outbox.add('notification', TOLD_AS[kind], url, at);
+      this.#history.add(kind, url, at);
+    }
+    // An earlier pull request from the same branch says nothing about the state of this one.
+    const end = events.filter(({ number }) => number === record.number).findLast(isEnd);
+    if (end !== undefined || look?.number === record.number) {
+      const ending = end === undefined ? null : { state: end.kind, isNew: news.includes(end) };
+      const isReopened = this.#history.observe(record.number, ending, look?.askedAt ?? at);
+      if (isReopened) this.#history.add('reopened', '', at);
+    }
+    if (news.length > 0 || isListed) await this.ctx.storage.setAlarm(at);
+    return true;
+  }
+
+  /**
+   * From now on there is a page. The hash enters the list of pages first, because people open their page at once. True
+   * if it is not in the list yet.
+   */
+  #prepareHistory(url: string, at: number): boolean {
+    const isFirst = this.#history.prepare();
+    if (isFirst) this.#outbox.add('page', 'opened', url, at);
+    return isFirst;
+  }
+
+  /** Null if no push has written it down; nothing is written then. */
+  async view(): Promise<PullRequestView | null> {
+    const record = this.#record.read();
+    if (record === null) return null;
+    const { pr_hash: prHash, host, owner, repo, number, url } = record;
+    const { state } = this.#history.standing(number);
+    return { prHash, host, owner, repo, number, url, state, events: this.#history.events() };
+  }
+
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry));
+    const datesEndAt = this.#record.expireDates(now);
+    const nextAt = Math.min(retryAt ?? Infinity, datesEndAt ?? Infinity);
+    // What came in meanwhile has set the alarm for itself.
+    if (nextAt < Infinity && (await this.ctx.storage.getAlarm()) === null) {
+      await this.ctx.storage.setAlarm(nextAt);
+    }
+  }
+
+  /** Whatever goes wrong, the entry stays in the outbox and is tried again. */
+  async #deliver(entry: OutboxEntry): Promise<Delivery> {
+    const record = this.#record.read();
+    const result = configOf(this.env);
+    if (record === null || result.kind === 'invalid') return { kind: 'failed', askedMs: 0, all: true };
+    const { config } = result;
+    const http = (this.#http ??= openHttp(config));
+    const { host, owner, repo, pr_hash: prHash } = record;
+    try {
+      if (entry.kind === 'ledger') {
+        const createdAt = new Date(entry.at).toISOString();
+        const ledger = openLedger(this.env, config, http);
+        await ledger.recordPullRequest({ host, owner, repo, prUrl: entry.url, createdAt });
+      } else if (entry.kind === 'page') {
+        await recordHash(this.env.DB, prHash, recordName({ key: host }, { owner, name: repo }), entry.at);
+      } else {
+        await publish(http, publicService(config), {
+          topic: pullRequestTopic(prHash),
+          title: `${owner}/${repo}: pull request ${entry.event}`,
+          message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${entry.url}`,
+          click: entry.url,
+        });
+      }
+      return { kind: 'done' };
+    } catch (error) {
+      logRefusal(config.notifyBaseUrl, config, error);
+      const refusal = error instanceof NotificationError ? error : null;
+      const askedMs = refusal?.retryAfterMs ?? 0;
+      return { kind: 'failed', askedMs, all: refusal?.concernsTopic === true };
+    }
+  }
+}

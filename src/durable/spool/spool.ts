@@ -1,0 +1,80 @@
+/**
+ * Keeps what a push has sent, in rows that only the push can read (src/spool/sealed-rows.ts), by attempt and number. On
+ * Cloudflare each attempt has an object of its own; on one machine all share one, because each object is a file there.
+ *
+ * A push removes its rows itself. Those of a push that died are removed after some hours. The last ones take the whole
+ * file with them; until then, new rows fill the room of removed ones.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import type { Env } from '../../env.ts';
+import type { RowStore } from '../../spool/sealed-rows.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
+/** Since the last row. A push that sends as slowly as it may needs a quarter of an hour for a row. */
+export const LIFE_MS = 3 * HOUR_MS;
+/** Some 16 MB, which take a few milliseconds. Other pushes wait meanwhile. */
+const REMOVED_AT_ONCE = 16;
+
+export class Spool extends DurableObject<Env> implements RowStore {
+  /** The row that was read last. */
+  #answered: ArrayBuffer | null = null;
+
+  /** Rejects if the attempt has such a row already. */
+  async write(attempt: string, number: number, sealed: ArrayBuffer): Promise<void> {
+    const { storage } = this.ctx;
+    const now = Date.now();
+    this.#rows().exec('INSERT INTO rows VALUES (?, ?, ?, ?)', attempt, number, now, sealed);
+    // The collector would take its time.
+    sealed.transfer(0);
+    if ((await storage.getAlarm()) === null) await storage.setAlarm(now + LIFE_MS);
+  }
+
+  async read(attempt: string, number: number): Promise<ArrayBuffer | null> {
+    const query = 'SELECT sealed FROM rows WHERE attempt = ? AND number = ?';
+    const [row] = this.#rows().exec<{ sealed: ArrayBuffer }>(query, attempt, number);
+    // An answer is copied before the next call begins; the collector would take its time.
+    this.#answered?.transfer(0);
+    return (this.#answered = row?.sealed ?? null);
+  }
+
+  async remove(attempt: string): Promise<boolean> {
+    return this.#removeSome([attempt]);
+  }
+
+  /** Removes those that have died. */
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    const query = 'SELECT attempt FROM rows GROUP BY attempt HAVING max(at) <= ?';
+    const dead = this.#rows()
+      .exec<{ attempt: string }>(query, now - LIFE_MS)
+      .toArray();
+    // If nothing is left, this alarm goes with the rest.
+    await this.ctx.storage.setAlarm(now + LIFE_MS);
+    const hasMore = await this.#removeSome(dead.map(({ attempt }) => attempt));
+    if (hasMore) await this.ctx.storage.setAlarm(now);
+  }
+
+  /** Removes everything if there are no other attempts than these. Answers whether there are more rows of these. */
+  async #removeSome(attempts: readonly string[]): Promise<boolean> {
+    const these = 'attempt IN (SELECT value FROM json_each(?))';
+    const list = JSON.stringify(attempts);
+    const isAny = (condition: string): boolean =>
+      this.#rows().exec(`SELECT 1 FROM rows WHERE ${condition} LIMIT 1`, list).toArray().length > 0;
+    if (!isAny(`NOT ${these}`)) {
+      await this.ctx.storage.deleteAll();
+      return false;
+    }
+    const some = `SELECT rowid FROM rows WHERE ${these} LIMIT ${REMOVED_AT_ONCE}`;
+    this.#rows().exec(`DELETE FROM rows WHERE rowid IN (${some})`, list);
+    return isAny(these);
+  }
+
+  /** The table, which `deleteAll` takes away. */
+  #rows(): SqlStorage {
+    const { sql } = this.ctx.storage;
+    sql.exec(
+      'CREATE TABLE IF NOT EXISTS rows (attempt TEXT, number INTEGER, at INTEGER, sealed BLOB, PRIMARY KEY (attempt, number))',
+    );
+    return sql;
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The title and body of a pull request, from a commit's message (contract, 4.6 step 6).
+ *
+ * The message in the commit itself stays byte for byte. The title and body are for people, so here it is decoded and
+ * cut to the host's limits.
+ */
+import type { Commit } from './commit.ts';
+
+/** The host refuses longer ones. */
+const MAX_TITLE_LENGTH = 256;
+export const MAX_BODY_LENGTH = 65_536;
+const UNTITLED = 'Anonymous contribution';
+
+export interface PullRequestText {
+  readonly title: string;
+  readonly body: string;
+}
+
+function decode(commit: Pick<Commit, 'message' | 'encoding'>): string {
+  try {
+    return new TextDecoder(commit.encoding ?? 'utf-8').decode(commit.message);
+  } catch {
+    // An encoding that this runtime does not know: UTF-8 shows most of it.
+    return new TextDecoder().decode(commit.message);
+  }
+}
+
+/** Cuts at a character's border, never between the halves of a surrogate pair. */
+export function cut(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const end = /[\ud800-\udbff]/.test(text.charAt(maxLength - 2)) ? maxLength - 2 : maxLength - 1;
+  return `${text.slice(0, end)}…`;
+}
+
+export function pullRequestText(commit: Pick<Commit, 'message' | 'encoding'>): PullRequestText {
+  // The host's JSON fields do not accept NUL, and it has no meaning in a message.
+  const message = decode(commit).replaceAll('\0', '').trimStart();
+  const lineEnd = message.indexOf('\n');
+  const title = (lineEnd < 0 ? message : message.slice(0, lineEnd)).trim();
+  const body = lineEnd < 0 ? '' : message.slice(lineEnd + 1).trim();
+  if (title === '') return { title: UNTITLED, body: '' };
+  // The part that does not fit into the title begins the body.
+  const full = title.length > MAX_TITLE_LENGTH ? `${title}\n\n${body}`.trimEnd() : body;
+  return { title: cut(title, MAX_TITLE_LENGTH), body: cut(full, MAX_BODY_LENGTH) };
+}

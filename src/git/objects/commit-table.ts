@@ -1,0 +1,113 @@
+/**
+ * The commits of a listed history: their ids, dates and parents. A listing has tens of thousands, so they are stored
+ * in a few arrays, at some 60 bytes a commit.
+ */
+import { NumberList } from '../number-list.ts';
+import type { Oid } from './oid.ts';
+import { OidTable } from './oid-table.ts';
+
+export interface ListedCommit {
+  readonly oid: Oid;
+  readonly parents: readonly Oid[];
+  /** Seconds since 1970. */
+  readonly committedAt: number;
+}
+
+/** A number that no commit and no tip has. */
+const NONE = 2 ** 32 - 1;
+
+export class CommitTable {
+  /** Commits and their parents. */
+  readonly #oids = new OidTable();
+  /** Of each id: the place of its commit; NONE: it is only a parent so far. */
+  readonly #placeOf = new NumberList('uint32');
+  /** Of each commit: its id, its date, and where its parents end among all parents. */
+  readonly #idOf = new NumberList('uint32');
+  readonly #committedAt = new NumberList('float64');
+  readonly #parentsEnd = new NumberList('uint32');
+  readonly #parents = new NumberList('uint32');
+
+  static of(commits: Iterable<ListedCommit>): CommitTable {
+    const table = new CommitTable();
+    for (const commit of commits) table.add(commit);
+    return table;
+  }
+
+  /** Commits so far. */
+  get size(): number {
+    return this.#idOf.length;
+  }
+
+  /** The date of the newest commit; -Infinity if there is none. */
+  get newestAt(): number {
+    let newest = -Infinity;
+    for (let place = 0; place < this.size; place++) newest = Math.max(newest, this.#committedAt.at(place));
+    return newest;
+  }
+
+  /** The date of the oldest commit; Infinity if there is none. */
+  get oldestAt(): number {
+    let oldest = Infinity;
+    for (let place = 0; place < this.size; place++) oldest = Math.min(oldest, this.#committedAt.at(place));
+    return oldest;
+  }
+
+  /** A commit that was added before is left out. */
+  add({ oid, parents, committedAt }: ListedCommit): void {
+    const id = this.#number(oid);
+    if (this.#placeOf.at(id) !== NONE) return;
+    this.#placeOf.set(id, this.size);
+    this.#idOf.push(id);
+    this.#committedAt.push(committedAt);
+    for (const parent of parents) this.#parents.push(this.#number(parent));
+    this.#parentsEnd.push(this.#parents.length);
+  }
+
+  newestFirst(): Oid[] {
+    const places = Uint32Array.from({ length: this.size }, (_, place) => place);
+    places.sort((a, b) => this.#committedAt.at(b) - this.#committedAt.at(a));
+    return Array.from(places, (place) => this.#oids.at(this.#idOf.at(place)));
+  }
+
+  /** Each commit that one of the tips reaches, with the index of the first such tip. */
+  reachedFrom(tips: readonly Oid[]): ReadonlyMap<Oid, number> {
+    const tipOf = new Uint32Array(this.size).fill(NONE);
+    const waiting = new NumberList('uint32');
+    for (const [tip, oid] of tips.entries()) {
+      const start = this.#oids.indexOf(oid);
+      if (start >= 0) waiting.push(start);
+      while (waiting.length > 0) {
+        const place = this.#placeOf.at(waiting.pop());
+        if (place === NONE || tipOf[place] !== NONE) continue;
+        tipOf[place] = tip;
+        for (let at = this.#parentsStart(place); at < this.#parentsEnd.at(place); at++) {
+          waiting.push(this.#parents.at(at));
+        }
+      }
+    }
+    const reached = new Map<Oid, number>();
+    for (const [place, tip] of tipOf.entries()) {
+      if (tip !== NONE) reached.set(this.#oids.at(this.#idOf.at(place)), tip);
+    }
+    return reached;
+  }
+
+  /** Parents that are not among the commits. */
+  missingParents(): Set<Oid> {
+    const missing = new Set<Oid>();
+    for (let id = 0; id < this.#oids.size; id++) {
+      if (this.#placeOf.at(id) === NONE) missing.add(this.#oids.at(id));
+    }
+    return missing;
+  }
+
+  #parentsStart(place: number): number {
+    return place === 0 ? 0 : this.#parentsEnd.at(place - 1);
+  }
+
+  #number(oid: Oid): number {
+    const id = this.#oids.add(oid);
+    if (id === this.#placeOf.length) this.#placeOf.push(NONE);
+    return id;
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Commit objects: parses the original, and builds the anonymous commit that replaces it.
+ *
+ * The new commit is built from a whitelist: tree, parents, the bot's identity and the service's clock, the message byte
+ * for byte, and the `encoding` header that says how to read it. Every other header (signatures, merged tags, headers
+ * that a client invents) may identify the person, and is left out.
+ */
+import { utf8 } from '../bytes.ts';
+import { type Oid, oidFromHex } from './oid.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
+
+const LF = 0x0a;
+const SPACE = 0x20;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+const ZERO = 0x30;
+/** `+0100` */
+const ZONE_LENGTH = 5;
+/** More would not fit into a number. */
+const MAX_TIME_DIGITS = 15;
+/** Names of character encodings. A header with anything else is left out. */
+const ENCODING_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:+-]{0,39}$/;
+
+export interface Commit {
+  readonly tree: Oid;
+  readonly parents: readonly Oid[];
+  /** Seconds since 1970 as the committer's clock said; 0 where the line cannot be read. */
+  readonly committedAt: number;
+  readonly encoding: string | null;
+  /** A view of the commit's content. */
+  readonly message: Uint8Array;
+}
+
+/** The identity that every commit gets; `name` and `email` may hold no `<`, `>` or line feed. */
+export interface Identity {
+  readonly name: string;
+  readonly email: string;
+}
+
+function latin1(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
+}
+
+function startsWith(bytes: Uint8Array, offset: number, prefix: string): boolean {
+  for (let i = 0; i < prefix.length; i++) if (bytes[offset + i] !== prefix.charCodeAt(i)) return false;
+  return true;
+}
+
+/** Where the line at `start` ends. A loop, because lines are short and `indexOf` leaves the engine. */
+function lineEnd(bytes: Uint8Array, start: number): number {
+  let end = start;
+  while (end < bytes.byteLength && bytes[end] !== LF) end++;
+  return end;
+}
+
+/** `Name <mail> 1700000000 +0100` → 1700000000; 0 for anything else. */
+function timeOf(bytes: Uint8Array, start: number, end: number): number {
+  const zone = end - ZONE_LENGTH;
+  if (bytes[zone] !== PLUS && bytes[zone] !== MINUS) return 0;
+  for (let at = zone + 1; at < end; at++) if (!isDigit(bytes[at])) return 0;
+  let time = 0;
+  let at = zone - 2;
+  for (let factor = 1; at > start && isDigit(bytes[at]); at--, factor *= 10)
+    time += (bytes[at]! - ZERO) * factor;
+  const digits = zone - 2 - at;
+  const isTime = bytes[zone - 1] === SPACE && bytes[at] === SPACE && digits > 0 && digits <= MAX_TIME_DIGITS;
+  return isTime ? time : 0;
+}
+
+function isDigit(code: number | undefined): boolean {
+  return code !== undefined && code >= ZERO && code < ZERO + 10;
+}
+
+/**
+ * @throws ProtocolError `bad-pack` if tree or parents are missing or malformed. Author and committer are not
+ * judged: they are thrown away.
+ */
+export function parseCommit(content: Uint8Array): Commit {
+  let tree: Oid | null = null;
+  const parents: Oid[] = [];
+  let committedAt = 0;
+  let encoding: string | null = null;
+  let position = 0;
+  while (position < content.byteLength && content[position] !== LF) {
+    const end = lineEnd(content, position);
+    if (startsWith(content, position, 'tree ')) tree ??= idAt(content, position + 5, end);
+    else if (startsWith(content, position, 'parent ')) parents.push(idAt(content, position + 7, end));
+    else if (startsWith(content, position, 'committer ')) committedAt ||= timeOf(content, position, end);
+    else if (startsWith(content, position, 'encoding ')) encoding ??= latin1(content, position + 9, end);
+    position = end + 1;
+  }
+  if (tree === null) throw malformed();
+  return {
+    tree,
+    parents,
+    committedAt,
+    encoding: encoding !== null && ENCODING_PATTERN.test(encoding) ? encoding : null,
+    message: content.subarray(Math.min(position + 1, content.byteLength)),
+  };
+}
+
+/**
+ * The part of a commit that makes history. A listing has tens of thousands of commits, so nothing else is read.
+ * @throws ProtocolError `bad-pack` if a parent is malformed.
+ */
+export function parseHistory(content: Uint8Array): Pick<Commit, 'parents' | 'committedAt'> {
+  const parents: Oid[] = [];
+  let position = 0;
+  while (position < content.byteLength && content[position] !== LF) {
+    const end = lineEnd(content, position);
+    if (startsWith(content, position, 'parent ')) parents.push(idAt(content, position + 7, end));
+    else if (startsWith(content, position, 'committer ')) {
+      return { parents, committedAt: timeOf(content, position, end) };
+    }
+    position = end + 1;
+  }
+  return { parents, committedAt: 0 };
+}
+
+function idAt(content: Uint8Array, start: number, end: number): Oid {
+  const oid = oidFromHex(content, start, end);
+  if (oid === null) throw malformed();
+  return oid;
+}
+
+function malformed(): ProtocolError {
+  return new ProtocolError(
+    'bad-pack',
+    'The push contains a malformed commit. Run "git fsck", then push again.',
+  );
+}
+
+/**
+ * The anonymous commit's content.
+ * @param parents the ids to name: rewritten ones where the parent was rewritten.
+ * @param committedAt seconds since 1970; the time zone is always UTC.
+ * @param allocate where the content is put.
+ */
+export function encodeAnonymousCommit(
+  { tree, encoding, message }: Pick<Commit, 'tree' | 'encoding' | 'message'>,
+  parents: readonly Oid[],
+  identity: Identity,
+  committedAt: number,
+  allocate: (bytes: number) => Uint8Array = (bytes) => new Uint8Array(bytes),
+): Uint8Array {
+  const signature = `${identity.name} <${identity.email}> ${committedAt} +0000`;
+  let headers = `tree ${tree}\n`;
+  for (const parent of parents) headers += `parent ${parent}\n`;
+  headers += `author ${signature}\ncommitter ${signature}\n`;
+  if (encoding !== null) headers += `encoding ${encoding}\n`;
+  const head = encodeHead(`${headers}\n`);
+  const content = allocate(head.byteLength + message.byteLength);
+  content.set(head);
+  content.set(message, head.byteLength);
+  return content;
+}
+
+/** Nearly all heads fit: an array of its own for each would take longer than all the rest. */
+const sharedHead = new Uint8Array(4096);
+const encoder = new TextEncoder();
+
+/** Valid until the next call. */
+function encodeHead(head: string): Uint8Array {
+  const { read, written } = encoder.encodeInto(head, sharedHead);
+  return read === head.length ? sharedHead.subarray(0, written) : utf8(head);
+}

@@ -1,0 +1,85 @@
+/**
+ * Tree objects: `<mode> <name>` NUL and the 20 bytes of an id, sorted by name (gitformat-pack, "tree"). Modes and names
+ * are kept as they are, byte for byte: a tree of which one entry was replaced differs in nothing else.
+ */
+import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
+import { OID_BYTES, type Oid, oidFromBytes } from './oid.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
+
+export interface TreeEntry {
+  /** Octal, as Git writes it: `40000`, `100644`, `100755`, `120000`, `160000`, and old forms of these. */
+  readonly mode: string;
+  readonly name: Uint8Array;
+  readonly oid: Oid;
+}
+
+export type EntryKind = 'folder' | 'file' | 'symlink' | 'submodule';
+
+export const FOLDER_MODE = '40000';
+export const FILE_MODE = '100644';
+
+const SPACE = 0x20;
+const KIND_MASK = 0o170000;
+const MODE_PATTERN = /^[0-7]{1,7}$/;
+
+export function kindOf({ mode }: Pick<TreeEntry, 'mode'>): EntryKind {
+  switch (Number.parseInt(mode, 8) & KIND_MASK) {
+    case 0o040000:
+      return 'folder';
+    case 0o120000:
+      return 'symlink';
+    case 0o160000:
+      return 'submodule';
+    default:
+      return 'file';
+  }
+}
+
+/** @throws ProtocolError `bad-pack` if the content is no tree. */
+export function parseTree(content: Uint8Array): TreeEntry[] {
+  const entries: TreeEntry[] = [];
+  for (let position = 0; position < content.byteLength;) {
+    const space = content.indexOf(SPACE, position);
+    const nul = content.indexOf(0, space);
+    const end = nul + 1 + OID_BYTES;
+    if (space < 0 || nul < 0 || end > content.byteLength) throw malformed();
+    const mode = decodeUtf8(content.subarray(position, space)) ?? '';
+    if (!MODE_PATTERN.test(mode)) throw malformed();
+    entries.push({ mode, name: content.subarray(space + 1, nul), oid: oidFromBytes(content, nul + 1) });
+    position = end;
+  }
+  return entries;
+}
+
+/** @param entries in Git's order. */
+export function encodeTree(entries: readonly TreeEntry[]): Uint8Array {
+  return concatBytes(
+    entries.flatMap(({ mode, name, oid }) => [
+      utf8(`${mode} `),
+      name,
+      Uint8Array.of(0),
+      Buffer.from(oid, 'hex'),
+    ]),
+  );
+}
+
+export function entryNamed(entries: readonly TreeEntry[], name: Uint8Array): TreeEntry | undefined {
+  return entries.find((entry) => Buffer.compare(entry.name, name) === 0);
+}
+
+/** The tree with `entry` in place of the one of its name, or where Git's order puts it. */
+export function withEntry(entries: readonly TreeEntry[], entry: TreeEntry): TreeEntry[] {
+  const others = entries.filter(({ name }) => Buffer.compare(name, entry.name) !== 0);
+  const key = sortKey(entry);
+  const place = others.findIndex((other) => Buffer.compare(sortKey(other), key) > 0);
+  return place < 0 ? [...others, entry] : others.toSpliced(place, 0, entry);
+}
+
+/** Git sorts a folder as if its name ended with a slash. */
+function sortKey(entry: TreeEntry): Uint8Array {
+  return kindOf(entry) === 'folder' ? concatBytes([entry.name, utf8('/')]) : entry.name;
+}
+
+function malformed(): ProtocolError {
+  return new ProtocolError('bad-pack', 'The code host sent a malformed folder.');
+}

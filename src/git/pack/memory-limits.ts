@@ -1,0 +1,46 @@
+/**
+ * Limits of what one push may keep in memory, and of what its pack may make others compute. Nothing else in this code
+ * grows with the pack: its other entries go to the spool (src/spool).
+ */
+const MiB = 1024 * 1024;
+
+/** An object inflated, or a delta's result (contract, section 8). */
+export const MAX_OBJECT_BYTES = 10 * MiB;
+
+/**
+ * Commits and tags of one pack, inflated, plus overhead: they are kept until the push was judged. Some 25,000 small
+ * commits.
+ */
+export const MAX_KEPT_BYTES = 24 * MiB;
+
+/** Overhead of a kept object: its id and its place, and the plan of the commit that replaces it. */
+export const KEPT_OBJECT_BYTES = 768;
+
+/**
+ * Blocks of compressed data with a code of their own that a pack may have: these, and one for each so many bytes of the
+ * pack. Reading a code takes about a microsecond, and a hostile pack could hold one in every 11 bytes. zlib writes none
+ * where the fixed code is shorter, so the smallest file that gets one takes some 50 bytes.
+ */
+export const FREE_DYNAMIC_BLOCKS = 65_536;
+export const PACK_BYTES_PER_DYNAMIC_BLOCK = 40;
+
+/**
+ * What the entries of a pack may inflate to together: this, and so many bytes for each of the pack. zlib shortens zeros
+ * to a thousandth, and what is inflated is searched byte by byte. Text shrinks to a fourth, and most tables to a tenth.
+ */
+export const FREE_INFLATED_BYTES = 32 * MiB;
+export const INFLATED_BYTES_PER_PACK_BYTE = 16;
+
+/**
+ * The same for its deltas alone, the sum of their instructions: tiny ones cost more to search than text of their size.
+ * One delta of the largest object is always taken.
+ */
+export const FREE_DELTA_BYTES = 12 * MiB;
+export const DELTA_BYTES_PER_PACK_BYTE = 8;
+
+/** Bases that the deltas of a pack may name by their ids; each is remembered, which takes so many bytes. */
+export const MAX_NAMED_BASES = 200_000;
+export const NAMED_BASE_BYTES = 48;
+
+/** Places between the deltas of a pack where bytes are removed; each is remembered. An ordinary pack has one. */
+export const MAX_CUTS = 500_000;

@@ -1,0 +1,57 @@
+/** The pack that leaves: a header, the new commits, everything else as it was received, and the checksum. */
+import { createHash } from 'node:crypto';
+import { zlibStore, zlibStoreBytes } from '../zlib/zlib-store.ts';
+import { encodeEntryHeader, encodePackHeader, OBJ_COMMIT } from './entry-header.ts';
+
+/** Commits are small, and a write costs more than a copy. */
+const PIECE_BYTES = 64 * 1024;
+
+/**
+ * Pieces of the pack, in order. The caller may use a piece until it asks for the next one.
+ * @param contents of the new commits, `commitCount` of them. @param passed the other entries, one behind the other.
+ */
+export async function* outgoingPack(
+  commitCount: number,
+  contents: Iterable<Uint8Array>,
+  passedCount: number,
+  passed: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha1');
+  for (const piece of front(commitCount + passedCount, contents)) {
+    hash.update(piece);
+    yield piece;
+  }
+  for await (const piece of passed) {
+    hash.update(piece);
+    yield piece;
+  }
+  yield hash.digest();
+}
+
+/** The header and the commits, undeltified and uncompressed: they are small beside what they name. */
+function* front(entryCount: number, contents: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let buffer = new Uint8Array(PIECE_BYTES);
+  buffer.set(encodePackHeader(entryCount));
+  let used = encodePackHeader(entryCount).length;
+  for (const content of contents) {
+    const header = encodeEntryHeader(OBJ_COMMIT, content.length);
+    const bytes = header.length + zlibStoreBytes(content.length);
+    if (used + bytes > buffer.length) {
+      yield buffer.subarray(0, used);
+      // The one before may still be on its way.
+      buffer = new Uint8Array(Math.max(PIECE_BYTES, bytes));
+      used = 0;
+    }
+    buffer.set(header, used);
+    zlibStore(content, buffer.subarray(used + header.length, used + bytes));
+    used += bytes;
+  }
+  yield buffer.subarray(0, used);
+}
+
+/** How long the pack would be, without its checksum. */
+export function outgoingBytes(contents: Iterable<Uint8Array>, passedBytes: number): number {
+  let bytes = passedBytes;
+  for (const piece of front(0, contents)) bytes += piece.length;
+  return bytes;
+}

@@ -1,0 +1,54 @@
+/** Where in a file or folder a span stands: what is shown of it, and what is compared with upstream's version. */
+import type { FileObject } from './packed-objects.ts';
+import type { Span } from './text-search.ts';
+
+const LF = 0x0a;
+const SPACE = 0x20;
+const ID_BYTES = 20;
+/** How much of the line is shown before and after a hit. */
+const SHOWN_BEFORE = 80;
+export const SHOWN_AFTER = 40;
+/** Longer ones are not compared with upstream's. */
+export const MAX_LINE_BYTES = 1_000;
+
+export interface Line {
+  readonly excerpt: Uint8Array;
+  readonly line: string | null;
+}
+
+/** The lines of a file, or the entries of a folder, in which spans end. @param spans in order. */
+export function linesAt({ type, content }: FileObject, spans: readonly Span[]): Line[] {
+  let start = 0;
+  let nul = content.indexOf(0);
+  return spans.map(({ end }) => {
+    if (type === 'blob') return { excerpt: excerptAt(content, end), line: lineAt(content, end) };
+    while (nul >= 0 && nul + 1 + ID_BYTES < end) {
+      start = nul + 1 + ID_BYTES;
+      nul = content.indexOf(0, start);
+    }
+    const head = content.subarray(start, nul < 0 ? content.length : nul);
+    // An id is another one, also behind the same name.
+    const entry = end <= nul ? head : content.subarray(start, nul + 1 + ID_BYTES);
+    return { excerpt: head.slice(head.indexOf(SPACE) + 1), line: textOf(entry) };
+  });
+}
+
+/** Without blanks around it; null if it is too long. */
+function lineAt(content: Uint8Array, end: number): string | null {
+  const from = Math.max(0, end - MAX_LINE_BYTES);
+  const around = content.subarray(from, end + MAX_LINE_BYTES);
+  const before = around.lastIndexOf(LF, end - from - 1);
+  const after = around.indexOf(LF, end - from);
+  const isWhole = (before >= 0 || from === 0) && (after >= 0 || from + around.length === content.length);
+  return isWhole ? textOf(around.subarray(before + 1, after < 0 ? around.length : after)).trim() : null;
+}
+
+/** The line around a hit, shortened. @param end of the hit. */
+export function excerptAt(content: Uint8Array, end: number): Uint8Array {
+  const shown = content.subarray(Math.max(0, end - SHOWN_BEFORE), end + 1 + SHOWN_AFTER);
+  const at = Math.min(end, SHOWN_BEFORE);
+  const lineEnd = shown.indexOf(LF, at);
+  return shown.slice(shown.lastIndexOf(LF, at - 1) + 1, lineEnd < 0 ? shown.length : lineEnd);
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');

@@ -1,0 +1,202 @@
+/**
+ * What to search for so that nobody publishes their own name by mistake: the names and addresses in the headers of
+ * pushed objects, in the forms in which a text may contain them.
+ *
+ * An address is searched for as a whole. A name is searched for if it has at least two words, separated by a blank or
+ * by a character that replaces it in file names. A single word, such as "Ada", is too common. Upper and lower case are
+ * equal.
+ */
+import { decodeUtf8 } from '../bytes.ts';
+import type { RawIdentity } from './raw-identity.ts';
+import {
+  type ByteClass,
+  type Lack,
+  MAX_TEXT_BYTES,
+  MIN_TELLING_LETTERS,
+  placesOf,
+  type SearchedText,
+} from './text-search.ts';
+import { BOUNDARY } from './word-boundary.ts';
+
+/** Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin letters. */
+const MIN_NAME_BYTES = 5;
+/** Longer texts are not names, and would be expensive to search for. */
+const MAX_LENGTH = 100;
+/** A letter of a Latin alphabet is an initial; one of other scripts may be a surname. */
+const MIN_WORD_BYTES = 2;
+/** A row of bytes, each in both cases if it is a letter. */
+type Letters = readonly ByteClass[];
+
+/** What stands between two words of a name. */
+const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0));
+const COMMA: Letters = textClasses(', ');
+/** Characters before an address that cannot be part of a longer one. */
+const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
+/** Shorter ones, such as `info` or `me`, are words like others: the `@` and a letter must follow. */
+const MIN_LOCAL_BYTES = 6;
+/** More first letters are rarely copied. */
+const MOST_LACKED_FIRST = 12;
+/** The other half is for original ids. */
+const ROOM = MAX_TEXT_BYTES / 2;
+/** Of the same texts in different forms. */
+const MAX_ALL_PLACES = 4 * ROOM;
+/**
+ * The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular.
+ */
+const NOBODYS = new Set([
+  'noreply@github.com',
+  'your name',
+  'you@example.com',
+  'test user',
+  'test@example.com',
+  'user@example.com',
+  'dev container',
+]);
+
+export interface IdentityTexts {
+  readonly texts: readonly SearchedText[];
+  /** False if there are more names and addresses than are searched for. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * As many as there is room for, each once.
+ * @param nobodys names and addresses that may be public, in lower case: the bot's.
+ */
+export function identityTexts(
+  identities: readonly RawIdentity[],
+  nobodys: ReadonlySet<string>,
+): IdentityTexts {
+  const texts = new Map<string, SearchedText>();
+  let left = ROOM;
+  let leftOfAll = MAX_ALL_PLACES;
+  for (const identity of identities) {
+    for (const text of textsOf(identity, nobodys)) {
+      const key = JSON.stringify(text.letters);
+      leftOfAll -= placesOf(text);
+      if (texts.has(key) && leftOfAll >= 0) continue;
+      left -= placesOf(text);
+      if (left < 0 || leftOfAll < 0) return { texts: [...texts.values()], isComplete: false };
+      texts.set(key, text);
+    }
+  }
+  return { texts: [...texts.values()], isComplete: true };
+}
+
+function textsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): SearchedText[] {
+  const nameText = decode(name, encoding);
+  const address = searchedEmail(decode(email, encoding), nobodys);
+  const own = address === null ? [] : [addressText(address)];
+  if (!isTelling(nameText) || isNobodys(nameText, nobodys)) return own;
+  const isUtf8 = encoding === null && decodeUtf8(name) !== null;
+  return [
+    ...[nameText, ...surnameLast(nameText)].flatMap((text) => [
+      // Composed and decomposed letters look alike, and some systems write the latter.
+      nameOf(text.normalize('NFC').split(/\s+/).map(wordClasses)),
+      nameOf(text.normalize('NFD').split(/\s+/).map(wordClasses)),
+      nameOf(surnameFirst(text).map(wordClasses), COMMA),
+    ]),
+    // In the encoding of the commit, if that is not UTF-8; some do not say theirs.
+    ...(isUtf8 ? [] : [nameOf(splitWords(name).map(byteClasses))]),
+    ...own,
+  ];
+}
+
+function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
+  const letters = words.flatMap((word, index) => (index === 0 ? word : [...separator, ...word]));
+  // Its first word and a letter of the next are telling.
+  const beginning = (words[0]?.length ?? 0) + separator.length + 1;
+  const first = letters.length - MIN_TELLING_LETTERS;
+  const last = letters.length - Math.max(beginning, MIN_TELLING_LETTERS);
+  return searchedText(BOUNDARY, letters, { first, last });
+}
+
+function addressText(address: string): SearchedText {
+  const letters = textClasses(address);
+  const localBytes = textClasses(address.slice(0, address.lastIndexOf('@'))).length;
+  const restBytes = letters.length - localBytes;
+  return searchedText(EMAIL_BOUNDARY, letters, {
+    first: Math.min(localBytes, letters.length - MIN_TELLING_LETTERS),
+    last: localBytes < MIN_LOCAL_BYTES ? restBytes - 2 : restBytes,
+  });
+}
+
+function searchedText(before: ByteClass, letters: Letters, telling: Lack): SearchedText {
+  const first = Math.max(0, Math.min(MOST_LACKED_FIRST, telling.first));
+  return {
+    before,
+    letters,
+    after: BOUNDARY,
+    // A delta may insert a single letter.
+    lack: { first: letters.length - 1, last: letters.length - 1 },
+    tellingLack: { first, last: Math.max(0, telling.last) },
+  };
+}
+
+/** Null: it tells nothing of a person, or is no address. */
+function searchedEmail(text: string, nobodys: ReadonlySet<string>): string | null {
+  const isEmail = text.length <= MAX_LENGTH && /^[^\s@]+@[^\s@]+$/.test(text);
+  return isEmail && !isNobodys(text, nobodys) ? text : null;
+}
+
+function isNobodys(text: string, nobodys: ReadonlySet<string>): boolean {
+  return nobodys.has(text.toLowerCase()) || NOBODYS.has(text.toLowerCase());
+}
+
+function isTelling(name: string): boolean {
+  const words = name.split(/\s+/).filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES);
+  const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return words.length > 1 && name.length <= MAX_LENGTH && Buffer.byteLength(letters) >= MIN_NAME_BYTES;
+}
+
+/** `Ada Lovelace` as lists and catalogues write it: `Lovelace, Ada`. */
+function surnameFirst(name: string): [surname: string, others: string] {
+  const words = name.normalize('NFC').split(/\s+/);
+  return [words.at(-1) ?? '', words.slice(0, -1).join(' ')];
+}
+
+/** `Lovelace, Ada`, as directories of companies write names: `Ada Lovelace`. */
+function surnameLast(name: string): string[] {
+  const [, surname, others] = /^([^,]+),\s*([^,]+)$/.exec(name) ?? [];
+  return surname === undefined || others === undefined ? [] : [`${others} ${surname}`];
+}
+
+/** As a text, but what may stand between words may stand in place of a hyphen or a full stop, too. */
+function wordClasses(word: string): Letters {
+  return textClasses(word).map((letter) =>
+    letter.some((byte) => SEPARATORS.includes(byte)) ? SEPARATORS : letter,
+  );
+}
+
+/** UTF-8, each letter in both cases if both take the same number of bytes. */
+function textClasses(text: string): Letters {
+  return Array.from(text).flatMap((letter) => {
+    const own = Buffer.from(letter);
+    const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => Buffer.from(other));
+    const variants = [own, ...others.filter((other) => other.length === own.length)];
+    return Array.from(own, (_, at) => [...new Set(variants.map((bytes) => bytes[at] as number))]);
+  });
+}
+
+/** The bytes unchanged; ASCII letters in both cases. */
+function byteClasses(word: Uint8Array): Letters {
+  return Array.from(word, (byte: number) => {
+    const letter = String.fromCharCode(byte);
+    return /[A-Za-z]/.test(letter)
+      ? [letter.toLowerCase().charCodeAt(0), letter.toUpperCase().charCodeAt(0)]
+      : [byte];
+  });
+}
+
+function splitWords(name: Uint8Array): Uint8Array[] {
+  const text = Buffer.from(name).toString('latin1');
+  return text.split(' ').flatMap((word: string) => (word === '' ? [] : [Buffer.from(word, 'latin1')]));
+}
+
+function decode(bytes: Uint8Array, encoding: string | null): string {
+  try {
+    return new TextDecoder(encoding ?? 'utf-8').decode(bytes).trim();
+  } catch {
+    return new TextDecoder().decode(bytes).trim();
+  }
+}

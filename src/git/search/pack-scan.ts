@@ -1,0 +1,117 @@
+/**
+ * The first look at a pack, once from its beginning to its end: which objects name somebody, or may do so. It keeps
+ * nothing of them. Most packs have none.
+ */
+import type { Oid } from '../objects/oid.ts';
+import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
+import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
+import { DeltaScan, type TellingPlace } from './delta-scan.ts';
+import type { SearchedNames } from './searched-names.ts';
+
+/** An object to look at more closely. */
+export interface Suspect {
+  /** Where its entry begins. */
+  readonly offset: number;
+  /** It is no delta. */
+  readonly isWhole: boolean;
+  /** Where something stands that tells enough on its own; of a whole object the first place. */
+  readonly telling: readonly TellingPlace[];
+}
+
+/** Some of them may be dismissed, and must not keep others from being found. */
+const MAX_SUSPECTS = 1_000;
+/** More are not remembered, of bases and of sizes. */
+const MAX_BASES = 10_000;
+const MAX_SIZES = 10_000;
+
+export class PackScan implements ContentListener {
+  readonly walker = new EntryWalker(this);
+  /** Objects that are named here, or surely have a name. */
+  readonly telling: Suspect[] = [];
+  /** Deltas that may make a name of which they insert little. */
+  readonly others: Suspect[] = [];
+  /** There are more. */
+  isCut = false;
+  hasGitlinks = false;
+  /** What deltas name by an id, with its size. */
+  readonly bases = new Map<Oid, number>();
+  hasMoreBases = false;
+  /** The client names its own objects by their offsets, so what it names by ids is upstream's. */
+  usesOffsets = false;
+  /** Of whole objects. */
+  readonly #sizes = new Set<number>();
+  readonly #names: SearchedNames;
+  readonly #delta: DeltaScan;
+  #type = OBJ_BLOB;
+  #offset = 0;
+  /** Of a whole object. */
+  #searchedBytes = 0;
+  #found: TellingPlace | null = null;
+
+  constructor(names: SearchedNames) {
+    this.#names = names;
+    this.#delta = new DeltaScan(names.search, (text) => this.#noteGitlink(text));
+  }
+
+  begin(type: number, size: number, offset: number): boolean {
+    [this.#type, this.#offset, this.#searchedBytes, this.#found] = [type, offset, 0, null];
+    if (this.#isDelta) this.#delta.begin();
+    else this.#names.search.begin();
+    if (!this.#isDelta && this.#sizes.size < MAX_SIZES) this.#sizes.add(size);
+    return this.#isDelta || type === OBJ_TREE || type === OBJ_BLOB;
+  }
+
+  /** Whether the pack may have one of the bases that it names by ids. Most have no object of the same size. */
+  get mayHaveBases(): boolean {
+    if (this.usesOffsets) return false;
+    if (this.hasMoreBases || this.#sizes.size === MAX_SIZES) return true;
+    return [...this.bases.values()].some((size) => this.#sizes.has(size));
+  }
+
+  content(bytes: Uint8Array): void {
+    if (this.#isDelta) return this.#delta.take(bytes);
+    if (this.#found !== null && this.#type === OBJ_BLOB) return;
+    const { search } = this.#names;
+    for (let at = search.find(bytes, 0, bytes.length); at >= 0; at = search.find(bytes, at, bytes.length)) {
+      this.#note(this.#searchedBytes + at);
+    }
+    this.#searchedBytes += bytes.length;
+  }
+
+  end(): void {
+    if (this.#isDelta) return this.#endDelta();
+    if (this.#found === null && this.#names.search.findEnd()) this.#note(this.#searchedBytes + 1);
+    if (this.#found !== null) this.#add({ offset: this.#offset, isWhole: true, telling: [this.#found] });
+  }
+
+  get #isDelta(): boolean {
+    return this.#type === OBJ_OFS_DELTA || this.#type === OBJ_REF_DELTA;
+  }
+
+  #note(end: number): void {
+    for (const text of this.#names.search.ended) {
+      if (!this.#noteGitlink(text)) this.#found ??= { insert: 0, end, text };
+    }
+  }
+
+  #noteGitlink(text: number): boolean {
+    const isGitlink = this.#names.isGitlink(text);
+    if (isGitlink && this.#type !== OBJ_BLOB) this.hasGitlinks = true;
+    return isGitlink;
+  }
+
+  #endDelta(): void {
+    const delta = this.#delta;
+    delta.end();
+    if (this.#type === OBJ_OFS_DELTA) this.usesOffsets = true;
+    else if (this.bases.size < MAX_BASES) this.bases.set(this.walker.baseOid, delta.baseSize);
+    else this.hasMoreBases ||= !this.bases.has(this.walker.baseOid);
+    if (delta.isSuspect) this.#add({ offset: this.#offset, isWhole: false, telling: delta.telling });
+  }
+
+  #add(suspect: Suspect): void {
+    const list = suspect.telling.length > 0 ? this.telling : this.others;
+    if (list.length < MAX_SUSPECTS) list.push(suspect);
+    else this.isCut = true;
+  }
+}

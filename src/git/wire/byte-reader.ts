@@ -1,0 +1,93 @@
+/**
+ * Reads an exact number of bytes from a source that delivers chunks of any size.
+ *
+ * It is the one seam between the command section of a push, which is read packet by packet, and the pack
+ * behind it, which is scanned chunk by chunk: `nextChunk` hands on what is left of the current chunk without
+ * copying it.
+ */
+
+/** Where bytes come from: a request's body, a host's answer, an array in a test. */
+export interface ChunkSource {
+  /** The next chunk (never empty), or null at the end. Rejects when the sender is gone. */
+  read(): Promise<Uint8Array | null>;
+  /** The chunks read so far are no longer used, so the next one may overwrite them. */
+  recycle?(): void;
+  /** What is read from now on is not used, so it may come as it was sent: compressed. */
+  discard?(): void;
+  /** Tells the sender that nothing more will be read. */
+  cancel(): Promise<void>;
+}
+
+const EMPTY = new Uint8Array(0);
+
+export class ByteReader {
+  readonly #source: ChunkSource;
+  #chunk: Uint8Array = EMPTY;
+  #position = 0;
+
+  constructor(source: ChunkSource) {
+    this.#source = source;
+  }
+
+  /**
+   * Exactly `length` bytes as a copy of their own, or null if the stream ends before. The caller bounds
+   * `length`: it is allocated at once.
+   * @param buffer where to copy them, if they are used up before the next read; has room for `length` bytes.
+   */
+  async readExactly(length: number, buffer?: Uint8Array): Promise<Uint8Array | null> {
+    const bytes = buffer?.subarray(0, length) ?? new Uint8Array(length);
+    let filled = 0;
+    while (filled < length) {
+      if (this.#position === this.#chunk.byteLength && !(await this.#advance())) return null;
+      const taken = this.#chunk.subarray(this.#position, this.#position + length - filled);
+      bytes.set(taken, filled);
+      filled += taken.byteLength;
+      this.#position += taken.byteLength;
+    }
+    return bytes;
+  }
+
+  /** The next `length` bytes if they have arrived: a view, valid until the next read. Null: not all of them have. */
+  peek(length: number): Uint8Array | null {
+    const end = this.#position + length;
+    return end <= this.#chunk.byteLength ? this.#chunk.subarray(this.#position, end) : null;
+  }
+
+  /** Passes over bytes that `peek` has shown. */
+  skip(length: number): void {
+    this.#position += length;
+  }
+
+  /** What is left of the current chunk, or the next one; null at the end. Not a copy. */
+  async nextChunk(): Promise<Uint8Array | null> {
+    if (this.#position === this.#chunk.byteLength && !(await this.#advance())) return null;
+    const rest = this.#chunk.subarray(this.#position);
+    this.#chunk = EMPTY;
+    this.#position = 0;
+    return rest;
+  }
+
+  /** Whether nothing more comes. */
+  async isAtEnd(): Promise<boolean> {
+    return this.#position === this.#chunk.byteLength && !(await this.#advance());
+  }
+
+  /** The chunks that were handed out are no longer used, so the next one may overwrite them. */
+  recycle(): void {
+    if (this.#position === this.#chunk.byteLength) this.#source.recycle?.();
+  }
+
+  async cancel(): Promise<void> {
+    await this.#source.cancel();
+  }
+
+  async #advance(): Promise<boolean> {
+    // Everything in it was copied.
+    if (this.#chunk !== EMPTY) this.#source.recycle?.();
+    const chunk = await this.#source.read();
+    if (chunk === null) return false;
+    this.#chunk = chunk;
+    this.#position = 0;
+    return true;
+  }
+}

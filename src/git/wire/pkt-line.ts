@@ -1,0 +1,119 @@
+/**
+ * pkt-lines: four hex digits with the length (including themselves), then the payload (gitprotocol-common, "pkt-line
+ * Format").
+ *
+ * Reading is strict: a length that is not four hex digits, or that is 3 or over 65,520, ends the request. The
+ * special packets are told apart by `kind`; an empty pkt-line (`0004`) is data of length 0, not a flush. An error packet
+ * may stand wherever a pkt-line may, and ends the conversation (gitprotocol-pack, "pkt-line Format").
+ */
+import type { ByteReader } from './byte-reader.ts';
+import { concatBytes, decodeUtf8, hexDigit, utf8 } from '../bytes.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+const LENGTH_BYTES = 4;
+/** A whole pkt-line, its length digits included. */
+export const MAX_PKT_LINE_BYTES = 65_520;
+export const MAX_PKT_PAYLOAD_BYTES = MAX_PKT_LINE_BYTES - LENGTH_BYTES;
+
+export const FLUSH_PKT = utf8('0000');
+export const DELIM_PKT = utf8('0001');
+
+export type Packet =
+  | { readonly kind: 'data'; readonly payload: Uint8Array }
+  | { readonly kind: 'flush' }
+  | { readonly kind: 'delim' }
+  | { readonly kind: 'response-end' };
+
+/** The length digits of a pkt-line whose payload has `payloadBytes` bytes. */
+export function pktLengthPrefix(payloadBytes: number): Uint8Array {
+  return utf8(pktLengthDigits(payloadBytes));
+}
+
+/** The same as text. */
+export function pktLengthDigits(payloadBytes: number): string {
+  if (payloadBytes > MAX_PKT_PAYLOAD_BYTES) throw new RangeError('pkt-line payload too long');
+  return (payloadBytes + LENGTH_BYTES).toString(16).padStart(LENGTH_BYTES, '0');
+}
+
+export function encodePktLine(payload: string | Uint8Array): Uint8Array {
+  const bytes = typeof payload === 'string' ? utf8(payload) : payload;
+  return concatBytes([pktLengthPrefix(bytes.byteLength), bytes]);
+}
+
+/** The number that four hex digits spell, or -1. */
+function parseLength(digits: Uint8Array): number {
+  let length = 0;
+  for (let i = 0; i < LENGTH_BYTES; i++) {
+    const digit = hexDigit(digits[i] as number);
+    if (digit < 0) return -1;
+    length = length * 16 + digit;
+  }
+  return length;
+}
+
+/**
+ * The next packet of the stream. The payload is a copy of its own.
+ * @param buffer where to put the payload, if it is used up before the next read; of MAX_PKT_PAYLOAD_BYTES.
+ * @throws ProtocolError `bad-request` on a malformed length, or where the stream ends inside a packet.
+ */
+export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promise<Packet> {
+  const digits = await reader.readExactly(LENGTH_BYTES);
+  if (digits === null) throw endedEarly();
+  const length = parseLength(digits);
+  switch (length) {
+    case 0:
+      return { kind: 'flush' };
+    case 1:
+      return { kind: 'delim' };
+    case 2:
+      return { kind: 'response-end' };
+    default:
+  }
+  if (length < LENGTH_BYTES || length > MAX_PKT_LINE_BYTES) {
+    throw new ProtocolError(
+      'bad-request',
+      'The request is not in pkt-line format. Push with an ordinary Git client.',
+    );
+  }
+  const payload = await reader.readExactly(length - LENGTH_BYTES, buffer);
+  if (payload === null) throw endedEarly();
+  return { kind: 'data', payload };
+}
+
+/**
+ * The payload of the next packet if it is data and has arrived whole: a view, valid until the next read. Null: ask
+ * `readPacket`. A list of refs has tens of thousands of packets, and a promise for each leaves more behind than the
+ * list.
+ */
+export function takePayload(reader: ByteReader): Uint8Array | null {
+  const digits = reader.peek(LENGTH_BYTES);
+  const length = digits === null ? -1 : parseLength(digits);
+  if (length < LENGTH_BYTES || length > MAX_PKT_LINE_BYTES) return null;
+  const payload = reader.peek(length)?.subarray(LENGTH_BYTES) ?? null;
+  if (payload !== null) reader.skip(length);
+  return payload;
+}
+
+function endedEarly(): ProtocolError {
+  return new ProtocolError('bad-request', 'The request ended before its last pkt-line. Push again.');
+}
+
+export class ErrorPacket extends Error {
+  override readonly name = 'ErrorPacket';
+  /** The other side's own words, not made fit for a terminal. */
+  readonly text: string;
+
+  constructor(text: string) {
+    super('the other side sent an error packet');
+    this.text = text;
+  }
+}
+
+const ERROR_START = utf8('ERR ');
+
+/** @throws ErrorPacket if the payload of a pkt-line is one. */
+export function refuseErrorPacket(payload: Uint8Array): void {
+  if (ERROR_START.every((byte, at) => payload[at] === byte)) {
+    throw new ErrorPacket((decodeUtf8(payload.subarray(ERROR_START.length)) ?? '').replace(/\n$/, ''));
+  }
+}

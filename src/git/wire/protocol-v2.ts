@@ -1,0 +1,212 @@
+/**
+ * The protocol v2 commands that the service sends to the host, and their answers (gitprotocol-v2,
+ * "ls-refs", "fetch").
+ *
+ * Both are sent without asking for the host's capabilities first. Over HTTP, version 2 is stateless and the header
+ * `Git-Protocol: version=2` selects it, so this saves a round trip each time.
+ */
+import type { ByteReader } from './byte-reader.ts';
+import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
+import { type Memory, UNCOUNTED } from '../memory.ts';
+import { type Oid, OID_HEX_LENGTH, oidFromHex } from '../objects/oid.ts';
+import {
+  DELIM_PKT,
+  encodePktLine,
+  FLUSH_PKT,
+  readPacket,
+  refuseErrorPacket,
+  takePayload,
+} from './pkt-line.ts';
+import { ProtocolError } from './protocol-error.ts';
+import type { Ref } from './ref-advertisement.ts';
+
+/**
+ * Refs of one list that are kept. Each costs some 200 bytes, and the largest public repositories have half a million.
+ */
+export const MAX_REFS = 20_000;
+/** What a ref takes in a list and in an advertisement, besides its line in both. */
+const REF_BYTES = 200;
+/** Refs that are read between two looks whether there is room for more. */
+const REFS_AT_ONCE = 256;
+const ROOM_BYTES = 128 * 1024;
+/** The names and ids of one list, for a host with very long names. */
+const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
+/** No file system takes a longer name. */
+const MAX_REF_LINE_BYTES = 4096;
+const BRANCHES = 'refs/heads/';
+const NOTHING = new Uint8Array(0);
+const UNBORN = utf8('unborn');
+const SYMREF_TARGET = 'symref-target:';
+const SPACE = 0x20;
+const LF = 0x0a;
+
+function encodeCommand(command: string, args: readonly string[]): Uint8Array {
+  return concatBytes([
+    encodePktLine(`command=${command}\n`),
+    encodePktLine('object-format=sha1\n'),
+    DELIM_PKT,
+    ...args.map((arg) => encodePktLine(`${arg}\n`)),
+    FLUSH_PKT,
+  ]);
+}
+
+function malformed(what: string): ProtocolError {
+  return new ProtocolError('bad-request', `The code host sent a malformed ${what}.`);
+}
+
+export function encodeLsRefs(prefixes: readonly string[]): Uint8Array {
+  return encodeCommand('ls-refs', ['symrefs', 'unborn', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
+}
+
+export interface RefList {
+  readonly refs: readonly Ref[];
+  /** The ref that HEAD points to, even if that branch has no commit yet; null if HEAD was not listed. */
+  readonly head: string | null;
+  /** Null while the branch of HEAD has no commit: an empty repository, or a fork whose objects are on their way. */
+  readonly headTip: Oid | null;
+  /** False if the list was cut within the branches. */
+  readonly hasAllBranches: boolean;
+}
+
+/**
+ * Reads a ref list up to its limits, and cancels the rest. Git lists HEAD first and then by name, so branches come
+ * before tags. A ref whose name is not UTF-8, or is too long, is left out.
+ * @param memory where what the list takes is counted.
+ * @throws ProtocolError `bad-request` if the answer is malformed, or uses another object format; what `memory` throws.
+ */
+export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED): Promise<RefList> {
+  const refs: Ref[] = [];
+  let head: string | null = null;
+  let headTip: Oid | null = null;
+  let keptBytes = 0;
+  for (;;) {
+    const payload = takePayload(reader) ?? (await readLine(reader));
+    if (payload === null) return { refs, head, headTip, hasAllBranches: true };
+    refuseErrorPacket(payload);
+    const { oid, name } = idAndName(payload);
+    if (name === 'HEAD') {
+      head = symrefTarget(payload);
+      headTip = oid;
+    }
+    if (oid === null || name === null || name === 'HEAD') continue;
+    keptBytes += payload.byteLength;
+    if (refs.length === MAX_REFS || keptBytes > MAX_REF_LIST_BYTES) {
+      await reader.cancel();
+      return { refs, head, headTip, hasAllBranches: isBranch(refs[0]?.name) && !isBranch(name) };
+    }
+    if (refs.length % REFS_AT_ONCE === 0) await memory.makeRoom(ROOM_BYTES);
+    memory.use(REF_BYTES + 2 * payload.byteLength);
+    refs.push({ name, oid });
+  }
+}
+
+/** Null at the end of the list. */
+async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
+  const packet = await readPacket(reader);
+  if (packet.kind === 'flush') return null;
+  return packet.kind === 'data' ? packet.payload : NOTHING;
+}
+
+/**
+ * How a line begins. Read byte by byte, because there may be tens of thousands of them. The id is null before the first
+ * commit of HEAD's branch; the name is null if it cannot be used.
+ */
+function idAndName(line: Uint8Array): { readonly oid: Oid | null; readonly name: string | null } {
+  const isUnborn = UNBORN.every((byte, at) => line[at] === byte);
+  const idEnd = isUnborn ? UNBORN.byteLength : OID_HEX_LENGTH;
+  const oid = isUnborn || line.byteLength < idEnd ? null : oidFromHex(line, 0, idEnd);
+  if ((!isUnborn && oid === null) || line[idEnd] !== SPACE) throw malformed('ref list');
+  let end = idEnd + 1;
+  while (end < line.byteLength && line[end] !== SPACE && line[end] !== LF) end++;
+  const isUsable = line.byteLength <= MAX_REF_LINE_BYTES;
+  return { oid, name: isUsable ? decodeUtf8(line.subarray(idEnd + 1, end)) : null };
+}
+
+/** The ref that HEAD stands for; null if it is none. */
+function symrefTarget(line: Uint8Array): string | null {
+  const text = (decodeUtf8(line) ?? '').replace(/\n$/, '');
+  const attribute = text.split(' ').find((part) => part.startsWith(SYMREF_TARGET));
+  return attribute?.slice(SYMREF_TARGET.length) ?? null;
+}
+
+function isBranch(name: string | undefined): boolean {
+  return name?.startsWith(BRANCHES) === true;
+}
+
+/** Everything that `wants` reach and `haves` do not, in a pack that needs no object from elsewhere. */
+export function encodePackFetch(wants: readonly Oid[], haves: readonly Oid[]): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    ...wants.map((oid) => `want ${oid}`),
+    ...haves.map((oid) => `have ${oid}`),
+    'done',
+  ]);
+}
+
+/** Commits without their trees: the history itself, a few hundred bytes a commit. */
+export interface HistoryRequest {
+  readonly wants: readonly Oid[];
+  /** Commits that these reach are left out. */
+  readonly haves?: readonly Oid[];
+  /** Seconds since 1970: only commits since then. By date, never by depth: depth runs along every merge. */
+  readonly since?: number;
+  /** Only the wanted commits themselves. */
+  readonly tipsOnly?: boolean;
+}
+
+export function encodeHistoryFetch({ wants, haves = [], since, tipsOnly }: HistoryRequest): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    'filter tree:0',
+    ...(since === undefined ? [] : [`deepen-since ${since}`]),
+    ...(tipsOnly === true ? ['deepen 1'] : []),
+    ...wants.map((oid) => `want ${oid}`),
+    ...haves.map((oid) => `have ${oid}`),
+    'done',
+  ]);
+}
+
+/**
+ * Objects by their ids. What they refer to is left out, unless it is asked for.
+ *
+ * A wanted object always comes, whatever the filter leaves out, and version 2 serves any object that the host has, not
+ * only tips. Of the filters by depth, GitHub allows `tree:0` alone (uploadpackfilter.tree.maxDepth).
+ */
+export interface ObjectRequest {
+  readonly wants: readonly Oid[];
+  /** Also all folders below the wanted one. */
+  readonly withFolders?: boolean;
+  /** For commits: how many of the history, the wanted one included. */
+  readonly depth?: number;
+}
+
+export function encodeObjectFetch({ wants, withFolders = false, depth }: ObjectRequest): Uint8Array {
+  return encodeCommand('fetch', [
+    'no-progress',
+    'ofs-delta',
+    withFolders ? 'filter blob:none' : 'filter tree:0',
+    ...(depth === undefined ? [] : [`deepen ${depth}`]),
+    ...wants.map((oid) => `want ${oid}`),
+    'done',
+  ]);
+}
+
+export type FetchAnswer =
+  /** The reader stands at the first side-band packet of the pack. */
+  | { readonly kind: 'pack' }
+  /** The host's error packet, for instance when no commit is as young as asked for. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** Reads the sections before the pack. @throws ProtocolError `bad-request` if there is none. */
+export async function readFetchSections(reader: ByteReader): Promise<FetchAnswer> {
+  for (;;) {
+    const packet = await readPacket(reader);
+    if (packet.kind === 'delim') continue;
+    if (packet.kind !== 'data') throw malformed('fetch answer');
+    const line = (decodeUtf8(packet.payload) ?? '').replace(/\n$/, '');
+    if (line === 'packfile') return { kind: 'pack' };
+    if (line.startsWith('ERR ')) return { kind: 'refused', message: line.slice('ERR '.length) };
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * The command section of a push: shallow lines, command-list, push options (gitprotocol-pack, "Reference
+ * Update Request and Packfile Transfer"). What follows it in the stream is the pack.
+ *
+ * Push options are a second section behind the command-list's flush, one bare value a pkt-line; it exists only
+ * if the client took up the `push-options` capability.
+ *
+ * A faulty request still needs an in-band answer, because Git hides any other. That answer needs the client's
+ * capabilities and the names of its refs, so the result of a faulty request contains as much of both as could be read.
+ * If the lines after a fault are valid, they are read for their names.
+ */
+import type { ByteReader } from './byte-reader.ts';
+import type { Memory } from '../memory.ts';
+import { decodeEscaped, decodeUtf8 } from '../bytes.ts';
+import { isOid, type Oid, ZERO_OID } from '../objects/oid.ts';
+import { readPacket } from './pkt-line.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+const MAX_COMMANDS = 1_000;
+const MAX_SHALLOWS = 100_000;
+const MAX_PUSH_OPTIONS = 64;
+const MAX_PUSH_OPTION_LENGTH = 4_096;
+/**
+ * Limit for the names of all command lines together: some 50,000 refs can be named in the answer to a push of too many.
+ */
+const MAX_COMMANDS_LENGTH = 8 * 1024 * 1024;
+/** Overhead of a name, besides its characters. */
+const LINE_OVERHEAD = 64;
+/**
+ * A longer name would not fit into a pkt-line of the report, with a reason after it and three bytes for each character.
+ */
+const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
+
+/**
+ * Nobody who means well sends more commands than that, and then only a client's patience bounds how long they are
+ * kept.
+ */
+const COUNTED_FROM = 64 * 1024;
+const COUNTED_STEP = 64 * 1024;
+
+/** What whoever pushes asks for to be told what came of it; assumed of a client whose own words could not be read. */
+export const REPORT_CAPABILITIES: readonly string[] = ['report-status', 'side-band-64k'];
+
+export interface Command {
+  readonly oldId: Oid;
+  readonly newId: Oid;
+  /** Fits into a line of the report, but need not be valid: see `isValidRefName`. Not UTF-8: see `decodeEscaped`. */
+  readonly refName: string;
+}
+
+export function isDeletion(command: Command): boolean {
+  return command.newId === ZERO_OID;
+}
+
+export interface PushRequest {
+  readonly kind: 'push';
+  readonly commandList: readonly Command[];
+  readonly capabilities: ReadonlySet<string>;
+  readonly pushOptions: readonly string[];
+}
+
+/**
+ * Before a large push, Git sends the four bytes `0000` to learn whether the server accepts it (remote-curl's probe
+ * request). It is not an attempt to push.
+ */
+export interface ProbeRequest {
+  readonly kind: 'probe';
+}
+
+/** Malformed, over a limit, or incomplete: the whole request is refused. */
+export interface FaultyRequest {
+  readonly kind: 'faulty';
+  /** ProtocolError `bad-request` or `too-large`, or what the reader rejected with. */
+  readonly fault: unknown;
+  /** The refs that could be read. */
+  readonly refNames: readonly string[];
+  readonly capabilities: ReadonlySet<string>;
+}
+
+/**
+ * Never rejects. Cost: the section's own size; at most some ten megabytes of it are kept, by the limits above.
+ * @param memory where what is kept of a long section is counted; it stays counted.
+ */
+export async function readPushRequest(
+  reader: ByteReader,
+  memory: Pick<Memory, 'use'>,
+): Promise<PushRequest | ProbeRequest | FaultyRequest> {
+  const section = new CommandSection(memory);
+  try {
+    for (let line = await readLine(reader); line !== null; line = await readLine(reader)) section.take(line);
+    if (section.isEmpty) return { kind: 'probe' };
+    const wantsOptions = section.capabilities.has('push-options');
+    const pushOptions = wantsOptions ? await readPushOptions(reader) : [];
+    const { commandList, capabilities } = section;
+    if (section.fault === null) return { kind: 'push', commandList, capabilities, pushOptions };
+  } catch (error) {
+    section.fault ??= error;
+  }
+  const { fault, refNames, capabilities } = section;
+  // Without report-status, the client could not be told anything.
+  const isReported = capabilities.has('report-status');
+  const assumed = new Set(REPORT_CAPABILITIES);
+  return { kind: 'faulty', fault, refNames, capabilities: isReported ? capabilities : assumed };
+}
+
+/** The payload of a data packet without its line feed; null at a flush. */
+async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
+  const packet = await readPacket(reader);
+  if (packet.kind === 'flush') return null;
+  if (packet.kind !== 'data') throw malformed('packet');
+  const { payload } = packet;
+  return payload.at(-1) === 0x0a ? payload.subarray(0, -1) : payload;
+}
+
+/** The command-list, line by line. `take` throws if reading further makes no sense. */
+class CommandSection {
+  readonly commandList: Command[] = [];
+  readonly refNames: string[] = [];
+  capabilities: ReadonlySet<string> = new Set();
+  /** The first fault, if reading goes on behind it. */
+  fault: unknown = null;
+  #commands = 0;
+  #shallows = 0;
+  #length = 0;
+  #uncountedFrom = COUNTED_FROM;
+  readonly #memory: Pick<Memory, 'use'>;
+
+  constructor(memory: Pick<Memory, 'use'>) {
+    this.#memory = memory;
+  }
+
+  get isEmpty(): boolean {
+    return this.#commands === 0;
+  }
+
+  take(line: Uint8Array): void {
+    const text = decodeEscaped(line);
+    if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.#takeShallow();
+    else this.#takeCommand(text);
+  }
+
+  /** Where the client's own history ends. Ignored, because upstream's history proves the parents. */
+  #takeShallow(): void {
+    this.#shallows += 1;
+    if (this.#shallows <= MAX_SHALLOWS) return;
+    throw tooLarge('The clone has too many shallow points. Run "git fetch --unshallow", then push again.');
+  }
+
+  #takeCommand(line: string): void {
+    this.#commands += 1;
+    this.#length += line.length + LINE_OVERHEAD;
+    if (this.#commands > MAX_COMMANDS) {
+      this.fault ??= tooLarge(`A push holds at most ${MAX_COMMANDS} refs. Push one branch.`);
+    }
+    if (this.#length > MAX_COMMANDS_LENGTH) throw tooLarge('The push names too many refs. Push one branch.');
+
+    if (this.#length > this.#uncountedFrom) {
+      this.#uncountedFrom += COUNTED_STEP;
+      this.#memory.use(COUNTED_STEP);
+    }
+    const nul = line.indexOf('\0');
+    if (nul >= 0 && this.#commands > 1) throw malformed('command');
+    if (nul >= 0)
+      this.capabilities = new Set(
+        line
+          .slice(nul + 1)
+          .split(' ')
+          .filter(Boolean),
+      );
+    const command = nul < 0 ? line : line.slice(0, nul);
+    const [, oldId = '', newId = '', refName = ''] = /^(\S*) (\S*) (.+)$/s.exec(command) ?? [];
+    if (isReportable(refName)) this.refNames.push(refName);
+    if (refName === '' || !isOid(oldId) || !isOid(newId)) throw malformed('command');
+    if (isReportable(refName)) this.commandList.push({ oldId, newId, refName });
+    else this.fault ??= badRequest('The push names a ref that Git does not allow. Rename the branch.');
+  }
+}
+
+/** A space would end the name in a line of the report, and a line feed the line. */
+// eslint-disable-next-line no-control-regex
+const UNREPORTABLE = /[\u0000-\u0020\u007f]/;
+
+function isReportable(refName: string): boolean {
+  return refName !== '' && refName.length <= MAX_REPORTED_NAME_LENGTH && !UNREPORTABLE.test(refName);
+}
+
+async function readPushOptions(reader: ByteReader): Promise<string[]> {
+  const pushOptions: string[] = [];
+  for (let line = await readLine(reader); line !== null; line = await readLine(reader)) {
+    const option = decodeUtf8(line);
+    if (option === null) throw badRequest('A push option is not UTF-8. Write it in UTF-8, or leave it out.');
+    if (option.length > MAX_PUSH_OPTION_LENGTH) {
+      throw tooLarge(`A push option is longer than ${MAX_PUSH_OPTION_LENGTH} characters. Shorten it.`);
+    }
+    pushOptions.push(option);
+    if (pushOptions.length > MAX_PUSH_OPTIONS) {
+      throw tooLarge(`A push takes at most ${MAX_PUSH_OPTIONS} push options. Leave some out.`);
+    }
+  }
+  return pushOptions;
+}
+
+function malformed(what: string): ProtocolError {
+  return badRequest(`The push has a malformed ${what}. Push with an ordinary Git client.`);
+}
+
+function badRequest(message: string): ProtocolError {
+  return new ProtocolError('bad-request', message);
+}
+
+function tooLarge(message: string): ProtocolError {
+  return new ProtocolError('too-large', message);
+}

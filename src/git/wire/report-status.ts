@@ -1,0 +1,54 @@
+/**
+ * report-status: the answer to a push (gitprotocol-pack, "Report Status").
+ *
+ * It is a pkt-line section of its own, also when it travels inside band 1. Every command needs its line, and
+ * the line names the ref that the client pushed: Git matches the two to fill its status table.
+ */
+import type { ByteReader } from './byte-reader.ts';
+import { concatBytes, decodeUtf8, encodeEscaped, utf8 } from '../bytes.ts';
+import { encodePktLine, FLUSH_PKT, readPacket } from './pkt-line.ts';
+import { ProtocolError } from './protocol-error.ts';
+
+/** `reason` null: the ref was updated. */
+export interface CommandStatus {
+  readonly refName: string;
+  readonly reason: string | null;
+}
+
+export interface ReportStatus {
+  /** `ok`, or why the pack was refused. */
+  readonly unpackStatus: string;
+  readonly commandStatuses: readonly CommandStatus[];
+}
+
+export function encodeReportStatus(report: ReportStatus): Uint8Array {
+  const lines = report.commandStatuses.map(encodeCommandStatus);
+  return concatBytes([encodePktLine(`unpack ${report.unpackStatus}\n`), ...lines, FLUSH_PKT]);
+}
+
+/** The name goes back byte for byte, text or not: Git compares it with what it sent. */
+function encodeCommandStatus({ refName, reason }: CommandStatus): Uint8Array {
+  const [word, rest] = reason === null ? ['ok', ''] : ['ng', ` ${reason}`];
+  return encodePktLine(concatBytes([utf8(`${word} `), encodeEscaped(refName), utf8(`${rest}\n`)]));
+}
+
+/**
+ * Reads a report-status section up to its flush.
+ * @throws ProtocolError `bad-request` if it is not one.
+ */
+export async function readReportStatus(reader: ByteReader): Promise<ReportStatus> {
+  let unpackStatus: string | null = null;
+  const commandStatuses: CommandStatus[] = [];
+  for (;;) {
+    const packet = await readPacket(reader);
+    if (packet.kind === 'flush') break;
+    const line = packet.kind === 'data' ? decodeUtf8(packet.payload)?.replace(/\n$/, '') : undefined;
+    const [, word, first, rest] = /^(unpack|ok|ng) (\S+)(?: (.*))?$/.exec(line ?? '') ?? [];
+    if (word === 'unpack') unpackStatus = rest === undefined ? (first as string) : `${first} ${rest}`;
+    else if (word === 'ok') commandStatuses.push({ refName: first as string, reason: null });
+    else if (word === 'ng') commandStatuses.push({ refName: first as string, reason: rest ?? 'refused' });
+    else throw new ProtocolError('bad-request', 'A line of the report-status is malformed.');
+  }
+  if (unpackStatus === null) throw new ProtocolError('bad-request', 'The report-status has no unpack line.');
+  return { unpackStatus, commandStatuses };
+}

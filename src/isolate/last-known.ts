@@ -1,0 +1,139 @@
+/**
+ * Caches the last answers of the ledger or another slow source: for questions that are asked far more often than their
+ * answers change, and for times when the source does not answer.
+ *
+ * There are three places, from near to far. The isolate's memory and the data centre's cache avoid asking for a while.
+ * KV has the last known value for all data centres, and is read when the source fails. KV is written only when a value
+ * has changed, so that a badge in a popular README costs no writes.
+ *
+ * Cost: nothing while the value is fresh in memory, and one cache look-up after that. Then the source's own cost, one
+ * cache entry, and, after the answer, one KV read if the isolate did not know the value.
+ */
+import { isAhead } from '../limits/sliding-window.ts';
+import type { Recent } from './recent.ts';
+import { within } from './within.ts';
+
+/** A question to the source. Values and `nothing` are JSON. */
+export interface Question<T> {
+  /** Names the question and its arguments, as part of a path; a value of another shape needs another name. */
+  readonly name: string;
+  /** How long an answer is not asked for again. */
+  readonly freshMs: number;
+  /** The answer of an empty source. It is not stored, because otherwise anyone could fill KV with made-up names. */
+  readonly nothing: T;
+  /** A slower answer counts as none: someone is waiting, and the last known value is good enough. Default: 3 s. */
+  readonly patienceMs?: number;
+  ask(): Promise<T>;
+}
+
+export interface LastKnownPlaces {
+  readonly cache: Pick<Cache, 'match' | 'put'>;
+  /** Base address of the cache entries; never requested. */
+  readonly cacheBase: string;
+  readonly kv: KVNamespace;
+  readonly memory: Recent<Held>;
+  /** Runs work that the answer does not wait for. */
+  readonly later: (work: Promise<unknown>) => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** An answer. */
+export interface Held {
+  readonly value: unknown;
+  /** Milliseconds since 1970; from then on it is asked for again. */
+  readonly freshUntil: number;
+}
+
+const USUAL_PATIENCE_MS = 3_000;
+const KV_PATIENCE_MS = 2_000;
+/** How long to wait before asking a failed source again. */
+const RETRY_MS = 5_000;
+/**
+ * Entries expire, so that KV does not keep forever what someone asked for once. Asking again writes the entry again.
+ */
+const KV_LIFE_SECONDS = 30 * 24 * 60 * 60;
+
+export class LastKnown {
+  readonly #places: LastKnownPlaces;
+
+  constructor(places: LastKnownPlaces) {
+    this.#places = places;
+  }
+
+  /** The source's answer, or the last known one when it fails; undefined when there is none either. */
+  async read<T>(question: Question<T>): Promise<T | undefined> {
+    const { name, freshMs, patienceMs = USUAL_PATIENCE_MS } = question;
+    const held = this.#places.memory.get(name);
+    const longestMs = Math.max(freshMs, RETRY_MS);
+    if (held !== null && isAhead(held.freshUntil, longestMs, Date.now())) return held.value as T | undefined;
+    const cached = await this.#cached(name, longestMs);
+    if (cached !== undefined) {
+      this.#places.memory.set(name, cached);
+      return cached.value as T;
+    }
+    try {
+      const value = await within(patienceMs, question.ask());
+      const answer = { value, freshUntil: Date.now() + freshMs };
+      this.#places.memory.set(name, answer);
+      this.#places.later(this.#keep(question, answer, held));
+      return value;
+    } catch (error) {
+      this.#places.onFailure(error);
+      const value = held?.value === undefined ? await this.#kept(name) : held.value;
+      this.#places.memory.set(name, { value, freshUntil: Date.now() + RETRY_MS });
+      return value as T | undefined;
+    }
+  }
+
+  /** Asks again, also for what has just failed. */
+  forget(name: string): void {
+    this.#places.memory.delete(name);
+  }
+
+  #cacheKey(name: string): string {
+    return `${this.#places.cacheBase}/${name}`;
+  }
+
+  async #cached(name: string, longestMs: number): Promise<Held | undefined> {
+    try {
+      const response = await this.#places.cache.match(this.#cacheKey(name));
+      const held = await response?.json<Held>();
+      return held !== undefined && isAhead(held.freshUntil, longestMs, Date.now()) ? held : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  async #kept(name: string): Promise<unknown> {
+    try {
+      const text = await within(KV_PATIENCE_MS, this.#places.kv.get(name));
+      return text === null ? undefined : JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * If a place does not store the value, the source is asked again later. Nothing worse happens.
+   * @param before what this isolate knew. If it is the same, KV already has it.
+   */
+  #keep<T>(question: Question<T>, answer: Held, before: Held | null): Promise<unknown> {
+    const isNews = before === null || JSON.stringify(before.value) !== JSON.stringify(answer.value);
+    return Promise.allSettled([
+      this.#keepInCache(question, answer),
+      isNews ? this.#keepInKv(question, answer.value) : undefined,
+    ]);
+  }
+
+  #keepInCache<T>({ name, freshMs }: Question<T>, answer: Held): Promise<void> {
+    const headers = { 'Cache-Control': `max-age=${Math.ceil(freshMs / 1000)}` };
+    return this.#places.cache.put(this.#cacheKey(name), Response.json(answer, { headers }));
+  }
+
+  async #keepInKv<T>({ name, nothing }: Question<T>, value: unknown): Promise<void> {
+    const kept = await this.#kept(name);
+    const text = JSON.stringify(value);
+    if (text === JSON.stringify(kept === undefined ? nothing : kept)) return;
+    await this.#places.kv.put(name, text, { expirationTtl: KV_LIFE_SECONDS });
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * The one cache of what this isolate has learned, for the requests that follow: entries that are good for a while, and
+ * not too many of them. Another isolate learns for itself.
+ *
+ * When there is too much, what was used longest ago is dropped.
+ */
+export interface RecentLimits<T> {
+  /** How long an entry is good. Without it: until it is dropped. */
+  readonly lifeMs?: number;
+  /** The greatest weight of all entries together; their number, if `weightOf` is not given. */
+  readonly most: number;
+  /** At least 1 is counted. What weighs more than `most` is not kept. */
+  readonly weightOf?: (value: T) => number;
+}
+
+interface Entry<T> {
+  readonly value: T;
+  readonly weight: number;
+  /** When it was set; milliseconds since 1970. */
+  readonly at: number;
+}
+
+export class Recent<T> {
+  readonly #limits: RecentLimits<T>;
+  /** What was used last comes last. */
+  readonly #entries = new Map<string, Entry<T>>();
+  #weight = 0;
+
+  constructor(limits: RecentLimits<T>) {
+    this.#limits = limits;
+    onForget(() => this.clear());
+  }
+
+  /** @param now milliseconds since 1970; only an entry with a life needs it. */
+  set(key: string, value: T, now = Date.now()): void {
+    const { most, weightOf } = this.#limits;
+    this.delete(key);
+    const weight = Math.max(1, weightOf?.(value) ?? 1);
+    if (weight > most) return;
+    this.#entries.set(key, { value, weight, at: now });
+    this.#weight += weight;
+    for (const oldest of this.#entries.keys()) {
+      if (this.#weight <= most) break;
+      this.delete(oldest);
+    }
+  }
+
+  /** Null if it was never set, has expired or was dropped, or if the clock was set back since. */
+  get(key: string, now = Date.now()): T | null {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return null;
+    if (!this.#isGood(entry, now)) {
+      this.delete(key);
+      return null;
+    }
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value;
+  }
+
+  /** Answers whether there was such an entry. */
+  delete(key: string): boolean {
+    this.#weight -= this.#entries.get(key)?.weight ?? 0;
+    return this.#entries.delete(key);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#weight = 0;
+  }
+
+  #isGood({ at }: Entry<T>, now: number): boolean {
+    const { lifeMs } = this.#limits;
+    return lifeMs === undefined || (at <= now && now - at < lifeMs);
+  }
+}
+
+const memories: (() => void)[] = [];
+
+/** For what else a module remembers: how to empty it when a test asks for a new isolate. */
+export function onForget(forget: () => void): void {
+  memories.push(forget);
+}
+
+/** For tests, which share an isolate: as if it had just started. */
+export function forgetEverything(): void {
+  for (const forget of memories) forget();
+}

@@ -1,0 +1,19 @@
+/** Gives up waiting for an answer that may never come. */
+
+/**
+ * The answer, if it comes in time. Rejects with what `tooLate` makes if not; the work itself is not stopped.
+ * @param tooLate default: a `TimeoutError`.
+ */
+export async function within<T>(
+  ms: number,
+  answer: Promise<T>,
+  tooLate = (): Error => new DOMException('no answer in time', 'TimeoutError'),
+): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(tooLate()), ms);
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

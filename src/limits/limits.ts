@@ -1,0 +1,161 @@
+/**
+ * Every limit on how often something may be done, with its reason. Sizes are elsewhere: src/git/pack/memory-limits.ts and the
+ * routes.
+ *
+ * The contract fixes some of them (section 8). The others are variables, so that an operator can fit them to their
+ * crowd. They are generous: a person who works, or a discussion behind one address, must not notice them.
+ */
+import type { Limit } from './sliding-window.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** Fixed by the contract, section 8. Failed attempts count, too. */
+export const CONTRACT_LIMITS = {
+  /** Each opens work for somebody else's maintainers. Updates do not count. Counted by src/limits/places.ts. */
+  pullRequests: { most: 5, withinMs: HOUR_MS },
+  /** Guessing the password takes many attempts. */
+  admin: { most: 10, withinMs: MINUTE_MS },
+  /** A rollback costs the code host many requests. */
+  rollback: { most: 5, withinMs: MINUTE_MS },
+} as const satisfies Record<string, Limit>;
+
+/**
+ * For all networks of one IPv6 /48 together, which a free tunnel gives to anybody: each of its 65,536 networks is a
+ * client. Enough for four clients that share an office or a campus.
+ */
+export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
+
+/**
+ * Repositories that are forked for one client, an IPv6 /48 as a whole, if they were not known to be: a push that the
+ * host then refuses leaves its fork behind. Five pull requests an hour need five.
+ */
+export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
+
+/**
+ * What one isolate may create while it cannot ask what is left to the bot account. Some eight isolates together reach
+ * what GitHub allows an account in a minute, and in an hour.
+ */
+export const LOCAL_CREATIONS: readonly Limit[] = [
+  { most: 10, withinMs: MINUTE_MS },
+  { most: 60, withinMs: HOUR_MS },
+];
+
+export interface OpenLimit {
+  readonly variable: `LIMIT_${string}`;
+  /** In the form of the variable. */
+  readonly usual: string;
+  /** The longest window that can be set. */
+  readonly longestHours: number;
+  /** What is counted, for /docs and for the answer that refuses it. */
+  readonly what: string;
+  readonly countedFor:
+    'client' | 'an IPv4 address or an IPv6 /48' | 'all clients together' | 'the bot account';
+}
+
+/** Left open by the contract. */
+export const OPEN_LIMITS = {
+  /**
+   * Nobody types one comment a second for a minute, nor 240 in an hour; a script does. The bot account may create some
+   * 500 an hour for everybody (docs of GitHub, "Rate limits for the REST API").
+   */
+  comments: {
+    variable: 'LIMIT_COMMENTS',
+    usual: '60/1m,240/1h',
+    longestHours: 24,
+    what: 'comments and issues',
+    countedFor: 'client',
+  },
+  /** Updates are not limited otherwise, and each costs the service and the code host work. */
+  pushes: {
+    variable: 'LIMIT_PUSHES',
+    usual: '60/1m',
+    longestHours: 24,
+    what: 'pushes',
+    countedFor: 'client',
+  },
+  /**
+   * Each clone, fetch and push begins with one: four clones a second are enough for a class behind one address. The
+   * fetch itself has no limit (contract, 4.7). A form that reads a repository costs the host about as much.
+   */
+  discoveries: {
+    variable: 'LIMIT_DISCOVERIES',
+    usual: '240/1m',
+    longestHours: 24,
+    what: 'clones, fetches, pushes and files opened in a browser',
+    countedFor: 'client',
+  },
+  /** A hash is the key to its pull request. Who follows a link needs one look-up; who guesses needs many. */
+  lookUps: {
+    variable: 'LIMIT_LOOKUPS',
+    usual: '60/1m',
+    longestHours: 24,
+    what: 'look-ups of unknown hashes',
+    countedFor: 'client',
+  },
+  /**
+   * Over all pseudonyms. Six reports delete all comments of a pseudonym. And a report of a made-up hash leaves an
+   * object for 30 days, so the 65,536 networks of a /48, which anybody can get, count as one.
+   */
+  reports: {
+    variable: 'LIMIT_REPORTS',
+    usual: '10/1h',
+    longestHours: 24,
+    what: 'reports and appeals',
+    countedFor: 'an IPv4 address or an IPv6 /48',
+  },
+  /** Look-ups of policies at the code host. Made-up names must not use up the bot's 5,000 requests an hour. */
+  badges: {
+    variable: 'LIMIT_BADGES',
+    usual: '20/1m',
+    longestHours: 24,
+    what: 'badges of repositories not seen lately',
+    countedFor: 'all clients together',
+  },
+  /**
+   * GitHub's for an account: about 80 a minute and 500 an hour (docs of GitHub, "Rate limits for the REST API", "About
+   * secondary rate limits"). Going beyond them can cost the account. When only a fifth is left, clients that have
+   * created most are refused first: see account-budget.ts. The account's object forgets what it created an hour ago.
+   */
+  creations: {
+    variable: 'LIMIT_CREATIONS',
+    usual: '80/1m,500/1h',
+    longestHours: 1,
+    what: 'new comments, issues and pull requests',
+    countedFor: 'the bot account',
+  },
+} as const satisfies Record<string, OpenLimit>;
+
+export type OpenLimitName = keyof typeof OPEN_LIMITS;
+export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
+
+/**
+ * Alerts about moderation. Anyone with three addresses can get a pseudonym flagged, so they are limited. `nobody`:
+ * pseudonyms without comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that
+ * of the others.
+ */
+export const MODERATION_ALERT_LIMITS = {
+  news: { most: 20, withinMs: HOUR_MS },
+  nobody: { most: 2, withinMs: HOUR_MS },
+  appeal: { most: 20, withinMs: HOUR_MS },
+} as const satisfies Record<string, Limit>;
+
+/** The limits of this service. */
+export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
+
+/** `60 in 1m and 240 in 1h` */
+export function limitText(limits: readonly Limit[]): string {
+  return limits.map(({ most, withinMs }) => `${most} in ${spanText(withinMs)}`).join(' and ');
+}
+
+function spanText(ms: number): string {
+  const [unit, name] = (
+    [
+      [HOUR_MS, 'h'],
+      [MINUTE_MS, 'm'],
+      [1000, 's'],
+      [1, 'ms'],
+    ] as const
+  ).find(([size]) => ms % size === 0) as [number, string];
+  return `${ms / unit}${name}`;
+}

@@ -1,0 +1,142 @@
+/** The API's description for people, generated from the document that tools get. */
+import { html } from 'hono/html';
+import type { OpenLimits } from '../../limits/limits.ts';
+import type { Html, Page } from '../layout.ts';
+import type { ApiDocument } from './document.ts';
+import type { Field } from './fields.ts';
+import { limitsSection } from './limits-section.ts';
+import { type Group, type Operation, type Outcome, outline } from './operation-groups.ts';
+
+/** @param limits of this service. */
+export function apiPage(document: ApiDocument, limits: OpenLimits): Page {
+  const groups = outline(document);
+  const { description = '' } = document.info;
+  return {
+    title: 'API · gitveil',
+    description,
+    content: html`<main>
+      <h1>API</h1>
+      <p class="lead">${description}</p>
+      <p>
+        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>, but most errors of the Git
+        remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports. For tools:
+        <a href="/openapi.json">openapi.json</a>.
+      </p>
+      <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>
+      ${groups.map(section)} ${limitsSection(limits)}
+    </main>`,
+  };
+}
+
+function contents({ name, operations }: Group): Html {
+  const links = operations.map(
+    ({ id, method, path }) =>
+      html`<li>
+        <span class="method">${method}</span><a href="#${id}"><code>${breakable(path)}</code></a>
+      </li>`,
+  );
+  return html`<div>
+    <h2>${name}</h2>
+    <ul>
+      ${links}
+    </ul>
+  </div>`;
+}
+
+function section({ name, description, operations }: Group): Html {
+  const id = `group-${name.toLowerCase().replaceAll(' ', '-')}`;
+  return html`<section aria-labelledby="${id}">
+    <h2 class="group" id="${id}">${name}</h2>
+    <p class="soft">${description}</p>
+    ${operations.map(article)}
+  </section>`;
+}
+
+function article(operation: Operation): Html {
+  const { id, method, path, summary, description, requestType, outcomes, command } = operation;
+  return html`<article class="card" id="${id}" aria-labelledby="${id}-title">
+    <h3 id="${id}-title">${summary}</h3>
+    <p><span class="method">${method}</span><code>${breakable(path)}</code></p>
+    ${description === '' ? '' : html`<p>${prose(description)}</p>`}
+    ${operation.mayNeedKey ? html`<p class="soft">${prose(KEY)}</p>` : ''}
+    ${requestType === null ? '' : html`<p>Takes <code>${requestType}</code>.</p>`}
+    ${table(summary, 'Parameters', 'Where', operation.parameters, ({ place }) => place)}
+    ${table(summary, 'Fields of the request', 'Needed', operation.requestFields, yesOrNo)}
+    ${outcomes.map(({ status, fields }) => table(summary, `Fields of the answer ${status}`, 'Always', fields, yesOrNo))}
+    <h4>Answers</h4>
+    <dl class="answers">${outcomes.map(answer)}</dl>
+    ${
+      command === null
+        ? ''
+        : html`<h4>Try it</h4>
+            <pre tabindex="0"><code>${command}</code></pre>`
+    }
+  </article>`;
+}
+
+const KEY = 'Requires `X-Service-Key` if the operator has set a key.';
+
+const yesOrNo = ({ isRequired }: Field): string => (isRequired ? 'yes' : 'no');
+
+/** @param extra the column that differs between tables. Empty if there are no fields. */
+function table<F extends Field>(
+  operation: string,
+  title: string,
+  extraTitle: string,
+  fields: readonly F[],
+  extra: (field: F) => string,
+): Html | string {
+  if (fields.length === 0) return '';
+  const rows = fields.map(
+    (field) =>
+      html`<tr>
+        <th scope="row"><code>${field.name}</code></th>
+        <td>${field.type}</td>
+        <td>${extra(field)}</td>
+        <td>${prose(field.description)}</td>
+      </tr>`,
+  );
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}: ${operation}">
+    <table>
+      <caption>
+        ${title}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Type</th>
+          <th scope="col">${extraTitle}</th>
+          <th scope="col">Meaning</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function answer({ status, description, types, messages }: Outcome): Html {
+  const texts = messages.map((message) => html`<li><code>${message}</code></li>`);
+  return html`<dt><code>${status === 'default' ? 'other' : status}</code></dt>
+    <dd>
+      ${prose(description)} <span class="soft small">${types.join(', ')}</span>
+      ${
+        texts.length === 0
+          ? ''
+          : html`<ul class="small">
+              ${texts}
+            </ul>`
+      }
+    </dd>`;
+}
+
+/** Text with code between backticks. */
+function prose(text: string): Html[] {
+  return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+}
+
+/** Lets long paths break after their slashes. */
+function breakable(path: string): Html[] {
+  return path.split(/(?<=\/)/).map((part) => html`${part}<wbr />`);
+}

@@ -1,0 +1,27 @@
+/** The public name of a pull request, and of its branch in the bot's fork (contract, 2.7). */
+
+/** What is accepted; those that are made here have 12 characters. */
+export const PR_HASH_PATTERN = /^[0-9a-f]{8,40}$/;
+const BYTES = 6;
+
+/**
+ * A new one. It has at least one letter: JGit takes the line `PR hash:  859747725008` for a progress count, and breaks
+ * off because the number is too large.
+ */
+export function newPrHash(): string {
+  for (;;) {
+    const hash = Buffer.from(crypto.getRandomValues(new Uint8Array(BYTES))).toString('hex');
+    if (/[a-f]/.test(hash)) return hash;
+  }
+}
+
+/** The working branch of a pull request on the fork (contract, 2.7). */
+export function workBranch(prHash: string): string {
+  return `anon-${prHash}`;
+}
+
+/** The pr_hash of a working branch; null if it is another branch. */
+export function prHashOf(branch: string): string | null {
+  const prHash = branch.startsWith('anon-') ? branch.slice('anon-'.length) : '';
+  return PR_HASH_PATTERN.test(prHash) ? prHash : null;
+}

@@ -1,0 +1,158 @@
+/**
+ * What a push locks: the pull request that it updates, while it is judged and published, so that two updates never mix;
+ * and itself, before it takes anything that others share, so that two of the same never run at once and a retry resumes
+ * it.
+ *
+ * Both are released after the answer was sent.
+ */
+import type { DatedCommits } from '../durable/pull-request/record.ts';
+import type { PushIntent } from '../durable/pending-push/pending-push.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import type { PushHost } from './push-host.ts';
+import { Refusal } from './reply/refusal.ts';
+
+export interface BegunPush {
+  readonly intent: PushIntent;
+  /** True: an earlier attempt at the same push was not answered. */
+  readonly isRepeated: boolean;
+}
+
+export interface ClaimedUpdate {
+  readonly lease: number;
+  /** Whether the service knows the pull request. */
+  readonly isRecorded: boolean;
+  readonly dates: readonly DatedCommits[];
+}
+
+export class Claims {
+  readonly #host: PushHost;
+  /** Release what was claimed. They wait for claims in progress. */
+  readonly #ends: ((isAnswered: boolean) => Promise<void>)[] = [];
+  /** A retry has something left to do, whether or not this attempt is answered. */
+  #isKept = false;
+  #isRepeated = false;
+  /** The lease of the push; null: it is not held. */
+  #lease: Promise<number | null> = Promise.resolve(null);
+
+  constructor(host: PushHost) {
+    this.#host = host;
+  }
+
+  /**
+   * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host
+   * knows it, claim it then. @throws Refusal as `claimPullRequest`.
+   */
+  claimListed(prHash: string, key: string | null): Promise<ClaimedUpdate | null> {
+    return this.#claimIf(this.#host.mayBeRecorded(prHash), prHash, key);
+  }
+
+  /** @param key null if none is required. @throws Refusal */
+  async claimPullRequest(prHash: string, key: string | null): Promise<ClaimedUpdate> {
+    const claimed = await this.#claimIf(Promise.resolve(true), prHash, key);
+    if (claimed !== null) return claimed;
+    throw new Refusal('the pr-hash is of another code host', [
+      'Push without pr-hash. That opens a new pull request.',
+    ]);
+  }
+
+  /**
+   * Null if the answer is no, or it is on another code host. It is released also if the push ends before the answer.
+   */
+  async #claimIf(
+    isWanted: Promise<boolean>,
+    prHash: string,
+    key: string | null,
+  ): Promise<ClaimedUpdate | null> {
+    const object = this.#host.pullRequest(prHash);
+    const { hostKey, clock } = this.#host;
+    const claiming = isWanted.then((wanted) => (wanted ? object.claim(hostKey, key, clock.now()) : null));
+    this.#ends.push(async () => {
+      const claimed = await claiming;
+      if (claimed?.kind === 'claimed') await object.release(claimed.lease);
+    });
+    const claimed = await claiming;
+    if (claimed === null || claimed.kind === 'elsewhere') return null;
+    if (claimed.kind === 'claimed') return claimed;
+    if (claimed.kind === 'wrong-key') throw wrongKey();
+    throw inProgress(
+      'another push to this pull request is in progress',
+      'Push again when it has ended. If its connection broke, push again in a few minutes.',
+    );
+  }
+
+  /**
+   * Holds the push, so that no other attempt at it runs meanwhile: they share a place among the pull requests of their
+   * address. @throws Refusal if the same push is in progress.
+   */
+  async hold(pushHash: string): Promise<void> {
+    const holding = this.#host.pendingPush(pushHash).hold(pushHash, this.#host.clock.now());
+    this.#lease = holding.then(
+      (held) => held?.lease ?? null,
+      () => null,
+    );
+    this.#ends.push(async (isAnswered) => {
+      const lease = await this.#lease;
+      if (lease !== null) await this.#host.pendingPush(pushHash).end(pushHash, lease, isAnswered);
+    });
+    const held = await holding;
+    if (held === null) throw pushInProgress();
+    // An attempt before this one was never answered. What it did is kept, although this one may fail.
+    this.#isRepeated = held.isRepeated;
+  }
+
+  /**
+   * Begins to publish, or goes on with what an attempt before this one has begun.
+   * @param pushHash that of `hold`. @param proposed what the push decides unless it is a retry.
+   * @throws Refusal if it took so long that the same push is in progress by now.
+   */
+  async begin(pushHash: string, target: RepositoryName, proposed: PushIntent): Promise<BegunPush> {
+    const { hostKey, clock } = this.#host;
+    const held = (await this.#lease) ?? 0;
+    const object = this.#host.pendingPush(pushHash);
+    const beginning = object.begin(pushHash, held, hostKey, target, proposed, clock.now());
+    this.#lease = beginning.then(
+      (begun) => (begun.kind === 'begun' ? begun.lease : null),
+      () => held,
+    );
+    const begun = await beginning;
+    if (begun.kind === 'busy') throw pushInProgress();
+    this.#isRepeated = begun.isRepeated;
+    return begun;
+  }
+
+  /** The push has failed. What is left of it is kept for a retry if this or an earlier attempt may have done something. */
+  failed(isUnknown: boolean): void {
+    this.#isKept ||= isUnknown || this.#isRepeated;
+  }
+
+  /** Something is left to do. */
+  keep(): void {
+    this.#isKept = true;
+  }
+
+  /** @param isAnswered false if a retry may resume the push. Never rejects. */
+  async end(isAnswered: boolean): Promise<void> {
+    const isOver = isAnswered && !this.#isKept;
+    await Promise.allSettled(this.#ends.splice(0).map((end) => end(isOver)));
+  }
+}
+
+/** Whoever waits for the other push may try again. */
+function inProgress(reason: string, advice: string): Refusal {
+  return new Refusal(reason, [advice], { code: 'in-progress' });
+}
+
+function pushInProgress(): Refusal {
+  return inProgress(
+    'this push is already in progress',
+    'Wait for its answer. If its connection broke, push again in a few minutes. The service then resumes it.',
+  );
+}
+
+export function wrongKey(): Refusal {
+  return new Refusal('the pr-key is missing or wrong', [
+    'This service requires the key that was shown when the pull request was opened:',
+    '  git push -o pr-hash=<hash> -o pr-key=<key> ...',
+    'If you do not have the key, push without pr-hash. That opens a new pull request.',
+  ]);
+}

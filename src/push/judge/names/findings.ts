@@ -1,0 +1,89 @@
+/**
+ * What a push would reveal of the person: found in its messages, its texts and its files, and told in a few lines. Only
+ * the person is shown these.
+ */
+import { utf8 } from '../../../git/bytes.ts';
+import type { Oid } from '../../../git/objects/oid.ts';
+import { changeIdsIn } from '../../../git/search/change-ids.ts';
+import type { ContentHit } from '../../../git/search/pack-search.ts';
+import type { SearchedNames } from '../../../git/search/searched-names.ts';
+import { CHANGE_IDS, type Leak, NAMES, ORIGINAL_IDS } from './leaks.ts';
+import { MAX_SHOWN_LENGTH, shown } from './shown.ts';
+
+/** No more are shown. */
+export const MAX_FINDINGS = 10;
+
+export class Findings {
+  readonly #names: SearchedNames;
+  readonly #found = new Map<Leak, string[]>([
+    [NAMES, []],
+    [ORIGINAL_IDS, []],
+    [CHANGE_IDS, []],
+  ]);
+
+  constructor(names: SearchedNames) {
+    this.#names = names;
+  }
+
+  /** Ids of own commits in it do not count, as they are replaced. @param where in the words of the message. */
+  addText(where: () => string, text: Uint8Array): void {
+    for (const at of changeIdsIn(text)) this.#add(CHANGE_IDS, () => line(where(), lineAround(text, at + 1)));
+    const name = this.#names.firstNameIn(text);
+    if (name !== null) this.#add(NAMES, () => line(where(), lineAround(text, name.end - 1)));
+  }
+
+  addMessages(messages: Iterable<Uint8Array>): void {
+    for (const message of messages) this.addText(() => `message of "${shown(subjectOf(message))}"`, message);
+  }
+
+  addOption(name: string, value: string): void {
+    this.addText(() => name, utf8(value));
+  }
+
+  /** Commits that a message names and nobody has. */
+  addStrangers(oids: readonly Oid[]): void {
+    for (const oid of oids) {
+      this.#add(ORIGINAL_IDS, () => `  a message names a commit that upstream does not have: ${oid}`);
+    }
+  }
+
+  /** In files and folders. */
+  addHits(hits: readonly ContentHit[]): void {
+    for (const { excerpt, kind, text, path } of hits) {
+      const isId = this.#names.isId(text);
+      const words = shown(Buffer.from(excerpt).toString());
+      const what = isId ? `the id of a commit of this push: ${words}` : words;
+      const where = kind === 'name' ? 'name of a file' : path === null ? 'a changed file' : shown(path);
+      this.#add(isId ? ORIGINAL_IDS : NAMES, () => `  ${where}: ${what}`);
+    }
+  }
+
+  /** What was found, the worst first. */
+  get leaks(): readonly Leak[] {
+    return [...this.#found].filter(([, lines]) => lines.length > 0).map(([leak]) => leak);
+  }
+
+  /** Where. */
+  get lines(): readonly string[] {
+    return [...this.#found.values()].flat().slice(0, MAX_FINDINGS);
+  }
+
+  #add(leak: Leak, describe: () => string): void {
+    const lines = this.#found.get(leak) as string[];
+    if (lines.length < MAX_FINDINGS) lines.push(describe());
+  }
+}
+
+function line(where: string, text: string): string {
+  return `  ${where}: ${shown(text)}`;
+}
+
+function subjectOf(message: Uint8Array): string {
+  return Buffer.from(message.subarray(0, 400)).toString().trimStart().split('\n')[0] ?? '';
+}
+
+function lineAround(text: Uint8Array, at: number): string {
+  const start = Math.max(text.lastIndexOf(0x0a, at - 1) + 1, at - MAX_SHOWN_LENGTH);
+  const end = text.indexOf(0x0a, at);
+  return Buffer.from(text.subarray(start, end < 0 ? text.length : end)).toString();
+}

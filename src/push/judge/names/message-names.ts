@@ -1,0 +1,53 @@
+/**
+ * Finds people who are named in messages that are about to become public. A message is kept byte for byte, so the
+ * person is told which of its lines name someone. Only the person is shown these lines.
+ */
+import { shown } from './shown.ts';
+
+/** More are counted, not shown. */
+const MAX_SHOWN = 10;
+/** After so many different names, the search ends. */
+const MAX_FOUND = 1_000;
+/**
+ * Bytes that are read of all messages together. An attacker can compress megabytes of `a@b.a@b.` to a few kilobytes.
+ */
+const MAX_READ_BYTES = 2 * 1024 * 1024;
+/** `Signed-off-by`, `Co-authored-by`, `Reported-by` and every other trailer that ends in `-by`. */
+const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S/i;
+const MAX_LOCAL_LENGTH = 64;
+const MAX_DOMAIN_LENGTH = 255;
+
+/** Trailers that name someone, and e-mail addresses elsewhere; each once, in the order of the text. */
+function* namesIn(text: string): Generator<string> {
+  for (const line of text.split('\n')) {
+    if (TRAILER.test(line)) yield line;
+    else if (line.includes('@')) yield* addressesIn(line);
+  }
+}
+
+/** Looks only near each `@`: one pattern over a line of megabytes would take too long. */
+function* addressesIn(line: string): Generator<string> {
+  for (let at = line.indexOf('@'); at >= 0; at = line.indexOf('@', at + 1)) {
+    const [domain] =
+      /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/u.exec(line.slice(at + 1, at + 1 + MAX_DOMAIN_LENGTH)) ?? [];
+    if (domain === undefined) continue;
+    const [local] = /[^\s@<>()[\]",;:]+$/.exec(line.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at)) ?? [];
+    if (local !== undefined) yield `${local}@${domain}`;
+  }
+}
+
+/** Lines for the person; none if nobody is named. Cost: linear in the messages, and bounded. */
+export function warningOfNames(messages: Iterable<Uint8Array>): string[] {
+  const found = new Set<string>();
+  const decoder = new TextDecoder();
+  let bytesLeft = MAX_READ_BYTES;
+  for (const message of messages) {
+    for (const name of namesIn(decoder.decode(message.subarray(0, bytesLeft)))) found.add(shown(name));
+    bytesLeft -= message.byteLength;
+    if (found.size >= MAX_FOUND || bytesLeft <= 0) break;
+  }
+  if (found.size === 0) return [];
+  const lines = [...found].slice(0, MAX_SHOWN).map((name) => `  ${name}`);
+  if (found.size > MAX_SHOWN) lines.push(`  and ${found.size - MAX_SHOWN} more`);
+  return ['Your commit messages become public as they are. They name:', ...lines];
+}

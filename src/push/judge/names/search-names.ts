@@ -1,0 +1,151 @@
+/**
+ * Prevents people from publishing their names by mistake. It takes the names and addresses in the headers of pushed
+ * commits and tags, which the rewrite removes, and searches for them in everything else that becomes public; in files
+ * also for the original ids of the commits, and in texts for Change-Ids, from which a name can be guessed.
+ */
+import type { Memory } from '../../../git/memory.ts';
+import type { NewCommit } from '../../../git/objects/new-commits.ts';
+import { type Oid, ZERO_OID } from '../../../git/objects/oid.ts';
+import type { Plan } from '../../../git/objects/planned-commits.ts';
+import { type PackFindings, searchPack, type SearchQuestions } from '../../../git/search/pack-search.ts';
+import { type HeaderSource, SearchedNames } from '../../../git/search/searched-names.ts';
+import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
+import type { PushOptions } from '../../receive/push-options.ts';
+import type { ReceivedPack } from '../../receive/receive.ts';
+import type { HostSteps } from '../../reply/host-steps.ts';
+import { Refusal } from '../../reply/refusal.ts';
+import type { PushSettings } from '../../settings.ts';
+import type { Work } from '../work.ts';
+import { Findings, MAX_FINDINGS } from './findings.ts';
+import { wouldBePublic } from './leaks.ts';
+import { type NamedCommits, namedCommits } from './named-commits.ts';
+
+/** From a spool that is not in memory, each costs a request. */
+const MAX_READS = 32;
+
+export interface NameSearch {
+  readonly settings: Pick<PushSettings, 'identityCheck'>;
+  readonly options: Pick<PushOptions, 'preview' | 'publishNames' | 'title' | 'description'>;
+  /** Names and addresses that are public anyway: the bot's. */
+  readonly nobodys: readonly string[];
+  readonly work: Work;
+  readonly plan: Plan;
+  /** Ids of commits of this push that no new commit has. */
+  readonly originalIds: Iterable<Oid>;
+  readonly pack: ReceivedPack;
+  readonly history: UpstreamHistory;
+  readonly steps: HostSteps;
+  readonly memory: Memory;
+  /** Asked only if a name may be there. */
+  readonly questions: SearchQuestions;
+}
+
+export interface NamesSearched {
+  /** For the person who goes on. */
+  readonly warnings: readonly string[];
+  /** For a preview: what was found, or that nothing was. */
+  readonly report: readonly string[];
+  /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
+  readonly hasGitlinks: boolean;
+}
+
+const OFF: NamesSearched = {
+  warnings: [],
+  report: ['This service does not search for the names of the commits’ authors.'],
+  hasGitlinks: false,
+};
+
+/** @throws Refusal if the author would be named, and this is not allowed. */
+export async function searchNames(search: NameSearch): Promise<NamesSearched> {
+  const { settings, options, plan, pack, memory, questions } = search;
+  if (settings.identityCheck === 'off') return OFF;
+  try {
+    const names = new SearchedNames({ ...search, headers: headersOf(search) });
+    await memory.makeRoom(names.search.mostBytes);
+    memory.use(names.search.mostBytes);
+    const findings = new Findings(names);
+    const { title, description } = options;
+    if (title !== null) findings.addOption('title', title);
+    if (description !== null) findings.addOption('description', description);
+    findings.addMessages(plan.messages());
+    const strangers = await namedByMessages(search);
+    if (strangers.areStrange) findings.addStrangers(strangers.oids);
+    const searched = {
+      read: (start: number) => pack.spool.read(start),
+      byteLength: pack.spool.byteLength,
+      maxReads: pack.spool.isInMemory ? Infinity : MAX_READS,
+    };
+    const found = await searchPack(searched, names, questions, memory, MAX_FINDINGS);
+    findings.addHits(found.hits);
+    memory.free(names.search.mostBytes);
+    return conclude(search, names, findings, gapsOf(names, findings, strangers, found), found.hasGitlinks);
+  } catch (error) {
+    if (error instanceof RangeError) throw notSearchable();
+    throw error;
+  }
+}
+
+function conclude(
+  { settings, options }: NameSearch,
+  names: SearchedNames,
+  { leaks, lines }: Findings,
+  gaps: readonly string[],
+  hasGitlinks: boolean,
+): NamesSearched {
+  if (leaks.length === 0) {
+    // If nobody can be searched for, it is no news that nobody was found.
+    const nothing = names.hasNames
+      ? 'The service found no name or address of the commits’ authors in what would become public.'
+      : 'The commits name nobody for whom the service could search. Look for your name yourself.';
+    return { warnings: gaps, report: [nothing, ...gaps], hasGitlinks };
+  }
+  const warnings = [leaks[0]?.heading ?? '', ...lines, ...gaps];
+  const isAllowed = settings.identityCheck === 'warn' || options.publishNames || options.preview;
+  if (!isAllowed) throw wouldBePublic(leaks, warnings);
+  return { warnings, report: warnings, hasGitlinks };
+}
+
+/** The last commit first: if there are too many people, it is more likely the one who pushes. */
+function* headersOf({ work, pack }: NameSearch): Generator<HeaderSource> {
+  for (let back = 1; back <= work.commits.length; back++) {
+    const { oid, commit } = work.commits.at(-back) as NewCommit;
+    const content = pack.kept.withOid(oid)?.content;
+    if (content !== undefined) yield { content, encoding: commit.encoding };
+  }
+  for (const { type, content } of pack.kept.objects()) if (type === 'tag') yield { content, encoding: null };
+}
+
+/** Commits that messages name. Those of this push stand there as zeros. */
+function namedByMessages({ plan, history, steps }: NameSearch): Promise<NamedCommits> {
+  const reachBack = () => steps.run('history', () => history.reachBack());
+  return namedCommits(plan.messages(), (oid) => oid === ZERO_OID, history, reachBack);
+}
+
+/** What was not searched, or cannot be told. */
+function gapsOf(
+  names: SearchedNames,
+  { lines }: Findings,
+  strangers: NamedCommits,
+  { isComplete }: PackFindings,
+): string[] {
+  const unsure = strangers.areStrange ? [] : strangers.oids;
+  return [
+    ...(lines.length < MAX_FINDINGS ? [] : ['The search ended here: there may be more.']),
+    ...(names.isComplete
+      ? []
+      : ['The commits name more people than the service can search for. It did not search for all of them.']),
+    ...(isComplete
+      ? []
+      : ['The service could not search all of the changed files for names. Look for yours in them.']),
+    ...unsure.map((oid) => `A message names the commit ${oid}. Make sure that it is not one of yours.`),
+    ...(names.hasAllIds
+      ? []
+      : ['There are too many commits to search the files for the original ids of all of them.']),
+  ];
+}
+
+function notSearchable(): Refusal {
+  return new Refusal('the authors’ names cannot be searched for', [
+    'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
+  ]);
+}

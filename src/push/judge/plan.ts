@@ -1,0 +1,42 @@
+/** The commits that leave: all new ones, or one that is made of them. */
+import type { Commit } from '../../git/objects/commit.ts';
+import type { NewCommit, NewCommits } from '../../git/objects/new-commits.ts';
+import type { Oid } from '../../git/objects/oid.ts';
+import { OwnIds } from '../../git/objects/own-ids.ts';
+import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
+import { Refusal } from '../reply/refusal.ts';
+import type { PushOptions } from '../receive/push-options.ts';
+import { squashedMessage } from '../verdict/text.ts';
+import type { Work } from './work.ts';
+
+/**
+ * @param newestOf the upstream commit that contains all others of them; null if there is none.
+ * @throws Refusal if they cannot become one.
+ */
+export async function planWork(
+  { commits, ground }: Work,
+  options: Pick<PushOptions, 'squash' | 'title' | 'description'>,
+  newestOf: (ground: ReadonlySet<Oid>) => Promise<Oid | null>,
+): Promise<Plan> {
+  const ownIds = new OwnIds(idsOf(commits));
+  if (!options.squash) return planCommits(commits, ownIds);
+  // If there are several and none contains the others, the one commit could undo changes of some of them.
+  const parent = ground.size > 1 ? await newestOf(ground) : [...ground][0];
+  if (parent === undefined || parent === null) {
+    throw new Refusal('the commits cannot be squashed', [
+      'They are based on several upstream commits, none of which contains the others, or on no upstream commit.',
+      'Rebase them instead of merging, or push without "-o squash".',
+    ]);
+  }
+  const { oid, commit } = commits.at(-1) as NewCommit;
+  return planCommits([{ oid, commit: squashed(commit, parent, options) }], ownIds);
+}
+
+/** The tip's files, as one commit on the upstream commit that the push is based on. */
+function squashed(tip: Commit, parent: Oid, options: Pick<PushOptions, 'title' | 'description'>): Commit {
+  return { ...tip, ...squashedMessage(options, tip), parents: [parent] };
+}
+
+function* idsOf(commits: NewCommits): Generator<Oid> {
+  for (const { oid } of commits) yield oid;
+}

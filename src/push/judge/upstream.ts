@@ -1,0 +1,138 @@
+/**
+ * What upstream is when a push is judged, and which of its branches the pull request is for.
+ */
+import type { PushTarget } from '../../git/wire/ref-name.ts';
+import type { Ref } from '../../git/wire/ref-advertisement.ts';
+import { hostText } from '../../host-error.ts';
+import type { PullRequest, Repository } from '../../host/code-host.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import type { KnownPolicy } from '../../policy/policies.ts';
+import { OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
+import { workBranch } from '../../pr-hash.ts';
+import type { PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
+import { defaultBranchOf, discoveredRefs, findUpstreamBranch } from '../../upstream/upstream-refs.ts';
+import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
+import { hasSubmodules } from '../publish/submodules.ts';
+
+/** What any visitor could see of it, and the bot's name. */
+export interface Upstream {
+  readonly repository: Repository;
+  /** As many as are kept of its branches and tags. */
+  readonly refs: readonly Ref[];
+  readonly hasAllBranches: boolean;
+  /** Null: it has no commit yet. */
+  readonly defaultBranch: Ref | null;
+  readonly policy: KnownPolicy;
+  readonly hasSubmodules: boolean;
+  /** The owner of all forks, and the author of everything. */
+  readonly botLogin: string;
+}
+
+/** @throws Refusal if it cannot be looked up. */
+export async function lookUpUpstream(run: PushRun, target: RepositoryName): Promise<Upstream> {
+  const { host, steps } = run;
+  const [repository, list, botLogin, policy, hasModules] = await Promise.all([
+    publicRepository(run, target),
+    steps.run('lookup', () => discoveredRefs(host, target)),
+    steps.run('lookup', () => host.botLogin()),
+    host.policy(target),
+    hasSubmodules(host, target),
+  ]);
+  const { refs, hasAllBranches } = list;
+  const defaultBranch = defaultBranchOf(list);
+  return { repository, refs, hasAllBranches, defaultBranch, policy, hasSubmodules: hasModules, botLogin };
+}
+
+/** @throws Refusal */
+export async function publicRepository(run: PushRun, target: RepositoryName): Promise<Repository> {
+  const repository = await run.steps.run('lookup', () => lookedUpRepository(run.host, target));
+  // The bot may see private repositories. The public may not, and must not even learn that they exist.
+  if (!repository.isPrivate) return repository;
+  throw new Refusal('the repository could not be looked up', [
+    'The repository does not exist, or is not public.',
+  ]);
+}
+
+/** Upstream as it takes pull requests. */
+export type OpenUpstream = Upstream & { readonly defaultBranch: Ref };
+
+/** @throws Refusal if it takes no pull requests, or none of ours. */
+export function openUpstream(upstream: Upstream, maxRepositoryMb: number): OpenUpstream {
+  const { repository, defaultBranch, policy } = upstream;
+  const sizeMb = Math.ceil(repository.sizeKb / 1024);
+  if (sizeMb > maxRepositoryMb) {
+    throw new Refusal('the repository is too large', [
+      `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
+    ]);
+  }
+  if (repository.isArchived) {
+    throw new Refusal('the repository is archived', [`${fullName(repository)} accepts no more changes.`]);
+  }
+  if (defaultBranch === null) {
+    throw new Refusal('the repository is empty', [
+      `${fullName(repository)} has no commit yet, so there is nothing to open a pull request against.`,
+    ]);
+  }
+  if (policy === undefined) {
+    throw new Refusal('the policy of the repository could not be read', [
+      'Nothing was changed. Push again later.',
+    ]);
+  }
+  const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
+  if (refusal !== null) throw new Refusal('not accepted by the repository', [refusal]);
+  return { ...upstream, defaultBranch };
+}
+
+function findListed({ refs }: Upstream, branch: string): Ref | null {
+  return refs.find(({ name }) => name === `refs/heads/${branch}`) ?? null;
+}
+
+async function findBranch(run: PushRun, upstream: Upstream, branch: string): Promise<Ref | null> {
+  const listed = findListed(upstream, branch);
+  if (listed !== null || upstream.hasAllBranches) return listed;
+  return run.steps.run('lookup', () => findUpstreamBranch(run.host, upstream.repository, branch));
+}
+
+export interface Base {
+  readonly ref: Ref;
+  /** Whether the person named it. If not, an open pull request keeps its base. */
+  readonly isNamed: boolean;
+}
+
+/**
+ * The base branch, the first of these that exists: the option `base`; the branch after `refs/for/`; the present base of
+ * an open pull request; the upstream branch with the pushed branch's name; the default branch.
+ * @param current the base of the open pull request that is updated. @throws Refusal
+ */
+export async function chooseBase(
+  run: PushRun,
+  target: PushTarget,
+  option: string | null,
+  current: string | null,
+  upstream: OpenUpstream,
+): Promise<Base> {
+  const named = option ?? (target.kind === 'for' ? target.base : null);
+  if (named === null) {
+    const present = current === null ? null : await findBranch(run, upstream, current);
+    // The host is never asked for this name, because the person may have chosen it for themselves alone.
+    const own = target.kind === 'branch' ? findListed(upstream, target.branch) : null;
+    return { ref: present ?? own ?? upstream.defaultBranch, isNamed: false };
+  }
+  const ref = await findBranch(run, upstream, named);
+  if (ref !== null) return { ref, isNamed: true };
+  throw new Refusal('there is no such base branch', [
+    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,
+  ]);
+}
+
+/** The pull request from a hash's branch: the open one, else the newest; null if there never was one. */
+export function findPullRequest(
+  { host, steps }: PushRun,
+  repository: RepositoryName,
+  botLogin: string,
+  prHash: string,
+): Promise<PullRequest | null> {
+  const head = { fork: { owner: botLogin, name: repository.name }, branch: workBranch(prHash) };
+  return steps.run('lookup', () => host.repositories.findPullRequest(repository, head));
+}

@@ -1,0 +1,181 @@
+/**
+ * The pull request's branch on the bot's fork: the fork is made ready, the commits are sent, and what the host says
+ * about it is read.
+ */
+import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
+import type { PushReport } from '../../host/git/git-transport.ts';
+import { HostError, hostText } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import type { PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
+import type { Publishable } from '../verdict/verdict.ts';
+import { ensureFork, forgetFork, isForkGone, knownFork, type ReadyFork, syncFork } from './fork.ts';
+import { upload } from './upload.ts';
+
+/** What is sent. The pack is made anew for each attempt. */
+export interface Sent {
+  readonly branch: string;
+  /** Whether the branch may be on the fork already. */
+  readonly mayExist: boolean;
+  readonly tip: Oid;
+  readonly commitCount: number;
+  readonly pack: () => AsyncIterable<Uint8Array>;
+  readonly writeTimeoutMs: number;
+}
+
+type Target = Pick<Publishable, 'repository' | 'upstream' | 'ground'>;
+
+export class WorkBranch {
+  readonly #run: PushRun;
+  readonly #push: Target;
+  #ready: ReadyFork | null = null;
+  /** A sync that the push does not wait for. */
+  #syncing: Promise<void> | null = null;
+
+  constructor(run: PushRun, push: Target) {
+    this.#run = run;
+    this.#push = push;
+  }
+
+  /** Only after `prepare`. */
+  get fork(): RepositoryName {
+    return (this.#ready as ReadyFork).fork;
+  }
+
+  /** Makes the fork ready. @throws Refusal */
+  async prepare(): Promise<void> {
+    const { host, reply } = this.#run;
+    const { repository } = this.#push;
+    await reply.step('Preparing the fork ...');
+    const known = knownFork(host, repository);
+    await this.#makeReady().catch(async (error: unknown) => {
+      const fork = knownFork(host, repository) ?? known;
+      forgetFork(host, repository);
+      if (fork === undefined || !(await isForkGone(host, fork, error))) throw error;
+      await this.#makeReady();
+    });
+  }
+
+  async #makeReady(): Promise<void> {
+    const { host, steps, logger } = this.#run;
+    const { repository, upstream, ground } = this.#push;
+    const ready = await steps.run('fork', () => ensureFork(host, repository, upstream));
+    const had = new Set(ready.tips.values());
+    this.#syncing = null;
+    if (ground.every((oid) => had.has(oid))) {
+      // The clone is as old as the fork, so the fork has all that the pack stands on.
+      this.#syncing = syncFork(host, ready, upstream).catch((error: unknown) => {
+        logger.warn('the fork was not synced', { error });
+        forgetFork(host, repository);
+      });
+      this.#run.beside(this.#syncing);
+    } else {
+      await steps.run('sync', () => syncFork(host, ready, upstream));
+    }
+    this.#ready = ready;
+  }
+
+  /** Sends the commits, if they are not there. Only after `prepare`. @throws Refusal if the host did not take them. */
+  async send(sent: Sent): Promise<void> {
+    const before = sent.mayExist
+      ? await this.#run.steps.run('fork', () => this.#tipOf(sent.branch))
+      : ZERO_OID;
+    if (before === sent.tip) {
+      await this.#run.reply.step('The fork has these commits already.');
+      return;
+    }
+    const count = sent.commitCount;
+    await this.#run.reply.step(
+      `Sending ${count === 1 ? '1 anonymous commit' : `${count} anonymous commits`} ...`,
+    );
+    // The sync may have taken the connection that the pull request was to have.
+    void this.#run.host.connectAhead('pull-request');
+    try {
+      const report = await this.#sendWhole(sent, before);
+      const reason = refusalOf(report);
+      if (reason === null) return;
+      // The host compares before it swaps: the branch may not be where it was when it was looked at.
+      const tip = await this.#tipOf(sent.branch).catch(() => null);
+      if (tip === sent.tip) return;
+      if (tip !== null && tip !== before) throw overtaken();
+      throw new Refusal('the code host refused the commits', hostLines(reason, report.messages));
+    } catch (error) {
+      if (!(await this.#hasArrived(sent, error))) throw error;
+    }
+  }
+
+  /** A fork that turns out to be gone is made anew, once. */
+  async #sendWhole(sent: Sent, before: Oid): Promise<PushReport> {
+    try {
+      const report = await this.#upload(sent, before);
+      // Git may leave out what newer upstream commits have that the person has fetched, although the work does not
+      // stand on them (packs made with bitmaps). So if the sync was still under way, the host may have lacked something.
+      const syncing = this.#syncing;
+      if (!lacksObjects(report) || syncing === null) return report;
+      await this.#run.steps.run('sync', () => syncing);
+    } catch (error) {
+      if (!(await isForkGone(this.#run.host, this.fork, error))) throw error;
+      this.forget();
+      await this.prepare();
+      return this.#upload(sent, ZERO_OID);
+    }
+    return this.#upload(sent, before);
+  }
+
+  #upload({ branch, tip, pack, writeTimeoutMs }: Sent, oldTip: Oid): Promise<PushReport> {
+    const { host, steps } = this.#run;
+    const target = { fork: this.fork, branch, oldTip, newTip: tip };
+    return steps.run('push', () => upload(host.transport, target, pack(), writeTimeoutMs));
+  }
+
+  /** Deletes the branch. A failure is only logged, because the branch does no harm. */
+  async drop(branch: string): Promise<void> {
+    const { host, logger } = this.#run;
+    await host.repositories
+      .deleteBranch(this.fork, branch)
+      .catch((error: unknown) => logger.warn('a branch without a pull request stays on the fork', { error }));
+  }
+
+  /** After a push that failed, nothing is known of the fork for sure. */
+  forget(): void {
+    forgetFork(this.#run.host, this.#push.repository);
+  }
+
+  /** After a broken connection: the host may have accepted the push nevertheless. */
+  async #hasArrived({ branch, tip }: Sent, error: unknown): Promise<boolean> {
+    const isOpen =
+      error instanceof Refusal && error.cause instanceof HostError && error.cause.code === 'unreachable';
+    return isOpen && (await this.#tipOf(branch).catch(() => null)) === tip;
+  }
+
+  /** Where the branch is now; the zero id if it is not there. */
+  async #tipOf(branch: string): Promise<Oid> {
+    const name = `refs/heads/${branch}`;
+    const { refs } = await this.#run.host.transport.listRefs(this.fork, [name], 'bot');
+    return refs.find((ref) => ref.name === name)?.oid ?? ZERO_OID;
+  }
+}
+
+/** Why the host did not take the push; null if it did. */
+function refusalOf({ unpackStatus, commandStatuses }: PushReport): string | null {
+  if (unpackStatus !== 'ok') return `unpack ${unpackStatus}`;
+  const [status] = commandStatuses;
+  return status === undefined ? 'no answer for the branch' : status.reason;
+}
+
+/** Bases of deltas are missing while it unpacks; other objects when it checks the branch afterwards. */
+function lacksObjects({ unpackStatus, commandStatuses }: PushReport): boolean {
+  return unpackStatus !== 'ok' || commandStatuses.some(({ reason }) => reason?.startsWith('missing'));
+}
+
+/** The host's own words, line by line; they say which of its rules the push broke. */
+function hostLines(reason: string, messages: string): string[] {
+  const lines = messages.split('\n').map(hostText).filter(Boolean).slice(0, 20);
+  return [`The code host says: ${hostText(reason)}`, ...lines.map((line) => `  ${line}`)];
+}
+
+function overtaken(): Refusal {
+  return new Refusal('another push to this pull request came first', [
+    'Nothing of this one was kept. Push again to put yours on top.',
+  ]);
+}

@@ -1,0 +1,148 @@
+/**
+ * The bot's fork, ready to be pushed to: it exists, its objects have arrived, and the branches that the push stands on
+ * are where upstream has them.
+ *
+ * Forking on the host is asynchronous: the answer comes immediately, the objects later. An existing fork does not
+ * follow upstream: without a sync, it lacks the bases of a thin pack and the parents of new commits.
+ */
+import type { Oid } from '../../git/objects/oid.ts';
+import type { Ref } from '../../git/wire/ref-advertisement.ts';
+import { HostError } from '../../host-error.ts';
+import { Recent } from '../../isolate/recent.ts';
+import type { Repository } from '../../host/code-host.ts';
+import { fullName, repositoryKey, type RepositoryName } from '../../repository-name.ts';
+import { failureStatus } from '../../host/rest/request-failure.ts';
+import type { PushHost } from '../push-host.ts';
+import { Refusal } from '../reply/refusal.ts';
+
+/** How long a new fork's objects may take to appear. */
+const FORK_WAIT_MS = 60_000;
+const FIRST_POLL_MS = 50;
+const LONGEST_POLL_MS = 2_000;
+const MAX_KNOWN_FORKS = 1_000;
+
+export interface ReadyFork {
+  /** What it is a fork of. */
+  readonly repository: RepositoryName;
+  readonly fork: RepositoryName;
+  /** Tips of HEAD and of the branches that were asked for, as far as the fork has them. */
+  readonly tips: ReadonlyMap<string, Oid>;
+}
+
+/**
+ * What this isolate knows about forks, by repository. It saves asking for an existing fork, because that is a write,
+ * and writes are limited. It also has the last known tips of its branches, so that a push needs no request if upstream
+ * has no new commits.
+ */
+const knownForks = new Recent<{ readonly fork: RepositoryName; readonly tips: Map<string, Oid> }>({
+  most: MAX_KNOWN_FORKS,
+});
+
+/** The fork that this isolate remembers; undefined if there is none. */
+export function knownFork(host: PushHost, repository: RepositoryName): RepositoryName | undefined {
+  return knownForks.get(repositoryKey(host.transport.hostName, repository))?.fork;
+}
+
+/** After a push that failed, nothing is known for sure. */
+export function forgetFork(host: PushHost, repository: RepositoryName): void {
+  knownForks.delete(repositoryKey(host.transport.hostName, repository));
+}
+
+/**
+ * Whether a step failed because someone has deleted or renamed the fork. Git's answer does not always tell: to a push
+ * to a repository that does not exist, Gitea answers 403 ("Push to create is not enabled"), and Gitea 1.26 and Forgejo
+ * answer 500 to everything if the token is limited to public repositories. So then the REST interface is asked.
+ */
+export async function isForkGone(
+  { repositories }: Pick<PushHost, 'repositories'>,
+  fork: RepositoryName,
+  error: unknown,
+): Promise<boolean> {
+  const cause = error instanceof Refusal ? error.cause : error;
+  if (isElsewhere(cause)) return true;
+  const status = failureStatus(cause) ?? 0;
+  if (cause instanceof HostError && cause.code === 'rate-limited') return false;
+  if (status !== 403 && status < 500) return false;
+  return repositories.repository(fork).then((found) => fullName(found) !== fullName(fork), isElsewhere);
+}
+
+function isElsewhere(error: unknown): boolean {
+  return error instanceof HostError && (error.code === 'missing' || error.code === 'moved');
+}
+
+/**
+ * Makes sure that the fork exists and has its objects. A fork that this isolate knows is not asked again.
+ * @param upstream the refs that the push stands on, with upstream's tips.
+ * @throws HostError if the host does not fork, or not in time.
+ */
+export async function ensureFork(
+  host: PushHost,
+  repository: Repository,
+  upstream: readonly Ref[],
+): Promise<ReadyFork> {
+  const key = repositoryKey(host.transport.hostName, repository);
+  const known = knownForks.get(key);
+  if (known !== null && upstream.every(({ name }) => known.tips.has(name))) return { repository, ...known };
+  const deadline = host.clock.now() + FORK_WAIT_MS;
+  let fork = known?.fork ?? (await makeFork(host, repository));
+  for (let pollMs = FIRST_POLL_MS; ; pollMs = Math.min(2 * pollMs, LONGEST_POLL_MS)) {
+    const names = upstream.map(({ name }) => name);
+    const tips = await listForkTips(host, fork, names);
+    if (tips !== null) {
+      knownForks.set(key, { fork, tips });
+      return { repository, fork, tips };
+    }
+    // The remembered fork is gone.
+    if (knownForks.delete(key)) fork = await makeFork(host, repository);
+    if (host.clock.now() + pollMs > deadline) {
+      throw new HostError('unreachable', 'The fork was made, but its objects did not arrive in time.');
+    }
+    await host.clock.sleep(pollMs);
+  }
+}
+
+/** It may exist: nobody can tell without asking for it. */
+async function makeFork(
+  { admission, repositories }: PushHost,
+  repository: Repository,
+): Promise<RepositoryName> {
+  await admission.takeFork();
+  return repositories.fork(repository);
+}
+
+/** Null if the fork has no objects yet, or does not exist (any more). */
+async function listForkTips(
+  host: PushHost,
+  fork: RepositoryName,
+  wanted: readonly string[],
+): Promise<Map<string, Oid> | null> {
+  try {
+    const { refs, headTip } = await host.transport.listRefs(fork, ['HEAD', ...wanted], 'bot');
+    if (headTip === null) return null;
+    const tips = refs
+      .filter(({ name }) => wanted.includes(name))
+      .map(({ name, oid }) => [name, oid] as const);
+    return new Map([['HEAD', headTip], ...tips]);
+  } catch (error) {
+    if (isElsewhere(error)) return null;
+    throw error;
+  }
+}
+
+/**
+ * Brings branches of the fork to upstream's tips, one after the other.
+ * @throws HostError if the host does not bring one of them there.
+ */
+export async function syncFork(
+  host: PushHost,
+  { repository, fork, tips }: ReadyFork,
+  upstream: readonly Ref[],
+): Promise<void> {
+  for (const { name, oid } of upstream) {
+    if (tips.get(name) === oid) continue;
+    const branch = { repository, name: name.slice('refs/heads/'.length), tip: oid };
+    if (tips.has(name)) await host.repositories.syncBranch(fork, branch);
+    else await host.repositories.addBranch(fork, branch, tips.get('HEAD') as Oid);
+    knownForks.get(repositoryKey(host.transport.hostName, repository))?.tips.set(name, oid);
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Act three: from the verdict to the pull request. It refuses only what the host refuses. Called again for the same push,
+ * it goes on where the attempt before it stopped, and never opens a second pull request.
+ */
+import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
+import { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
+import type { PullRequest } from '../../host/code-host.ts';
+import { workBranch } from '../../pr-hash.ts';
+import type { Spool } from '../../spool/spool.ts';
+import type { Place } from '../admission.ts';
+import type { ClaimedUpdate } from '../claims.ts';
+import { findPullRequest } from '../judge/upstream.ts';
+import type { PushRun } from '../push-run.ts';
+import { type Dates, datesOf } from '../verdict/dates.ts';
+import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import { WorkBranch } from './branch.ts';
+import { isUnknown, propose } from './pull-request.ts';
+import { submoduleWarning } from './submodules.ts';
+
+export interface Publication {
+  readonly push: Publishable;
+  /** The entries of its pack. */
+  readonly spool: Pick<Spool, 'read'>;
+  /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
+  readonly pushHash: string;
+  readonly claim: ClaimedUpdate | null;
+  /** Of the pull request that it opens; null if it opens none. */
+  readonly place: Place | null;
+}
+
+export interface Published {
+  readonly prHash: string;
+  readonly pullRequest: PullRequest;
+  /** The bot's name. */
+  readonly author: string;
+  /** For a pull request that is new and needs one. */
+  readonly newKey: string | null;
+}
+
+/** @throws Refusal */
+export async function publish(run: PushRun, publication: Publication): Promise<Published> {
+  const { settings } = run;
+  const { push } = publication;
+  const branch = new WorkBranch(run, push);
+  try {
+    await run.host.admission.takeShare(!isUpdate(push));
+    await branch.prepare();
+    const attempt = await begin(run, publication);
+    const { anonymous, dates, prHash } = attempt;
+    await branch.send({
+      branch: workBranch(prHash),
+      mayExist: push.named !== null || attempt.isRepeated,
+      tip: anonymous.tip,
+      commitCount: anonymous.size,
+      pack: () =>
+        outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, publication.spool.read()),
+      writeTimeoutMs: settings.writeTimeoutMs,
+    });
+    const pullRequest = await openOrEdit(run, branch, push, attempt);
+    const needsKey = settings.prUpdatePolicy === 'key';
+    const newKey = needsKey && prHash !== push.named?.prHash ? settings.newPrKey() : null;
+    const [submodules] = await Promise.all([
+      push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
+      record(run, publication, pullRequest, {
+        prHash,
+        tip: anonymous.tip,
+        dates: dates.added(),
+        key: newKey,
+      }),
+    ]);
+    await run.reply.note(...submodules);
+    return { prHash, pullRequest, author: attempt.botLogin, newKey };
+  } catch (error) {
+    branch.forget();
+    throw error;
+  }
+}
+
+interface Attempt {
+  readonly prHash: string;
+  /** An attempt before this one was not answered. It may have come to any point. */
+  readonly isRepeated: boolean;
+  readonly botLogin: string;
+  readonly dates: Dates;
+  readonly anonymous: AnonymousCommits;
+  /** What that attempt has opened. */
+  readonly earlier: PullRequest | null;
+}
+
+/** From here on, a retry goes on with the same hash and the same date: that of the second before anything is sent. */
+async function begin(run: PushRun, { push, pushHash, claim }: Publication): Promise<Attempt> {
+  const { host, settings, claims } = run;
+  const committedAt = Math.floor(host.clock.now() / 1000);
+  const proposed = { prHash: settings.newPrHash(), committedAt };
+  const { intent, isRepeated } = await claims.begin(pushHash, push.repository, proposed);
+  const botLogin = await host.botLogin();
+  const prHash = push.named?.prHash ?? intent.prHash;
+  const mayBeOpen = isRepeated && push.named === null;
+  const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash) : null;
+  const identity = { name: botLogin, email: settings.anonEmail };
+  const dates = datesOf(push.commits, identity, claim?.dates ?? [], intent.committedAt);
+  const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
+  return { prHash, isRepeated, botLogin, dates, anonymous, earlier };
+}
+
+async function openOrEdit(
+  run: PushRun,
+  branch: WorkBranch,
+  push: Publishable,
+  { prHash, isRepeated, botLogin, anonymous, earlier }: Attempt,
+): Promise<PullRequest> {
+  const name = workBranch(prHash);
+  const proposal = { push, anonymous, prHash, branch: name, fork: branch.fork, botLogin, earlier };
+  return propose(run, proposal).catch(async (error: unknown) => {
+    // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one, because
+    // deleting it would close that. It also stays if it had one before this push.
+    if (!isRepeated && push.named === null && !isUnknown(error)) await branch.drop(name);
+    throw error;
+  });
+}
+
+/** The pull request is open, whether or not it can be recorded. If not, a retry records it. */
+async function record(
+  { host, claims, reply, logger }: PushRun,
+  { push, claim, place }: Publication,
+  { number, url }: PullRequest,
+  pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string },
+): Promise<void> {
+  const { owner, name: repo } = push.repository;
+  const { prHash, ...rest } = pushed;
+  const known = { prHash, host: host.hostKey, owner, repo, number, url };
+  const recording = host
+    .pullRequest(prHash)
+    .record(known, { ...rest, lease: claim?.lease ?? null }, host.clock.now());
+  try {
+    await Promise.all([recording, place?.opened(known)]);
+  } catch (error) {
+    claims.keep();
+    logger.error('a pull request could not be recorded', { error });
+    await reply.note('The service could not record it yet. Push the same commits again within the hour.');
+  }
+}

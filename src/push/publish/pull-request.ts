@@ -1,0 +1,93 @@
+/**
+ * The pull request on the host, once its branch is there: opens it, finds it again after an attempt that died, or edits
+ * it.
+ */
+import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
+import type { PullRequest } from '../../host/code-host.ts';
+import { HostError } from '../../host-error.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { findPullRequest } from '../judge/upstream.ts';
+import type { PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
+import { namedText, wholeText } from '../verdict/text.ts';
+import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+
+export interface Proposal {
+  readonly push: Publishable;
+  readonly anonymous: AnonymousCommits;
+  readonly prHash: string;
+  readonly branch: string;
+  readonly fork: RepositoryName;
+  readonly botLogin: string;
+  /** What an attempt at the same push, that died, may have opened. */
+  readonly earlier: PullRequest | null;
+}
+
+/** @throws Refusal; see `isUnknown` for what it leaves open. */
+export async function propose(run: PushRun, proposal: Proposal): Promise<PullRequest> {
+  const { push, earlier } = proposal;
+  if (isUpdate(push) && push.named !== null) return edit(run, proposal, push.named.pullRequest);
+  if (earlier?.isOpen) return earlier;
+  await run.reply.step('Opening the pull request ...');
+  return open(run, proposal).catch(async (error: unknown) => {
+    const found = await findOpen(run, proposal);
+    if (found !== null) return found;
+    throw error;
+  });
+}
+
+/** Whether a failed step may have taken effect on the host anyway. */
+export function isUnknown(error: unknown): boolean {
+  const cause = error instanceof Refusal ? error.cause : null;
+  return cause instanceof HostError && cause.code === 'unreachable';
+}
+
+/** Whether a pull request may be open after all. */
+export function mayBeOpen(error: unknown): boolean {
+  return error instanceof Refusal && error.code === 'pull-request' && isUnknown(error);
+}
+
+function open({ host, steps }: PushRun, { push, anonymous, fork, branch }: Proposal): Promise<PullRequest> {
+  return steps.run('pull-request', () =>
+    host.repositories.openPullRequest(push.repository, {
+      head: { fork, branch },
+      base: baseOf(push),
+      ...wholeText(push, anonymous),
+    }),
+  );
+}
+
+/** Another attempt at the same push may have been faster. */
+async function findOpen(run: PushRun, { push, botLogin, prHash }: Proposal): Promise<PullRequest | null> {
+  const found = await findPullRequest(run, push.repository, botLogin, prHash).catch(() => null);
+  return found?.isOpen ? found : null;
+}
+
+/** An open pull request keeps its text and base unless the push names others. The commits are there in any case. */
+async function edit(
+  { host, steps, reply }: PushRun,
+  { push, anonymous }: Proposal,
+  pullRequest: PullRequest,
+): Promise<PullRequest> {
+  const { title, body } = namedText(push, anonymous);
+  const base = baseOf(push);
+  const changes = {
+    ...(title !== null && { title }),
+    ...(body !== null && { body }),
+    ...(push.isBaseNamed && base !== pullRequest.base && { base }),
+  };
+  if (Object.keys(changes).length === 0) return pullRequest;
+  try {
+    await steps.run('edit', () =>
+      host.repositories.editPullRequest(push.repository, pullRequest.number, changes),
+    );
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    await reply.note('Title, description or base could not be changed:', ...error.lines);
+  }
+  return pullRequest;
+}
+
+function baseOf({ base }: Publishable): string {
+  return base.name.slice('refs/heads/'.length);
+}

@@ -1,0 +1,130 @@
+/** Push options (`git push -o name=value`), with the names that hosts of AGit-style pushes use. */
+import { PR_HASH_PATTERN } from '../../pr-hash.ts';
+import { isValidRefName } from '../../git/wire/ref-name.ts';
+import { hostText } from '../../host-error.ts';
+import { nearName } from '../../near-name.ts';
+
+const PR_KEY_PATTERN = /^[0-9a-f]{32}$/;
+/** What the host accepts: no control characters. Git sends one line; the service's own form also more, and tabs. */
+const TITLE_PATTERN = /^\P{Cc}{1,256}$/u;
+export const MAX_DESCRIPTION_LENGTH = 4_000;
+const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTION_LENGTH}}$`, 'u');
+/** Shown once, because a push may contain any number of unknown options. */
+const WARNING =
+  'The service does not know one of the push options and ignores it. ' +
+  'Known options: title=, description=, base=, squash, preview, publish-names, pr-hash=<hash>, pr-key=<key>.';
+
+export interface PushOptions {
+  /** The pull request to update. */
+  readonly prHash: string | null;
+  /** Proves the right to update it, if the service requires a key. */
+  readonly prKey: string | null;
+  /** Replaces the text of the commit. */
+  readonly title: string | null;
+  readonly description: string | null;
+  /** The branch of upstream that the pull request is for. */
+  readonly base: string | null;
+  /** One commit of all new ones. */
+  readonly squash: boolean;
+  /** Only show what would become public; publish nothing. */
+  readonly preview: boolean;
+  /** Go on although the author's name or address would become public. */
+  readonly publishNames: boolean;
+  /** Warnings about options that are ignored. */
+  readonly warnings: readonly string[];
+}
+
+export type PushOptionsResult =
+  | { readonly kind: 'valid'; readonly options: PushOptions }
+  /** @property option whose value breaks its rule; null: something else is wrong. */
+  | { readonly kind: 'invalid'; readonly message: string; readonly option: Name | null };
+
+/** For each option: the rule for its value, as a check and as a sentence. */
+const KNOWN = {
+  'pr-hash': {
+    isValid: (value: string) => PR_HASH_PATTERN.test(value),
+    rule: 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
+  },
+  'pr-key': {
+    isValid: (value: string) => PR_KEY_PATTERN.test(value),
+    rule: 'pr-key must be 32 hexadecimal characters, as the banner showed it',
+  },
+  title: {
+    isValid: (value: string) => TITLE_PATTERN.test(value) && value.trim() !== '',
+    rule: 'title must be one line of 1 to 256 characters',
+  },
+  description: {
+    isValid: (value: string) => DESCRIPTION_PATTERN.test(value),
+    rule: `description must be one line of at most ${MAX_DESCRIPTION_LENGTH} characters`,
+  },
+  base: {
+    isValid: (value: string) => isValidRefName(`refs/heads/${value}`),
+    rule: 'base must be the name of a branch',
+  },
+  squash: { isValid: isSet, rule: 'squash takes no value' },
+  preview: { isValid: isSet, rule: 'preview takes no value' },
+  'publish-names': { isValid: isSet, rule: 'publish-names takes no value' },
+} as const;
+type Name = keyof typeof KNOWN;
+
+/** Options that need no value. */
+const FLAGS: ReadonlySet<string> = new Set<Name>(['squash', 'preview', 'publish-names']);
+
+function isSet(value: string): boolean {
+  return value === 'true';
+}
+
+function isKnown(name: string): name is Name {
+  return Object.hasOwn(KNOWN, name);
+}
+
+/** Name and value; null if a required value is missing. */
+function split(option: string): [name: string, value: string | null] {
+  const equals = option.indexOf('=');
+  if (equals < 0) return [option, FLAGS.has(option) ? 'true' : null];
+  const name = option.slice(0, equals);
+  const value = option.slice(equals + 1);
+  return [name, name === 'pr-hash' || name === 'pr-key' ? value.toLowerCase() : value];
+}
+
+/** A misspelt `preview`, or `dry-run`, would publish, and a misspelt `pr-hash` would open a second pull request. */
+function misspelt(name: string, meant: string): string {
+  return `push option "${hostText(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`;
+}
+
+export function parsePushOptions(pushOptions: readonly string[]): PushOptionsResult {
+  const given = new Map<Name, string>();
+  let isUnknownGiven = false;
+  for (const option of pushOptions) {
+    const [name, value] = split(option);
+    if (!isKnown(name)) {
+      const isDryRun = /^dry[-_]run$/i.test(name);
+      const meant = isDryRun ? 'preview' : nearName(name, Object.keys(KNOWN));
+      if (meant !== undefined) return { kind: 'invalid', message: misspelt(name, meant), option: null };
+      isUnknownGiven = true;
+      continue;
+    }
+    if (value === null || !KNOWN[name].isValid(value)) {
+      return { kind: 'invalid', message: KNOWN[name].rule, option: name };
+    }
+    if ((given.get(name) ?? value) !== value) {
+      const message = `${name} is given twice with different values: give it once`;
+      return { kind: 'invalid', message, option: null };
+    }
+    given.set(name, value);
+  }
+  return {
+    kind: 'valid',
+    options: {
+      prHash: given.get('pr-hash') ?? null,
+      prKey: given.get('pr-key') ?? null,
+      title: given.get('title') ?? null,
+      description: given.get('description') ?? null,
+      base: given.get('base') ?? null,
+      squash: given.has('squash'),
+      preview: given.has('preview'),
+      publishNames: given.has('publish-names'),
+      warnings: isUnknownGiven ? [WARNING] : [],
+    },
+  };
+}

@@ -1,0 +1,286 @@
+/**
+ * One push from its first byte to its answer: the only place that knows the order.
+ *
+ *   receive()    the commands, the limits, then the pack to its last byte
+ *   conclude()   judge, then publish; or withdraw
+ *   end()        gives back what it holds, once the client has its answer
+ *
+ * The client does not listen until it has sent everything, so `receive` decides what is to be done, and `conclude` does
+ * it. Every failure becomes a complete answer.
+ */
+import { recordName } from '../config/hosts.ts';
+import type { ByteReader } from '../git/wire/byte-reader.ts';
+import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
+import type { CommandStatus, ReportStatus } from '../git/wire/report-status.ts';
+import { pullRequestTopic } from '../notify/ntfy.ts';
+import { workBranch } from '../pr-hash.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import { keyedHash } from '../secret/keyed-hash.ts';
+import { BodyError, drain } from '../streams/body.ts';
+import type { Place } from './admission.ts';
+import { type ClaimedUpdate, Claims } from './claims.ts';
+import { judge } from './judge/judge.ts';
+import { requiredKey } from './judge/pull-request.ts';
+import { lookUpUpstream } from './judge/upstream.ts';
+import { type Published, publish } from './publish/publish.ts';
+import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
+import type { PushRun } from './push-run.ts';
+import { deletedBranch, planCommands } from './receive/commands.ts';
+import { parsePushOptions, type PushOptions } from './receive/push-options.ts';
+import { type Received, receivePack } from './receive/receive.ts';
+import { type BannerFacts, bannerLines } from './reply/banner.ts';
+import { countPush } from './reply/outcome.ts';
+import { previewed, Refusal, toRefusal } from './reply/refusal.ts';
+import { isUpdate, type Publishable } from './verdict/verdict.ts';
+import { farewellLines, withdraw, type WithdrawalRequest, type Withdrawn } from './withdraw.ts';
+
+/** What became of a push. */
+export type Outcome =
+  | { readonly kind: 'published'; readonly facts: BannerFacts }
+  | { readonly kind: 'withdrawn'; readonly withdrawn: Withdrawn }
+  /** Of all its commands, none was accepted. */
+  | { readonly kind: 'nothing-taken' }
+  | { readonly kind: 'refused'; readonly refusal: Refusal };
+
+type Done = Exclude<Outcome, { kind: 'refused' }>;
+
+/** The end of an answer. */
+export interface Conclusion extends ReportStatus {
+  readonly outcome: Outcome;
+  /** For the person, before the report. */
+  readonly lines: readonly string[];
+  /** Null: nothing has failed. */
+  readonly finalLine: string | null;
+}
+
+export class PushSession {
+  readonly #run: PushRun;
+  readonly #target: RepositoryName;
+  readonly #startedAt: number;
+  readonly #beside: Promise<void>[] = [];
+  /** Gives back what was received. */
+  #discard: () => Promise<void> = async () => {};
+  /** What `conclude` is to do; it rejects if the push is refused. */
+  #task: () => Promise<Done> = async () => ({ kind: 'nothing-taken' });
+  #statuses: (reason: string | null) => readonly CommandStatus[] = () => [];
+  /** Its place among the pull requests that its address may open. */
+  #place: Place | null = null;
+  /** What it is for the log; null: it was refused at the door, which nobody needs to know. */
+  #kind: 'push' | 'withdrawal' | null = null;
+
+  constructor(run: Omit<PushRun, 'claims' | 'beside'>, target: RepositoryName) {
+    this.#run = { ...run, claims: new Claims(run.host), beside: (work) => this.#beside.push(work) };
+    this.#target = target;
+    this.#startedAt = run.host.clock.now();
+  }
+
+  /** Reads the body to its end, or to its limit. Never rejects. */
+  async receive(request: PushRequest | FaultyRequest, reader: ByteReader): Promise<void> {
+    try {
+      this.#task = await this.#begin(request, reader);
+    } catch (error) {
+      const refusal = toRefusal(error, this.#run.settings.client);
+      this.#task = () => Promise.reject(refusal);
+      await this.#giveBack();
+      // A body over its limit is answered immediately.
+      if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
+    }
+  }
+
+  /** Does the work, and answers how it ended. Never rejects. */
+  async conclude(): Promise<Conclusion> {
+    const outcome = await this.#task().catch((error: unknown): Outcome => {
+      this.#run.claims.failed(isUnknown(error));
+      return { kind: 'refused', refusal: toRefusal(error, this.#run.settings.client) };
+    });
+    this.#tell(outcome);
+    const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
+    const finalLine = refusal?.finalLine ?? null;
+    return {
+      outcome,
+      lines: linesOf(outcome),
+      unpackStatus: refusal?.unpackStatus ?? 'ok',
+      commandStatuses: this.#statuses(finalLine),
+      finalLine,
+    };
+  }
+
+  /** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
+  async end(isAnswered: boolean): Promise<void> {
+    await this.#giveBack();
+    await Promise.all([this.#run.claims.end(isAnswered), ...this.#beside, this.#run.host.admission.leave()]);
+    this.#run.host.memory.end();
+  }
+
+  /** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
+  async abandon(): Promise<void> {
+    this.#tell({
+      kind: 'refused',
+      refusal: toRefusal(new BodyError('too-large'), this.#run.settings.client),
+    });
+    await this.end(true);
+  }
+
+  /** Cheap refusals come first: what the request says, the client's own limits, panic. */
+  async #begin(request: PushRequest | FaultyRequest, reader: ByteReader): Promise<() => Promise<Done>> {
+    const { host, reply } = this.#run;
+    this.#statuses = (reason) => refNamesOf(request).map((refName) => ({ refName, reason }));
+    if (request.kind === 'faulty') throw request.fault;
+    const refusal = await host.admission.enter();
+    if (refusal !== null) throw refusal;
+    const { commandList, pushOptions } = request;
+    const parsed = parsePushOptions(pushOptions);
+    const deleted = deletedBranch(commandList);
+    if (deleted !== null && parsed.kind === 'valid' && parsed.options.prHash !== null) {
+      this.#kind = 'withdrawal';
+      // Git sends no pack with deletions. Any other bytes are discarded.
+      await drain(reader);
+      const withdrawal = { prHash: parsed.options.prHash, prKey: parsed.options.prKey, refName: deleted };
+      await reply.note(...parsed.options.warnings);
+      return () => this.#withdraw(withdrawal);
+    }
+    const { taken, refused } = planCommands(commandList);
+    const { command } = taken ?? {};
+    this.#statuses = (reason) =>
+      command === undefined ? refused : [{ refName: command.refName, reason }, ...refused];
+    if (taken === null) {
+      await drain(reader);
+      return async () => ({ kind: 'nothing-taken' });
+    }
+    this.#kind = 'push';
+    if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
+    const { options } = parsed;
+    await reply.note(...options.warnings);
+    const spool = host.openSpool();
+    this.#discard = () => spool.discard();
+    const pack = await receivePack(reader, spool, host.memory);
+    this.#discard = async () => {
+      pack.kept.free();
+      await spool.discard();
+    };
+    return () => this.#judgeAndPublish({ taken, commandList, options, pack });
+  }
+
+  async #judgeAndPublish(received: Received): Promise<Done> {
+    const { host } = this.#run;
+    const { options } = received;
+    const pushHash = await this.#hashOf(received);
+    if (!options.preview) await this.#run.claims.hold(pushHash);
+    const key = requiredKey(this.#run.settings, options);
+    const listed = options.prHash === null ? null : await this.#run.claims.claimListed(options.prHash, key);
+    // Before the host is asked anything: whoever has none left costs it nothing. If the push opens none, it is given back.
+    if (!options.preview && listed === null) this.#place = await host.admission.reserve(pushHash);
+    try {
+      return await this.#publishJudged(received, pushHash, listed);
+    } catch (error) {
+      if (mayBeOpen(error)) this.#place?.keep();
+      else await this.#place?.release();
+      throw error;
+    }
+  }
+
+  async #publishJudged(received: Received, pushHash: string, listed: ClaimedUpdate | null): Promise<Done> {
+    const { host, reply } = this.#run;
+    const { options, pack } = received;
+    if (options.preview) {
+      // Whoever only looks may come again and again, and never gets to where a push asks the account.
+      await host.admission.takeShare(false);
+    } else {
+      void host.connectAhead('push');
+      void host.connectAhead('pull-request');
+    }
+    const upstream = await lookUpUpstream(this.#run, this.#target);
+    const { verdict, claim } = await judge(this.#run, received, upstream, listed);
+    if (verdict.kind === 'refused') throw verdict.refusal;
+    if (verdict.kind === 'preview') throw previewed(verdict.lines);
+    const { push, warnings } = verdict;
+    pack.kept.free();
+    await reply.note(...warnings);
+    await this.#settlePlace(push, pushHash);
+    const publication = { push, spool: pack.spool, pushHash, claim, place: this.#place };
+    const published = await publish(this.#run, publication);
+    const { refName } = received.taken.command;
+    return { kind: 'published', facts: this.#bannerOf(published, push, options, refName) };
+  }
+
+  /** The host may know an open pull request that was not listed, or that a listed one is closed. */
+  async #settlePlace(push: Publishable, pushHash: string): Promise<void> {
+    if (!isUpdate(push)) this.#place ??= await this.#run.host.admission.reserve(pushHash);
+    else {
+      const taken = this.#place;
+      this.#place = null;
+      await taken?.release();
+    }
+  }
+
+  async #withdraw(withdrawal: WithdrawalRequest): Promise<Done> {
+    return { kind: 'withdrawn', withdrawn: await withdraw(this.#run, this.#target, withdrawal) };
+  }
+
+  #bannerOf(
+    { prHash, pullRequest, newKey, author }: Published,
+    push: Publishable,
+    { base, prKey }: PushOptions,
+    refName: string,
+  ): BannerFacts {
+    const settings = this.#run.settings;
+    return {
+      updated: isUpdate(push),
+      prUrl: pullRequest.url,
+      author,
+      branch: workBranch(prHash),
+      prHash,
+      prKey: newKey ?? (settings.prUpdatePolicy === 'key' ? prKey : null),
+      base,
+      pageUrl: settings.pageUrl(prHash),
+      subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
+      remoteUrl: settings.remoteUrl(push.repository),
+      refName,
+    };
+  }
+
+  /** The same for a push that is repeated, and nothing that can be guessed. */
+  async #hashOf({ taken, options }: Received): Promise<string> {
+    const { host } = this.#run;
+    // A ref name contains no space.
+    const place = recordName({ key: host.hostKey }, this.#target).toLowerCase();
+    const { newId, refName } = taken.command;
+    const parts = [place, newId, refName, options.base ?? '', options.prHash ?? ''];
+    return keyedHash(await host.secret(), 'push', parts.join(' '));
+  }
+
+  /** What was received, and the memory that it takes. May be called more than once. */
+  async #giveBack(): Promise<void> {
+    await this.#discard();
+    this.#run.host.memory.release();
+  }
+
+  #tell(outcome: Outcome): void {
+    if (outcome.kind === 'nothing-taken') return;
+    const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
+    const durationMs = this.#kind === 'push' ? this.#run.host.clock.now() - this.#startedAt : null;
+    countPush(refusal, durationMs);
+    if (this.#kind === null) return;
+    const { logger } = this.#run;
+    const facts = durationMs === null ? {} : { durationMs };
+    if (refusal === null) logger.info(`${this.#kind} accepted`, facts);
+    else logger.warn(`${this.#kind} refused`, { ...facts, error: refusal.cause ?? refusal });
+  }
+}
+
+function refNamesOf(request: PushRequest | FaultyRequest): readonly string[] {
+  return request.kind === 'faulty' ? request.refNames : request.commandList.map(({ refName }) => refName);
+}
+
+function linesOf(outcome: Outcome): readonly string[] {
+  switch (outcome.kind) {
+    case 'published':
+      return bannerLines(outcome.facts);
+    case 'withdrawn':
+      return farewellLines(outcome.withdrawn);
+    case 'refused':
+      return outcome.refusal.paragraph;
+    case 'nothing-taken':
+      return [];
+  }
+}

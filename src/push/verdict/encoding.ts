@@ -1,0 +1,59 @@
+/**
+ * A publishable push as bytes: a byte for the version, the length of all, the length of a JSON text, that text, and the
+ * commits, each with its length in front. Lengths are 32 bits, big-endian.
+ */
+import { concatBytes, utf8 } from '../../git/bytes.ts';
+import { PlannedCommits, type PlannedText } from '../../git/objects/planned-commits.ts';
+import type { Publishable } from './verdict.ts';
+
+/** A reader of another version must not publish what it does not understand. */
+const VERSION = 1;
+const LENGTH_BYTES = 4;
+
+export function serialise({ commits, title, description, ...rest }: Publishable): Uint8Array {
+  const head = utf8(JSON.stringify({ ...rest, title: packed(title), description: packed(description) }));
+  const parts = [Uint8Array.of(VERSION), new Uint8Array(LENGTH_BYTES), length(head), head];
+  for (const commit of commits.encoded()) parts.push(length(commit), commit);
+  const bytes = concatBytes(parts);
+  new DataView(bytes.buffer).setUint32(1, bytes.byteLength);
+  return bytes;
+}
+
+/** @throws RangeError if another version has written it, or if it is not whole: it would be read as fewer commits. */
+export function parse(bytes: Uint8Array): Publishable {
+  if (bytes[0] !== VERSION) throw new RangeError(`a push of version ${bytes[0]} cannot be read`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (view.getUint32(1) !== bytes.byteLength) throw new RangeError('a push that is not whole cannot be read');
+  let at = 1 + LENGTH_BYTES;
+  const next = (): Uint8Array => {
+    const start = at + LENGTH_BYTES;
+    at = start + view.getUint32(at);
+    return bytes.subarray(start, at);
+  };
+  const head = JSON.parse(Buffer.from(next()).toString()) as Head;
+  const commits = new PlannedCommits();
+  while (at < bytes.length) commits.pushEncoded(next());
+  return { ...head, title: unpacked(head.title), description: unpacked(head.description), commits };
+}
+
+type PackedText = Omit<PlannedText, 'bytes'> & { readonly text: string };
+
+interface Head extends Omit<Publishable, 'commits' | 'title' | 'description'> {
+  readonly title: PackedText | null;
+  readonly description: PackedText | null;
+}
+
+function packed(planned: PlannedText | null): PackedText | null {
+  if (planned === null) return null;
+  return { text: Buffer.from(planned.bytes).toString(), mentions: planned.mentions };
+}
+
+function unpacked(packedText: PackedText | null): PlannedText | null {
+  return packedText === null ? null : { bytes: utf8(packedText.text), mentions: packedText.mentions };
+}
+
+function length({ byteLength }: Uint8Array): Uint8Array {
+  const bytes = new DataView(new ArrayBuffer(LENGTH_BYTES));
+  bytes.setUint32(0, byteLength);
+  return new Uint8Array(bytes.buffer);
+}

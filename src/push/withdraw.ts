@@ -1,0 +1,105 @@
+/**
+ * Withdraws a pull request: a push that deletes a branch and names the pull request closes it, and removes its branch
+ * from the fork. None of the limits on pull requests applies; those who make up hashes may look up only so many.
+ *
+ * Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
+ */
+import { closedEvent } from '../events/host-event.ts';
+import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
+import { HostError } from '../host-error.ts';
+import { workBranch } from '../pr-hash.ts';
+import { fullName, type RepositoryName } from '../repository-name.ts';
+import { wrongKey } from './claims.ts';
+import { findPullRequest, publicRepository } from './judge/upstream.ts';
+import type { PushRun } from './push-run.ts';
+import { Refusal } from './reply/refusal.ts';
+
+export interface WithdrawalRequest {
+  readonly prHash: string;
+  readonly prKey: string | null;
+  /** The ref that the push deletes. */
+  readonly refName: string;
+}
+
+/** A pull request that is closed now. */
+export interface Withdrawn {
+  readonly prUrl: string;
+  /** It was merged before, and its branch is gone. */
+  readonly isMerged: boolean;
+  readonly refName: string;
+}
+
+/** @throws Refusal */
+export async function withdraw(
+  run: PushRun,
+  target: RepositoryName,
+  { prHash, prKey, refName }: WithdrawalRequest,
+): Promise<Withdrawn> {
+  const { host, settings, claims, steps } = run;
+  const needsKey = settings.prUpdatePolicy === 'key';
+  const key = needsKey ? (prKey ?? '') : null;
+  const listed = await claims.claimListed(prHash, key);
+  if (listed === null) await host.admission.lookUp();
+  await host.admission.takeShare(false);
+  const [repository, botLogin] = await Promise.all([
+    publicRepository(run, target),
+    steps.run('lookup', () => host.botLogin()),
+  ]);
+  const pullRequest = await findPullRequest(run, repository, botLogin, prHash);
+  if (pullRequest === null) throw unknown(repository);
+  const { isRecorded } = listed ?? (await claims.claimPullRequest(prHash, key));
+  if (needsKey && !isRecorded) throw wrongKey();
+  const closed = await steps.run('withdrawal', () =>
+    host.repositories.closePullRequest(repository, pullRequest.number),
+  );
+  await Promise.all([
+    steps.run('withdrawal', () => removeBranch(run, pullRequest, workBranch(prHash))),
+    tell(run, prHash, pullRequest, closed),
+  ]);
+  return { prUrl: pullRequest.url, isMerged: closed.kind === 'merged', refName };
+}
+
+async function removeBranch({ host }: PushRun, { fork }: PullRequest, branch: string): Promise<void> {
+  if (fork === null) return;
+  await host.repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
+    if (!(error instanceof HostError) || error.code === 'unreachable') throw error;
+    // An earlier attempt may have removed it.
+    const { refs } = await host.transport.listRefs(fork, [`refs/heads/${branch}`], 'bot');
+    if (refs.some(({ name }) => name === `refs/heads/${branch}`)) throw error;
+  });
+}
+
+/** The same event and key as the notifications feed would give if someone else had closed it, so it is published once. */
+async function tell(
+  { host, logger }: PushRun,
+  prHash: string,
+  { number, url }: PullRequest,
+  closed: ClosedPullRequest,
+): Promise<void> {
+  if (closed.kind === 'merged' || closed.at === null) return;
+  await host
+    .pullRequest(prHash)
+    .tell(host.hostKey, [closedEvent(number, closed.at, url, 'withdrawn')], host.clock.now())
+    .catch((error: unknown) => logger.error('a withdrawal could not be told', { error }));
+}
+
+function unknown(repository: RepositoryName): Refusal {
+  return new Refusal('there is no such pull request', [
+    `No pull request of ${fullName(repository)} has that pr-hash.`,
+  ]);
+}
+
+/** The last lines of its answer. */
+export function farewellLines({ prUrl, isMerged, refName }: Withdrawn): string[] {
+  const branch = refName.replace(/^refs\/(?:heads|for)\//, '');
+  return [
+    '',
+    isMerged
+      ? 'Your pull request was already merged. Its branch is removed.'
+      : 'Your pull request is withdrawn.',
+    `  PR URL:   ${prUrl}`,
+    '',
+    `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
+    '',
+  ];
+}

@@ -1,0 +1,118 @@
+/**
+ * Describes an endpoint beside its handler. /openapi.json (service/openapi.ts) collects the descriptions from the app
+ * that serves the requests.
+ */
+import { type DescribeRouteOptions, resolver, uniqueSymbol } from 'hono-openapi';
+import * as z from 'zod';
+import { MAIN_HOST } from '../config/hosts.ts';
+
+type Answer = NonNullable<DescribeRouteOptions['responses']>[string];
+type Content = NonNullable<Extract<Answer, { content?: unknown }>['content']>;
+type Parameter = NonNullable<DescribeRouteOptions['parameters']>[number];
+
+export interface Description extends Pick<DescribeRouteOptions, 'summary' | 'description' | 'requestBody'> {
+  readonly operationId: string;
+  readonly tag: string;
+  /** Only with the service's key, if it has one. Default: open to everyone. */
+  readonly isKeyed?: true;
+  /** The parameters in the path. */
+  readonly path?: z.ZodType;
+  readonly query?: z.ZodType;
+  /** The JSON object that the endpoint takes. */
+  readonly json?: z.ZodType;
+  /** Besides those that every endpoint of its kind has. */
+  readonly responses: Record<string, Answer>;
+}
+
+/**
+ * Attaches the description to the handler. Unlike hono-openapi's own `describeRoute`, this is no middleware and costs a
+ * request nothing; nothing is generated before someone asks for the document.
+ */
+export function described<H extends object>(handler: H, description: Description): H {
+  return Object.defineProperty(handler, uniqueSymbol, { get: () => ({ spec: toSpec(description) }) });
+}
+
+function toSpec(description: Description): DescribeRouteOptions {
+  const { tag, isKeyed, path, query, json, responses, ...rest } = description;
+  const parameters = [...parametersOf('path', path), ...parametersOf('query', query)];
+  return {
+    ...rest,
+    tags: [tag],
+    security: isKeyed === undefined ? [] : [{}, { ServiceKey: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(json !== undefined && { requestBody: { required: true, content: asJson(json) } }),
+    responses: {
+      ...FAULT,
+      ...(isKeyed === true && KEY_REQUIRED),
+      ...(json !== undefined && BODY_FAULTS),
+      ...responses,
+    },
+  };
+}
+
+/** The fields of the schema as parameters. */
+function parametersOf(place: 'path' | 'query', schema: z.ZodType = z.object({})): Parameter[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
+  return Object.entries(properties).map(([name, property]) => {
+    const { description = '', examples = [], ...rest } = property as z.core.JSONSchema.JSONSchema;
+    const parameter = { in: place, name, description, required: required.includes(name), schema: rest };
+    return Object.assign(parameter, examples.length > 0 && { example: examples[0] }) as Parameter;
+  });
+}
+
+export const TEXT = 'text/plain';
+export const HTML = 'text/html';
+
+export function answer(description: string, ...contents: Content[]): Answer {
+  return { description, content: Object.assign({}, ...contents) as Content };
+}
+
+export function asJson(schema: z.ZodType): Content {
+  return { 'application/json': { schema: resolver(schema) } };
+}
+
+/** Text for terminals, pages, images, and Git's own formats. */
+export function as(...types: string[]): Content {
+  return Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
+}
+
+/** The form of an error of every JSON endpoint (contract, section 4). */
+const errorAnswer = z
+  .object({ error: z.string().meta({ description: 'What went wrong, for a person to read.' }) })
+  .meta({ id: 'Error', description: 'Why the request failed.' });
+
+/** @param messages that the error may contain. */
+export function asError(...messages: string[]): Content {
+  const schema = resolver(errorAnswer);
+  if (messages.length === 0) return { 'application/json': { schema } };
+  const examples = messages.map((message, index) => [`message-${index + 1}`, { value: { error: message } }]);
+  return { 'application/json': { schema, examples: Object.fromEntries(examples) as Record<string, object> } };
+}
+
+export function error(description: string, ...messages: string[]): Answer {
+  return answer(description, asError(...messages));
+}
+
+const NAME = z.string().meta({
+  description: '1 to 100 letters, digits, `-`, `_` or `.`, without `..`.',
+});
+export const hostKey = z.string().meta({
+  description: 'The key of the code host: `gh`, or one that the operator has added.',
+  examples: [MAIN_HOST],
+});
+
+/** A repository of the first host. */
+export const shortRepositoryParams = z.object({ owner: NAME, repo: NAME });
+/** Which hosts there are, and what names they have, only the configuration tells. */
+export const repositoryParams = z.object({ host: hostKey, owner: NAME, repo: NAME });
+
+const FAULT = { 500: error('The service or its configuration has a fault.', 'internal server error') };
+
+const KEY_REQUIRED = {
+  401: error('The service has a key, and the request did not contain it.', 'API key required'),
+};
+
+const BODY_FAULTS = {
+  408: error('The body came too slowly.', 'the request body did not arrive in time; send it again'),
+  413: error('The body is over 512 KiB.', 'request body too large'),
+};

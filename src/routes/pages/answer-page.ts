@@ -1,0 +1,20 @@
+/** Sends pages to clients that ask for them. */
+import type { Context } from 'hono';
+import { accepts } from 'hono/accepts';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { AppEnv } from '../../env.ts';
+import { type Page, pageHeaders, renderPage } from '../../pages/layout.ts';
+
+/** The type that the client prefers; `usual` if it accepts anything. */
+export function preferredType<const T extends string>(c: Context, types: readonly T[], usual: T): T {
+  return accepts(c, { header: 'Accept', supports: [...types], default: usual }) as T;
+}
+
+export function answerPage(
+  c: Context<AppEnv>,
+  page: Page,
+  status: ContentfulStatusCode = 200,
+  headers: Readonly<Record<string, string>> = {},
+): Response | Promise<Response> {
+  return c.html(renderPage(page, c.var.config), status, { ...pageHeaders(page), ...headers });
+}

@@ -1,0 +1,11 @@
+/** What a request holds of the isolate's memory. */
+import type { Context } from 'hono';
+import { systemClock } from '../../isolate/clock.ts';
+import type { AppEnv } from '../../env.ts';
+import { clientNetwork, siteOf } from '../../limits/client-address.ts';
+import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
+
+/** In the name of all networks that one subscriber may hold. Kept as long as it holds something. */
+export function memoryFor(c: Context<AppEnv>): MemoryHold {
+  return isolateMemory.open(systemClock, siteOf(clientNetwork(c.req.raw, c.var.config.clientIpHeader)));
+}

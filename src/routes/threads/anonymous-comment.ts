@@ -1,0 +1,143 @@
+/** Posts an anonymous comment, for the JSON endpoint and for the form: the same checks, in the same order. */
+import type { Context } from 'hono';
+import * as z from 'zod';
+import { recordName } from '../../config/hosts.ts';
+import type { CommentOutcome, CommentRequest } from '../../durable/identity/identity.ts';
+import type { AppEnv } from '../../env.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { characters, MAX_TEXT_CHARACTERS } from '../../markdown/footer.ts';
+import { footerProblem } from '../../markdown/footer-room.ts';
+import { identityHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { newUserToken } from '../../secret/user-token.ts';
+import { identityOf } from '../../objects.ts';
+import { publicOrigin } from '../request/public-origin.ts';
+import { type Refused, refused } from '../request/refused.ts';
+import { retryAfter, writeRefusal } from '../request/write-refusal.ts';
+import { payloadProblem, publicText } from '../request/payload.ts';
+import { beginPosting } from './posting.ts';
+
+export const MAX_TOKEN_CHARACTERS = 256;
+
+export const commentRequest = z.object({
+  body: publicText('body').meta({ description: 'Markdown; more than white space.', examples: ['Thanks!'] }),
+  user_token: publicText('user_token')
+    .max(MAX_TOKEN_CHARACTERS, { error: `user_token must have at most ${MAX_TOKEN_CHARACTERS} characters` })
+    .nullish()
+    .meta({
+      description:
+        'The token of an earlier comment, to write under the same pseudonym. Without it, you get a new one.',
+    }),
+});
+
+export const commentAnswer = z
+  .object({
+    comment_url: z.url().meta({ description: 'The posted comment.' }),
+    hash: z.string().meta({ description: "The author's pseudonym on this thread.", examples: ['1a2b3c4d'] }),
+    karma: z.int().min(0).meta({ description: 'Karma on this thread after this comment.' }),
+    user_token: z
+      .string()
+      .meta({ description: 'Send it to write under the same pseudonym again. Nobody can recover it.' }),
+  })
+  .meta({ description: 'A comment was posted.' });
+
+type CommentAnswer = z.infer<typeof commentAnswer>;
+
+/** An issue or a pull request. */
+export interface ThreadName {
+  readonly repository: RepositoryName;
+  readonly number: number;
+}
+
+export interface CheckedComment {
+  readonly kind: 'comment';
+  readonly body: string;
+  readonly userToken: string;
+}
+
+/**
+ * What can be said of a comment without asking anyone.
+ * @param payload the fields of the JSON endpoint. A new token takes the place of a missing one.
+ */
+export function checkComment(payload: unknown): CheckedComment | Refused {
+  const parsed = commentRequest.safeParse(payload);
+  if (!parsed.success) return refused(400, payloadProblem(parsed.error));
+  const { body, user_token: userToken } = parsed.data;
+  // The pseudonym knows how long a body may be.
+  const isTooLong = characters(body) > MAX_TEXT_CHARACTERS;
+  const problem = isTooLong ? null : footerProblem(body);
+  if (problem !== null) return refused(400, problem);
+  return { kind: 'comment', body, userToken: userToken || newUserToken() };
+}
+
+/** The pseudonym of a token on a thread. */
+export async function pseudonymOn(
+  c: Context<AppEnv>,
+  { repository, number }: ThreadName,
+  userToken: string,
+): Promise<string> {
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  return identityHash(secret, `${recordName(c.var.host, repository)}#${number}`, userToken);
+}
+
+/** After `refusePosting` has let it pass. */
+export async function postComment(
+  c: Context<AppEnv>,
+  thread: ThreadName,
+  { body, userToken }: CheckedComment,
+): Promise<{ readonly kind: 'posted'; readonly answer: CommentAnswer } | Refused> {
+  const posting = await beginPosting(c);
+  if (posting.kind === 'refused') return posting;
+
+  const { repository, number } = thread;
+  const hash = await pseudonymOn(c, thread, userToken);
+  const outcome = await post(c, hash, {
+    host: c.var.host.key,
+    owner: repository.owner,
+    repo: repository.name,
+    number,
+    body,
+    origin: publicOrigin(c.req.raw, c.var.config),
+  });
+  if (outcome.kind !== 'posted') {
+    // Without an answer of the host it may be there.
+    if (outcome.kind !== 'failed' || outcome.failure.kind !== 'unreachable') posting.cancel();
+    return refusalOf(c, outcome);
+  }
+  const { url, karma } = outcome;
+  return { kind: 'posted', answer: { comment_url: url, hash, karma, user_token: userToken } };
+}
+
+/**
+ * Passes the comment to its identity's object. If that object's machine dies, nobody knows whether the comment was
+ * posted.
+ */
+async function post(c: Context<AppEnv>, hash: string, request: CommentRequest): Promise<CommentOutcome> {
+  try {
+    return await identityOf(c.env, hash).comment(request);
+  } catch (error) {
+    c.var.logger.error('an identity did not answer', { error });
+    return { kind: 'failed', failure: { kind: 'unreachable' } };
+  }
+}
+
+function refusalOf(c: Context<AppEnv>, outcome: Exclude<CommentOutcome, { kind: 'posted' }>): Refused {
+  switch (outcome.kind) {
+    case 'blocked':
+      return refused(403, BLOCKED);
+    case 'cooldown':
+      return refused(429, COOLDOWN, { 'Retry-After': retryAfter(outcome.leftMs) });
+    case 'too-long':
+      return refused(400, `body must have at most ${outcome.maxCharacters} characters`);
+    case 'busy':
+      return refused(503, 'too many comments with this token at once; try again in a minute', {
+        'Retry-After': '60',
+      });
+    case 'failed':
+      return writeRefusal(c, 'comment', outcome.failure);
+  }
+}
+
+/** The contract's words (section 7). */
+export const BLOCKED = 'hash bloqueado por reportes';
+export const COOLDOWN = 'cooldown activo por reportes';

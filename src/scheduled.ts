@@ -1,0 +1,48 @@
+/** Runs on every cron trigger: looks after the code hosts, and at what only the operator can correct. */
+import type { Config } from './config.ts';
+import type { HostConfig } from './config/hosts.ts';
+import { configOf } from './configured.ts';
+import { hostAccountOf } from './durable/host-access.ts';
+import { feedName } from './durable/notification-feed/notification-feed.ts';
+import type { Env } from './env.ts';
+import { loggerOf } from './log.ts';
+import { feedNamed, secretOf } from './objects.ts';
+
+const TWO_SECRETS =
+  'IDENTITY_SECRET is set, so the secret that the service created earlier is no longer used';
+
+/** The configurations for which the service has looked for a secret of its own. */
+const checkedForSecret = new WeakSet<Config>();
+
+export async function scheduled({ scheduledTime }: ScheduledController, env: Env): Promise<void> {
+  const result = configOf(env);
+  if (result.kind === 'invalid') return;
+  const { config } = result;
+  await warnOfTwoSecrets(env, config);
+  await Promise.all(config.hosts.map((host) => lookAfter(env, config, host, scheduledTime)));
+}
+
+/** All pseudonyms depend on the secret, and the operator may not know that it has changed. */
+async function warnOfTwoSecrets(env: Env, config: Config): Promise<void> {
+  if (config.identitySecret === null || checkedForSecret.has(config)) return;
+  // If the object cannot be reached now, the next run asks again.
+  const hasOwn = await secretOf(env)
+    .isMade()
+    .catch(() => null);
+  if (hasOwn === null) return;
+  checkedForSecret.add(config);
+  if (hasOwn) loggerOf(config).warn(TWO_SECRETS, { variable: 'IDENTITY_SECRET' });
+}
+
+/** One host that does not answer keeps no other one waiting. Without a bot account there is no feed to read. */
+async function lookAfter(env: Env, config: Config, host: HostConfig, scheduledTime: number): Promise<void> {
+  const feed = feedNamed(env, feedName(host.key));
+  const work = [
+    hostAccountOf(env, host).check(host.key),
+    ...(host.token === null ? [] : [feed.run(host.key, scheduledTime)]),
+  ];
+  for (const done of await Promise.allSettled(work)) {
+    if (done.status === 'fulfilled') continue;
+    loggerOf(config).error('a code host could not be looked after', { error: done.reason });
+  }
+}

@@ -1,0 +1,20 @@
+/** The key of src/secret/keyed-hash.ts: the operator's, or the service's own. */
+import type { Env } from '../env.ts';
+import { secretOf } from '../objects.ts';
+
+/**
+ * Cached as a value, not as a promise: a promise belongs to the request that created it and never settles once that
+ * client disconnects.
+ */
+const known = new WeakMap<Env['SERVICE_SECRET'], string>();
+
+/** @param given the operator's `IDENTITY_SECRET`. */
+export async function serviceSecret(
+  env: Pick<Env, 'SERVICE_SECRET' | 'LOCATION_HINT'>,
+  given: string | null,
+): Promise<string> {
+  if (given !== null) return given;
+  const secret = known.get(env.SERVICE_SECRET) ?? (await secretOf(env).read());
+  known.set(env.SERVICE_SECRET, secret);
+  return secret;
+}

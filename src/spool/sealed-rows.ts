@@ -1,0 +1,88 @@
+/**
+ * The rows of one spool, encrypted: AES-256-GCM with a key that is only in this isolate's memory and belongs to this
+ * attempt alone. So nobody can read the rows once the push is over, whether they were removed or its process died.
+ *
+ * Each number is written once, so no initialisation vector is used twice with a key. Name and number of a row are
+ * authenticated with it: a row that was changed or put in another's place is refused.
+ */
+import { utf8 } from '../git/bytes.ts';
+import { busy } from '../isolate/waiting.ts';
+import { within } from '../isolate/within.ts';
+
+/** What stores the rows: the object `Spool`, or a stand-in of a test. */
+export interface RowStore {
+  write(attempt: string, number: number, sealed: ArrayBuffer): Promise<void>;
+  /** Null if there is no such row. */
+  read(attempt: string, number: number): Promise<ArrayBuffer | null>;
+  /** Removes some rows of an attempt. Answers whether there are more. */
+  remove(attempt: string): Promise<boolean>;
+}
+
+/** Opens the store of an attempt. Called for each question, because a stub does not outlive its object's death. */
+export type OpenRowStore = (attempt: string) => RowStore;
+
+const ATTEMPT_BYTES = 16;
+const IV_BYTES = 12;
+const ALGORITHM = 'AES-GCM';
+/** How long the object may take for a row. */
+const USUAL_PATIENCE_MS = 20_000;
+
+export class SealedRows {
+  /** Random, so that it tells nothing. */
+  readonly #attempt = Buffer.from(crypto.getRandomValues(new Uint8Array(ATTEMPT_BYTES))).toString('hex');
+  readonly #open: OpenRowStore;
+  readonly #patienceMs: number;
+  #key: CryptoKey | null = null;
+
+  constructor(open: OpenRowStore, patienceMs = USUAL_PATIENCE_MS) {
+    this.#open = open;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** @param row its buffer becomes empty. @throws HostError `busy` if the object fails. */
+  async write(number: number, row: Uint8Array<ArrayBuffer>): Promise<void> {
+    this.#key ??= (await crypto.subtle.generateKey({ name: ALGORITHM, length: 256 }, false, [
+      'encrypt',
+      'decrypt',
+    ])) as CryptoKey;
+    const sealed = await crypto.subtle.encrypt(this.#parameters(number), this.#key, row);
+    // Now, because the collector would take its time.
+    row.buffer.transfer(0);
+    await this.#ask((store) => store.write(this.#attempt, number, sealed));
+    sealed.transfer(0);
+  }
+
+  /** @throws HostError `busy` if the object fails or has lost the row; Error if the row was changed. */
+  async read(number: number): Promise<Uint8Array<ArrayBuffer>> {
+    const sealed = await this.#ask((store) => store.read(this.#attempt, number));
+    if (sealed === null || this.#key === null) throw busy();
+    try {
+      return new Uint8Array(await crypto.subtle.decrypt(this.#parameters(number), this.#key, sealed));
+    } catch (cause) {
+      throw new Error('a row of the spool was changed', { cause });
+    } finally {
+      sealed.transfer(0);
+    }
+  }
+
+  /** Forgets the key, and removes the rows. @throws HostError `busy` if the object fails, which then removes them later. */
+  async remove(): Promise<void> {
+    if (this.#key === null) return;
+    this.#key = null;
+    while (await this.#ask((store) => store.remove(this.#attempt)));
+  }
+
+  async #ask<T>(question: (store: RowStore) => Promise<T>): Promise<T> {
+    try {
+      return await within(this.#patienceMs, question(this.#open(this.#attempt)));
+    } catch (cause) {
+      throw busy(cause);
+    }
+  }
+
+  #parameters(number: number) {
+    const iv = new Uint8Array(IV_BYTES);
+    new DataView(iv.buffer).setUint32(0, number);
+    return { name: ALGORITHM, iv, additionalData: utf8(`${this.#attempt} ${number}`) };
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * What a push has sent, until it is judged: in memory up to a mebibyte, beyond it encrypted rows of the object `Spool`.
+ * So the memory of a push does not grow with its size: one row that is filled, and one that is written.
+ */
+import type { Memory } from '../git/memory.ts';
+import type { Clock } from '../isolate/clock.ts';
+import { busy } from '../isolate/waiting.ts';
+import { type OpenRowStore, SealedRows } from './sealed-rows.ts';
+import { isolateSpools, type SpoolBudget, type SpoolShare } from './spool-budget.ts';
+
+/** Of a row, and of what stays in memory. A row of an object may have 2 MB; a smaller one needs less memory. */
+export const ROW_BYTES = 1024 * 1024;
+/** Most pushes have less. */
+const FIRST_BYTES = 16 * 1024;
+
+/** One call at a time, but for `discard`. */
+export interface Spool {
+  /**
+   * Appends bytes. They are copied: when it resolves, more may be written, and the caller may reuse them.
+   * @throws HostError `busy` if there are too many bytes in all, no memory, or the object fails.
+   */
+  write(pieces: readonly Uint8Array[]): Promise<void>;
+  /** No more follows. Waits until all is stored. @throws as `write`. */
+  close(): Promise<void>;
+  readonly byteLength: number;
+  /** Whether everything lies in memory. */
+  readonly isInMemory: boolean;
+  /**
+   * Bytes [start, end) in order, in pieces, which nobody may change. A piece is good until the next one is asked for:
+   * then it becomes empty. Only after `close`; any number of times, also at once. At most one row is read ahead.
+   * @throws HostError `busy` if there is no memory, or the object fails; Error if a row was changed.
+   */
+  read(start?: number, end?: number): AsyncIterable<Uint8Array>;
+  /** Gives everything back and removes the rows. Never rejects. May be called more than once. */
+  discard(): Promise<void>;
+}
+
+export interface SpoolOptions {
+  /** Usually `spoolOf`. */
+  readonly open: OpenRowStore;
+  /** What the request holds of the isolate's memory. */
+  readonly memory: Memory;
+  /** As its memory counts it. */
+  readonly client: string | null;
+  /** For all spools of the isolate. */
+  readonly mostBytes: number;
+  readonly clock: Clock;
+  readonly budget?: SpoolBudget;
+  /** For a row. */
+  readonly patienceMs?: number;
+}
+
+/** Begins an empty one. The caller must discard it, whatever happens. */
+export function openSpool(options: SpoolOptions): Spool {
+  return new RowSpool(options);
+}
+
+class RowSpool implements Spool {
+  readonly #options: SpoolOptions;
+  readonly #budget: SpoolBudget;
+  readonly #share: SpoolShare;
+  readonly #rows: SealedRows;
+  /** What comes after the rows; its first bytes are used. */
+  #tail = new Uint8Array(0);
+  #tailBytes = 0;
+  #rowCount = 0;
+  #byteLength = 0;
+  /** The last row, while it is written. */
+  #writing: Promise<void> = Promise.resolve();
+  #discarding: Promise<void> | null = null;
+
+  constructor(options: SpoolOptions) {
+    const { client, clock, open, patienceMs } = options;
+    this.#options = options;
+    this.#budget = options.budget ?? isolateSpools;
+    this.#share = { client, bytes: 0, seenAt: clock.now() };
+    this.#rows = new SealedRows(open, patienceMs);
+  }
+
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  get isInMemory(): boolean {
+    return this.#rowCount === 0;
+  }
+
+  async write(pieces: readonly Uint8Array[]): Promise<void> {
+    for (const piece of pieces) {
+      this.#take(piece.byteLength);
+      for (let rest = piece; rest.byteLength > 0;) {
+        if (this.#tailBytes === ROW_BYTES) await this.#writeRow();
+        await this.#growTail(rest.byteLength);
+        const taken = rest.subarray(0, this.#tail.byteLength - this.#tailBytes);
+        this.#tail.set(taken, this.#tailBytes);
+        this.#tailBytes += taken.byteLength;
+        this.#byteLength += taken.byteLength;
+        rest = rest.subarray(taken.byteLength);
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.isInMemory) return;
+    if (this.#tailBytes > 0) await this.#writeRow();
+    await this.#writing;
+  }
+
+  async *read(start = 0, end = this.#byteLength): AsyncGenerator<Uint8Array> {
+    const to = Math.min(end, this.#byteLength);
+    if (start >= to) return;
+    this.#take(0);
+    if (this.isInMemory) return yield this.#tail.subarray(start, to);
+    const [first, last] = [Math.floor(start / ROW_BYTES), Math.ceil(to / ROW_BYTES) - 1];
+    const bytes = Math.min(2, last - first + 1) * ROW_BYTES;
+    await this.#use(bytes);
+    try {
+      let ahead = this.#rows.read(first);
+      for (let number = first; number <= last; number++) {
+        const row = await ahead;
+        this.#take(0);
+        if (number < last) {
+          ahead = this.#rows.read(number + 1);
+          // If nobody asks for it, nobody wants to know.
+          ahead.catch(() => {});
+        }
+        const offset = number * ROW_BYTES;
+        yield row.subarray(Math.max(0, start - offset), to - offset);
+        // The collector would let many of them come together.
+        row.buffer.transfer(0);
+      }
+    } finally {
+      this.#options.memory.free(bytes);
+    }
+  }
+
+  discard(): Promise<void> {
+    return (this.#discarding ??= this.#giveBack());
+  }
+
+  async #giveBack(): Promise<void> {
+    // A row that arrives after the others were removed would stay.
+    await this.#writing.catch(() => {});
+    this.#options.memory.free(this.#tail.byteLength);
+    // The collector would take its time.
+    this.#tail.buffer.transfer(0);
+    await this.#rows.remove().catch(() => {});
+    this.#budget.release(this.#share);
+  }
+
+  /** Begins to write the tail, when the row before it is written. */
+  async #writeRow(): Promise<void> {
+    await this.#writing;
+    this.#take(0);
+    const row = this.#tail.subarray(0, this.#tailBytes);
+    const usedBytes = this.#tail.byteLength;
+    [this.#tail, this.#tailBytes] = [new Uint8Array(0), 0];
+    this.#writing = this.#rows
+      .write(this.#rowCount++, row)
+      .finally(() => this.#options.memory.free(usedBytes));
+    // The next row tells.
+    this.#writing.catch(() => {});
+  }
+
+  /** Makes room for more bytes, or for as many as a row has: twice as much each time. */
+  async #growTail(moreBytes: number): Promise<void> {
+    const needed = Math.min(ROW_BYTES, this.#tailBytes + moreBytes);
+    let bytes = Math.max(FIRST_BYTES, this.#tail.byteLength);
+    while (bytes < needed) bytes *= 2;
+    const more = bytes - this.#tail.byteLength;
+    if (more === 0) return;
+    await this.#use(more);
+    this.#tail = new Uint8Array(this.#tail.buffer.transfer(bytes));
+  }
+
+  /** Takes bytes of the budget, or shows that the push is alive. */
+  #take(bytes: number): void {
+    if (this.#discarding !== null) throw busy();
+    this.#budget.take(this.#share, bytes, this.#options.mostBytes, this.#options.clock);
+  }
+
+  async #use(bytes: number): Promise<void> {
+    const { memory } = this.#options;
+    await memory.makeRoom(bytes);
+    this.#take(0);
+    memory.use(bytes);
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Connects the platform's streams with the Git code, which does not know them.
+ *
+ * Reads are BYOB reads into buffers of 256 KiB, but for the first: the default reader delivers chunks of 4 KiB, ten
+ * times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and
+ * nothing accumulates in memory.
+ */
+import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
+import { within } from '../isolate/within.ts';
+import { isolate } from '../metrics/isolate.ts';
+import { Pace } from './pace.ts';
+
+const READ_BYTES = 256 * 1024;
+/** Whoever sends little, or nothing yet, takes little. */
+const FIRST_READ_BYTES = 16 * 1024;
+
+/** Why a body could not be read, for the caller to answer. */
+export class BodyError extends Error {
+  override readonly name = 'BodyError';
+  /**
+   * `timeout`: nothing arrived for too long, or too little. `damaged`: the body is compressed, and cannot be inflated.
+   */
+  readonly code: 'too-large' | 'timeout' | 'aborted' | 'damaged';
+
+  constructor(code: BodyError['code'], cause?: unknown) {
+    super(`body: ${code}`, { cause });
+    this.code = code;
+  }
+}
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** How long to wait for the next bytes; time in which nobody reads does not count. */
+  readonly timeoutMs: number;
+  /** `any`: for a body with long pauses, such as the report of a push. Default: `steady`, see pace.ts. */
+  readonly pace?: 'steady' | 'any';
+}
+
+export interface LimitedSource extends ChunkSource {
+  /** Whether the body has passed its limit. */
+  readonly isOverLimit: boolean;
+}
+
+/**
+ * What `source` gives, up to a limit; `read` rejects with BodyError `too-large` beyond it. If the source has passed its
+ * own limit, this one counts as passed, too.
+ */
+export function limited(source: ChunkSource, maxBytes: number): LimitedSource {
+  let bytesLeft = maxBytes;
+  let isOverLimit = false;
+  return {
+    ...source,
+    get isOverLimit() {
+      return isOverLimit;
+    },
+    async read() {
+      try {
+        const chunk = await source.read();
+        bytesLeft -= chunk?.byteLength ?? 0;
+        // Thrown once: whoever reads further discards the rest.
+        if (bytesLeft >= 0 || isOverLimit) return chunk;
+        throw new BodyError('too-large');
+      } catch (error) {
+        isOverLimit ||= error instanceof BodyError && error.code === 'too-large';
+        throw error;
+      }
+    },
+  };
+}
+
+/**
+ * The chunks of a request's or an answer's body. A returned chunk is reused as a buffer: V8 is slow to notice garbage
+ * buffers outside its own heap, and a long body would leave tens of megabytes of them. `read` rejects with BodyError:
+ * `too-large`, `timeout`, or `aborted` when the sender is gone.
+ */
+export function chunksOf(body: ReadableStream<Uint8Array> | null, limits: BodyLimits): LimitedSource {
+  return limited(body === null ? EMPTY_SOURCE : patientSource(body, limits), limits.maxBytes);
+}
+
+const EMPTY_SOURCE: ChunkSource = { read: async () => null, cancel: async () => {} };
+
+function patientSource(
+  body: ReadableStream<Uint8Array>,
+  { timeoutMs, pace = 'steady' }: BodyLimits,
+): ChunkSource {
+  const reader = body.getReader({ mode: 'byob' });
+  const steadyPace = pace === 'steady' ? new Pace(timeoutMs) : null;
+  let lastBuffer: ArrayBuffer | null = null;
+  let freeBuffer: ArrayBuffer | null = null;
+  // The beginning of a body (commands, sections) is worth reading before more arrives.
+  let atLeastBytes = 1;
+  let hasEnded = false;
+  /** An abandoned body cannot be read again, because one read is still waiting for bytes. */
+  let failure: BodyError | null = null;
+
+  /**
+   * Reads into `buffer` from `filled` on. Answers the number of bytes, 0 at the end, and the memory, because the read
+   * transfers it.
+   */
+  async function readMore(buffer: ArrayBuffer, filled: number) {
+    const startedAt = Date.now();
+    const reading = reader.read(new Uint8Array(buffer, filled));
+    const tooLate = () => new BodyError('timeout');
+    const { value } = await within(timeoutMs, reading, tooLate).catch((error: unknown) => {
+      throw error instanceof BodyError ? error : new BodyError('aborted', error);
+    });
+    const bytes = value?.byteLength ?? 0;
+    const isTooSlow = bytes > 0 && steadyPace?.keepsUp(Date.now() - startedAt, bytes) === false;
+    if (isTooSlow) throw new BodyError('timeout');
+    return { bytes, moved: value?.buffer };
+  }
+
+  /** A full chunk, or less at the end of the body; null if there is nothing. */
+  async function readChunk(): Promise<Uint8Array<ArrayBuffer> | null> {
+    const isFirst = lastBuffer === null;
+    let buffer =
+      freeBuffer?.byteLength === READ_BYTES
+        ? freeBuffer
+        : new ArrayBuffer(isFirst ? FIRST_READ_BYTES : READ_BYTES);
+    freeBuffer = null;
+    let filled = 0;
+    // Several short reads, not a single one for all bytes, because the time limit is for each read.
+    while (filled < atLeastBytes && !hasEnded) {
+      const { bytes, moved } = await readMore(buffer, filled);
+      // A body that was cancelled keeps the memory.
+      if (moved === undefined) return null;
+      buffer = moved;
+      filled += bytes;
+      hasEnded = bytes === 0;
+    }
+    return filled === 0 ? null : new Uint8Array(buffer, 0, filled);
+  }
+
+  return {
+    async read() {
+      if (failure !== null) throw failure;
+      if (hasEnded) return null;
+      const chunk = await readChunk().catch((error: BodyError) => {
+        failure = error;
+        throw error;
+      });
+      if (chunk === null) return null;
+      atLeastBytes = READ_BYTES;
+      lastBuffer = chunk.buffer;
+      isolate.buffered(lastBuffer);
+      return chunk;
+    },
+    recycle() {
+      if (lastBuffer !== null) isolate.reusing(lastBuffer);
+      freeBuffer = lastBuffer;
+    },
+    async cancel() {
+      // A broken body cannot be cancelled, and need not be.
+      await reader.cancel().catch(() => {});
+    },
+  };
+}
+
+/** More than a client usually still has in flight when the answer is ready. A client that sends more is cut off. */
+const MAX_DRAINED_BYTES = 128 * 1024 * 1024;
+/** A client that is still sending is not silent for so long. */
+const ANSWERED_PATIENCE_MS = 1_000;
+
+/**
+ * Reads and discards what the client still sends, so that it reads our answer. If the pipe broke, the client would show
+ * its own error instead. Ends without an error, also if the bytes come too slowly.
+ * @param until `limit`: stops when the body passes its limit, so that the caller can answer at once. `end`: the client
+ *   has the answer already, and waits for its end: it has read the status when it sends no more.
+ */
+export async function drain(reader: ByteReader, until: 'limit' | 'end' = 'limit'): Promise<void> {
+  for (let left = MAX_DRAINED_BYTES; left > 0;) {
+    try {
+      const reading = reader.nextChunk();
+      const chunk = await (until === 'end' ? within(ANSWERED_PATIENCE_MS, reading) : reading);
+      if (chunk === null) return;
+      left -= chunk.byteLength;
+      reader.recycle();
+    } catch (error) {
+      if (!(error instanceof BodyError && error.code === 'too-large')) break;
+      if (until === 'limit') return;
+    }
+  }
+  await reader.cancel();
+}

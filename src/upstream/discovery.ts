@@ -1,0 +1,57 @@
+/**
+ * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent history.
+ *
+ * One request to the host, and one more for the history if none was listed lately. The push that follows finds the refs
+ * and the listing in the cache.
+ */
+import { selectHaves } from '../git/wire/haves.ts';
+import type { Oid } from '../git/objects/oid.ts';
+import { encodeReceivePackAdvertisement } from '../git/wire/ref-advertisement.ts';
+import { repositoryKey, type RepositoryName } from '../repository-name.ts';
+import type { Logger } from '../log.ts';
+import type { HistoryHost } from './upstream-host.ts';
+import { Recent } from '../isolate/recent.ts';
+import { defaultBranchOf, listUpstreamRefs } from './upstream-refs.ts';
+
+/**
+ * Upstream may have new commits since then. An older listing is just as good for a stale clone, and the client need not
+ * wait for a new one, which only a push needs.
+ */
+const HAVES_LIFE_MS = 10 * 60_000;
+/** Together at most some 5 MB. */
+const MAX_REPOSITORIES = 400;
+
+const recentHaves = new Recent<readonly Oid[]>({ lifeMs: HAVES_LIFE_MS, most: MAX_REPOSITORIES });
+
+/** @throws HostError if the repository is missing, private or out of reach. */
+export async function discoverForPush(
+  host: HistoryHost,
+  repository: RepositoryName,
+  logger: Logger,
+): Promise<Uint8Array> {
+  const list = await listUpstreamRefs(host, repository);
+  const tip = defaultBranchOf(list)?.oid;
+  // A discovery without `.have` lines still works; a stale clone then sends more than it needs to.
+  const haves =
+    tip === undefined
+      ? []
+      : await havesOf(host, repository, tip).catch((error: unknown) => {
+          logger.warn('the history could not be listed for discovery', { error });
+          return [];
+        });
+  return encodeReceivePackAdvertisement(list.refs, haves);
+}
+
+/** @throws HostError */
+async function havesOf(host: HistoryHost, repository: RepositoryName, tip: Oid): Promise<readonly Oid[]> {
+  const { lister, transport, clock } = host;
+  const part = { tips: [tip], without: [] };
+  const key = repositoryKey(transport.hostName, repository);
+  const known = await lister.listed(part);
+  const recent = known === null ? recentHaves.get(key, clock.now()) : null;
+  if (recent !== null) return recent;
+  const listing = known ?? (await lister.list(repository, part, 0));
+  const haves = selectHaves(listing?.newestFirst ?? []);
+  recentHaves.set(key, haves, clock.now());
+  return haves;
+}

@@ -1,0 +1,180 @@
+/**
+ * Lists upstream's history from the host: commits without their trees, window by window.
+ *
+ * It is listed by date, starting with the last 90 days. Only a push that reaches further back extends it. The request
+ * names only tips that upstream itself advertises.
+ */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../isolate/clock.ts';
+import type { Oid } from '../git/objects/oid.ts';
+import type { CommitTable } from '../git/objects/commit-table.ts';
+import type { GitTransport } from '../host/git/git-transport.ts';
+import { HostError } from '../host-error.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import { Turns } from '../isolate/turns.ts';
+import type { HistoryCache, HistoryListing } from './history-cache.ts';
+import { Recent } from '../isolate/recent.ts';
+
+const DAY_SECONDS = 24 * 60 * 60;
+/** How far back to list, step by step; null: everything. */
+const WINDOWS_DAYS = [90, 365, null] as const;
+/** For the few repositories whose first window is too large. */
+const NARROW_WINDOW_DAYS = 14;
+/** One listing's pack; some 50,000 commits. */
+const MAX_LISTING_BYTES = 8 * 1024 * 1024;
+/** How many merges of upstream are examined before a branch is squashed. */
+const MAX_CANDIDATES = 8;
+
+/** A listing that is too large costs as much as one that is not, so it is not tried again for each request. */
+const TOO_LARGE_LIFE_MS = 10 * 60_000;
+const MAX_TOO_LARGE = 1_000;
+const tooLarge = new Recent<true>({ lifeMs: TOO_LARGE_LIFE_MS, most: MAX_TOO_LARGE });
+/** Requests that need the same listing at once wait for the first of them, and find it in the cache. */
+const turns = new Turns();
+
+/** A part of history: the commits that `tips` reach and `without` do not. */
+export interface HistoryPart {
+  readonly tips: readonly Oid[];
+  readonly without: readonly Oid[];
+}
+
+/** The part of the host that lists history. */
+type HistorySource = Pick<GitTransport, 'hostName' | 'listHistory'>;
+
+export class HistoryLister {
+  readonly #transport: HistorySource;
+  readonly #cache: HistoryCache;
+  readonly #clock: Clock;
+
+  constructor(transport: HistorySource, cache: HistoryCache, clock: Clock) {
+    this.#transport = transport;
+    this.#cache = cache;
+    this.#clock = clock;
+  }
+
+  /** The newest window of a part, if it is in the cache. Makes no request. */
+  async listed(part: HistoryPart): Promise<HistoryListing | null> {
+    return this.#cache.get(this.#keyOf(part, WINDOWS_DAYS[0]));
+  }
+
+  /**
+   * A part of history, `step` windows back; null if that window does not exist or is too large.
+   * @throws HostError if the host does not answer, or `busy`.
+   */
+  async list(repository: RepositoryName, part: HistoryPart, step: number): Promise<HistoryListing | null> {
+    const days = WINDOWS_DAYS[step];
+    if (days === undefined) return null;
+    const key = this.#keyOf(part, days);
+    const cached = await this.#cache.get(key);
+    if (cached !== null) return cached;
+    const turn = await turns.take(key, this.#clock);
+    try {
+      const listedMeanwhile = turn.hasWaited ? await this.#cache.get(key) : null;
+      if (listedMeanwhile !== null) return listedMeanwhile;
+      // End the turn before waiting for memory: otherwise requests that hold memory could wait for this one.
+      const onWait = () => turn.end();
+      const listing =
+        (await this.#fetchUnlessTooLarge(repository, part, days, onWait)) ??
+        (step === 0 ? await this.#fetchUnlessTooLarge(repository, part, NARROW_WINDOW_DAYS, onWait) : null);
+      if (listing !== null) this.#cache.put(key, listing);
+      return listing;
+    } finally {
+      turn.end();
+    }
+  }
+
+  /**
+   * The one of upstream's commits whose history contains all others of them; null if there is none. One request for
+   * each candidate.
+   * @throws HostError if the host does not answer.
+   */
+  async newestOf(repository: RepositoryName, oids: ReadonlySet<Oid>): Promise<Oid | null> {
+    for (const oid of [...oids].slice(0, MAX_CANDIDATES)) {
+      const request = { wants: [...oids].filter((other) => other !== oid), haves: [oid] };
+      const answer = await this.#transport.listHistory(repository, request, MAX_LISTING_BYTES);
+      if (answer.kind === 'listed' && answer.commits.size === 0) return oid;
+    }
+    return null;
+  }
+
+  async #fetchUnlessTooLarge(
+    repository: RepositoryName,
+    part: HistoryPart,
+    days: number | null,
+    onWait: () => void,
+  ): Promise<HistoryListing | null> {
+    const key = this.#keyOf(part, days);
+    if (tooLarge.get(key, this.#clock.now()) !== null) return null;
+    const listing = await this.#fetch(repository, part, days, onWait);
+    if (listing === null) tooLarge.set(key, true, this.#clock.now());
+    return listing;
+  }
+
+  async #fetch(
+    repository: RepositoryName,
+    part: HistoryPart,
+    days: number | null,
+    onWait: () => void,
+  ): Promise<HistoryListing | null> {
+    const range = { wants: part.tips, haves: part.without };
+    const fetchSince = (since: number | null) =>
+      this.#transport.listHistory(
+        repository,
+        since === null ? range : { ...range, since },
+        MAX_LISTING_BYTES,
+        onWait,
+      );
+    let since = days === null ? null : Math.floor(this.#clock.now() / 1000) - days * DAY_SECONDS;
+    let answer = await fetchSince(since);
+    if (answer.kind === 'none-selected' && days !== null) {
+      // These branches had no commits within the window: count back from their last commit instead.
+      const tips = await this.#transport.listHistory(
+        repository,
+        { wants: part.tips, tipsOnly: true },
+        MAX_LISTING_BYTES,
+      );
+      const last = tips.kind === 'listed' ? tips.commits.newestAt : 0;
+      since = Math.max(0, last - days * DAY_SECONDS);
+      answer = await fetchSince(since);
+    }
+    if (answer.kind === 'too-large') {
+      // If the part that was read lies within the narrow window, that one is too large, too.
+      const narrowSince =
+        since === null ? Infinity : since + ((days ?? 0) - NARROW_WINDOW_DAYS) * DAY_SECONDS;
+      if (answer.oldestAt >= narrowSince)
+        tooLarge.set(this.#keyOf(part, NARROW_WINDOW_DAYS), true, this.#clock.now());
+      return null;
+    }
+    if (answer.kind === 'none-selected') {
+      throw new HostError(
+        'unreachable',
+        `${this.#transport.hostName} did not list the history. Try again later.`,
+      );
+    }
+    return toListing(part.tips, answer.commits, since);
+  }
+
+  /** A host is believed what it says of its own repositories only. */
+  #keyOf(part: HistoryPart, days: number | null): string {
+    return `listing/${this.#transport.hostName}/${keyOf(part)}/${days ?? 'all'}`;
+  }
+}
+
+function keyOf({ tips, without }: HistoryPart): string {
+  if (tips.length === 1 && without.length === 0) return tips[0] as Oid;
+  const text = `${tips.toSorted().join()}-${without.toSorted().join()}`;
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function toListing(tips: readonly Oid[], commits: CommitTable, since: number | null): HistoryListing {
+  const boundary = commits.missingParents();
+  // If no parent is missing, the listing has reached the roots.
+  const isWhole = since === null || boundary.size === 0;
+  return {
+    since: isWhole ? -Infinity : since,
+    tips,
+    newestFirst: commits.newestFirst(),
+    listed: commits.reachedFrom(tips),
+    boundary,
+  };
+}

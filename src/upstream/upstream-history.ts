@@ -1,0 +1,175 @@
+/**
+ * The history that a push is compared with: it tells upstream's commits from the pusher's.
+ *
+ * The main part is the history of the base branch and the default branch, and a push must be based on it. The rest is
+ * what upstream's other branches have in addition. Those commits are upstream's too, and must not be rewritten as if
+ * they were the pusher's. But if there are too many, a push continues without the oldest.
+ */
+import type { KnownHistory } from '../git/objects/new-commits.ts';
+import type { Oid } from '../git/objects/oid.ts';
+import type { Ref } from '../git/wire/ref-advertisement.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import type { HistoryListing } from './history-cache.ts';
+import type { HistoryLister, HistoryPart } from './history-lister.ts';
+
+/** How many other branches are examined. One request names them all, at 50 bytes each. */
+const MAX_OTHER_BRANCHES = 1_000;
+
+/** One part of the history, listed further back step by step. */
+class GrowingListing {
+  readonly #list: (step: number) => Promise<HistoryListing | null>;
+  #listing: HistoryListing | null = null;
+  #step = -1;
+  #isExhausted = false;
+
+  constructor(list: (step: number) => Promise<HistoryListing | null>) {
+    this.#list = list;
+  }
+
+  /** Seconds since 1970; -Infinity: nothing older can be listed, or nothing could be listed at all. */
+  get since(): number {
+    return this.#listing?.since ?? -Infinity;
+  }
+
+  get isExhausted(): boolean {
+    return this.#isExhausted;
+  }
+
+  isListed(oid: Oid): boolean {
+    return this.#listing?.listed.has(oid) ?? false;
+  }
+
+  isBoundary(oid: Oid): boolean {
+    return this.#listing?.boundary.has(oid) ?? false;
+  }
+
+  /** A tip from which a listed commit is reached. */
+  tipAbove(oid: Oid): Oid | undefined {
+    return this.#listing?.tips[this.#listing.listed.get(oid) ?? -1];
+  }
+
+  /** Lists one window more; false if there is none, or it is too large. @throws HostError */
+  async grow(): Promise<boolean> {
+    if (this.#isExhausted || this.#listing?.since === -Infinity) return false;
+    this.#step += 1;
+    const longer = await this.#list(this.#step);
+    this.#isExhausted = longer === null;
+    this.#listing = longer ?? this.#listing;
+    return longer !== null;
+  }
+}
+
+export class UpstreamHistory implements KnownHistory {
+  readonly #advertised: Set<Oid>;
+  #heads: readonly Ref[];
+  readonly #mainTips: readonly Oid[];
+  readonly #main: readonly GrowingListing[];
+  readonly #listPart: (part: HistoryPart, step: number) => Promise<HistoryListing | null>;
+  /** Null: not looked at yet. */
+  #others: GrowingListing | null = null;
+  /** What upstream has got since its refs were listed; null: not looked at, or nothing. */
+  #newer: GrowingListing | null = null;
+  /** Lists upstream's refs once more; null: it was done, or is not worth it. */
+  #relist: (() => Promise<readonly Ref[]>) | null;
+
+  /**
+   * @param refs upstream's branches and tags, as many as are kept. @param main the base branch and the default branch,
+   * which need not be among them.
+   * @param relist lists upstream's refs afresh, if `refs` may be some seconds old.
+   */
+  constructor(
+    lister: HistoryLister,
+    repository: RepositoryName,
+    refs: readonly Ref[],
+    main: readonly Ref[],
+    relist: (() => Promise<readonly Ref[]>) | null = null,
+  ) {
+    this.#relist = relist;
+    this.#advertised = new Set([...refs, ...main].map(({ oid }) => oid));
+    this.#heads = refs.filter(isHead);
+    this.#mainTips = [...new Set(main.map(({ oid }) => oid))];
+    this.#listPart = (part, step) => lister.list(repository, part, step);
+    this.#main = this.#mainTips.map(
+      (tip) => new GrowingListing((step) => this.#listPart({ tips: [tip], without: [] }, step)),
+    );
+  }
+
+  get since(): number {
+    return Math.max(...this.#main.map(({ since }) => since));
+  }
+
+  get othersSince(): number {
+    return this.#others === null || this.#others.isExhausted ? -Infinity : this.#others.since;
+  }
+
+  isListed(oid: Oid): boolean {
+    return this.#listings().some((listing) => listing.isListed(oid));
+  }
+
+  isKnown(oid: Oid): boolean {
+    return (
+      this.#advertised.has(oid) ||
+      this.#listings().some((listing) => listing.isListed(oid) || listing.isBoundary(oid))
+    );
+  }
+
+  /** Other branches that contain some of these commits. */
+  branchesHolding(oids: ReadonlySet<Oid>): Ref[] {
+    const tips = new Set(
+      [...oids].map((oid) => this.#newer?.tipAbove(oid) ?? this.#others?.tipAbove(oid) ?? oid),
+    );
+    return this.#heads.filter(({ oid }) => tips.has(oid));
+  }
+
+  /**
+   * Lists one window further back, and at last what upstream has got meanwhile; false if there is none, or it is too
+   * large.
+   * @throws HostError if the host does not answer.
+   */
+  async reachBack(): Promise<boolean> {
+    const listings = this.#newer === null ? this.#main : [...this.#main, this.#newer];
+    let hasGrown = false;
+    // One after the other, because each may be large.
+    for (const listing of listings) hasGrown = (await listing.grow()) || hasGrown;
+    const hasOthersGrown = await this.reachBackOnOthers();
+    return hasOthersGrown || hasGrown || this.#lookAgain();
+  }
+
+  /** The same for the other branches alone. */
+  async reachBackOnOthers(): Promise<boolean> {
+    this.#others ??= this.#openOthers();
+    return (await this.#others?.grow()) ?? false;
+  }
+
+  /** Another isolate may have told the client of an upstream that has moved since this one listed its refs. */
+  async #lookAgain(): Promise<boolean> {
+    const refs = await this.#relist?.();
+    this.#relist = null;
+    const newer = (refs ?? []).filter(({ oid }) => !this.#advertised.has(oid));
+    if (refs === undefined || newer.length === 0) return false;
+    for (const { oid } of newer) this.#advertised.add(oid);
+    this.#heads = refs.filter(isHead);
+    const tips = [...new Set(newer.filter(isHead).map(({ oid }) => oid))].slice(0, MAX_OTHER_BRANCHES);
+    const part = { tips, without: this.#mainTips };
+    this.#newer = tips.length === 0 ? null : new GrowingListing((step) => this.#listPart(part, step));
+    await this.#newer?.grow();
+    return true;
+  }
+
+  /** Null if the main part contains all other branches. */
+  #openOthers(): GrowingListing | null {
+    const tips = [...new Set(this.#heads.map(({ oid }) => oid))]
+      .filter((tip) => !this.#main.some((listing) => listing.isListed(tip)))
+      .slice(0, MAX_OTHER_BRANCHES);
+    const part = { tips, without: this.#mainTips };
+    return tips.length === 0 ? null : new GrowingListing((step) => this.#listPart(part, step));
+  }
+
+  #listings(): readonly GrowingListing[] {
+    return [...this.#main, this.#others, this.#newer].filter((listing) => listing !== null);
+  }
+}
+
+function isHead({ name }: Ref): boolean {
+  return name.startsWith('refs/heads/');
+}

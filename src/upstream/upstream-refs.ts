@@ -1,0 +1,81 @@
+/**
+ * Upstream's refs, listed once for a discovery and the push that follows it.
+ *
+ * A client discovers and pushes within a second or two, and decides from the discovered refs what to send. So that list
+ * is also the right one for its push, and saves a request to the host. Another isolate lists again.
+ */
+import type { RefList } from '../git/wire/protocol-v2.ts';
+import type { Ref } from '../git/wire/ref-advertisement.ts';
+import { MovedError } from '../host-error.ts';
+import { repositoryKey, type RepositoryName } from '../repository-name.ts';
+import type { HistoryHost } from './upstream-host.ts';
+import { Recent } from '../isolate/recent.ts';
+
+/** Only these, not the thousands of refs that the host keeps for pull requests. */
+const PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
+
+const LIFE_MS = 10_000;
+/** Together at most some 20 MB. */
+const MAX_LISTS = 100;
+const MAX_REFS_REMEMBERED = 2_000;
+
+/** The branch of HEAD; null if there is none, or it has no commit yet. A list that was cut need not contain it. */
+export function defaultBranchOf({ head, headTip }: RefList): Ref | null {
+  return head?.startsWith('refs/heads/') === true && headTip !== null ? { name: head, oid: headTip } : null;
+}
+
+/**
+ * Asks the host for one branch that may be missing in a list that was cut. Null if there is no such branch.
+ * @throws HostError
+ */
+export async function findUpstreamBranch(
+  host: Pick<HistoryHost, 'transport'>,
+  repository: RepositoryName,
+  branch: string,
+): Promise<Ref | null> {
+  const name = `refs/heads/${branch}`;
+  const { refs } = await host.transport.listRefs(repository, [name], 'upstream');
+  return refs.find((ref) => ref.name === name) ?? null;
+}
+
+export interface DiscoveredRefs extends RefList {
+  /** Under its current name. */
+  readonly repository: RepositoryName;
+}
+
+const remembered = new Recent<RefList>({ lifeMs: LIFE_MS, most: MAX_LISTS });
+
+/** Lists afresh, and remembers. @throws HostError */
+export async function listUpstreamRefs(
+  host: Pick<HistoryHost, 'transport' | 'clock'>,
+  repository: RepositoryName,
+): Promise<RefList> {
+  const list = await host.transport.listRefs(repository, PREFIXES, 'upstream');
+  if (list.refs.length <= MAX_REFS_REMEMBERED)
+    remembered.set(repositoryKey(host.transport.hostName, repository), list, host.clock.now());
+  else remembered.delete(repositoryKey(host.transport.hostName, repository));
+  return list;
+}
+
+/**
+ * The list of the discovery before this push, or else a fresh one. If the repository has moved, a discovery is
+ * redirected. But some clients (isomorphic-git) still push to the old name, so a push follows the move itself.
+ * @throws HostError
+ */
+export async function discoveredRefs(
+  host: Pick<HistoryHost, 'transport' | 'clock'>,
+  repository: RepositoryName,
+): Promise<DiscoveredRefs> {
+  try {
+    const list = recall(host, repository) ?? (await listUpstreamRefs(host, repository));
+    return { ...list, repository };
+  } catch (error) {
+    if (!(error instanceof MovedError)) throw error;
+    const list = recall(host, error.to) ?? (await listUpstreamRefs(host, error.to));
+    return { ...list, repository: error.to };
+  }
+}
+
+function recall(host: Pick<HistoryHost, 'transport' | 'clock'>, repository: RepositoryName): RefList | null {
+  return remembered.get(repositoryKey(host.transport.hostName, repository), host.clock.now());
+}

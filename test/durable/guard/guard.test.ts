@@ -1,0 +1,634 @@
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { tokenHash } from '../../../src/durable/guard/action-token.ts';
+import type { TrackedPullRequest } from '../../../src/durable/guard/tracked-pull-request.ts';
+import type { TokenProblem } from '../../../src/host/account/account-rules.ts';
+import type { Notification } from '../../../src/notify/ntfy.ts';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
+
+const bindings = env as unknown as Env;
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const PASSWORD = { kind: 'password' } as const;
+const LIMITS = [{ most: 60, withinMs: MINUTE_MS }];
+const CLIENT = { hash: '0123abcd'.repeat(8), network: '192.0.2.77' };
+
+/** What the notification service has taken, and whether it takes anything. */
+let published: Notification[] = [];
+let serviceIsDown = false;
+/** Happens before it refuses. */
+let refuse: () => Promise<void> = async () => {};
+let refusal = () => new Response(null, { status: 503 });
+let askedServers: string[] = [];
+let count = 0;
+/** Whether the host closes a pull request. */
+let closes: (number: number) => boolean = () => false;
+const API = 'https://api.host.test';
+
+beforeEach(() => {
+  count += 1;
+  published = [];
+  serviceIsDown = false;
+  vi.setSystemTime(Date.now());
+  closes = () => false;
+  refuse = async () => {};
+  refusal = () => new Response(null, { status: 503 });
+  askedServers = [];
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
+    const url = input as string;
+    if (url.startsWith(API)) {
+      return closes(numberOf(url))
+        ? Response.json({
+            number: numberOf(url),
+            state: 'closed',
+            closed_at: '2026-11-21T15:00:00Z',
+            merged: true,
+          })
+        : Response.json({ message: 'Not now' }, { status: 422 });
+    }
+    askedServers.push(url);
+    if (serviceIsDown) {
+      await refuse();
+      return refusal();
+    }
+    published.push(JSON.parse(init?.body as string) as Notification);
+    return new Response(null);
+  });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Each test has one of its own. */
+function guard() {
+  return bindings.GUARD.get(bindings.GUARD.idFromName(`guard-${count}`));
+}
+
+/** Gives the object, which begins anew after a crash, its variables. */
+async function configured(variables: Partial<Env> = { NOTIFY_ADMIN_TOPIC: 'operator' }) {
+  await runInDurableObject(guard(), (instance) => {
+    Object.assign(instance, {
+      env: { ...bindings, SERVICE_URL: 'https://gitveil.test', HOSTING_API_URL: API, ...variables },
+    });
+  });
+  return guard();
+}
+
+async function deliver(): Promise<void> {
+  await runDurableObjectAlarm(guard());
+}
+
+function nextAlarm(): Promise<number | null> {
+  return runInDurableObject(guard(), (_, state) => state.storage.getAlarm());
+}
+
+/** Until no alarm is set any more, however long that takes. */
+async function deliverUntilQuiet(): Promise<void> {
+  for (;;) {
+    const at = await nextAlarm();
+    if (at === null) return;
+    vi.setSystemTime(Math.max(at, Date.now()));
+    await deliver();
+  }
+}
+
+function pass(ms: number): void {
+  vi.setSystemTime(Date.now() + ms);
+}
+
+async function push(times: number, address = 'a'): Promise<void> {
+  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
+}
+
+function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
+  const url = urlOf(number);
+  return {
+    prHash: `${number}`.padStart(12, '0'),
+    host: 'gh',
+    owner: 'octo',
+    repo: 'hello',
+    number,
+    url,
+    pushedAt,
+  };
+}
+
+const urlOf = (number: number) => `https://host.test/octo/hello/pull/${number}`;
+const numberOf = (url: string) => Number(url.split('/').at(-1));
+
+const numbersOf = (urls: readonly string[]) => urls.map(numberOf).toSorted((a, b) => a - b);
+
+/** What a rollback closes and fails to close. */
+async function rollBack(spareSingle = false) {
+  const id = await guard().beginRollback(PASSWORD, spareSingle);
+  await deliver();
+  const { closedUrls = [], failedUrls = [] } = (await guard().rollbackResult(id ?? '')) ?? {};
+  return { closed: numbersOf(closedUrls), failed: numbersOf(failedUrls) };
+}
+
+/** The host closes nothing, so everything stays. */
+async function trackedNumbers(spareSingle = false): Promise<number[]> {
+  return (await rollBack(spareSingle)).failed;
+}
+
+/** The tokens of the buttons of an alert: activate, rollback, deactivate. */
+function tokensOf({ actions = [] }: Notification): string[] {
+  return actions.map(({ body }) => (JSON.parse(body) as { token: string }).token);
+}
+
+const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash(token ?? '') }) as const;
+
+async function storedText(): Promise<string> {
+  return runInDurableObject(guard(), (_, state) => {
+    const tables = ['alerts', 'tokens', 'pull_requests', 'bursts', 'rollbacks', 'rollback_results'];
+    const rows = tables.map((table) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray());
+    return JSON.stringify([rows, [...state.storage.kv.list()]]);
+  });
+}
+
+describe('the panic switch', () => {
+  it('counts for the next push, and survives a restart', async () => {
+    expect(await guard().status()).toMatchObject({ panicMode: false, writesSuspended: false });
+    expect(await guard().setPanic(true, PASSWORD)).toBe(true);
+    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    await abortAllDurableObjects();
+    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect(await guard().status()).toMatchObject({ panicMode: true, writesSuspended: false });
+    await guard().setPanic(false, PASSWORD);
+    await abortAllDurableObjects();
+    expect(await guard().status()).toMatchObject({ panicMode: false });
+  });
+});
+
+describe('a burst', () => {
+  it('of one client alone is told once in ten minutes, also across a restart', async () => {
+    await configured();
+    await push(30);
+    await deliver();
+    expect(published.map(({ message }) => message)).toEqual([
+      expect.stringContaining(
+        '20 pushes from 1 distinct IPs in the last 60 s. The most active client sent 20 of them.',
+      ),
+    ]);
+    await abortAllDurableObjects();
+    await configured();
+    pass(5 * MINUTE_MS);
+    await push(20);
+    await deliver();
+    expect(published).toHaveLength(1);
+    pass(5 * MINUTE_MS);
+    await push(20);
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('of the networks of one IPv6 /48 is told as that of one client', async () => {
+    await configured();
+    for (let round = 0; round < 3; round++) {
+      for (let network = 0; network < 10; network++)
+        await guard().admit(`${round} ${network}`, LIMITS, 'site');
+      await deliver();
+      pass(2 * MINUTE_MS);
+    }
+    expect(published).toHaveLength(1);
+  });
+
+  it('of a crowd is told again after it was quiet', async () => {
+    await configured();
+    for (const minutes of [0, 3]) {
+      pass(minutes * MINUTE_MS);
+      for (let client = 0; client < 10; client++) await push(1, `client-${client}`);
+      await deliver();
+    }
+    expect(published).toHaveLength(2);
+  });
+
+  it('is told also while pushes are refused', async () => {
+    await configured();
+    await guard().setPanic(true, PASSWORD);
+    await push(20);
+    await deliver();
+    expect(published).toHaveLength(1);
+  });
+
+  it('writes nothing for a push', async () => {
+    await configured();
+    const written = await runInDurableObject(guard(), async (instance, { storage }) => {
+      const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
+      const before = changes();
+      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS);
+      return changes() - before;
+    });
+    expect(written).toBe(0);
+  });
+});
+
+describe('a rollback', () => {
+  it('closes what was opened in a burst or in the minute before it, and nothing else', async () => {
+    await configured();
+    await guard().opened(pullRequest(1), 'a');
+    pass(MINUTE_MS + 1);
+    await push(10);
+    await guard().opened(pullRequest(2), 'a');
+    pass(MINUTE_MS / 2);
+    await push(10);
+    await guard().opened(pullRequest(3), 'a');
+    pass(MINUTE_MS);
+    await guard().opened(pullRequest(4), 'a');
+    expect(await trackedNumbers()).toEqual([2, 3]);
+  });
+
+  it('closes what was pushed in a burst, if it was opened only afterwards', async () => {
+    await configured();
+    await push(20);
+    const late = pullRequest(5);
+    pass(MINUTE_MS);
+    await push(1);
+    await guard().opened(late, 'a');
+    expect(await trackedNumbers()).toEqual([5]);
+  });
+
+  it('reaches back two hours, also across a restart', async () => {
+    await configured();
+    await push(20);
+    await guard().opened(pullRequest(6), 'a');
+    await abortAllDurableObjects();
+    pass(2 * HOUR_MS - 1);
+    expect(await trackedNumbers()).toEqual([6]);
+    pass(1);
+    expect(await trackedNumbers()).toEqual([]);
+    await deliverUntilQuiet();
+    expect(JSON.parse(await storedText())).toEqual([[[], [], [], [], [], []], []]);
+  });
+
+  it('does not take what comes long after a burst for a part of it, when the guard was forgotten meanwhile', async () => {
+    await configured();
+    await push(20);
+    await deliver();
+    expect(await nextAlarm()).toBe(Date.now() + MINUTE_MS);
+    pass(MINUTE_MS);
+    await deliver();
+    await abortAllDurableObjects();
+    pass(MINUTE_MS);
+    await guard().opened(pullRequest(9), 'a');
+    expect(await trackedNumbers()).toEqual([]);
+  });
+
+  it('is carried out although its caller hung up and the guard restarted', async () => {
+    await configured();
+    await push(20);
+    await guard().opened(pullRequest(10), 'a');
+    const id = (await guard().beginRollback(PASSWORD, false)) ?? '';
+    await abortAllDurableObjects();
+    await configured();
+    closes = () => true;
+    await deliver();
+    expect(await guard().rollbackResult(id)).toEqual({ closedUrls: [urlOf(10)], failedUrls: [] });
+    pass(20 * MINUTE_MS);
+    await deliver();
+    expect(await guard().rollbackResult(id)).toBeNull();
+  });
+
+  it('does not wait for a notification service that takes nothing', async () => {
+    await configured();
+    await push(20);
+    await guard().opened(pullRequest(11), 'a');
+    for (let attempt = 6; attempt < 26; attempt++)
+      await guard().rateLimitExceeded(CLIENT, { attempts: attempt, most: 5 });
+    closes = () => true;
+    let begun: Promise<string | null> | undefined;
+    let tried = 0;
+    refuse = async () => {
+      tried += 1;
+      begun ??= guard().beginRollback(PASSWORD, false);
+      await begun;
+    };
+    serviceIsDown = true;
+    await deliver();
+    expect(tried).toBe(1);
+    await deliver();
+    const id = (await begun) ?? '';
+    expect(await guard().rollbackResult(id)).toEqual({ closedUrls: [urlOf(11)], failedUrls: [] });
+  });
+
+  it('can leave alone the pull requests of clients that opened only one, and keeps no name of a client', async () => {
+    await configured();
+    await push(20);
+    for (const [number, client] of [
+      [12, 'client-1'],
+      [13, 'client-2'],
+      [14, 'client-1'],
+      [15, 'client-3'],
+    ] as const) {
+      await guard().opened(pullRequest(number), client);
+    }
+    expect(await trackedNumbers(true)).toEqual([12, 14]);
+    expect(await trackedNumbers()).toEqual([12, 13, 14, 15]);
+    closes = (number) => number === 12;
+    expect(await rollBack(true)).toEqual({ closed: [12], failed: [14] });
+    // Its client has opened two, even if one is closed.
+    expect(await trackedNumbers(true)).toEqual([14]);
+    expect(await storedText()).not.toContain('client-1');
+  });
+
+  it('never takes two clients for one, also after a pull request that was counted before', async () => {
+    await configured();
+    await push(20);
+    for (const [number, client] of [
+      [16, 'client-1'],
+      [16, 'client-2'],
+      [17, 'client-3'],
+      [18, 'client-2'],
+    ] as const) {
+      await guard().opened(pullRequest(number), client);
+    }
+    expect(await trackedNumbers(true)).toEqual([]);
+  });
+
+  it('still meets what it could not close, and each only once', async () => {
+    await configured();
+    await push(20);
+    await Promise.all([7, 8, 7].map((number) => guard().opened(pullRequest(number), 'a')));
+    closes = (number) => number === 7;
+    expect(await rollBack()).toEqual({ closed: [7], failed: [8] });
+    expect(await rollBack()).toEqual({ closed: [], failed: [8] });
+    closes = () => true;
+    expect(await rollBack()).toEqual({ closed: [8], failed: [] });
+    expect(await rollBack()).toEqual({ closed: [], failed: [] });
+  });
+});
+
+describe('the token of a button', () => {
+  it('is good for its action only, once, for ten minutes', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    const [activate, rollback, deactivate] = tokensOf(published[0] as Notification);
+    expect(await guard().setPanic(false, byToken(activate))).toBe(false);
+    expect(await guard().beginRollback(byToken(activate), false)).toBeNull();
+    expect(await guard().setPanic(true, byToken(rollback))).toBe(false);
+    expect(await guard().setPanic(true, byToken(activate))).toBe(true);
+    expect(await guard().setPanic(true, byToken(activate))).toBe(false);
+    expect(await guard().beginRollback(byToken(rollback), false)).not.toBeNull();
+    await deliver();
+    expect(await guard().beginRollback(byToken(rollback), false)).toBeNull();
+    pass(10 * MINUTE_MS);
+    expect(await guard().setPanic(false, byToken(deactivate))).toBe(false);
+  });
+
+  it('may be used again when not everything could be closed', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    const [, rollback] = tokensOf(published[0] as Notification);
+    await push(20);
+    await guard().opened(pullRequest(1), 'a');
+    for (const isClosed of [false, true]) {
+      closes = () => isClosed;
+      const id = await guard().beginRollback(byToken(rollback), false);
+      // Pressed again while it runs: the same one.
+      expect(await guard().beginRollback(byToken(rollback), false)).toBe(id);
+      await deliver();
+      const urls = [urlOf(1)];
+      expect(await guard().rollbackResult(id ?? '')).toEqual({
+        closedUrls: isClosed ? urls : [],
+        failedUrls: isClosed ? [] : urls,
+      });
+    }
+    expect(await guard().beginRollback(byToken(rollback), false)).toBeNull();
+  });
+
+  it('is not valid for longer when a clock was set back', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    const [activate] = tokensOf(published[0] as Notification);
+    pass(-HOUR_MS);
+    expect(await guard().setPanic(true, byToken(activate))).toBe(false);
+  });
+
+  it('is kept as a hash only', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    const tokens = tokensOf(published[0] as Notification);
+    expect(new Set(tokens).size).toBe(3);
+    const stored = await storedText();
+    for (const token of tokens) {
+      expect(token).toMatch(/^[0-9a-f]{32}$/);
+      expect(stored).not.toContain(token);
+      expect(stored).toContain(tokenHash(token));
+    }
+  });
+});
+
+describe('an alert', () => {
+  it('is not raised without a topic', async () => {
+    await configured({});
+    await push(20);
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    expect(published).toEqual([]);
+    expect(await storedText()).not.toContain('rate-limit');
+  });
+
+  it('is dropped when its topic is taken away', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await configured({});
+    await deliver();
+    expect(published).toEqual([]);
+    expect(await storedText()).not.toContain('rate-limit');
+  });
+
+  it('waits while the configuration is invalid, also one that is raised meanwhile', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await configured({ NOTIFY_ADMIN_TOPIC: 'operator', READ_TIMEOUT: '30sec' });
+    await push(20);
+    await deliver();
+    expect(published).toEqual([]);
+    expect(await nextAlarm()).not.toBeNull();
+    await configured();
+    pass(5 * MINUTE_MS);
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('names the address, which is never stored', async () => {
+    await configured();
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    expect(await storedText()).toContain('client-0123abcd');
+    expect(await storedText()).not.toContain(CLIENT.network);
+    await deliver();
+    expect(published[0]?.message).toContain(`IP ${CLIENT.network} is over the limit`);
+  });
+
+  it('names it in the first attempt only', async () => {
+    await configured();
+    serviceIsDown = true;
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    serviceIsDown = false;
+    pass(MINUTE_MS);
+    await deliver();
+    expect(published.map(({ message }) => message)).toEqual([
+      expect.stringContaining('IP client-0123abcd is over the limit'),
+    ]);
+  });
+
+  it('names a pseudonym when the address is to be hidden', async () => {
+    await configured({ NOTIFY_ADMIN_TOPIC: 'operator', ALERT_ADDRESS: 'hidden' });
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    expect(published[0]?.message).toContain('IP client-0123abcd is over the limit');
+  });
+
+  it('waits for a notification service that is dead, with a pseudonym and new tokens', async () => {
+    await configured();
+    serviceIsDown = true;
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await push(20);
+    await deliver();
+    expect(await guard().status()).toMatchObject({ panicMode: false });
+    await abortAllDurableObjects();
+    await configured();
+    pass(HOUR_MS);
+    await deliver();
+    serviceIsDown = false;
+    pass(MINUTE_MS);
+    await deliver();
+    expect(published.map(({ message }) => message)).toEqual([
+      expect.stringContaining('IP client-0123abcd is over the limit'),
+      expect.stringContaining('20 pushes'),
+    ]);
+    const [activate] = tokensOf(published[1] as Notification);
+    expect(await guard().setPanic(true, byToken(activate))).toBe(true);
+    pass(MINUTE_MS);
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('goes to the operator’s own server, waits for all as long as that asks, and a refusal is logged once', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {});
+    await configured({ NOTIFY_ADMIN_TOPIC: 'operator', NOTIFY_ADMIN_URL: 'https://alerts.test' });
+    for (const [status, waitMs] of [
+      [429, 120_000],
+      // Each has waited longer, whichever of them was tried.
+      [403, 10_000],
+      [403, 20_000],
+    ] as const) {
+      refusal = () => new Response(null, { status, headers: status === 429 ? { 'Retry-After': '120' } : {} });
+      serviceIsDown = true;
+      if (status === 429) {
+        await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+        await guard().rateLimitExceeded(CLIENT, { attempts: 7, most: 5 });
+      }
+      await deliver();
+      expect(await nextAlarm()).toBe(Date.now() + waitMs);
+      pass(waitMs);
+    }
+    serviceIsDown = false;
+    await deliver();
+    expect(published).toHaveLength(2);
+    expect(new Set(askedServers)).toEqual(new Set(['https://alerts.test/']));
+    // One attempt of one alert each time, and both at last.
+    expect(askedServers).toHaveLength(5);
+    expect(log.mock.calls.filter(([line]) => String(line).includes('refuses messages'))).toHaveLength(1);
+  });
+
+  it('does not wait for longer when a clock was set back', async () => {
+    await configured();
+    serviceIsDown = true;
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    await deliver();
+    serviceIsDown = false;
+    pass(-24 * HOUR_MS);
+    await deliver();
+    expect(published).toHaveLength(1);
+  });
+
+  it('is tried again at growing distances, and given up after a week', async () => {
+    await configured();
+    serviceIsDown = true;
+    await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 8; attempt++) {
+      await deliver();
+      const at = await nextAlarm();
+      waits.push(((at ?? 0) - Date.now()) / 1000);
+      vi.setSystemTime(at ?? 0);
+    }
+    expect(waits).toEqual([5, 10, 20, 40, 80, 160, 300, 300]);
+    pass(7 * 24 * HOUR_MS);
+    await deliver();
+    expect(await storedText()).not.toContain('rate-limit');
+  });
+});
+
+describe('a token with a problem', () => {
+  const PLACE = { hostName: 'berg.test', variable: 'HOSTING_TOKEN_CB' };
+
+  it('is told once a day, whoever finds it out, and without buttons', async () => {
+    await configured();
+    const problems: TokenProblem[] = ['no-workflow', 'expires-soon'];
+    await guard().tokenProblems('bot', PLACE, problems);
+    await guard().tokenProblems('bot', PLACE, problems);
+    await deliver();
+    pass(24 * HOUR_MS);
+    await guard().tokenProblems('bot', PLACE, problems);
+    expect((await guard().status()).accountProblems).toEqual({ bot: problems });
+    await deliver();
+    expect(published).toHaveLength(2);
+    expect(published[0]?.message).toMatch(
+      /^The token of the bot account at berg\.test lacks the scope workflow, .*; it expires within a week\. Set another HOSTING_TOKEN_CB\. /,
+    );
+    expect(published[0]?.actions).toBeUndefined();
+    await guard().tokenProblems('bot', PLACE, []);
+    expect((await guard().status()).accountProblems).toEqual({});
+    // It comes and goes.
+    await guard().tokenProblems('bot', PLACE, problems);
+    expect((await guard().status()).accountProblems).toEqual({ bot: problems });
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('is known for as long as anybody finds it, whoever found it first', async () => {
+    await configured();
+    await guard().tokenProblems('bot', PLACE, ['no-workflow']);
+    pass(23 * HOUR_MS);
+    await guard().tokenProblems('bot', PLACE, ['no-workflow']);
+    pass(23 * HOUR_MS);
+    expect((await guard().status()).accountProblems).toEqual({ bot: ['no-workflow'] });
+    pass(2 * HOUR_MS);
+    expect((await guard().status()).accountProblems).toEqual({});
+  });
+
+  it('is told again when a clock was set back, and not only when that day comes again', async () => {
+    await configured();
+    await guard().tokenProblems('bot', PLACE, ['rejected']);
+    pass(-30 * 24 * HOUR_MS);
+    await guard().tokenProblems('bot', PLACE, ['rejected']);
+    await deliver();
+    expect(published).toHaveLength(2);
+  });
+
+  it('is told of each account by itself, and a suspended one as what it is', async () => {
+    await configured();
+    await guard().tokenProblems('one', PLACE, ['suspended']);
+    await guard().tokenProblems('other', PLACE, ['rejected']);
+    await guard().tokenProblems('one', PLACE, ['suspended']);
+    await deliver();
+    expect(published.map(({ title, priority }) => [title, priority])).toEqual([
+      ['The bot account is suspended', 5],
+      ['Something is wrong with the token', 4],
+    ]);
+    await abortAllDurableObjects();
+    expect((await guard().status()).accountProblems).toEqual({ one: ['suspended'], other: ['rejected'] });
+    pass(25 * HOUR_MS);
+    expect((await guard().status()).accountProblems).toEqual({});
+  });
+});

@@ -1,0 +1,165 @@
+/** What reports lead to on the host: footers edited, comments deleted, until it is done. */
+import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { FakeThreads } from '../support/fake-threads.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+
+let host: FakeThreads;
+let someone: Pseudonym;
+
+const writes = () => host.asked.filter((request) => /^(PATCH|DELETE) /.test(request));
+const refuse =
+  (status: number, headers: Record<string, string> = {}) =>
+  () =>
+    Response.json({ message: 'no' }, { status, headers });
+
+async function sayTimes(count: number): Promise<void> {
+  for (let index = 0; index < count; index++) await someone.say(`${index}`);
+  host.requests.length = 0;
+}
+
+beforeEach(async () => {
+  await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  host = new FakeThreads();
+  someone = new Pseudonym();
+  holdClock();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe('flagging', () => {
+  it('edits the footer and nothing else, and keeps the host name of its day', async () => {
+    const body = `anon-${someone.hash} · karma (9) · [report](https://veil.test)\n\n---\nmine`;
+    await someone.say(body, { origin: 'https://old.veil.test' });
+    expect(await someone.reportedBy(3)).toEqual({ reports: 3, state: 'flagged' });
+    await someone.runDueAlarms();
+    expect(host.textsOn(THREAD)).toEqual([`${body}${someone.footer(0, 'https://old.veil.test')}`]);
+  });
+
+  it('leaves alone a comment whose footer someone has changed', async () => {
+    await sayTimes(1);
+    host.comments[0]!.body = 'Edited by a maintainer';
+    await someone.reportedBy(3);
+    await someone.runDueAlarms();
+    expect(writes()).toEqual([]);
+    expect(host.textsOn(THREAD)).toEqual(['Edited by a maintainer']);
+  });
+
+  it('edits once: later reports and alarms do not', async () => {
+    await sayTimes(1);
+    await someone.reportedBy(3);
+    await someone.runDueAlarms();
+    await someone.reportedBy(5);
+    pass(MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(writes()).toHaveLength(1);
+  });
+});
+
+describe('blocking', () => {
+  it('deletes all comments, in order, and no error is made of one that is gone', async () => {
+    await sayTimes(3);
+    host.remove(2);
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+    expect(writes()).toEqual([1, 2, 3].map((id) => `DELETE /repos/octo/hello/issues/comments/${id}`));
+    pass(HOUR_MS);
+    await someone.runDueAlarms();
+    expect(writes()).toHaveLength(3);
+  });
+
+  it('takes many comments in turns, as the host asks', async () => {
+    await sayTimes(25);
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.comments).toHaveLength(15);
+    for (let turn = 0; turn < 2; turn++) {
+      pass(10_000);
+      await someone.runDueAlarms();
+    }
+    expect(host.comments).toEqual([]);
+  });
+
+  it('replaces an edit that is still to be done', async () => {
+    await sayTimes(1);
+    host.disturb = refuse(403);
+    await someone.reportedBy(3);
+    await someone.runDueAlarms();
+    host.disturb = () => undefined;
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+  });
+});
+
+describe('when the host', () => {
+  it('does not answer, it is asked ever more rarely, and in the end does it', async () => {
+    await sayTimes(1);
+    host.disturb = refuse(503, { 'retry-after': '0' });
+    await someone.reportedBy(6);
+    const delays: number[] = [];
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await someone.runDueAlarms();
+      const dueAt = (await someone.nextAlarm()) ?? 0;
+      delays.push((dueAt - Date.now()) / 1000);
+      pass(dueAt - Date.now());
+    }
+    expect(delays).toEqual([5, 10]);
+    await abortAllDurableObjects();
+    host.disturb = () => undefined;
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+  });
+
+  it('refuses one comment, the others do not wait for it; after a month it is left alone', async () => {
+    await sayTimes(2);
+    host.disturb = ({ path }) => (path.endsWith('/1') ? refuse(403)() : undefined);
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.comments.map(({ id }) => id)).toEqual([1]);
+    pass(31 * DAY_MS);
+    await someone.runDueAlarms();
+    // Nothing is left to do but to forget the log.
+    expect(await someone.nextAlarm()).toBeGreaterThan(Date.now() + 58 * DAY_MS);
+    pass(60 * DAY_MS);
+    await someone.runDueAlarms();
+    expect(await someone.nextAlarm()).toBeNull();
+  });
+
+  it('is in the middle of it, a crash loses nothing', async () => {
+    await sayTimes(3);
+    await someone.reportedBy(3);
+    host.loseAnswer = ({ method }) => (method === 'PATCH' ? new Promise(() => {}) : undefined);
+    void someone.runAlarm().catch(() => {});
+    await vi.waitFor(() => expect(writes()).toHaveLength(1));
+    await abortAllDurableObjects();
+    host.loseAnswer = () => undefined;
+    // The platform keeps the alarm of a run that did not come to its end; `runDurableObjectAlarm` does not.
+    await runInDurableObject(someone.stub, (_, { storage }) => storage.setAlarm(Date.now()));
+    await someone.runAlarm();
+    expect(host.textsOn(THREAD)).toEqual([0, 1, 2].map((index) => `${index}${someone.footer(0)}`));
+  });
+});
+
+describe('with a bad configuration', () => {
+  it('the alarm waits for a better one', async () => {
+    await sayTimes(1);
+    await someone.reportedBy(6);
+    await runInDurableObject(someone.stub, async (identity) => {
+      Object.assign(identity, { env: { ...bindings, HOSTING_URL: 'no address' } });
+      await identity.alarm();
+    });
+    expect(await someone.nextAlarm()).toBe(Date.now() + 15 * MINUTE_MS);
+    await abortAllDurableObjects();
+    await someone.runAlarm();
+    expect(host.comments).toEqual([]);
+  });
+});

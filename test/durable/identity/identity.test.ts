@@ -1,0 +1,314 @@
+import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { isListed as isInList } from '../../../src/stats/listed-pseudonyms.ts';
+import { FakeThreads } from '../support/fake-threads.ts';
+import { HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+
+let host: FakeThreads;
+let someone: Pseudonym;
+
+const ledgerKarma = () =>
+  bindings.DB.prepare('SELECT karma FROM karma WHERE hash = ?').bind(someone.hash).first<number>('karma');
+const setLedgerKarma = (karma: number) =>
+  bindings.DB.prepare('INSERT INTO karma VALUES (?, ?)').bind(someone.hash, karma).run();
+
+beforeEach(async () => {
+  await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  host = new FakeThreads();
+  someone = new Pseudonym();
+  holdClock();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe('a comment', () => {
+  it('is posted with the footer of its karma, and its own words byte for byte', async () => {
+    const url = expect.stringContaining('#issuecomment-1') as string;
+    expect(await someone.say('Hi')).toEqual({ kind: 'posted', url, karma: 1 });
+    expect(await someone.say(' again\r\n\n')).toMatchObject({ karma: 2 });
+    expect(host.textsOn(THREAD)).toEqual([`Hi${someone.footer(1)}`, ` again\r\n\n${someone.footer(2)}`]);
+  });
+
+  it('of fifty at once has a karma of its own, from 1 to 50', async () => {
+    let running = 0;
+    host.disturb = async () => {
+      expect(++running).toBe(1);
+      await Promise.resolve();
+      running -= 1;
+      return undefined;
+    };
+    const outcomes = await Promise.all(Array.from({ length: 50 }, (_, index) => someone.say(`${index}`)));
+    const all = Array.from({ length: 50 }, (_, index) => index + 1);
+    expect(outcomes.map((outcome) => outcome.kind === 'posted' && outcome.karma)).toEqual(all);
+    expect(host.textsOn(THREAD)).toEqual(all.map((karma) => `${karma - 1}${someone.footer(karma)}`));
+  });
+
+  it('is not waited for among more than a hundred', async () => {
+    const { promise: held, resolve: release } = Promise.withResolvers<undefined>();
+    host.disturb = () => held;
+    const outcomes = Array.from({ length: 101 }, () => someone.say());
+    expect(await outcomes.at(-1)).toEqual({ kind: 'busy' });
+    pass(MINUTE_MS);
+    release(undefined);
+    // The first was being posted; the others have waited for too long.
+    expect(await outcomes[0]).toMatchObject({ karma: 1 });
+    expect(await outcomes[1]).toEqual({ kind: 'busy' });
+  });
+
+  it('may be as long as the host takes, and not a character longer', async () => {
+    const room = 65_536 - someone.footer(1).length;
+    expect(await someone.say('x'.repeat(room + 1))).toEqual({ kind: 'too-long', maxCharacters: room });
+    expect(host.requests).toEqual([]);
+    expect(await someone.say(`${'x'.repeat(room - 1)}🎉`)).toMatchObject({ kind: 'posted' });
+  });
+
+  it.each([
+    [404, { kind: 'refused', status: '404 Not Found', said: null }],
+    [403, { kind: 'refused', status: '403 Forbidden', said: 'no (403)' }],
+    [410, { kind: 'refused', status: '410 Gone', said: null }],
+    [422, { kind: 'refused', status: '422 Unprocessable Entity', said: null }],
+  ])('that the host refuses with %i changes no karma', async (status, failure) => {
+    await someone.say();
+    host.disturb = () => Response.json({ message: 'no' }, { status });
+    expect(await someone.say()).toEqual({ kind: 'failed', failure });
+    host.disturb = () => undefined;
+    expect(await someone.say()).toMatchObject({ karma: 2 });
+    expect(host.comments).toHaveLength(2);
+  });
+});
+
+describe('a comment whose answer is lost', () => {
+  it('is found on its thread, and is not posted twice', async () => {
+    host.loseAnswer = (request) => {
+      if (request.method === 'POST') throw new TypeError('connection lost');
+      return undefined;
+    };
+    expect(await someone.say()).toMatchObject({ kind: 'posted', karma: 1 });
+    expect(host.asked.filter((request) => request.startsWith('POST'))).toHaveLength(1);
+    host.loseAnswer = () => undefined;
+    expect(await someone.say()).toMatchObject({ karma: 2 });
+  });
+
+  it('is not believed in when the thread does not show it', async () => {
+    host.disturb = (request) => (request.method === 'POST' ? Response.json({}, { status: 502 }) : undefined);
+    host.say(THREAD, `Hello${someone.footer(1)}`, 99);
+    expect(await someone.say()).toEqual({ kind: 'failed', failure: { kind: 'unreachable' } });
+    expect(host.asked.filter((request) => request.startsWith('POST'))).toHaveLength(1);
+    host.disturb = () => undefined;
+    expect(await someone.say()).toMatchObject({ karma: 1 });
+  });
+
+  it('is found later when the host was away, and belongs to the others', async () => {
+    let isAway = false;
+    host.disturb = () => (isAway ? Response.json({}, { status: 503 }) : undefined);
+    host.loseAnswer = () => {
+      isAway = true;
+      return Response.json({}, { status: 502 });
+    };
+    expect(await someone.say('lost')).toEqual({ kind: 'failed', failure: { kind: 'unreachable' } });
+    isAway = false;
+    host.loseAnswer = () => undefined;
+    pass(6 * MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(await someone.say('next')).toMatchObject({ karma: 2 });
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+  });
+
+  it.each([
+    ['is looked for until the host lets us look', 401, ['lost']],
+    ['is given up with its thread', 404, []],
+  ])('%s', async (_, status, found) => {
+    host.loseAnswer = ({ method }) => (method === 'POST' ? Response.json({}, { status: 502 }) : undefined);
+    host.disturb = ({ method }) => (method === 'GET' ? Response.json({}, { status }) : undefined);
+    await someone.say('lost');
+    pass(6 * MINUTE_MS);
+    await someone.runDueAlarms();
+    host.disturb = () => undefined;
+    pass(6 * MINUTE_MS);
+    await someone.runDueAlarms();
+    const requests = host.asked.length;
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.asked.slice(requests)).toHaveLength(found.length);
+  });
+
+  it('because the machine went away is found, and what was decided meanwhile befalls it', async () => {
+    host.loseAnswer = () => new Promise(() => {});
+    void someone.say('orphan').catch(() => {});
+    await vi.waitFor(() => expect(host.comments).toHaveLength(1));
+    await abortAllDurableObjects();
+    host.loseAnswer = () => undefined;
+    await someone.reportedBy(3);
+    pass(6 * MINUTE_MS);
+    await someone.runDueAlarms();
+    await someone.runDueAlarms();
+    expect(host.textsOn(THREAD)).toEqual([`orphan${someone.footer(0)}`]);
+  });
+
+  it('is found also when it came right after another one, which announces it', async () => {
+    await someone.say('first');
+    pass(20_000);
+    host.loseAnswer = () => new Promise(() => {});
+    void someone.say('second').catch(() => {});
+    await vi.waitFor(() => expect(host.comments).toHaveLength(2));
+    const announced = await runInDurableObject(someone.stub, (_, { storage }) =>
+      storage.sql.exec('SELECT started_at FROM attempts').toArray(),
+    );
+    expect(announced).toEqual([{ started_at: Date.now() - 20_000 }]);
+    await abortAllDurableObjects();
+    host.loseAnswer = () => undefined;
+    pass(5 * MINUTE_MS);
+    await someone.runDueAlarms();
+    const requests = host.asked.length;
+    pass(MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(host.asked.length).toBeGreaterThan(requests);
+    expect(await someone.say('third')).toMatchObject({ karma: 3 });
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+  });
+});
+
+/** The host has the comment; its answer waits until the reports are in. */
+async function saidDuring(reports: number) {
+  host.loseAnswer = async ({ method }) => {
+    if (method === 'POST') await someone.reportedBy(reports);
+    return undefined;
+  };
+  const outcome = await someone.say();
+  host.loseAnswer = () => undefined;
+  return outcome;
+}
+
+describe('a report while a comment is on its way', () => {
+  it('that flags: the comment shows karma 0 soon', async () => {
+    await someone.say('earlier');
+    expect(await saidDuring(3)).toMatchObject({ kind: 'posted', karma: 0 });
+    await someone.runDueAlarms();
+    expect(host.textsOn(THREAD)).toEqual([`earlier${someone.footer(0)}`, `Hello${someone.footer(0)}`]);
+    pass(7 * HOUR_MS);
+    expect(await someone.say()).toMatchObject({ karma: 0 });
+  });
+
+  it('that blocks: the comment is deleted', async () => {
+    expect(await saidDuring(6)).toEqual({ kind: 'blocked' });
+    await someone.runDueAlarms();
+    expect(host.comments).toEqual([]);
+  });
+});
+
+describe('the ledger', () => {
+  it('is told the karma a little later, and then nothing is left to do', async () => {
+    await someone.say();
+    await someone.say();
+    expect(await ledgerKarma()).toBeNull();
+    pass(10_000);
+    await someone.runDueAlarms();
+    expect(await ledgerKarma()).toBe(2);
+    expect(await someone.nextAlarm()).toBeNull();
+  });
+
+  it('is what karma goes on from when nothing is known here', async () => {
+    await setLedgerKarma(41);
+    expect(await someone.say()).toMatchObject({ karma: 42 });
+    await someone.reportedBy(3);
+    pass(10_000);
+    await someone.runDueAlarms();
+    expect(await ledgerKarma()).toBe(0);
+  });
+
+  it('stops no comment when it is dead, and is told later; what it knew is added', async () => {
+    await setLedgerKarma(10);
+    await bindings.DB.exec('ALTER TABLE karma RENAME TO away');
+    expect(await someone.say()).toMatchObject({ karma: 1 });
+    pass(10_000);
+    await someone.runAlarm();
+    expect(await someone.say()).toMatchObject({ karma: 2 });
+    const dueAt = await someone.nextAlarm();
+    expect(dueAt).toBeGreaterThan(Date.now());
+    await bindings.DB.exec('ALTER TABLE away RENAME TO karma');
+    pass(MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(await ledgerKarma()).toBe(12);
+    expect(await someone.say()).toMatchObject({ karma: 13 });
+  });
+});
+
+const tables = () =>
+  runInDurableObject(someone.stub, (_, { storage }) =>
+    storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
+  );
+
+/** Until nothing is due any more, with every alarm on the way. */
+async function passAll(): Promise<void> {
+  for (let left = 20; left > 0; left--) {
+    const dueAt = await someone.nextAlarm();
+    if (dueAt === null) return;
+    pass(Math.max(0, dueAt - Date.now()));
+    await someone.runDueAlarms();
+  }
+}
+
+describe('where a pseudonym stands', () => {
+  it('can be asked about any hash, and leaves nothing behind', async () => {
+    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
+    expect(await tables()).toEqual([]);
+  });
+
+  it.each([1, 3])('leaves nothing behind of %i reports about a hash that nobody has', async (count) => {
+    await someone.reportedBy(count);
+    await passAll();
+    expect([await tables(), await someone.nextAlarm()]).toEqual([[], null]);
+    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
+    expect(await someone.report('another')).toMatchObject({ accepted: true, standing: { reports: 1 } });
+  });
+
+  it('is found by look-ups as long as there are reports, also if their list did not answer at first', async () => {
+    const isListed = () => isInList(bindings.DB, someone.hash);
+    await bindings.DB.exec('ALTER TABLE pseudonyms RENAME TO away');
+    expect(await someone.report('someone')).toMatchObject({ accepted: true });
+    await bindings.DB.exec('ALTER TABLE away RENAME TO pseudonyms');
+    expect(await isListed()).toBe(false);
+    pass(MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(await isListed()).toBe(true);
+    await passAll();
+    expect(await isListed()).toBe(false);
+    await someone.report('someone');
+    expect(await isListed()).toBe(true);
+  });
+
+  it('leaves nothing behind of a comment that was not posted', async () => {
+    await someone.say('x'.repeat(70_000));
+    await passAll();
+    expect(await tables()).toEqual([]);
+    host.disturb = () => Response.json({ message: 'no' }, { status: 404 });
+    await someone.say();
+    await passAll();
+    expect(await tables()).toEqual([]);
+  });
+
+  it('names no reporter after thirty days, and remembers who has commented, or is blocked', async () => {
+    await someone.say();
+    await someone.report('someone');
+    await passAll();
+    const reports = await runInDurableObject(someone.stub, (_, { storage }) =>
+      storage.sql.exec('SELECT * FROM standing_reports').toArray(),
+    );
+    expect([reports, await someone.nextAlarm()]).toEqual([[], null]);
+    expect(await someone.say()).toMatchObject({ karma: 2 });
+    await someone.reportedBy(6);
+    await passAll();
+    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'blocked' });
+  });
+});

@@ -1,0 +1,344 @@
+/** What reports cost and lead to, what the operator is told, and what a pardon gives back. */
+import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../../src/env.ts';
+import { isListed as isInList } from '../../../src/stats/listed-pseudonyms.ts';
+import { FakeThreads } from '../support/fake-threads.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
+import { timingOutOnly } from '../../support/timeouts.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+
+let host: FakeThreads;
+let someone: Pseudonym;
+
+const guard = () => bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
+
+/** The guard has somebody to tell, and begins the hour anew. */
+async function freshGuard(): Promise<void> {
+  await abortAllDurableObjects();
+  await runInDurableObject(guard(), (instance, { storage }) => {
+    storage.sql.exec('DELETE FROM alerts');
+    Object.assign(instance, { env: { ...bindings, NOTIFY_ADMIN_TOPIC: 'operator' } });
+  });
+}
+
+/** The alerts that wait for delivery. */
+const alerts = () =>
+  runInDurableObject(guard(), (_, { storage }) =>
+    storage.sql
+      .exec<{ alert: string }>('SELECT alert FROM alerts ORDER BY id')
+      .toArray()
+      .map(({ alert }) => JSON.parse(alert) as Record<string, unknown>),
+  );
+
+beforeEach(async () => {
+  await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  host = new FakeThreads();
+  someone = new Pseudonym();
+  holdClock();
+  await freshGuard();
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** The rows that each call writes to the database of the pseudonym. */
+async function rowsWrittenBy(calls: readonly (() => Promise<unknown>)[]): Promise<number[]> {
+  let rows = 0;
+  await runInDurableObject(someone.stub, (_, { storage }) => {
+    const { sql } = storage;
+    const exec = sql.exec.bind(sql);
+    vi.spyOn(Object.getPrototypeOf(sql) as SqlStorage, 'exec').mockImplementation((...args) => {
+      const cursor = exec(...args);
+      const all = cursor.toArray();
+      rows += cursor.rowsWritten;
+      return Object.assign(cursor, {
+        toArray: () => all,
+        one: () => all[0],
+        [Symbol.iterator]: () => all[Symbol.iterator](),
+      }) as typeof cursor;
+    });
+  });
+  const written = [];
+  for (const call of calls) {
+    rows = 0;
+    await call();
+    written.push(rows);
+  }
+  return written;
+}
+
+describe('a report', () => {
+  it('writes one row, however many there are, and none when it does not count', async () => {
+    // Between flag and block, and below the flag: what a verdict costs is another matter.
+    await someone.report('first');
+    const report = (name: string, site?: string) => () => someone.report(name, site);
+    const below = await rowsWrittenBy([report('second'), report('second'), report('first')]);
+    expect(below).toEqual([1, 0, 0]);
+    vi.restoreAllMocks();
+    await someone.report('third');
+    expect(await rowsWrittenBy([report('4', 'site'), report('5', 'site'), report('6', 'site')])).toEqual([
+      1, 1, 0,
+    ]);
+    vi.restoreAllMocks();
+    expect(await someone.report('sixth')).toMatchObject({ standing: { reports: 6, state: 'blocked' } });
+    const crowd = Array.from({ length: 200 }, (_, index) => report(`one of many ${index}`));
+    expect(new Set(await rowsWrittenBy(crowd))).toEqual(new Set([0]));
+  });
+
+  it('of an earlier version of the tables still counts', async () => {
+    const now = Date.now();
+    await runInDurableObject(someone.stub, (_, { storage }) => {
+      storage.sql.exec(
+        'CREATE TABLE pseudonym (only INTEGER PRIMARY KEY CHECK (only = 1), hash TEXT NOT NULL)',
+      );
+      storage.sql.exec('INSERT INTO pseudonym VALUES (1, ?)', someone.hash);
+      storage.sql.exec('CREATE TABLE reports (reporter TEXT PRIMARY KEY, at INTEGER NOT NULL)');
+      for (const name of ['a', 'b']) storage.sql.exec('INSERT INTO reports VALUES (?, ?)', name, now);
+      storage.sql.exec(`CREATE TABLE moderation (
+        only INTEGER PRIMARY KEY CHECK (only = 1), cooldown_until INTEGER NOT NULL, is_blocked INTEGER NOT NULL
+      )`);
+      storage.sql.exec('INSERT INTO moderation VALUES (1, 0, 0)');
+      storage.sql.exec(`CREATE TABLE comments (
+        id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, chore TEXT,
+        ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0
+      )`);
+    });
+    await abortAllDurableObjects();
+    expect(await someone.report('a')).toMatchObject({ accepted: false, standing: { reports: 2 } });
+    expect(await someone.report('c')).toMatchObject({ accepted: true, standing: { state: 'flagged' } });
+  });
+
+  it('from before the list of look-ups is found by them when its author comes back', async () => {
+    await someone.say();
+    await someone.reportedBy(6);
+    await bindings.DB.exec('DELETE FROM pseudonyms');
+    await abortAllDurableObjects();
+    expect(await someone.say()).toEqual({ kind: 'blocked' });
+    expect(await isInList(bindings.DB, someone.hash)).toBe(true);
+  });
+});
+
+describe('the operator', () => {
+  it('is told when a pseudonym is flagged, and when it is blocked', async () => {
+    await someone.say();
+    await someone.reportedBy(6);
+    await someone.runDueAlarms();
+    const news = {
+      kind: 'moderation',
+      hash: someone.hash,
+      comments: 1,
+      repository: 'octo/hello',
+      isLast: false,
+    };
+    expect(await alerts()).toEqual([
+      { ...news, state: 'flagged', reports: 3 },
+      { ...news, state: 'blocked', reports: 6 },
+    ]);
+    await someone.runAlarm();
+    expect(await alerts()).toHaveLength(2);
+  });
+
+  it('is told when the hour is over of what was too much for it', async () => {
+    const other = {
+      hash: '00000000',
+      state: 'flagged',
+      reports: 3,
+      comments: 1,
+      repository: 'octo/hello',
+    } as const;
+    for (let index = 0; index < 20; index++) await guard().moderated(other, Date.now());
+    await someone.say();
+    await someone.reportedBy(3);
+    await someone.runDueAlarms();
+    expect(await alerts()).toHaveLength(20);
+    pass(HOUR_MS);
+    await someone.runDueAlarms();
+    expect((await alerts()).at(-1)).toMatchObject({ hash: someone.hash });
+  });
+
+  it('is told later when the guard cannot be reached, and once', async () => {
+    await someone.say();
+    await someone.reportedBy(3);
+    await runInDurableObject(someone.stub, (instance) => {
+      const broken = {
+        get: () => ({ moderated: () => Promise.reject(new Error('gone')) }),
+        idFromName: () => null,
+      };
+      Object.assign(instance, { env: { ...bindings, GUARD: broken } });
+    });
+    await someone.runDueAlarms();
+    expect(await alerts()).toEqual([]);
+    await abortAllDurableObjects();
+    await freshGuard();
+    pass(MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(await alerts()).toHaveLength(1);
+  });
+
+  it('is not flooded: twenty an hour, the last of which says so, and two of those without comments', async () => {
+    const flagged = { hash: someone.hash, state: 'flagged', reports: 3 } as const;
+    const ofNobody = { ...flagged, comments: 0, repository: null };
+    const ofOther = { ...flagged, comments: 1, repository: 'octo/hello' };
+    const answers = [];
+    for (let index = 0; index < 22; index++) {
+      // What nobody has written is forgotten.
+      expect(await guard().moderated(ofNobody, Date.now())).toBe(true);
+      answers.push(await guard().moderated(ofOther, Date.now()));
+    }
+    expect(answers).toEqual(Array.from({ length: 22 }, (_, index) => index < 20));
+    const told = await alerts();
+    const ofNobodies = told.filter(({ comments }) => comments === 0);
+    const ofOthers = told.filter(({ comments }) => comments === 1);
+    expect(ofNobodies.map(({ isLast }) => isLast)).toEqual([false, true]);
+    expect(ofOthers.map(({ isLast }) => isLast)).toEqual(
+      Array.from({ length: 20 }, (_, index) => index === 19),
+    );
+    pass(HOUR_MS);
+    expect(await guard().moderated(ofOther, Date.now())).toBe(true);
+    expect(await alerts()).toHaveLength(23);
+  });
+});
+
+describe('a clock that was set back', () => {
+  it('lengthens no cooldown and no report', async () => {
+    await someone.say();
+    await someone.reportedBy(3);
+    expect(await someone.say()).toMatchObject({ kind: 'cooldown' });
+    pass(-DAY_MS);
+    expect(await someone.say()).toMatchObject({ kind: 'posted', karma: 0 });
+    pass(-30 * DAY_MS);
+    expect(await someone.stub.standing()).toEqual({ reports: 0, state: 'registered' });
+  });
+});
+
+const silent = () => new Promise(() => {});
+
+describe('a list of pseudonyms that is silent', () => {
+  it('delays a report and a comment by seconds only', async () => {
+    const DB = { prepare: () => ({ bind: () => ({ run: silent, first: silent }) }) };
+    await runInDurableObject(someone.stub, (instance) => {
+      Object.assign(instance, { env: { ...bindings, DB } });
+    });
+    const waits = timingOutOnly(3_000);
+    expect(await someone.say()).toMatchObject({ kind: 'posted' });
+    expect(await someone.report('first')).toMatchObject({ accepted: true });
+    expect(new Set(waits)).toEqual(new Set([3_000]));
+  });
+});
+
+/** What the footers show. */
+const karmas = () => host.textsOn(THREAD).map((text) => /karma \((\d+)\)/.exec(text)?.[1]);
+
+describe('a pardon', () => {
+  it('gives back posting, karma and footers, and is in the log', async () => {
+    for (let index = 0; index < 3; index++) await someone.say();
+    const flaggedAt = Date.now();
+    await someone.reportedBy(3);
+    await someone.runDueAlarms();
+    expect(karmas()).toEqual(['0', '0', '0']);
+    pass(MINUTE_MS);
+    expect(await someone.stub.pardon()).toEqual({
+      standing: { reports: 0, state: 'registered' },
+      restoring: 3,
+      log: [
+        { event: 'flagged', at: flaggedAt },
+        { event: 'pardoned', at: Date.now() },
+      ],
+    });
+    await someone.runDueAlarms();
+    expect(karmas()).toEqual(['1', '2', '3']);
+    expect(await someone.say()).toMatchObject({ kind: 'posted', karma: 4 });
+  });
+
+  it('of a blocked one keeps the comments that are not deleted yet', async () => {
+    for (let index = 0; index < 12; index++) await someone.say();
+    await someone.reportedBy(6);
+    await someone.runAlarm();
+    expect(karmas()).toEqual(['11', '12']);
+    await someone.stub.pardon();
+    await someone.runDueAlarms();
+    pass(MINUTE_MS);
+    await someone.runDueAlarms();
+    expect(karmas()).toEqual(['11', '12']);
+    expect(await someone.say()).toMatchObject({ kind: 'posted', karma: 13 });
+  });
+
+  it('during an edit undoes that edit', async () => {
+    await someone.say();
+    await someone.reportedBy(3);
+    host.disturb = async ({ method }) => {
+      if (method === 'PATCH') {
+        host.disturb = () => undefined;
+        await someone.stub.pardon();
+      }
+      return undefined;
+    };
+    await someone.runAlarm();
+    await someone.runDueAlarms();
+    expect(karmas()).toEqual(['1']);
+  });
+
+  it('holds: who has reported before cannot do so again at once, and others can', async () => {
+    await someone.say();
+    await someone.reportedBy(6);
+    pass(1);
+    await someone.stub.pardon();
+    pass(1);
+    expect(await someone.reportedBy(6)).toEqual({ reports: 0, state: 'registered' });
+    expect(await someone.reportedBy(3, 'other')).toEqual({ reports: 3, state: 'flagged' });
+    await abortAllDurableObjects();
+    expect(await someone.stub.standing()).toEqual({ reports: 3, state: 'flagged' });
+    pass(30 * DAY_MS);
+    await someone.runAlarm();
+    expect(await someone.report('reporter 0')).toMatchObject({ accepted: true });
+  });
+
+  it('of one that nobody has reported is none, and leaves nothing behind', async () => {
+    expect(await someone.stub.pardon()).toBeNull();
+    expect(await someone.stub.appeal('Please')).toEqual({ kind: 'registered' });
+    const tables = await runInDurableObject(someone.stub, (_, { storage }) =>
+      storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_cf%' ESCAPE '\\'").toArray(),
+    );
+    expect(tables).toEqual([]);
+  });
+});
+
+describe('an appeal', () => {
+  it('reaches the operator once a day, and of many at once one', async () => {
+    await someone.reportedBy(3);
+    const outcomes = await Promise.all(['One', 'Two', 'Three'].map((text) => someone.stub.appeal(text)));
+    expect(outcomes.map(({ kind }) => kind)).toEqual(['taken', 'too-often', 'too-often']);
+    expect(outcomes[1]).toEqual({ kind: 'too-often', leftMs: DAY_MS });
+    expect(await alerts()).toEqual([
+      { kind: 'appeal', hash: someone.hash, state: 'flagged', reports: 3, text: 'One' },
+    ]);
+    pass(DAY_MS - 1);
+    expect(await someone.stub.appeal('Again')).toEqual({ kind: 'too-often', leftMs: 1 });
+    pass(1);
+    expect(await someone.stub.appeal('Again')).toMatchObject({ kind: 'taken' });
+  });
+
+  it('that does not arrive may be sent again', async () => {
+    await someone.reportedBy(3);
+    for (let index = 0; index < 20; index++) {
+      const other = new Pseudonym();
+      await other.reportedBy(3);
+      expect(await other.stub.appeal('Me first')).toMatchObject({ kind: 'taken' });
+    }
+    expect(await someone.stub.appeal('Please')).toEqual({ kind: 'busy' });
+    pass(HOUR_MS);
+    expect(await someone.stub.appeal('Please')).toMatchObject({ kind: 'taken' });
+  });
+
+  it('is not silenced by a clock that was set back', async () => {
+    await someone.reportedBy(3);
+    await someone.stub.appeal('Please');
+    pass(-2 * DAY_MS);
+    expect(await someone.stub.appeal('Please')).toMatchObject({ kind: 'taken' });
+  });
+});

@@ -1,0 +1,284 @@
+/** One push until its answer has gone out. */
+import {
+  abortAllDurableObjects,
+  applyD1Migrations,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { LEASE_MS } from '../../../src/durable/lease.ts';
+import type { PushIntent } from '../../../src/durable/pending-push/pending-push.ts';
+import type { Env } from '../../../src/env.ts';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const TARGET = { owner: 'octo', name: 'hello' };
+const HOUR_MS = 60 * 60 * 1000;
+/** Ahead of the clock: by itself no alarm goes off within a test. */
+const NOW = Date.now() + 24 * HOUR_MS;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+let count = 0;
+function newPush() {
+  const hash = `push ${++count}`;
+  return pushIn(hash, hash);
+}
+
+function pushIn(name: string, hash: string) {
+  const id = bindings.PENDING_PUSHES.idFromName(name);
+  // A stub does not outlive the object's death.
+  const object = () => bindings.PENDING_PUSHES.get(id);
+  return {
+    object,
+    hold: (at = NOW) => object().hold(hash, at),
+    /** @param held the lease that it has. */
+    begin: (intent: PushIntent, at = NOW, held = 0) => object().begin(hash, held, 'gh', TARGET, intent, at),
+    end: (lease: number, isAnswered: boolean) => object().end(hash, lease, isAnswered),
+  };
+}
+
+const intent = (prHash: string): PushIntent => ({ prHash, committedAt: count });
+
+describe('a pending push', () => {
+  it('goes on with what it was working on when it is repeated after its machine died', async () => {
+    const { begin } = newPush();
+    const first = await begin(intent('a'));
+    expect(first).toMatchObject({ kind: 'begun', intent: intent('a'), isRepeated: false });
+    await abortAllDurableObjects();
+    expect(await begin(intent('b'))).toMatchObject({ intent: intent('a'), isRepeated: true });
+    await abortAllDurableObjects();
+    expect(await begin(intent('c'))).toMatchObject({ intent: intent('a'), isRepeated: true });
+  });
+
+  it('is held by one attempt at a time, which then begins it', async () => {
+    const { hold, begin, end } = newPush();
+    const lease = (await hold())?.lease ?? 0;
+    expect([await hold(), await begin(intent('b'))]).toEqual([null, { kind: 'busy' }]);
+    const later = NOW + LEASE_MS - 1;
+    expect(await begin(intent('a'), later, lease)).toMatchObject({ lease, isRepeated: false });
+    expect(await hold(later + LEASE_MS - 1)).toBeNull();
+    await end(lease, false);
+    expect(await hold()).toMatchObject({ isRepeated: true });
+  });
+
+  it('leaves nothing behind if it is only held', async () => {
+    const { object, hold, end } = newPush();
+    await end((await hold())?.lease ?? 0, true);
+    await runInDurableObject(object(), async (_, { storage }) => {
+      expect([await storage.getAlarm(), [...storage.kv.list()]]).toEqual([null, []]);
+    });
+    expect(await hold()).toMatchObject({ isRepeated: false });
+  });
+
+  it('does not begin twice at once, until the first one has had its time', async () => {
+    const { begin } = newPush();
+    await begin(intent('a'));
+    expect(await begin(intent('b'), NOW + LEASE_MS - 1)).toEqual({ kind: 'busy' });
+    expect(await begin(intent('b'), NOW + LEASE_MS)).toMatchObject({ intent: intent('a'), isRepeated: true });
+  });
+
+  it('that was not answered may be repeated at once; one that was is forgotten', async () => {
+    const { begin, end } = newPush();
+    for (const [isAnswered, next] of [
+      [false, 'a'],
+      [true, 'c'],
+    ] as const) {
+      const begun = await begin(intent('a'));
+      if (begun.kind !== 'begun') throw new Error('it is busy');
+      await end(begun.lease, isAnswered);
+      const again = await begin(intent('c'));
+      expect(again).toMatchObject({ intent: intent(next), isRepeated: !isAnswered });
+      if (again.kind === 'begun') await end(again.lease, false);
+    }
+  });
+
+  it('ends nobody’s work but its own', async () => {
+    const { begin, end } = newPush();
+    const first = await begin(intent('a'));
+    await begin(intent('b'), NOW + LEASE_MS);
+    if (first.kind === 'begun') await end(first.lease, false);
+    expect(await begin(intent('c'), NOW + LEASE_MS + 1)).toEqual({ kind: 'busy' });
+  });
+
+  it('is not forgotten by an answer that comes after another has taken it over', async () => {
+    const { begin, end } = newPush();
+    const first = await begin(intent('a'));
+    const second = await begin(intent('b'), NOW + LEASE_MS);
+    if (first.kind !== 'begun' || second.kind !== 'begun') throw new Error('it is busy');
+    await end(first.lease, true);
+    await end(second.lease, false);
+    expect(await begin(intent('c'))).toMatchObject({ intent: intent('a'), isRepeated: true });
+  });
+
+  it('that nobody repeats within an hour is another push when it comes', async () => {
+    const { begin } = newPush();
+    await begin(intent('a'));
+    await abortAllDurableObjects();
+    const late = await begin(intent('b'), NOW + HOUR_MS);
+    expect(late).toMatchObject({ intent: intent('b'), isRepeated: false });
+  });
+});
+
+describe('pushes of one machine, which share an object,', () => {
+  it('know nothing of each other', async () => {
+    const [a, b] = [pushIn('pushes', 'a'), pushIn('pushes', 'b')];
+    const first = await a.begin(intent('a'));
+    const second = await b.begin(intent('b'), NOW + 1);
+    if (first.kind !== 'begun' || second.kind !== 'begun') throw new Error('it is busy');
+    await a.end(second.lease, true);
+    expect(await a.begin(intent('c'))).toEqual({ kind: 'busy' });
+    await a.end(first.lease, true);
+    expect(await b.begin(intent('c'))).toEqual({ kind: 'busy' });
+    expect(await a.begin(intent('c'))).toMatchObject({ isRepeated: false });
+    await b.end(second.lease, false);
+    expect(await b.begin(intent('c'))).toMatchObject({ intent: intent('b'), isRepeated: true });
+  });
+
+  it('are cleared up when each is due, and the last one leaves nothing', async () => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () =>
+      Response.json({ message: 'Not Found' }, { status: 404 }),
+    );
+    const [a, b] = [pushIn('dead', 'a'), pushIn('dead', 'b')];
+    await a.begin(intent('a'));
+    await b.begin(intent('b'), NOW + HOUR_MS / 2);
+    const left = () =>
+      runInDurableObject(a.object(), async (_, { storage }) => [
+        [...storage.kv.list()].map(([key]) => key),
+        await storage.getAlarm(),
+      ]);
+    expect(await left()).toEqual([['a', 'b'], NOW + HOUR_MS]);
+    await clearUp(a);
+    expect(await left()).toEqual([['b'], NOW + 1.5 * HOUR_MS]);
+    await clearUp(a, NOW + 1.5 * HOUR_MS);
+    expect(await left()).toEqual([[], null]);
+  });
+
+  it('leave the alarm of another one alone when they end', async () => {
+    const [a, b] = [pushIn('alarm', 'a'), pushIn('alarm', 'b')];
+    await a.begin(intent('a'));
+    const second = await b.begin(intent('b'), NOW + HOUR_MS / 2);
+    if (second.kind === 'begun') await b.end(second.lease, true);
+    const alarm = await runInDurableObject(a.object(), (_, { storage }) => storage.getAlarm());
+    expect(alarm).toBe(NOW + HOUR_MS);
+  });
+});
+
+/** The host's answers, by method and path; and what it was asked. */
+function answer(answers: Record<string, unknown>): string[] {
+  const asked: string[] = [];
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (input, init) => {
+    const { method, url } = new Request(input, init);
+    const call = `${method} ${new URL(url).pathname}`;
+    asked.push(call);
+    const body = answers[call];
+    if (body === undefined) return Response.json({ message: 'Server Error' }, { status: 503 });
+    return body === null ? new Response(null, { status: 204 }) : Response.json(body);
+  });
+  return asked;
+}
+
+/** The hour is over. Answers whether anything is left to do. */
+async function clearUp(
+  { object }: Pick<ReturnType<typeof newPush>, 'object'>,
+  now = NOW + HOUR_MS,
+): Promise<boolean> {
+  vi.setSystemTime(now);
+  await runInDurableObject(object(), (instance) => {
+    const variables = { HOSTING_TOKEN: 'secret', HOSTING_API_URL: 'https://api.test' };
+    Object.assign(instance, { env: { ...bindings, ...variables } });
+  });
+  await runDurableObjectAlarm(object());
+  const left = await runInDurableObject(object(), async (_, { storage }) => [
+    ...(await storage.list()).keys(),
+    await storage.getAlarm(),
+  ]);
+  return left.length > 1 || left[0] !== null;
+}
+
+describe('a push that died and is not repeated', () => {
+  const PR_HASH = 'feedfeedfeed';
+  const PULL = {
+    number: 7,
+    html_url: 'https://host.test/octo/hello/pull/7',
+    state: 'open',
+    base: { ref: 'main' },
+    head: {
+      label: `bot:anon-${PR_HASH}`,
+      ref: `anon-${PR_HASH}`,
+      user: { login: 'bot' },
+      repo: { name: 'hello', owner: { login: 'bot' } },
+    },
+  };
+
+  const REPOSITORY = {
+    'GET /user': { id: 1, login: 'bot' },
+    'GET /repos/octo/hello': {
+      id: 1,
+      name: 'hello',
+      owner: { login: 'octo' },
+      private: false,
+      archived: false,
+      size: 1,
+    },
+  };
+
+  it('leaves its pull request in the ledger, once, and nothing of itself', async () => {
+    await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+    answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [PULL], 'POST /': {} });
+    for (let time = 0; time < 2; time++) {
+      const push = newPush();
+      await push.begin({ prHash: PR_HASH, committedAt: 1 });
+      expect(await clearUp(push)).toBe(false);
+    }
+    const pullRequest = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(PR_HASH));
+    await runDurableObjectAlarm(pullRequest);
+    const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all();
+    expect(results).toEqual([{ pr_url: PULL.html_url }]);
+    expect(await pullRequest.claim('gh', null, NOW)).toMatchObject({ isRecorded: true });
+  });
+
+  it('leaves no branch without a pull request', async () => {
+    const deletion = `DELETE /repos/bot/hello/git/refs/heads%2Fanon-${PR_HASH}`;
+    const asked = answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [], [deletion]: null });
+    const push = newPush();
+    await push.begin({ prHash: PR_HASH, committedAt: 1 });
+    expect(await clearUp(push)).toBe(false);
+    expect(asked).toContain(deletion);
+  });
+
+  it('is looked after again when the host is out of reach', async () => {
+    vi.spyOn(scheduler, 'wait').mockResolvedValue();
+    answer({});
+    const push = newPush();
+    await push.begin({ prHash: PR_HASH, committedAt: 1 });
+    expect(await clearUp(push)).toBe(true);
+    expect(await clearUp(push, NOW + 26 * HOUR_MS)).toBe(false);
+  });
+
+  it('is left alone while someone repeats it in the last minute', async () => {
+    const asked = answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [] });
+    const push = newPush();
+    await push.begin(intent('a'));
+    await push.begin(intent('b'), NOW + HOUR_MS - 1);
+    expect(await clearUp(push)).toBe(true);
+    expect(asked).toEqual([]);
+  });
+
+  it('cannot be begun anew while it is cleared up, and can afterwards', async () => {
+    const push = newPush();
+    await push.begin(intent('a'));
+    const meanwhile: unknown[] = [];
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => {
+      meanwhile.push(await push.begin(intent('b'), NOW + HOUR_MS));
+      return Response.json({ message: 'Not Found' }, { status: 404 });
+    });
+    expect(await clearUp(push)).toBe(false);
+    expect(meanwhile[0]).toEqual({ kind: 'busy' });
+    expect(await push.begin(intent('c'), NOW + HOUR_MS)).toMatchObject({ isRepeated: false });
+  });
+});

@@ -1,0 +1,176 @@
+/** What the object of a pull request keeps for its page, and what it makes of what the code host says, when. */
+import {
+  abortAllDurableObjects,
+  applyD1Migrations,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MAX_EVENTS } from '../../../src/durable/pull-request/history.ts';
+import type { Env } from '../../../src/env.ts';
+import { closedEvent, type HostEvent } from '../../../src/events/host-event.ts';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+/** Ahead of the clock: by itself no alarm goes off within a test. Not a whole second. */
+const NOW = Math.floor(Date.now() / 1000) * 1000 + 3_600_999;
+const SECOND = 1000;
+
+const urlOf = (number: number): string => `https://host.test/octo/hello/pull/${number}`;
+
+let count = 0;
+function newPullRequest(number = 7) {
+  const prHash = `41570000${(++count).toString(16).padStart(4, '0')}`;
+  // A stub does not outlive the object's death.
+  const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
+  const dates = { committedAt: 1, commitHashes: new Uint8Array() };
+  return {
+    object,
+    url: urlOf(number),
+    comment: (id: number): HostEvent => ({
+      key: `comment:${id}`,
+      kind: 'commented',
+      number,
+      url: `${urlOf(number)}#issuecomment-${id}`,
+    }),
+    closed: (closedAt: string, of = number, kind: 'closed' | 'withdrawn' = 'closed') =>
+      closedEvent(of, closedAt, urlOf(of), kind),
+    record: (tip: string, at = NOW, as = number) =>
+      object().record(
+        { prHash, host: 'gh', owner: 'octo', repo: 'hello', number: as, url: urlOf(as) },
+        { tip, dates, key: 'k'.repeat(32), lease: null },
+        at,
+      ),
+    /** The feed has read the pull request, and hands on all that it found. */
+    look: (events: HostEvent[], askedAt: number, at = askedAt) =>
+      object().tell('gh', events, at, { number, askedAt }),
+    shown: async () => {
+      const { state, events } = (await object().view())!;
+      return [state, ...events.map(({ kind }) => kind).toReversed()];
+    },
+  };
+}
+
+beforeEach(async () => {
+  await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response(null));
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('the view of a pull request', () => {
+  it('is none before a push is recorded, and being asked for leaves nothing behind', async () => {
+    const { object } = newPullRequest();
+    expect(await object().view()).toBeNull();
+    const left = await runInDurableObject(object(), async (_, { storage }) => [
+      storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\'").toArray(),
+      await storage.getAlarm(),
+    ]);
+    expect(left).toEqual([[], null]);
+  });
+
+  it('has events with whole seconds, no key, and the same ids after a crash', async () => {
+    const { object, record, look, comment, url } = newPullRequest();
+    await record('a');
+    await look([comment(1)], NOW + SECOND);
+    await abortAllDurableObjects();
+    await look([comment(1), { ...comment(2), url: `${url}#${'x'.repeat(10_000)}` }], NOW + 2 * SECOND);
+    const at = Math.floor(NOW / 1000);
+    const view = await object().view();
+    expect(view).toEqual({
+      prHash: view?.prHash,
+      host: 'gh',
+      owner: 'octo',
+      repo: 'hello',
+      number: 7,
+      url,
+      state: 'open',
+      events: [
+        { id: 3, kind: 'commented', url: '', at: at + 2 },
+        { id: 2, kind: 'commented', url: comment(1).url, at: at + 1 },
+        { id: 1, kind: 'opened', url, at },
+      ],
+    });
+  });
+
+  it('is bounded, and comments do not push out the rest', async () => {
+    const { record, look, comment, shown, closed } = newPullRequest();
+    await record('a');
+    await record('b');
+    await look([...Array(200).keys()].map(comment), NOW + SECOND);
+    expect(await shown()).toEqual(['open', 'opened', 'updated', ...Array(MAX_EVENTS).fill('commented')]);
+    for (let push = 0; push < 2 * MAX_EVENTS; push++) await record(`tip ${push}`);
+    await look([closed('x')], NOW + SECOND);
+    expect((await shown()).length).toBe(1 + 2 * MAX_EVENTS);
+    expect((await shown()).at(-1)).toBe('closed');
+  });
+});
+
+describe('the state of a pull request', () => {
+  it('is what a withdrawal makes of it, also after the feed has seen it closed', async () => {
+    const { object, record, look, closed, shown } = newPullRequest();
+    await record('a');
+    await object().tell('gh', [closed('x', 7, 'withdrawn')], NOW + SECOND);
+    await look([closed('x')], NOW + 2 * SECOND);
+    expect(await shown()).toEqual(['withdrawn', 'opened', 'withdrawn']);
+  });
+
+  it('is open again when it was reopened, and closed when it was closed once more', async () => {
+    const { record, look, closed, shown } = newPullRequest();
+    await record('a');
+    await look([closed('x')], NOW + SECOND);
+    // Asked before it was closed, answered after.
+    await look([], NOW, NOW + 2 * SECOND);
+    expect(await shown()).toEqual(['closed', 'opened', 'closed']);
+    await look([], NOW + 3 * SECOND);
+    await look([], NOW + 4 * SECOND);
+    expect(await shown()).toEqual(['open', 'opened', 'closed', 'reopened']);
+    await look([closed('y')], NOW + 5 * SECOND);
+    expect(await shown()).toEqual(['closed', 'opened', 'closed', 'reopened', 'closed']);
+  });
+
+  it('is closed again if the host had said by mistake that it was open', async () => {
+    const { record, look, closed, shown } = newPullRequest();
+    await record('a');
+    await look([closed('x')], NOW + SECOND);
+    await look([], NOW + 2 * SECOND);
+    await look([closed('x')], NOW + 3 * SECOND);
+    expect((await shown())[0]).toBe('closed');
+  });
+
+  it('does not follow an earlier pull request from the same branch', async () => {
+    const { object, record, look, closed, shown } = newPullRequest();
+    await record('a');
+    await record('b', NOW + SECOND, 8);
+    await look([closed('x')], NOW + 2 * SECOND);
+    expect(await shown()).toEqual(['open', 'opened', 'opened', 'closed']);
+    await object().tell('gh', [closed('y', 8)], NOW + 3 * SECOND);
+    await look([], NOW + 9 * SECOND);
+    expect((await shown())[0]).toBe('closed');
+  });
+
+  it.each([
+    [[], 'open'],
+    [['closed:7:x', 'merged:70', 'closed:71:x'], 'closed'],
+    [['closed:7:x', 'merged:7'], 'merged'],
+  ])('follows, for one from before there were pages, from what was told: %j', async (keys, state) => {
+    const { object, record, look, comment, shown } = newPullRequest();
+    await record('a');
+    await runInDurableObject(object(), (_, { storage }) => {
+      for (const table of ['events', 'standing']) storage.sql.exec(`DROP TABLE ${table}`);
+      storage.sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY)');
+      for (const key of keys) storage.sql.exec('INSERT INTO told VALUES (?)', key);
+    });
+    expect(await shown()).toEqual([state]);
+    await object().tell('gh', [comment(1)], NOW + SECOND);
+    expect(await shown()).toEqual([state, 'commented']);
+    await runDurableObjectAlarm(object());
+    expect(await isRecorded(bindings.DB, (await object().view())!.prHash)).toBe(true);
+    if (state === 'closed') {
+      await look([comment(1)], NOW + 2 * SECOND);
+      expect(await shown()).toEqual(['open', 'commented', 'reopened']);
+    }
+  });
+});

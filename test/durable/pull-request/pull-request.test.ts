@@ -1,0 +1,309 @@
+import {
+  applyD1Migrations,
+  abortAllDurableObjects,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { RecordedPush } from '../../../src/durable/pull-request/pull-request.ts';
+import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
+import type { Env } from '../../../src/env.ts';
+import type { HostEvent } from '../../../src/events/host-event.ts';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+/** Alarms are run by the tests; by itself none goes off within a test. */
+const later = (): number => Date.now() + HOUR_MS;
+
+/** What the notification service received, and whether it takes anything. */
+let published: unknown[] = [];
+let serviceIsDown = false;
+/** How often it was asked, and to how many it still answers that it was too often. */
+let asked = 0;
+let tooMany = 0;
+/** The notification service takes the message, and the sender never hears of it. */
+let answerIsLost = false;
+let duringPublishing = async (): Promise<void> => {};
+
+let lastHash = 0;
+function newPullRequest(): PullRequestRecord {
+  const prHash = (++lastHash).toString(16).padStart(12, '0');
+  return {
+    prHash,
+    host: 'gh',
+    owner: 'octo',
+    repo: 'hello',
+    number: lastHash,
+    url: `https://host.test/octo/hello/pull/${lastHash}`,
+  };
+}
+
+function objectOf({ prHash }: PullRequestRecord) {
+  return bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
+}
+
+/** A push after which the branch stands at `tip`. */
+function push(tip: string): RecordedPush {
+  const dates = { committedAt: 1_800_000_000, commitHashes: new Uint8Array() };
+  return { tip, dates, key: null, lease: null };
+}
+
+function comment(id: number): HostEvent {
+  const url = `https://host.test/octo/hello/pull/1#issuecomment-${id}`;
+  return { key: `comment:${id}`, kind: 'commented', number: 1, url };
+}
+
+async function ledgerUrls(): Promise<string[]> {
+  const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all<{ pr_url: string }>();
+  return results.map((row) => row.pr_url);
+}
+
+async function nextAlarm(pullRequest: PullRequestRecord): Promise<number | null> {
+  return runInDurableObject(objectOf(pullRequest), (_, state) => state.storage.getAlarm());
+}
+
+/** When the alarm goes off. */
+async function runAlarm(pullRequest: PullRequestRecord): Promise<void> {
+  vi.setSystemTime((await nextAlarm(pullRequest)) ?? Date.now());
+  await runDurableObjectAlarm(objectOf(pullRequest));
+}
+
+beforeEach(async () => {
+  await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  published = [];
+  serviceIsDown = false;
+  asked = 0;
+  tooMany = 0;
+  answerIsLost = false;
+  duringPublishing = async () => {};
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (_, init) => {
+    await duringPublishing();
+    asked += 1;
+    if (serviceIsDown) return new Response(null, { status: 503 });
+    if (tooMany > 0) {
+      tooMany -= 1;
+      return new Response(null, { status: 429, headers: { 'Retry-After': '600' } });
+    }
+    published.push(JSON.parse(init?.body as string));
+    if (answerIsLost) throw new TypeError('connection lost');
+    return new Response(null);
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe('the outbox of a pull request', () => {
+  it('publishes to the topic and writes into the ledger when one is opened', async () => {
+    const opened = newPullRequest();
+    await objectOf(opened).record(opened, push('a'), later());
+    await runDurableObjectAlarm(objectOf(opened));
+    expect(published).toEqual([
+      {
+        topic: `anon-pr-${opened.prHash}`,
+        title: 'octo/hello: pull request opened',
+        message: `Your anonymous pull request was opened: ${opened.url}`,
+        click: opened.url,
+      },
+    ]);
+    expect(await ledgerUrls()).toContain(opened.url);
+    expect(await nextAlarm(opened)).toBeNull();
+  });
+
+  it('publishes an update without a second entry in the ledger', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(published).toHaveLength(2);
+    expect((await ledgerUrls()).filter((url) => url === pullRequest.url)).toHaveLength(1);
+  });
+
+  it('keeps a notification that was not taken, and delivers it once when the service is back', async () => {
+    const pullRequest = newPullRequest();
+    serviceIsDown = true;
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(published).toEqual([]);
+    expect(await ledgerUrls()).toContain(pullRequest.url);
+    expect(await nextAlarm(pullRequest)).toBeGreaterThan(Date.now());
+
+    serviceIsDown = false;
+    await runAlarm(pullRequest);
+    expect(published).toHaveLength(1);
+    expect(await nextAlarm(pullRequest)).toBeNull();
+    expect((await ledgerUrls()).filter((url) => url === pullRequest.url)).toHaveLength(1);
+  });
+
+  it('waits longer after each failure', async () => {
+    const pullRequest = newPullRequest();
+    serviceIsDown = true;
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    const delays: number[] = [];
+    for (let attempt = 0; attempt < 4; attempt++) {
+      await runAlarm(pullRequest);
+      delays.push(Math.round((((await nextAlarm(pullRequest)) ?? 0) - Date.now()) / 1000));
+    }
+    expect(delays).toEqual([5, 10, 20, 40]);
+  });
+
+  it('loses nothing when its machine goes away before the delivery', async () => {
+    const pullRequest = newPullRequest();
+    serviceIsDown = true;
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    await abortAllDurableObjects();
+    serviceIsDown = false;
+    await runAlarm(pullRequest);
+    expect(published).toHaveLength(1);
+  });
+
+  it('still writes into a ledger that was dead for weeks', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    vi.setSystemTime(Date.now() + 60 * DAY_MS);
+    await bindings.DB.exec('ALTER TABLE pull_requests RENAME TO out_of_reach');
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(await nextAlarm(pullRequest)).not.toBeNull();
+    await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO pull_requests');
+    await runAlarm(pullRequest);
+    expect(await ledgerUrls()).toContain(pullRequest.url);
+  });
+
+  it('leaves the topic alone for as long as the service asks, also when there is news or a restart', async () => {
+    const pullRequest = newPullRequest();
+    tooMany = 1;
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    // The first was refused, so the second was not tried; the ledger is another matter.
+    expect(asked).toBe(1);
+    expect(await ledgerUrls()).toContain(pullRequest.url);
+    const retryAt = (await nextAlarm(pullRequest)) ?? 0;
+    expect(Math.round((retryAt - Date.now()) / 1000)).toBe(600);
+
+    await abortAllDurableObjects();
+    vi.setSystemTime(retryAt - 1000);
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(asked).toBe(1);
+    await runAlarm(pullRequest);
+    expect(published).toHaveLength(2);
+    expect(await nextAlarm(pullRequest)).toBeNull();
+  });
+
+  it('that an earlier version has filled is emptied', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await runInDurableObject(objectOf(pullRequest), (_, { storage }) =>
+      storage.sql.exec('ALTER TABLE outbox DROP COLUMN due_at'),
+    );
+    await abortAllDurableObjects();
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(published).toHaveLength(1);
+  });
+
+  it('does not wait longer because a clock was set back', async () => {
+    const pullRequest = newPullRequest();
+    tooMany = 1;
+    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    vi.setSystemTime(Date.now() - DAY_MS);
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(published).toHaveLength(1);
+  });
+
+  it('gives up on a notification after a week', async () => {
+    const pullRequest = newPullRequest();
+    serviceIsDown = true;
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    vi.setSystemTime(Date.now() + 8 * DAY_MS);
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(await nextAlarm(pullRequest)).toBeNull();
+  });
+});
+
+describe('a record', () => {
+  /** Of the version before there were several hosts. */
+  const OLD_INSERT = `INSERT INTO pull_request VALUES (1, ?, 'octo', 'hello', ?, ?, 'b', NULL)
+    ON CONFLICT (only) DO UPDATE SET tip = excluded.tip`;
+
+  it.each(['gh', 'cb'])('on %s can still be written by an earlier version', async (host) => {
+    const pullRequest = { ...newPullRequest(), host };
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await runInDurableObject(objectOf(pullRequest), (_, { storage }) => {
+      storage.sql.exec(OLD_INSERT, pullRequest.prHash, pullRequest.number, pullRequest.url);
+    });
+    await abortAllDurableObjects();
+    expect(await objectOf(pullRequest).view()).toMatchObject({ host, number: pullRequest.number });
+  });
+});
+
+describe('events on the host', () => {
+  it('are published each once, by their keys, also after a crash', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    expect(await objectOf(pullRequest).tell('gh', [comment(1), comment(2)], later())).toBe(true);
+    await abortAllDurableObjects();
+    const { number, url } = pullRequest;
+    const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
+    await objectOf(pullRequest).tell('gh', [comment(2), merged], later());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    await objectOf(pullRequest).tell('gh', [comment(1), merged], later());
+    expect(await nextAlarm(pullRequest)).toBeNull();
+    expect(published.slice(1)).toEqual([
+      {
+        topic: `anon-pr-${pullRequest.prHash}`,
+        title: 'octo/hello: pull request commented',
+        message: `Your anonymous pull request was commented on: ${comment(1).url}`,
+        click: comment(1).url,
+      },
+      expect.objectContaining({ click: comment(2).url }),
+      {
+        topic: `anon-pr-${pullRequest.prHash}`,
+        title: 'octo/hello: pull request merged',
+        message: `Your anonymous pull request was merged: ${pullRequest.url}`,
+        click: pullRequest.url,
+      },
+    ]);
+  });
+
+  it('are refused while no push has written the pull request down', async () => {
+    const pullRequest = newPullRequest();
+    expect(await objectOf(pullRequest).tell('gh', [comment(1)], later())).toBe(false);
+    expect(await nextAlarm(pullRequest)).toBeNull();
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    expect(await objectOf(pullRequest).tell('gh', [comment(1)], later())).toBe(true);
+  });
+
+  it('are published again when a crash leaves it open whether they were', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    await objectOf(pullRequest).tell('gh', [comment(1)], later());
+    answerIsLost = true;
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    await abortAllDurableObjects();
+    answerIsLost = false;
+    await runAlarm(pullRequest);
+    expect(published.slice(1)).toEqual([
+      expect.objectContaining({ click: comment(1).url }),
+      expect.objectContaining({ click: comment(1).url }),
+    ]);
+    expect(await nextAlarm(pullRequest)).toBeNull();
+  });
+
+  it('that come while others are being delivered do not wait for the next attempt of those', async () => {
+    const pullRequest = newPullRequest();
+    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    const at = Date.now() + 3 * HOUR_MS;
+    serviceIsDown = true;
+    duringPublishing = async () => void (await objectOf(pullRequest).tell('gh', [comment(1)], at));
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(await nextAlarm(pullRequest)).toBe(at);
+  });
+});

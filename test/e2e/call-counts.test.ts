@@ -1,0 +1,72 @@
+/**
+ * What a push that opens a pull request costs in calls of objects and in rows. A change that needs more raises a number
+ * here, and says why.
+ */
+import { expect, it } from 'vitest';
+import { buildWorker } from '../../local/build.ts';
+import { contribute, type Contribution, expectAccepted } from './support/contribution.ts';
+import type { Counts, ObjectCall } from './support/counting-worker.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed({ rebuild: () => buildWorker('test/e2e/support/counting-worker.ts') });
+
+async function counts(): Promise<Counts> {
+  const response = await fetch(`${bed.service.url}/counts`);
+  return response.json<Counts>();
+}
+
+const OF_THE_DISCOVERY = 'CLIENT_WINDOWS.hit';
+
+/** What belongs to the push, and not to the discovery before it or to the answer's end. */
+const AFTER_THE_ANSWER = /\.(?:end|release)$/;
+
+/** The longest row of calls of which each begins after the one before has ended. */
+function depthOf(calls: readonly ObjectCall[]): number {
+  const depths = new Map<ObjectCall, number>();
+  for (const call of calls.toSorted((a, b) => a.begunAt - b.begunAt)) {
+    const before = [...depths].filter(([{ endedAt }]) => endedAt < call.begunAt).map(([, depth]) => depth);
+    depths.set(call, 1 + Math.max(0, ...before));
+  }
+  return Math.max(0, ...depths.values());
+}
+
+const notified = (): number => bed.host.requests.filter(({ path }) => path.startsWith('/ntfy')).length;
+
+/** Pushes one more commit, and says what that cost, until its messages were delivered. */
+async function costOfPush(contribution: Contribution): Promise<Counts> {
+  const { clone } = contribution;
+  await clone.commit();
+  const before = notified();
+  await counts();
+  await expectAccepted(
+    bed,
+    contribution,
+    await clone.push('origin', `HEAD:refs/heads/${crypto.randomUUID()}`),
+  );
+  await expect.poll(() => notified()).toBe(before + 1);
+  return counts();
+}
+
+it('a push that opens a pull request makes few calls and writes few rows', async () => {
+  const contribution = await contribute(bed);
+  await costOfPush(contribution);
+  const { calls, objectRows, databaseRows } = await costOfPush(contribution);
+  const pushed = calls.filter(({ name }) => name !== OF_THE_DISCOVERY);
+  expect(pushed.map(({ name }) => name)).toEqual([
+    'GUARD.admit',
+    'PENDING_PUSHES.hold',
+    'CLIENT_WINDOWS.reservePlace',
+    'HOST_ACCOUNTS.admit',
+    'PENDING_PUSHES.begin',
+    'PULL_REQUESTS.record',
+    'CLIENT_WINDOWS.confirmPlace',
+    'GUARD.opened',
+    'PENDING_PUSHES.end',
+  ]);
+  // The last three before the answer run side by side.
+  expect(depthOf(pushed.filter(({ name }) => !AFTER_THE_ANSWER.test(name)))).toBeLessThanOrEqual(6);
+  // Ten of them make the tables of the new pull request's object.
+  expect(objectRows).toBeLessThanOrEqual(28);
+  // Three tables, two of them with indexes, and two totals.
+  expect(databaseRows).toBeLessThanOrEqual(9);
+});

@@ -1,0 +1,118 @@
+/**
+ * Lists of people, as Git sends them: in a sorted list a new entry often begins like the one behind it and ends like the
+ * one before it, and Git's delta copies what they share.
+ */
+import { afterAll, expect, it } from 'vitest';
+import { mkdirSync } from 'node:fs';
+import { UNCOUNTED } from '../../src/git/memory.ts';
+import type { Oid } from '../../src/git/objects/oid.ts';
+import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
+import { searchPack, type SearchQuestions } from '../../src/git/search/pack-search.ts';
+import { SearchedNames } from '../../src/git/search/searched-names.ts';
+import { filesOnly } from '../support/searched-pack.ts';
+import { Workshop, git } from '../sandbox/support/git.ts';
+import { mustRun, neutralEnvironment } from './support/run.ts';
+
+const FIRST_NAMES =
+  'Ada Adam Alan Alice Anna Anne Bob Carl Carla Dora Emil Emma Eva Fred Hanna Hans Ian Jan Jane Janet Jo'
+    .concat(
+      ' John Jonas Karl Lea Leo Lisa Maria Mark Martin Mary Max Mia Nina Otto Paul Paula Rob Rosa Sam Tim Tom',
+    )
+    .split(' ');
+const SURNAMES =
+  'Adams Allen Baker Becker Bell Berg Bergmann Bauer Braun Carter Clark Cole Cook Cooper Davis Ellis Fischer'
+    .concat(
+      ' Hall Hansen Harris Hill Hoffmann Jackson Jensen Johnson Jones Keller Kelly King Koch Larsen Lehmann Lewis Martin',
+    )
+    .concat(
+      ' Meyer Miller Moore Morris Müller Nelson Nielsen Novák Nowak Olsen Parker Petersen Richter Roberts Robinson',
+    )
+    .split(' ');
+const PROVIDERS = ['home.example', 'mail.example', 'post.example.org', 'a.example'];
+
+interface Someone {
+  readonly name: string;
+  readonly email: string;
+}
+
+/** How a project may keep its list of people. */
+const FORMS: readonly ((someone: Someone) => string)[] = [
+  ({ name, email }) => `${name} <${email}>`,
+  ({ name }) => `- ${name}`,
+  ({ name }) => `    "${name}",`,
+  ({ name }) => name.split(' ').toReversed().join(', '),
+  ({ email }) => email,
+  ({ email }) => `  - ${email}`,
+];
+
+let state = 1;
+function pick<T>(from: readonly T[]): T {
+  state = (state * 48_271) % 0x7fffffff;
+  return from[state % from.length] as T;
+}
+
+function someone(): Someone {
+  const [first, last] = [pick(FIRST_NAMES), pick(SURNAMES)];
+  const local = pick([first, `${first}.${last}`, `${first[0]}${last}`])
+    .normalize('NFD')
+    .replaceAll(/\P{ASCII}/gu, '');
+  return { name: `${first} ${last}`, email: `${local.toLowerCase()}@${pick(PROVIDERS)}` };
+}
+
+/** A commit in the format of git fast-import; the branch goes on if it is there. */
+function commitOf(index: number, lines: readonly string[]): string {
+  const text = `${lines.join('\n')}\n`;
+  const data = `data ${Buffer.byteLength(text)}\n${text}\n`;
+  return `commit refs/heads/case${index}\ncommitter A <a@b.example> 1 +0000\ndata 0\nM 100644 inline LIST\n${data}`;
+}
+
+const workshop = new Workshop();
+afterAll(() => workshop.remove());
+
+it('show a new entry, even if Git leaves out what it shares with its neighbours', async () => {
+  const repository = workshop.path();
+  mkdirSync(repository);
+  const options = { cwd: repository, env: neutralEnvironment({}) };
+  await mustRun('git', ['init', '--quiet'], options);
+  const cases = Array.from({ length: 300 }, () => {
+    const form = pick(FORMS);
+    const entries = Array.from({ length: 80 }, () => form(someone()));
+    const author = someone();
+    const list = entries.filter((entry) => entry !== form(author)).toSorted();
+    return { author, list, longer: [...list, form(author)].toSorted() };
+  });
+  const history = cases.flatMap(({ list, longer }, index) =>
+    [list, longer].map((lines) => commitOf(index, lines)),
+  );
+  await mustRun('git', ['fast-import', '--quiet'], { ...options, input: history.join('') });
+  const missedInParts: string[] = [];
+  const missed: string[] = [];
+  for (const [index, { author }] of cases.entries()) {
+    const pack = await mustRun('git', ['pack-objects', '--thin', '--revs', '--stdout', '--quiet'], {
+      ...options,
+      input: `case${index}\n^case${index}~\n`,
+    });
+    const header = `author ${author.name} <${author.email}> 1 +0000\n\n`;
+    const headers = [{ content: Buffer.from(header), encoding: null }];
+    const names = new SearchedNames({ headers, originalIds: [], nobodys: [] });
+    const readBases = async (sizes: ReadonlyMap<Oid, number>): Promise<KeptObject[]> => {
+      const bases: KeptObject[] = [];
+      for (const oid of sizes.keys()) {
+        const type = (await git(repository, 'cat-file', '-t', oid)) as KeptObject['type'];
+        bases.push({ type, oid, content: await mustRun('git', ['cat-file', type, oid], options) });
+      }
+      return bases;
+    };
+    const search = async (answers: SearchQuestions['readBases']) => {
+      const questions = { readBases: answers, readUpstream: async () => new Map() };
+      const { hits } = await searchPack(filesOnly(pack), names, questions, UNCOUNTED, 10);
+      return hits.length > 0;
+    };
+    const entry = `${author.name} ${author.email}`;
+    if (!(await search(async () => []))) missedInParts.push(entry);
+    if (!(await search(readBases))) missed.push(entry);
+  }
+  // Where fewer than five letters are new, they could be anybody's.
+  expect(missedInParts.length, missedInParts.join('\n')).toBeLessThan(cases.length / 4);
+  expect(missed).toEqual([]);
+});

@@ -1,0 +1,11 @@
+/** The line of the log in which the Worker of stored-worker.ts tells the bytes of a verdict. */
+const MARK = 'verdict ';
+
+export function verdictLine(bytes: Uint8Array): string {
+  return MARK + Buffer.from(bytes).toString('base64');
+}
+
+/** Null: another line. */
+export function verdictOf(line: string): Buffer | null {
+  return line.startsWith(MARK) ? Buffer.from(line.slice(MARK.length), 'base64') : null;
+}

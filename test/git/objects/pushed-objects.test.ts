@@ -1,0 +1,122 @@
+/** Whether a pack holds more than its branch needs. */
+import { describe, expect, it } from 'vitest';
+import { type KnownHistory, traceNewCommits } from '../../../src/git/objects/new-commits.ts';
+import type { KeptObject } from '../../../src/git/pack/kept-objects.ts';
+import { classifyObjects } from '../../../src/git/objects/pushed-objects.ts';
+import { commitContent, oidNumber, tagContent } from '../../support/objects.ts';
+import { oidOf } from '../../support/pack-builder.ts';
+
+const UPSTREAM = oidNumber(1);
+const BOUNDARY = oidNumber(2);
+
+/** Commits and tags by name. */
+class Pack {
+  readonly kept = new Map<string, KeptObject>();
+
+  commit(name: string, ...parents: string[]): string {
+    return this.#add('commit', commitContent({ parents, message: name }));
+  }
+
+  tag(target: string): string {
+    return this.#add('tag', tagContent(target));
+  }
+
+  #add(type: 'commit' | 'tag', content: Uint8Array): string {
+    const oid = oidOf(type, content);
+    this.kept.set(oid, { type, oid, content });
+    return oid;
+  }
+
+  classify(tip: string, otherTips: readonly string[] = [], known: readonly string[] = [UPSTREAM, BOUNDARY]) {
+    const history: KnownHistory = {
+      since: -Infinity,
+      othersSince: -Infinity,
+      isListed: (oid) => known.includes(oid),
+      isKnown: (oid) => known.includes(oid),
+    };
+    const trace = traceNewCommits(tip, (oid) => this.kept.get(oid)?.content, history);
+    if (trace.kind !== 'complete') throw new Error(trace.kind);
+    return classifyObjects(this.kept.values(), trace.commits, trace.ground, otherTips, history);
+  }
+}
+
+describe('classifyObjects', () => {
+  it('needs all commits of the branch', () => {
+    const pack = new Pack();
+    const tip = pack.commit('b', pack.commit('a', UPSTREAM));
+    expect(pack.classify(tip)).toEqual({ upstreams: new Set(), areAllNeeded: true });
+  });
+
+  it('needs no commit that the branch does not reach', () => {
+    const pack = new Pack();
+    const tip = pack.commit('mine', UPSTREAM);
+    const draft = pack.commit('draft', UPSTREAM);
+    expect(pack.classify(tip).areAllNeeded).toBe(false);
+    expect(pack.classify(tip, [draft]).areAllNeeded).toBe(false);
+  });
+
+  it('knows upstream’s commits, and with them all that they stand on', () => {
+    const pack = new Pack();
+    const root = pack.commit('root');
+    const old = pack.commit('old', root);
+    const listed = pack.commit('listed', old);
+    const tip = pack.commit('mine', listed);
+    expect(pack.classify(tip, [], [listed])).toEqual({
+      upstreams: new Set([listed, old, root]),
+      areAllNeeded: true,
+    });
+  });
+
+  it('knows upstream’s commits also where the branch does not reach them', () => {
+    const pack = new Pack();
+    const other = pack.commit('other', pack.commit('below'));
+    const tip = pack.commit('mine', UPSTREAM);
+    expect(pack.classify(tip, [], [UPSTREAM, other]).areAllNeeded).toBe(true);
+    expect(pack.classify(tip, [], [UPSTREAM]).areAllNeeded).toBe(false);
+  });
+
+  it('lets tags be that point at what is needed, through however many tags', () => {
+    const pack = new Pack();
+    const tip = pack.commit('b', pack.commit('a', UPSTREAM));
+    const chain = pack.tag(pack.tag(tip));
+    expect(pack.classify(tip, [chain, pack.tag(BOUNDARY)]).areAllNeeded).toBe(true);
+  });
+
+  it.each([
+    ['a commit that is not needed', (pack: Pack) => pack.commit('draft', UPSTREAM)],
+    ['an object that was not seen, such as a file or a commit in a delta', () => oidNumber(9)],
+  ])('does not let tags be that point at %s', (_, target) => {
+    const pack = new Pack();
+    const tip = pack.commit('mine', UPSTREAM);
+    pack.tag(target(pack));
+    expect(pack.classify(tip).areAllNeeded).toBe(false);
+  });
+
+  it('takes no longer for each tag of a tag than for the one before', () => {
+    const pack = new Pack();
+    const tip = pack.commit('mine', UPSTREAM);
+    let tag = pack.tag(tip);
+    for (let count = 1; count < 15_000; count++) tag = pack.tag(tag);
+    const startedAt = performance.now();
+    expect(pack.classify(tip, [tag]).areAllNeeded).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+  });
+
+  it('does not let a tag be that names nothing', () => {
+    const pack = new Pack();
+    const tip = pack.commit('mine', UPSTREAM);
+    const content = Buffer.from('type commit\ntag v1\n');
+    pack.kept.set('tag', { type: 'tag', oid: oidOf('tag', content), content });
+    expect(pack.classify(tip).areAllNeeded).toBe(false);
+  });
+
+  it.each([
+    ['a commit of the branch', (tip: string) => tip, true],
+    ['a commit of upstream’s', () => UPSTREAM, true],
+    ['anything else', () => oidNumber(9), false],
+  ])('lets another ref point at %s: %s', (_, other, areAllNeeded) => {
+    const pack = new Pack();
+    const tip = pack.commit('b', pack.commit('a', UPSTREAM));
+    expect(pack.classify(tip, [other(tip)]).areAllNeeded).toBe(areAllNeeded);
+  });
+});

@@ -1,0 +1,98 @@
+/** Which deltas may hide a part of a name in what they copy, and what they insert. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DeltaScan, insertsOf } from '../../../src/git/search/delta-scan.ts';
+import { identityTexts } from '../../../src/git/search/identity-texts.ts';
+import { TextSearch } from '../../../src/git/search/text-search.ts';
+import { randomPieces } from '../../support/byte-chunks.ts';
+import { inserting, scanned } from '../../support/inserting.ts';
+import { copyInstruction, deltaSize, makeDelta } from '../../support/pack-builder.ts';
+import { runs } from '../../support/runs.ts';
+
+const WHO = { name: Buffer.from('Ada Lovelace'), email: Buffer.from('ada.l@example.org'), encoding: null };
+const HAS_NAME = /\bada lovelace\b|\bada\.l@example\.org\b/i;
+const { texts } = identityTexts([WHO], new Set());
+const isSuspect = (delta: Uint8Array): boolean => scanned(texts, delta).isSuspect;
+
+describe('a delta is suspect', () => {
+  it.each([
+    'e',
+    'lace\n',
+    '- A',
+    'da Love',
+    ' ',
+    'x\nAda',
+    'Lovelace, ',
+    '@',
+    'me: ada.',
+    'see|(A',
+    'Ada Lovelace',
+  ])('if it inserts %j', (text) => {
+    expect(isSuspect(inserting(`|${text}|`))).toBe(true);
+  });
+
+  it('if it repeats what it has copied', () => {
+    const [first, again] = [copyInstruction(0, 100), copyInstruction(40, 20)];
+    expect(isSuspect(Buffer.concat([deltaSize(1_000), deltaSize(120), first, again]))).toBe(true);
+    const next = copyInstruction(100, 20);
+    expect(isSuspect(Buffer.concat([deltaSize(1_000), deltaSize(120), first, next]))).toBe(false);
+    const far = copyInstruction(0x1020304, 0x10000);
+    expect(isSuspect(Buffer.concat([deltaSize(2 ** 25), deltaSize(0x20000), far, first]))).toBe(true);
+    expect(isSuspect(Buffer.concat([deltaSize(2 ** 25), deltaSize(0x20000), first, far]))).toBe(false);
+  });
+
+  it.each(['return x;\n', 'more text\n', 'ix', '  if (so) ', '5', '\n', 'Lovely\n|Adam\n', ''])(
+    'but not if it inserts %j',
+    (text) => {
+      expect(isSuspect(inserting(`|${text}|`))).toBe(false);
+    },
+  );
+
+  it('whenever it makes a name that is in one piece neither in the base nor in the delta', () => {
+    const piece = fc.constantFrom(
+      'Ada Lovelace',
+      'Ada',
+      'Love',
+      'lace',
+      ' ',
+      '\n',
+      'ada.l@example.org',
+      'ada.l@',
+      'x, y\n',
+    );
+    const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const delta = makeDelta(Buffer.from(before), Buffer.from(after));
+        // In one piece it is upstream's, whatever stands around it.
+        const isUpstreams = /ada lovelace|ada\.l@example\.org/i.test(before);
+        if (isUpstreams || !HAS_NAME.test(after)) return;
+        // What is only left out may join what upstream has published in pieces.
+        if (insertsOf(delta).length === 0) return;
+        expect(isSuspect(delta)).toBe(true);
+      }),
+      runs(1_000),
+    );
+  });
+});
+
+it('a delta is read alike in any pieces', () => {
+  const bytes = fc.stringMatching(/^[ADad Lovec\n]{0,200}$/).map((text) => Buffer.from(text));
+  fc.assert(
+    fc.property(bytes, bytes, fc.nat(999), (base, result, seed) => {
+      const delta = makeDelta(base, result);
+      const whole = scanned(texts, delta);
+      const scan = new DeltaScan(new TextSearch(texts), () => false);
+      scan.begin();
+      for (const piece of randomPieces(delta, seed)) scan.take(piece);
+      scan.end();
+      const { isSuspect: isOne, telling, baseSize, resultSize } = scan;
+      expect([isOne, telling]).toEqual([whole.isSuspect, whole.telling]);
+      expect([baseSize, resultSize]).toEqual([base.length, result.length]);
+      for (const text of insertsOf(delta)) expect(result.includes(text)).toBe(true);
+      for (const { insert, end } of telling)
+        expect(insertsOf(delta)[insert]?.length).toBeGreaterThanOrEqual(end);
+    }),
+    runs(200),
+  );
+});

@@ -1,0 +1,208 @@
+/** What is searched for, by how it may stand in a text. */
+import { describe, expect, it } from 'vitest';
+import { identityTexts } from '../../../src/git/search/identity-texts.ts';
+import { IdentityCollector } from '../../../src/git/search/raw-identity.ts';
+import { MAX_TEXT_BYTES, placesOf, TextSearch } from '../../../src/git/search/text-search.ts';
+import { tellsOf } from '../../support/inserting.ts';
+import { commitContent, tagContent } from '../../support/objects.ts';
+
+function identity(name: string, email = 'x@y.example', encoding: string | null = null) {
+  return { name: Buffer.from(name), email: Buffer.from(email), encoding };
+}
+
+/** Whether a text holds the identity. */
+function isIn(text: string | Uint8Array, who: ReturnType<typeof identity>, nobodys: string[] = []): boolean {
+  const { texts } = identityTexts([who], new Set(nobodys));
+  return new TextSearch(texts).spansIn(Buffer.from(text)).length > 0;
+}
+
+describe('a name', () => {
+  it.each([
+    'by Ada Lovelace.',
+    'ADA LOVELACE',
+    'ada.lovelace@elsewhere.example',
+    '/home/ada_lovelace/src',
+    'Ada-Lovelace',
+    '(Ada\tLovelace)',
+    'LOVELACE, Ada (1815-1852)',
+    '“Ada Lovelace”',
+    'Ada Lovelace’s notes',
+    '©Ada Lovelace',
+    'by Ada Lovelace—and others',
+    '作者Ada Lovelace编写',
+    Buffer.from('«Ada Lovelace»', 'latin1'),
+  ])('is found in %j', (text) => {
+    expect(isIn(text, identity('Ada Lovelace'))).toBe(true);
+  });
+
+  it.each([
+    'Ada',
+    'Lovelace',
+    'Lovelace Ada',
+    'Ada  B. Lovelace',
+    'Canada Lovelace',
+    'Ada Lovelaces',
+    'adalovelace',
+    'Ada Lovelaceé',
+    'Ada Lovelace\u0301',
+  ])('is not found in %j', (text) => {
+    expect(isIn(text, identity('Ada Lovelace'))).toBe(false);
+  });
+
+  it('is found as it is spoken if its header has the last one first', () => {
+    for (const text of ['Ada Lovelace', 'Lovelace, Ada'])
+      expect(isIn(text, identity('Lovelace, Ada'))).toBe(true);
+  });
+
+  it('is found with another sign in place of a hyphen', () => {
+    for (const text of ['Anne Marie Lee', 'anne_marie_lee'])
+      expect(isIn(text, identity('Anne-Marie Lee'))).toBe(true);
+  });
+
+  it.each(['Ada', 'A B', 'a-b c', '', '  '])('of too little to tell is not searched for: %j', (name) => {
+    expect(identityTexts([identity(name, 'nothing')], new Set()).texts).toEqual([]);
+  });
+
+  it('of letters outside ASCII is found in either case, composed and decomposed', () => {
+    const who = identity('Zoë Müller');
+    expect(isIn('ZOË MÜLLER', who)).toBe(true);
+    expect(isIn('Zoë Müller'.normalize('NFD'), who)).toBe(true);
+    expect(isIn('Иван Петров', identity('ИВАН ПЕТРОВ'))).toBe(true);
+    expect(isIn('山田 太郎 です', identity('山田 太郎'))).toBe(true);
+    expect(isIn('김 철수', identity('김 철수'))).toBe(true);
+  });
+
+  it('is found in the encoding of its commit and in UTF-8', () => {
+    const who = {
+      name: Buffer.from('Jürgen Weiß', 'latin1'),
+      email: Buffer.from('-'),
+      encoding: 'ISO-8859-1',
+    };
+    expect(isIn(Buffer.from('von Jürgen Weiß', 'latin1'), who)).toBe(true);
+    expect(isIn('von Jürgen Weiß', who)).toBe(true);
+    // A commit that does not say which encoding it has.
+    expect(isIn(Buffer.from('von Jürgen Weiß', 'latin1'), { ...who, encoding: null })).toBe(true);
+  });
+});
+
+describe('an address', () => {
+  const who = identity('-', 'ada@example.org');
+
+  it.each(['<ada@example.org>', 'mailto:Ada@Example.org?x', 'ada@example.org.', 'to ada@example.org'])(
+    'is found in %j',
+    (text) => {
+      expect(isIn(text, who)).toBe(true);
+    },
+  );
+
+  it.each([
+    'canada@example.org',
+    'x.ada@example.org',
+    'ada@example.organic',
+    'ada@example.or',
+    'ada example.org',
+  ])('is not found in %j', (text) => {
+    expect(isIn(text, who)).toBe(false);
+  });
+});
+
+describe('of what a delta copies in part, here written as |', () => {
+  const who = identity('Ada Lovelace', 'ada.l@example.org');
+  const { texts } = identityTexts([who], new Set());
+
+  it.each([
+    '- Ada L|',
+    '|da Lovelace\n',
+    '|Lovelace"',
+    '|elace',
+    '|a Lovela|',
+    'Lovelace, A|',
+    '|lace, Ada',
+    '<ada.l@e|',
+    '|l@example.org>',
+    '|@example.org>',
+    '|a.l@ex|',
+  ])('enough of it is found in %j', (text) => {
+    expect(tellsOf(texts, text)).toBe(true);
+  });
+
+  it.each([
+    '- Ada |',
+    '- Ada|',
+    '|lace',
+    '|ovel|',
+    'Lovelace, |',
+    '|example.org>',
+    'ada.l@|',
+    '|l@ex|',
+    'x|x',
+  ])('it is not found in %j, which is too little', (text) => {
+    expect(tellsOf(texts, text)).toBe(false);
+  });
+
+  it('a beginning of at least six letters is an address without its provider', () => {
+    const address = identityTexts([identity('-', 'ada.lovelace@example.org')], new Set());
+    expect(tellsOf(address.texts, '<ada.lovelace|')).toBe(true);
+  });
+});
+
+it('leaves half of the room to the ids of commits', () => {
+  const many = Array.from({ length: 300 }, (_, at) =>
+    identity(`Person Number${at}`, `person${at}@example.org`),
+  );
+  for (const count of [1, 5, 300]) {
+    const { texts } = identityTexts(many.slice(0, count), new Set());
+    expect(texts.reduce((sum, text) => sum + placesOf(text), 0)).toBeLessThanOrEqual(MAX_TEXT_BYTES / 2);
+  }
+});
+
+describe('what is nobody’s', () => {
+  it('is not searched for', () => {
+    expect(isIn('by The Bot', identity('The Bot', 'bot@x.example'), ['the bot', 'bot@x.example'])).toBe(
+      false,
+    );
+    expect(isIn('noreply@github.com', identity('GitHub', 'noreply@github.com'))).toBe(false);
+    expect(isIn('test_user = your-name', identity('Test User', 'test@example.com'))).toBe(false);
+  });
+});
+
+it('says when there are more than can be searched for', () => {
+  const many = Array.from({ length: 300 }, (_, at) =>
+    identity(`Person Number${at}`, `person${at}@example.org`),
+  );
+  expect(identityTexts(many, new Set()).isComplete).toBe(false);
+  expect(identityTexts(many.slice(0, 20), new Set()).isComplete).toBe(true);
+});
+
+describe('IdentityCollector', () => {
+  it('reads authors, committers and taggers, each once', () => {
+    const collector = new IdentityCollector();
+    for (let time = 0; time < 2; time++) {
+      collector.add(commitContent({ message: 'author Not Me <not@me.example> 1 +0000\n' }), null);
+      collector.add(tagContent('0'.repeat(40)), null);
+    }
+    const names = collector.identities.map(({ name, email }) => `${Buffer.from(name)} ${Buffer.from(email)}`);
+    expect(names).toEqual(['Ada Lovelace ada@example.org', 'Charles Babbage charles@example.org']);
+  });
+
+  it('gathers no more than anybody can search for, and says so', () => {
+    const collector = new IdentityCollector();
+    for (let at = 0; at < 5_000; at++)
+      collector.add(commitContent({ author: `${at} <${'x'.repeat(900)}> 1` }), null);
+    expect(collector.identities.length).toBeLessThan(1_000);
+    expect(collector.isComplete).toBe(false);
+  });
+
+  it('takes whatever stands in those lines', () => {
+    const collector = new IdentityCollector();
+    for (const author of [
+      'no brackets 1 +0000',
+      '<> 1 +0000',
+      `${'x'.repeat(5_000)} <a@b> 1 +0000`,
+      'a <b <c> 1',
+    ]) {
+      collector.add(commitContent({ author }), null);
+    }
+    expect(collector.identities.length).toBeLessThan(5);
+  });
+});

@@ -1,0 +1,48 @@
+/** Which texts contain the id of a commit. */
+import { expect, it } from 'vitest';
+import { tellsOf } from '../../support/inserting.ts';
+import { treeContent } from '../../support/objects.ts';
+import { MAX_SEARCHED_IDS, ownIdTexts } from '../../../src/git/search/own-id-texts.ts';
+import { MAX_TEXT_BYTES, placesOf, TextSearch } from '../../../src/git/search/text-search.ts';
+
+const ID = '0123abcdef0123abcdef0123abcdef0123abcdef';
+
+const isIn = (text: string | Uint8Array): boolean =>
+  new TextSearch(ownIdTexts([ID])).spansIn(Buffer.from(text)).length > 0;
+
+it.each([ID, ID.toUpperCase(), '* fix (0123abc)', 'v1.0-3-g0123abc', 'see 0123abcd', '"0123abcdef01"'])(
+  'is found in %j',
+  (text) => {
+    expect(isIn(text)).toBe(true);
+  },
+);
+
+it.each(['0123ab', '0123abcz', '50123abc', '0123abd', 'x0123abcdef0'])('is not found in %j', (text) => {
+  expect(isIn(text)).toBe(false);
+});
+
+it.each<[text: string, isFound: boolean]>([
+  ['|123abcdef01', true],
+  ['see 0123ab|', true],
+  ['see 0123abc|', true],
+  ['|0123abcd|', true],
+  ['|abcdef01', false],
+  ['0123a|', false],
+  ['0|', false],
+])('of what a delta copies in part, here written as |, is it found in %j: %s', (text, isFound) => {
+  expect(tellsOf(ownIdTexts([ID]), text)).toBe(isFound);
+});
+
+it('is found in a folder, as the commit of a submodule', () => {
+  expect(isIn(treeContent([{ name: 'nested', oid: ID }]))).toBe(true);
+});
+
+it('is searched for with those of fifty other commits, in half of the room', () => {
+  expect(MAX_SEARCHED_IDS).toBeGreaterThan(50);
+  const ids = Array.from({ length: MAX_SEARCHED_IDS }, (_, at) =>
+    ID.replace('0123', String(at).padStart(4, '0')),
+  );
+  expect(ownIdTexts(ids).reduce((sum, text) => sum + placesOf(text), 0)).toBeLessThanOrEqual(
+    MAX_TEXT_BYTES / 2,
+  );
+});

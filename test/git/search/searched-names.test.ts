@@ -1,0 +1,75 @@
+/** Whom a push is searched for. */
+import { describe, expect, it } from 'vitest';
+import { MAX_SEARCHED_IDS } from '../../../src/git/search/own-id-texts.ts';
+import { SearchedNames } from '../../../src/git/search/searched-names.ts';
+import { commitContent, oidNumber, tagContent } from '../../support/objects.ts';
+
+const committer = 'bot <bot@x.example> 1 +0000';
+const nobodys = ['Bot', 'bot@X.example'];
+
+/** @param authors the one who pushes first. */
+const namesOf = (authors: readonly string[], originalIds: readonly string[] = []): SearchedNames =>
+  new SearchedNames({
+    headers: authors.map((author) => ({
+      content: commitContent({ author: `${author} 1 +0000`, committer }),
+      encoding: null,
+    })),
+    originalIds,
+    nobodys,
+  });
+
+const isIn = (names: SearchedNames, text: string): boolean => names.spansIn(Buffer.from(text)).length > 0;
+
+describe('the names to search for', () => {
+  it('are those of authors and taggers, and not the bot’s', () => {
+    const headers = [
+      { content: commitContent({ author: 'Eve Adams <eve@x.example> 1 +0000', committer }), encoding: null },
+      { content: tagContent('0'.repeat(40)), encoding: null },
+    ];
+    const names = new SearchedNames({ headers, originalIds: [], nobodys });
+    const texts = ['Eve Adams', 'eve@x.example', 'Ada Lovelace', 'ada@example.org', 'bot@x.example'];
+    expect(texts.map((text) => isIn(names, text))).toEqual([true, true, true, true, false]);
+    expect([names.isEmpty, names.hasNames]).toEqual([false, true]);
+  });
+
+  it('are first those of the one who pushes, if there are too many', () => {
+    const others = Array.from({ length: 1_000 }, (_, at) => `Person Number${at} <person${at}@x.example>`);
+    const names = namesOf(['Ada Lovelace <ada@x.example>', ...others]);
+    expect(isIn(names, 'By Ada Lovelace')).toBe(true);
+    expect(names.isComplete).toBe(false);
+  });
+
+  it('may be none', () => {
+    const names = namesOf([]);
+    expect([names.isEmpty, names.hasNames, names.isComplete]).toEqual([true, false, true]);
+    expect(isIn(names, '160000 ')).toBe(false);
+  });
+
+  it('may be ids alone, of which there may be too many', () => {
+    const ids = Array.from({ length: MAX_SEARCHED_IDS + 1 }, (_, at) => oidNumber(at));
+    const names = namesOf([], ids);
+    expect([names.isEmpty, names.hasNames, names.hasAllIds]).toEqual([false, false, false]);
+    expect(namesOf([], ids.slice(1)).hasAllIds).toBe(true);
+    const [span] = names.spansIn(Buffer.from(`see ${ids[7]}`));
+    expect(names.isId(span?.text ?? -1)).toBe(true);
+    expect(isIn(names, `see ${ids.at(-1)}`)).toBe(false);
+  });
+
+  it('are searched for even if they are made of letters that are much alike', () => {
+    const letters = Array.from({ length: 44 }, (_, at) => ((at * at) % 7 < 3 ? 'ø' : 'ÿ')).join('');
+    const authors = Array.from(
+      { length: 9 },
+      (_, at) => `aaaaa ${letters.slice(at)}${letters.slice(0, at)} <a>`,
+    );
+    const names = namesOf(authors);
+    expect(isIn(names, `by aaaaa ${letters}`)).toBe(true);
+    expect(names.search.mostBytes).toBeLessThan(1.5 * 1024 * 1024);
+  });
+
+  it('take little for one person', () => {
+    const names = namesOf(['Ada Lovelace <ada@x.example>'], [oidNumber(1)]);
+    expect(names.search.mostBytes).toBeLessThan(128 * 1024);
+    names.spansIn(Buffer.from('a text like any other, by Ada Lovelace\n'.repeat(99)));
+    expect(names.search.bytes).toBeLessThan(32 * 1024);
+  });
+});

@@ -1,0 +1,182 @@
+/** The two protocol v2 commands that go to the host, byte for byte, and answers of every kind. */
+import { describe, expect, it } from 'vitest';
+import {
+  encodeHistoryFetch,
+  encodeLsRefs,
+  MAX_REFS,
+  readFetchSections,
+  readLsRefs,
+} from '../../../src/git/wire/protocol-v2.ts';
+import { ByteReader } from '../../../src/git/wire/byte-reader.ts';
+import { CHUNKINGS, PiecesSource, readerOf, readerOfWhole, restOf } from '../../support/byte-chunks.ts';
+import { oidNumber } from '../../support/objects.ts';
+import { FLUSH, pkt } from '../../support/wire.ts';
+
+const A = oidNumber(1);
+const B = oidNumber(2);
+const DELIM = '0001';
+const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
+const header = (command: string) => pkt(`command=${command}\n`) + pkt('object-format=sha1\n') + DELIM;
+
+describe('encodeLsRefs', () => {
+  it('asks for symbolic refs, also of branches without a commit, and for the prefixes', () => {
+    expect(textOf(encodeLsRefs(['HEAD', 'refs/heads/']))).toBe(
+      header('ls-refs') +
+        pkt('symrefs\n') +
+        pkt('unborn\n') +
+        pkt('ref-prefix HEAD\n') +
+        pkt('ref-prefix refs/heads/\n') +
+        FLUSH,
+    );
+  });
+});
+
+const historyFetch = (...lines: string[]) =>
+  header('fetch') +
+  ['no-progress', 'ofs-delta', 'filter tree:0', ...lines].map((l) => pkt(`${l}\n`)).join('') +
+  FLUSH;
+
+describe('encodeHistoryFetch', () => {
+  it.each([
+    ['all of it', { wants: [A, B] }, [`want ${A}`, `want ${B}`, 'done']],
+    [
+      'what is younger than a date',
+      { wants: [A], since: 1700000000 },
+      ['deepen-since 1700000000', `want ${A}`, 'done'],
+    ],
+    ['what is younger than 1970', { wants: [A], since: 0 }, ['deepen-since 0', `want ${A}`, 'done']],
+    ['the tips only', { wants: [A], tipsOnly: true }, ['deepen 1', `want ${A}`, 'done']],
+  ] as const)('asks for commits without trees: %s', (_, request, lines) => {
+    expect(textOf(encodeHistoryFetch(request))).toBe(historyFetch(...lines));
+  });
+
+  it('never says which commits are there already: the host learns nothing of the pusher', () => {
+    expect(textOf(encodeHistoryFetch({ wants: [A], since: 1 }))).not.toContain('have');
+  });
+});
+
+describe.each(CHUNKINGS)('readLsRefs from %s chunks', (_, cut) => {
+  const read = (...lines: string[]) =>
+    readLsRefs(readerOf(cut(Buffer.from(lines.map((line) => pkt(line)).join('') + FLUSH, 'latin1'))));
+
+  it('reads refs, and the branch that HEAD stands for', async () => {
+    expect(
+      await read(
+        `${A} HEAD symref-target:refs/heads/main\n`,
+        `${A} refs/heads/main\n`,
+        `${B} refs/tags/v1\n`,
+      ),
+    ).toEqual({
+      refs: [
+        { name: 'refs/heads/main', oid: A },
+        { name: 'refs/tags/v1', oid: B },
+      ],
+      head: 'refs/heads/main',
+      headTip: A,
+      hasAllBranches: true,
+    });
+  });
+
+  it('knows the branch of an empty repository', async () => {
+    expect(await read('unborn HEAD symref-target:refs/heads/trunk\n')).toEqual({
+      refs: [],
+      head: 'refs/heads/trunk',
+      headTip: null,
+      hasAllBranches: true,
+    });
+  });
+});
+
+const read = (section: string) => readLsRefs(readerOfWhole(section));
+
+describe('readLsRefs', () => {
+  it('knows neither HEAD nor refs of a repository that lists none', async () => {
+    expect(await read(FLUSH)).toEqual({
+      refs: [],
+      head: null,
+      headTip: null,
+      hasAllBranches: true,
+    });
+  });
+
+  it('takes a HEAD that is no symbolic ref', async () => {
+    expect(await read(pkt(`${A} HEAD\n`) + FLUSH)).toMatchObject({ refs: [], head: null, headTip: A });
+  });
+
+  it('passes over attributes that it does not know', async () => {
+    const { refs } = await read(pkt(`${A} refs/tags/v1 peeled:${B} new:thing\n`) + FLUSH);
+    expect(refs).toEqual([{ name: 'refs/tags/v1', oid: A }]);
+  });
+
+  it('leaves out names that are not UTF-8 or that no file system takes', async () => {
+    const unusable = [pkt(`${B} refs/heads/\u00ff\n`), pkt(`${B} refs/heads/${'x'.repeat(5000)}\n`)];
+    const list = await read(unusable.join('') + pkt(`${A} refs/tags/v1\n`) + FLUSH);
+    expect(list).toMatchObject({ refs: [{ name: 'refs/tags/v1', oid: A }], hasAllBranches: true });
+  });
+
+  const many = (kind: string, count: number, padding = '') =>
+    Array.from({ length: count }, (_, i) => pkt(`${A} refs/${kind}/${i}${padding}\n`)).join('');
+
+  it.each([
+    ['has one ref less than the limit', many('heads', MAX_REFS - 1), MAX_REFS - 1, true],
+    ['is as long as the limit', many('heads', MAX_REFS), MAX_REFS, true],
+    ['has too many branches', many('heads', MAX_REFS + 1), MAX_REFS, false],
+    ['has tags before branches', many('tags', MAX_REFS + 1) + many('heads', 1), MAX_REFS, false],
+    ['has too many tags', many('heads', 9) + many('tags', MAX_REFS), MAX_REFS, true],
+  ])('keeps branches before tags of a list that %s', async (_, refs, kept, hasAllBranches) => {
+    const list = await read(refs + FLUSH);
+    expect([list.refs.length, list.hasAllBranches]).toEqual([kept, hasAllBranches]);
+  });
+
+  it('keeps four megabytes of very long names, and does not read the rest', async () => {
+    const source = new PiecesSource([Buffer.from(many('heads', 2000, 'x'.repeat(4000)))]);
+    const list = await readLsRefs(new ByteReader(source));
+    expect(list.refs.length).toBeLessThan(1100);
+    expect(list.hasAllBranches).toBe(false);
+    expect(source.cancelled).toBe(true);
+  });
+
+  it.each([
+    ['an id of SHA-256', pkt(`${'a'.repeat(64)} refs/heads/main\n`) + FLUSH],
+    ['a line without a name', pkt(`${A}\n`) + FLUSH],
+    ['bytes that are not UTF-8 and no id', pkt(`\u00ff${A} refs/heads/main\n`) + FLUSH],
+    ['a version 1 answer', pkt('# service=git-upload-pack\n') + FLUSH],
+    ['a delimiter', DELIM],
+    ['a web page', '<!DOCTYPE html>'],
+    ['nothing', ''],
+    ['a list that breaks off', pkt(`${A} refs/heads/main\n`)],
+  ])('refuses %s', async (_, section) => {
+    await expect(read(section)).rejects.toMatchObject({ code: 'bad-request' });
+  });
+
+  it('hands an error packet on in its own words', async () => {
+    const answer = read(pkt('ERR access denied\n') + FLUSH);
+    await expect(answer).rejects.toMatchObject({ name: 'ErrorPacket', text: 'access denied' });
+  });
+});
+
+describe.each(CHUNKINGS)('readFetchSections from %s chunks', (_, cut) => {
+  it('stops at the first packet of the pack, behind what comes before it', async () => {
+    const section =
+      pkt('shallow-info\n') + pkt(`shallow ${A}\n`) + DELIM + pkt('packfile\n') + pkt('\u0001PACK') + FLUSH;
+    const reader = readerOf(cut(Buffer.from(section, 'latin1')));
+    expect(await readFetchSections(reader)).toEqual({ kind: 'pack' });
+    expect((await restOf(reader)).toString('latin1')).toBe(pkt('\u0001PACK') + FLUSH);
+  });
+});
+
+describe('readFetchSections', () => {
+  it('hands on what the host says when it refuses', async () => {
+    const answer = await readFetchSections(readerOfWhole(pkt('ERR upload-pack: not our ref\n')));
+    expect(answer).toEqual({ kind: 'refused', message: 'upload-pack: not our ref' });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a flush', FLUSH],
+    ['a web page', '<!DOCTYPE html>'],
+    ['sections that break off', pkt('shallow-info\n')],
+  ])('refuses %s', async (_, section) => {
+    await expect(readFetchSections(readerOfWhole(section))).rejects.toMatchObject({ code: 'bad-request' });
+  });
+});

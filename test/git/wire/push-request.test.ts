@@ -1,0 +1,313 @@
+/** The command section of a push: commands, shallow lines, push options, the probe, and what is none of these. */
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ByteReader } from '../../../src/git/wire/byte-reader.ts';
+import { encodeEscaped } from '../../../src/git/bytes.ts';
+import { UNCOUNTED } from '../../../src/git/memory.ts';
+import { isDeletion, readPushRequest } from '../../../src/git/wire/push-request.ts';
+import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../../support/byte-chunks.ts';
+import { FLUSH, pkt } from '../../support/wire.ts';
+import { runs } from '../../support/runs.ts';
+
+const ZERO = '0'.repeat(40);
+const A = 'a'.repeat(40);
+const B = 'b'.repeat(40);
+const CAPABILITIES = ' report-status side-band-64k quiet push-options';
+
+const command = (ref = 'refs/heads/main', capabilities = CAPABILITIES) =>
+  pkt(`${A} ${B} ${ref}\0${capabilities}`);
+
+const ASSUMED = new Set(['report-status', 'side-band-64k']);
+
+/** What there is to answer a request by that is refused. */
+const refused = async (
+  section: string | Uint8Array,
+  code: string,
+  answered: { readonly refNames?: readonly string[]; readonly capabilities?: ReadonlySet<string> } = {},
+) => {
+  const request = await readPushRequest(readerOfWhole(section), UNCOUNTED);
+  expect(request).toMatchObject({ kind: 'faulty', fault: { name: 'ProtocolError', code }, ...answered });
+};
+
+describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
+  const read = (section: string) => {
+    const reader = readerOf(cut(Buffer.from(section, 'latin1')));
+    return readPushRequest(reader, UNCOUNTED).then(async (request) => ({
+      request,
+      rest: await restOf(reader),
+    }));
+  };
+
+  it('is read as a real client writes it, up to the first byte of the pack', async () => {
+    const { request, rest } = await read(
+      `${command()}${FLUSH}${pkt('pr-hash=0123abcd')}${pkt('note=x\n')}${FLUSH}PACK....`,
+    );
+    expect(request).toEqual({
+      kind: 'push',
+      commandList: [{ oldId: A, newId: B, refName: 'refs/heads/main' }],
+      capabilities: new Set(['report-status', 'side-band-64k', 'quiet', 'push-options']),
+      pushOptions: ['pr-hash=0123abcd', 'note=x'],
+    });
+    expect(rest.toString()).toBe('PACK....');
+  });
+
+  it('has no options section unless the client took up the capability', async () => {
+    const { request, rest } = await read(`${command('refs/heads/x', ' report-status')}${FLUSH}PACK`);
+    expect(request).toMatchObject({ pushOptions: [] });
+    expect(rest.toString()).toBe('PACK');
+  });
+
+  it('has an options section that may be empty', async () => {
+    const { request, rest } = await read(`${command()}${FLUSH}${FLUSH}PACK`);
+    expect(request).toMatchObject({ pushOptions: [] });
+    expect(rest.toString()).toBe('PACK');
+  });
+
+  it('keeps the order of several commands, of which the first carries the capabilities', async () => {
+    const { request } = await read(
+      [
+        command('refs/heads/one'),
+        pkt(`${ZERO} ${B} refs/heads/two`),
+        pkt(`${A} ${ZERO} refs/tags/v1\n`),
+        FLUSH + FLUSH,
+      ].join(''),
+    );
+    expect(request).toMatchObject({
+      commandList: [
+        { refName: 'refs/heads/one' },
+        { refName: 'refs/heads/two' },
+        { refName: 'refs/tags/v1' },
+      ],
+    });
+  });
+
+  it('passes over the shallow lines of a shallow clone', async () => {
+    const { request } = await read(pkt(`shallow ${A}`) + pkt(`shallow ${B}\n`) + command() + FLUSH + FLUSH);
+    expect(request).toMatchObject({ commandList: [{ refName: 'refs/heads/main' }] });
+  });
+
+  it('is a probe if it is nothing but a flush', async () => {
+    const { request } = await read(FLUSH);
+    expect(request).toEqual({ kind: 'probe' });
+  });
+});
+
+describe('a command', () => {
+  it.each([
+    [`${A} ${ZERO} refs/heads/x`, true],
+    [`${ZERO} ${B} refs/heads/x`, false],
+    [`${A} ${B} refs/heads/x`, false],
+  ])('%s is a deletion: %s', async (line, expected) => {
+    const request = await readPushRequest(readerOfWhole(pkt(line) + FLUSH), UNCOUNTED);
+    const [first] = request.kind === 'push' ? request.commandList : [];
+    expect(first && isDeletion(first)).toBe(expected);
+  });
+
+  it('may name a ref in any UTF-8', async () => {
+    const section = Buffer.from(`${A} ${B} refs/heads/größe\0`);
+    expect(await readPushRequest(readerOfWhole(pkt(section) + FLUSH), UNCOUNTED)).toMatchObject({
+      commandList: [{ refName: 'refs/heads/größe' }],
+    });
+  });
+
+  it.each([
+    'HEAD',
+    'refs/heads/../../x',
+    'refs/heads/x~1',
+    'refs/heads/x.lock',
+    'refs/heads/',
+    `refs/heads/${'x'.repeat(2000)}`,
+  ])('may name an invalid ref, as %s, so that the answer can say so', async (refName) => {
+    expect(
+      await readPushRequest(readerOfWhole(pkt(`${A} ${B} ${refName}`) + FLUSH), UNCOUNTED),
+    ).toMatchObject({
+      commandList: [{ refName }],
+    });
+  });
+
+  it('may name a ref that is not UTF-8, whose bytes are found again in the answer', async () => {
+    const request = await readPushRequest(
+      readerOfWhole(pkt(`${A} ${B} refs/heads/gr\u00f6\u00dfe`) + FLUSH),
+      UNCOUNTED,
+    );
+    const [named] = request.kind === 'push' ? request.commandList : [];
+    expect(Buffer.from(encodeEscaped(named?.refName ?? '')).toString('latin1')).toBe('refs/heads/größe');
+  });
+
+  it('may come without capabilities', async () => {
+    expect(
+      await readPushRequest(readerOfWhole(pkt(`${A} ${B} refs/heads/x\n`) + FLUSH), UNCOUNTED),
+    ).toMatchObject({
+      capabilities: new Set(),
+    });
+  });
+
+  it.each([
+    ['an upper-case id', `${'A'.repeat(40)} ${B} refs/heads/x`],
+    ['a short id', `${A.slice(1)} ${B} refs/heads/x`],
+    ['a long id', `${A}a ${B} refs/heads/x`],
+    ['an id that is not hexadecimal', `${'g'.repeat(40)} ${B} refs/heads/x`],
+    ['an id of SHA-256', `${'a'.repeat(64)} ${'b'.repeat(64)} refs/heads/x`],
+    ['no ref', `${A} ${B} `],
+    ['no second id', `${A} refs/heads/x`],
+    ['nothing', ''],
+    ['two spaces', `${A}  ${B} refs/heads/x`],
+    ['a shallow line with a wrong id', `shallow ${A}0`],
+    ['a push certificate', 'push-cert\0 report-status'],
+  ])('with %s is refused', async (_, line) => {
+    await refused(pkt(line) + FLUSH, 'bad-request');
+  });
+
+  it.each([
+    ['a space', 'refs/heads/x y'],
+    ['a line feed inside', 'refs/heads/x\ny'],
+    ['a carriage return', 'refs/heads/x\r\n'],
+    ['an escape', 'refs/heads/\u001b[2J'],
+    ['more than fits into a line', `refs/heads/${'x'.repeat(20_000)}`],
+  ])('whose ref holds %s is refused, as no line of the answer could name it', async (_, refName) => {
+    const others = [pkt(`${A} ${B} refs/heads/one`), pkt(`${A} ${B} refs/heads/two`)];
+    const section = `${others[0]}${pkt(`${A} ${B} ${refName}`)}${others[1]}${FLUSH}`;
+    await refused(section, 'bad-request', { refNames: ['refs/heads/one', 'refs/heads/two'] });
+  });
+
+  it('other than the first may not carry capabilities', async () => {
+    await refused(command() + command('refs/heads/y') + FLUSH, 'bad-request');
+  });
+});
+
+describe('a request that is refused', () => {
+  it('is answered as the client has asked for, with the refs that could be read', async () => {
+    const second = pkt(`${A} nonsense refs/heads/y`);
+    await refused(`${command()}${second}${FLUSH}`, 'bad-request', {
+      refNames: ['refs/heads/main', 'refs/heads/y'],
+      capabilities: new Set(['report-status', 'side-band-64k', 'quiet', 'push-options']),
+    });
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['a command without capabilities', pkt(`nonsense ${B} refs/heads/x`)],
+    ['a command whose client takes no report', pkt(`nonsense ${B} refs/heads/x\0 side-band-64k`)],
+  ])('is answered as Git understands it, if all that could be read is %s', async (_, section) => {
+    await refused(section, 'bad-request', { capabilities: ASSUMED });
+  });
+
+  it('keeps its first fault', async () => {
+    const unnamable = pkt(`${A} ${B} refs/heads/x y`);
+    await refused(unnamable + pkt('nonsense') + FLUSH, 'bad-request');
+    const request = await readPushRequest(readerOfWhole(unnamable + pkt('nonsense') + FLUSH), UNCOUNTED);
+    expect((request as { fault: Error }).fault.message).toBe(
+      'The push names a ref that Git does not allow. Rename the branch.',
+    );
+  });
+
+  it('is one whose body breaks off, too, with the reason of that', async () => {
+    const gone = new Error('gone');
+    const sent = [Buffer.from(command())];
+    const source = { read: async () => sent.shift() ?? Promise.reject(gone), cancel: async () => {} };
+    expect(await readPushRequest(new ByteReader(source), UNCOUNTED)).toMatchObject({
+      kind: 'faulty',
+      fault: gone,
+      refNames: ['refs/heads/main'],
+    });
+  });
+});
+
+describe('a request that is no push', () => {
+  it.each([
+    ['nothing', ''],
+    ['text', 'hello world'],
+    ['a pack without commands', 'PACK\0\0\0\u0002'],
+    ['a form', 'a=1&b=2'],
+    ['gzip', '\u001f\u008b\b\0\0\0\0\0'],
+    ['a delimiter', `${command()}0001`],
+    ['a response end', `${command()}0002`],
+    ['commands without their flush', command()],
+    ['options without their flush', command() + FLUSH + pkt('pr-hash=1')],
+    ['a pack where the options belong', `${command()}${FLUSH}PACK`],
+    ['a delimiter among the options', `${command()}${FLUSH}0001`],
+    ['an option that is not UTF-8', command() + FLUSH + pkt('\u00ff') + FLUSH],
+  ])('but %s is refused', async (_, section) => {
+    await refused(section, 'bad-request');
+  });
+
+  it('but any garbage is refused, or is a probe', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (bytes) => {
+        const { kind } = await readPushRequest(readerOf(randomPieces(bytes)), UNCOUNTED);
+        expect(['faulty', 'probe']).toContain(kind);
+      }),
+      runs(200),
+    );
+  });
+
+  it('but a command section changed in one place is read or refused, and nothing else', async () => {
+    const sound = Buffer.from(`${command()}${FLUSH}${pkt('pr-hash=0123abcd')}${FLUSH}`, 'latin1');
+    await fc.assert(
+      fc.asyncProperty(fc.nat(sound.length - 1), fc.nat(255), async (at, byte) => {
+        const changed = Buffer.from(sound);
+        changed[at] = byte;
+        const request = await readPushRequest(readerOf([changed]), UNCOUNTED);
+        if (request.kind === 'faulty') expect(request.fault).toMatchObject({ name: 'ProtocolError' });
+        const names = request.kind === 'faulty' ? request.refNames : [];
+        // eslint-disable-next-line no-control-regex
+        for (const name of names) expect(/[\u0000-\u0020\u007f]/.test(name)).toBe(false);
+      }),
+      runs(300),
+    );
+  });
+});
+
+const commands = (count: number) =>
+  command() +
+  Array.from({ length: count - 1 }, (_, index) => pkt(`${A} ${B} refs/heads/b${index}`)).join('') +
+  FLUSH +
+  FLUSH;
+
+const options = (count: number, length: number) =>
+  command() + FLUSH + pkt('o'.repeat(length)).repeat(count) + FLUSH;
+
+describe('the limits of a push request', () => {
+  it('are a thousand commands; of more, each is named in the answer', async () => {
+    expect(await readPushRequest(readerOfWhole(commands(1000)), UNCOUNTED)).toMatchObject({ kind: 'push' });
+    await refused(commands(1001), 'too-large');
+    const request = await readPushRequest(readerOfWhole(commands(20_000)), UNCOUNTED);
+    expect(request.kind === 'faulty' && new Set(request.refNames).size).toBe(20_000);
+  });
+
+  it('are 8 MiB of commands, of which no more is read', async () => {
+    const reader = readerOfWhole(commands(100_000));
+    const request = await readPushRequest(reader, UNCOUNTED);
+    expect(request).toMatchObject({ kind: 'faulty', fault: { code: 'too-large' } });
+    expect(request.kind === 'faulty' ? request.refNames.length : 0).toBeGreaterThan(40_000);
+    expect((await restOf(reader)).length).toBeGreaterThan(1_000_000);
+  });
+
+  it('are counted as memory that is taken, beyond what an honest push has', async () => {
+    const used: number[] = [];
+    const memory = { use: (bytes: number) => void used.push(bytes) };
+    await readPushRequest(readerOfWhole(commands(300)), memory);
+    expect(used).toEqual([]);
+    await readPushRequest(readerOfWhole(commands(20_000)), memory);
+    expect(used.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(20_000 * 95);
+    const busy = new Error('busy');
+    const full = () => {
+      throw busy;
+    };
+    const request = await readPushRequest(readerOfWhole(commands(20_000)), { use: full });
+    expect(request).toMatchObject({ kind: 'faulty', fault: busy });
+    expect(request.kind === 'faulty' && request.capabilities.has('report-status')).toBe(true);
+  });
+
+  it('are 64 push options of 4,096 characters', async () => {
+    expect(await readPushRequest(readerOfWhole(options(64, 4096)), UNCOUNTED)).toMatchObject({
+      kind: 'push',
+    });
+    await refused(options(65, 1), 'too-large');
+    await refused(options(1, 4097), 'too-large');
+  });
+
+  it('are a hundred thousand shallow lines', async () => {
+    await refused(pkt(`shallow ${A}`).repeat(100_001) + command() + FLUSH + FLUSH, 'too-large');
+  });
+});

@@ -1,0 +1,197 @@
+/** Answers of a ledger that is slow, dead, or back again; and which place is asked for them. */
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Env } from '../../src/env.ts';
+import { LastKnown, type LastKnownPlaces, type Question } from '../../src/isolate/last-known.ts';
+import { Recent } from '../../src/isolate/recent.ts';
+import { timingOutOnly } from '../support/timeouts.ts';
+
+const { LAST_KNOWN } = env as unknown as Env;
+
+let work: Promise<unknown>[];
+let failures: unknown[];
+let answer: () => Promise<number>;
+let asked: number;
+let lastName = 0;
+
+function question(): Question<number> {
+  return {
+    name: `question/${++lastName}`,
+    freshMs: 5_000,
+    nothing: 0,
+    ask: () => {
+      asked += 1;
+      return answer();
+    },
+  };
+}
+
+/** Without arguments: another isolate of the same data centre, with an empty memory. */
+function isolate(places: Partial<LastKnownPlaces> = {}): LastKnown {
+  return new LastKnown({
+    cache: caches.default,
+    cacheBase: 'https://gitveil.test/.last-known',
+    kv: LAST_KNOWN,
+    memory: new Recent({ most: 10 }),
+    later: (promise) => void work.push(promise),
+    onFailure: (error) => void failures.push(error),
+    ...places,
+  });
+}
+
+/** Another data centre: its cache is empty, and stays so. */
+const farAway = (): LastKnown =>
+  isolate({ cache: { match: () => Promise.resolve(undefined), put: () => Promise.resolve() } });
+
+const dead = (): Promise<number> => Promise.reject(new Error('connection refused'));
+const silent = (): Promise<number> => new Promise(() => {});
+
+const settled = (): Promise<unknown> => Promise.all(work);
+const pass = (ms: number): unknown => vi.setSystemTime(Date.now() + ms);
+
+beforeEach(() => {
+  work = [];
+  failures = [];
+  asked = 0;
+  answer = () => Promise.resolve(7);
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe('while the ledger answers', () => {
+  it('asks it once in a while, and after that again', async () => {
+    const known = isolate();
+    const asking = question();
+    expect(await known.read(asking)).toBe(7);
+    answer = () => Promise.resolve(8);
+    pass(4_999);
+    expect(await known.read(asking)).toBe(7);
+    expect(asked).toBe(1);
+    pass(1);
+    expect(await known.read(asking)).toBe(8);
+    await settled();
+  });
+
+  it('asks it again when a clock was set back', async () => {
+    const [known, asking] = [isolate(), question()];
+    await known.read(asking);
+    await settled();
+    pass(-60_000);
+    await known.read(asking);
+    expect(asked).toBe(2);
+    await settled();
+  });
+
+  it('asks it once for all isolates of a data centre', async () => {
+    const asking = question();
+    await isolate().read(asking);
+    await settled();
+    expect(await isolate().read(asking)).toBe(7);
+    expect(asked).toBe(1);
+    pass(5_000);
+    await isolate().read(asking);
+    expect(asked).toBe(2);
+    await settled();
+  });
+
+  it('writes to KV when the value has changed, and never that there is nothing', async () => {
+    const put = vi.spyOn(LAST_KNOWN, 'put');
+    const asking = question();
+    for (const value of [0, 7, 7, 8, 0]) {
+      answer = () => Promise.resolve(value);
+      await isolate().read(asking);
+      await settled();
+      pass(5_000);
+    }
+    expect(put.mock.calls.map(([, text]) => text)).toEqual(['7', '8', '0']);
+  });
+
+  it('leaves KV alone while nothing changes', async () => {
+    const known = isolate();
+    const asking = question();
+    await known.read(asking);
+    await settled();
+    const calls = [vi.spyOn(LAST_KNOWN, 'get'), vi.spyOn(LAST_KNOWN, 'put')];
+    pass(5_000);
+    await known.read(asking);
+    await settled();
+    expect(asked).toBe(2);
+    for (const call of calls) expect(call).not.toHaveBeenCalled();
+  });
+
+  it('answers also when no place takes anything', async () => {
+    const broken = { match: () => Promise.reject(new Error()), put: () => Promise.reject(new Error()) };
+    const kv = { get: dead, put: dead } as unknown as KVNamespace;
+    expect(await isolate({ cache: broken, kv }).read(question())).toBe(7);
+    await settled();
+  });
+
+  it('asks it again for what was forgotten', async () => {
+    const known = farAway();
+    const asking = question();
+    await known.read(asking);
+    known.forget(asking.name);
+    await known.read(asking);
+    expect(asked).toBe(2);
+    await settled();
+  });
+});
+
+describe('while the ledger is dead', () => {
+  it('answers the last known value from memory, and asks again every five seconds', async () => {
+    const known = isolate();
+    const asking = question();
+    await known.read(asking);
+    await settled();
+    answer = dead;
+    pass(60_000);
+    expect(await known.read(asking)).toBe(7);
+    expect(failures).toHaveLength(1);
+    pass(4_999);
+    expect(await known.read(asking)).toBe(7);
+    expect(asked).toBe(2);
+    answer = () => Promise.resolve(9);
+    pass(1);
+    expect(await known.read(asking)).toBe(9);
+    await settled();
+  });
+
+  it('answers the last known value from KV where it has never been asked before', async () => {
+    const asking = question();
+    await isolate().read(asking);
+    await settled();
+    answer = dead;
+    expect(await farAway().read(asking)).toBe(7);
+  });
+
+  it('has no answer when there never was one', async () => {
+    answer = dead;
+    expect(await isolate().read(question())).toBeUndefined();
+  });
+
+  it('waits three seconds for it, or as long as the question says, and no longer', async () => {
+    vi.useRealTimers();
+    const waits = timingOutOnly(3_000, 9_000);
+    const asking = question();
+    await LAST_KNOWN.put(asking.name, '5');
+    answer = silent;
+    expect(await isolate().read(asking)).toBe(5);
+    expect(waits[0]).toBe(3_000);
+    expect(failures).toMatchObject([{ name: 'TimeoutError' }]);
+    waits.length = 0;
+    expect(await isolate().read({ ...asking, patienceMs: 9_000 })).toBe(5);
+    expect(waits[0]).toBe(9_000);
+  });
+
+  it('waits two seconds for KV, and has no answer then', async () => {
+    vi.useRealTimers();
+    timingOutOnly(2_000);
+    answer = dead;
+    const kv = { get: silent } as unknown as KVNamespace;
+    expect(await isolate({ kv }).read(question())).toBeUndefined();
+  });
+});

@@ -1,0 +1,304 @@
+/** The memory that requests share: who waits, who is refused, and that nothing is lost or counted twice. */
+import * as fc from 'fast-check';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from '../../src/isolate/clock.ts';
+import { HostError } from '../../src/host-error.ts';
+import { MemoryBudget, type MemoryHold } from '../../src/isolate/memory-budget.ts';
+import { PatientClock } from '../host/support/scripted-host.ts';
+import { runs } from '../support/runs.ts';
+
+const POOL = 100;
+const MiB = 1024 * 1024;
+const BUSY = { code: 'busy', publicMessage: 'The service is busy. Try again in a minute.' };
+
+let clock: PatientClock;
+let budget: MemoryBudget;
+
+beforeEach(() => {
+  [clock, budget] = [new PatientClock(), new MemoryBudget(POOL)];
+});
+
+function holding(bytes: number): MemoryHold {
+  const hold = budget.open(clock);
+  hold.use(bytes);
+  return hold;
+}
+
+describe('a request', () => {
+  it('never waits on an idle isolate, whatever it needs', async () => {
+    const hold = budget.open(clock);
+    for (const bytes of [10, 80, 1_000_000]) {
+      await hold.makeRoom(bytes);
+      hold.use(bytes);
+    }
+    expect([budget.heldBytes, clock.slept]).toEqual([1_000_090, []]);
+    hold.free(1_000_000);
+    expect(budget.heldBytes).toBe(90);
+    hold.end();
+    hold.end();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it('shares the pool with others, and one at a time may hold more', async () => {
+    const [large, small] = [holding(500), holding(POOL - 10)];
+    expect(() => holding(11)).toThrow(expect.objectContaining(BUSY));
+    await expect(budget.open(clock).makeRoom(11)).rejects.toMatchObject(BUSY);
+    expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(10_000);
+    holding(10).end();
+    large.use(500);
+    expect(() => small.use(11)).toThrow(expect.objectContaining(BUSY));
+    large.free(990);
+    small.use(11);
+    expect(budget.heldBytes).toBe(10 + POOL + 1);
+  });
+
+  it('goes on as soon as there is room, those who need the large place in their order', async () => {
+    const first = holding(POOL + 1);
+    const order: number[] = [];
+    // Others look first after a wait, but do not pass those before them.
+    const waiting = [1, 2, 3].map(async (number) => {
+      const hold = budget.open(clock);
+      await hold.makeRoom(POOL + number);
+      order.push(number);
+      expect(() => holding(2 * POOL)).toThrow(expect.objectContaining(BUSY));
+      hold.end();
+    });
+    first.end();
+    await Promise.all(waiting);
+    expect([order, budget.heldBytes]).toEqual([[1, 2, 3], 0]);
+  });
+
+  it('tells that it waits before it does', async () => {
+    const other = holding(2 * POOL);
+    holding(POOL);
+    const hold = budget.open(clock);
+    await hold.makeRoom(50, () => other.end());
+    expect(budget.heldBytes).toBe(POOL + 50);
+  });
+
+  it('that has died loses what it held after two minutes, and takes from nobody when it was alive after all', async () => {
+    const dead = holding(2 * POOL);
+    holding(POOL);
+    clock.at += 119_000;
+    expect(() => holding(1)).toThrow(expect.objectContaining(BUSY));
+    clock.at += 1_000;
+    const next = holding(POOL);
+    expect(budget.heldBytes).toBe(POOL);
+    dead.free(50);
+    expect(budget.heldBytes).toBe(POOL);
+    next.free(POOL);
+    await dead.makeRoom(5);
+    expect(budget.heldBytes).toBeGreaterThan(0);
+    next.end();
+    dead.end();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it('that ends while it waits takes nothing when there is room', async () => {
+    const [other, hold] = [holding(2 * POOL), budget.open(clock)];
+    holding(POOL);
+    const waiting = hold.makeRoom(50);
+    hold.end();
+    other.end();
+    await expect(waiting).rejects.toMatchObject(BUSY);
+    expect(budget.heldBytes).toBe(POOL);
+  });
+
+  it('counts nothing twice if what it has released is freed after that', () => {
+    const hold = holding(50);
+    hold.release();
+    hold.free(50);
+    hold.use(40);
+    expect(budget.heldBytes).toBe(40);
+    hold.end();
+    expect(budget.heldBytes).toBe(0);
+  });
+
+  it('that has ended gets nothing more, and takes nothing from others with what it gives back late', async () => {
+    const ended = holding(10);
+    const other = holding(20);
+    ended.end();
+    ended.free(10);
+    expect(() => ended.use(1)).toThrow(expect.objectContaining(BUSY));
+    await expect(ended.makeRoom(1)).rejects.toMatchObject(BUSY);
+    ended.end();
+    expect(budget.heldBytes).toBe(20);
+    other.end();
+  });
+
+  it('that shows signs of life keeps what it holds', async () => {
+    const alive = holding(POOL);
+    for (let i = 0; i < 5; i++) {
+      clock.at += 100_000;
+      await alive.makeRoom(0);
+    }
+    holding(POOL + 1);
+    expect(() => holding(1)).toThrow(expect.objectContaining(BUSY));
+  });
+
+  it('that holds much for a minute is refused if another one waits', async () => {
+    budget = new MemoryBudget(8 * MiB);
+    const [dawdler, small] = [holding(9 * MiB), holding(4 * MiB)];
+    clock.at += 60_000;
+    await Promise.all([dawdler.makeRoom(0), small.makeRoom(0)]);
+    const waiting = budget.open(clock).makeRoom(5 * MiB);
+    await expect(dawdler.makeRoom(0)).rejects.toMatchObject(BUSY);
+    await small.makeRoom(0);
+    dawdler.end();
+    await waiting;
+    expect(budget.heldBytes).toBe(9 * MiB);
+  });
+});
+
+function open(owner: string, bytes = 0): MemoryHold {
+  const hold = budget.open(clock, owner);
+  hold.use(bytes);
+  return hold;
+}
+
+describe('one client', () => {
+  it('leaves others a quarter of the pool, and gets the large place like everybody', async () => {
+    for (let hold = 0; hold < 3; hold++) open('dawdler', 25);
+    const large = open('dawdler', 1);
+    expect(() => open('dawdler', 1)).toThrow(expect.objectContaining(BUSY));
+    await expect(budget.open(clock, 'dawdler').makeRoom(1)).rejects.toMatchObject(BUSY);
+    open('person', 25);
+    large.end();
+    expect(budget.heldBytes).toBe(100);
+  });
+
+  it('does not keep the large place for long if another one waits, however little it needs', async () => {
+    for (let hold = 0; hold < 3; hold++) open('dawdler', 25);
+    const large = open('dawdler', 1);
+    clock.at += 60_000;
+    await large.makeRoom(0);
+    // Those who wait with it are no reason.
+    const own = budget
+      .open(clock, 'dawdler')
+      .makeRoom(5)
+      .catch(() => 'busy');
+    await large.makeRoom(0);
+    const waiting = budget.open(clock, 'person').makeRoom(30);
+    await expect(large.makeRoom(0)).rejects.toMatchObject(BUSY);
+    large.end();
+    await waiting;
+    expect([await own, budget.heldBytes]).toEqual(['busy', 75 + 30]);
+  });
+
+  it('that has had the large place lets others go first', async () => {
+    const first = open('dawdler', 101);
+    const order: string[] = [];
+    const waiting = ['dawdler', 'dawdler', 'person'].map(async (owner) => {
+      const hold = budget.open(clock, owner);
+      await hold.makeRoom(101);
+      order.push(owner);
+      hold.end();
+    });
+    first.end();
+    await Promise.all(waiting);
+    expect(order).toEqual(['person', 'dawdler', 'dawdler']);
+  });
+});
+
+/** Time passes when everybody sleeps. */
+class SharedClock implements Clock {
+  #now = 0;
+  readonly #sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((wake) => this.#sleepers.push({ until: this.#now + ms, wake }));
+  }
+
+  /** Until nobody sleeps any more. */
+  async run(): Promise<void> {
+    for (;;) {
+      for (let i = 0; i < 20; i++) await Promise.resolve();
+      const [next] = this.#sleepers.toSorted((a, b) => a.until - b.until);
+      if (next === undefined) return;
+      this.#sleepers.splice(this.#sleepers.indexOf(next), 1);
+      this.#now = Math.max(this.#now, next.until);
+      next.wake();
+    }
+  }
+}
+
+const MOST_STEPS = 6;
+const MOST_BYTES = 80;
+/** What a request does: comes, needs more and more, gives some back, and ends or dies. */
+const stories = fc.array(
+  fc.record({
+    startsAt: fc.nat(3_000),
+    steps: fc.array(fc.record({ bytes: fc.nat(MOST_BYTES), sleepMs: fc.nat(400), isFreed: fc.boolean() }), {
+      minLength: 1,
+      maxLength: MOST_STEPS,
+    }),
+    dies: fc.boolean(),
+  }),
+  { maxLength: 14 },
+);
+
+describe('many requests', () => {
+  it('hold together what the pool and one request allow; all come to an end, and nothing stays', async () => {
+    await fc.assert(
+      fc.asyncProperty(stories, async (plans) => {
+        const shared = new SharedClock();
+        const pool = new MemoryBudget(POOL);
+        const used = new Map<number, number>();
+        const endings: string[] = [];
+        const check = (): void => {
+          const sum = [...used.values()].reduce((total, bytes) => total + bytes, 0);
+          expect(pool.heldBytes).toBeGreaterThanOrEqual(sum);
+          expect(pool.heldBytes).toBeLessThanOrEqual(POOL + MOST_STEPS * MOST_BYTES);
+        };
+        const live = async ({ startsAt, steps, dies }: (typeof plans)[number], number: number) => {
+          await shared.sleep(startsAt);
+          const hold = pool.open(shared);
+          used.set(number, 0);
+          try {
+            for (const { bytes, sleepMs, isFreed } of steps) {
+              await hold.makeRoom(bytes);
+              hold.use(bytes);
+              used.set(number, (used.get(number) ?? 0) + bytes);
+              check();
+              await shared.sleep(sleepMs);
+              if (!isFreed) continue;
+              hold.free(bytes);
+              used.set(number, (used.get(number) ?? 0) - bytes);
+              check();
+            }
+            if (dies) return endings.push('died');
+            endings.push('done');
+          } catch (error) {
+            expect(error).toBeInstanceOf(HostError);
+            endings.push('busy');
+          }
+          hold.end();
+          used.delete(number);
+          check();
+          return null;
+        };
+        const all = Promise.all(plans.map((plan, number) => live(plan, number)));
+        await shared.run();
+        await all;
+        expect(endings).toHaveLength(plans.length);
+        if (plans.length === 1) expect(endings).not.toContain('busy');
+        // What the dead held expires.
+        const later = shared.sleep(120_000);
+        await shared.run();
+        await later;
+        const fill = pool.open(shared);
+        fill.use(POOL + 1);
+        const second = pool.open(shared);
+        second.use(POOL);
+        fill.end();
+        second.end();
+        expect(pool.heldBytes).toBe(0);
+      }),
+      runs(60),
+    );
+  });
+});

@@ -1,0 +1,120 @@
+/** The order of the rooms of `src`: no import runs upwards, no files import each other in a circle. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, it } from 'vitest';
+
+const SRC = join(import.meta.dirname, '../../src');
+
+/** A room imports only what stands below it. Files of `src` itself are rooms of their own. */
+const ROOMS = [
+  'worker.ts',
+  'scheduled.ts',
+  'routes',
+  'middleware',
+  'pages',
+  'push',
+  'fetch',
+  'edit',
+  'forms',
+  'upstream',
+  'policy',
+  'durable',
+  'events',
+  'stats',
+  'notify',
+  'badges',
+  'markdown',
+  'configured.ts',
+  'config.ts',
+  'config',
+  'host',
+  'streams',
+  'metrics',
+  'outgoing',
+  'spool',
+  'isolate',
+  'limits',
+  'secret',
+  'git',
+  'objects.ts',
+  'log.ts',
+  'host-error.ts',
+  'pr-hash.ts',
+  'repository-name.ts',
+  'near-name.ts',
+  // Types of everything that is bound, so nobody can stand below it.
+  'env.ts',
+];
+const MOST_BEHIND_A_HOST = 60;
+
+/** The names may be on several lines. */
+const IMPORT = /^(?:import|export)\s(?:[^'";]*?\sfrom\s)?'(\.[^']+)';/gm;
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+
+function importsOf(file: string): string[] {
+  const text = readFileSync(join(SRC, file), 'utf8');
+  return [...text.matchAll(IMPORT)].map(([, path = '']) => normalize(join(dirname(file), path)));
+}
+
+const roomOf = (file: string): string => file.split('/')[0] as string;
+
+/** All files that importing this one brings along. @param passes whether to follow what a file imports. */
+function behind(file: string, passes = (_to: string): boolean => true): Set<string> {
+  const found = new Set<string>();
+  const follow = (from: string): void => {
+    for (const to of imports.get(from) ?? []) {
+      if (found.has(to) || !passes(to)) continue;
+      found.add(to);
+      follow(to);
+    }
+  };
+  follow(file);
+  return found;
+}
+
+it('has a place for each room, and no place without one', () => {
+  expect([...new Set(files.map(roomOf))].toSorted()).toEqual(ROOMS.toSorted());
+});
+
+it('has no import that runs upwards', () => {
+  const upwards = files
+    .filter((file) => file !== 'env.ts')
+    .flatMap((file) => (imports.get(file) ?? []).map((to) => ({ file, to })))
+    .filter(({ file, to }) => to !== 'env.ts' && ROOMS.indexOf(roomOf(file)) > ROOMS.indexOf(roomOf(to)));
+  expect(upwards).toEqual([]);
+});
+
+it('has no files that import each other in a circle, but env.ts and the objects that it names', () => {
+  // Without the arrows to env.ts, nothing is left that leads back.
+  const inCircle = files.filter((file) => behind(file, (to) => to !== 'env.ts').has(file));
+  expect(inCircle).toEqual([]);
+});
+
+it('has a code host that can be understood without most of the service', () => {
+  expect(behind('host/github/repositories.ts').size).toBeLessThanOrEqual(MOST_BEHIND_A_HOST);
+});
+
+it('has pure Git, which needs nothing else', () => {
+  const outside = files.filter((file) => roomOf(file) === 'git').flatMap((file) => imports.get(file) ?? []);
+  expect(outside.filter((to) => roomOf(to) !== 'git')).toEqual([]);
+});
+
+it('asks for every object in one place, with the hint of where it is to live', () => {
+  const asks = /\.(?:idFromName|idFromString|newUniqueId|getByName)\b|\b[A-Z_]+\.get\(\w*[iI]d\b/;
+  const asking = files.filter((file) => asks.test(readFileSync(join(SRC, file), 'utf8')));
+  expect(asking).toEqual(['objects.ts']);
+  const text = readFileSync(join(SRC, 'objects.ts'), 'utf8');
+  expect(text.match(/\.get\(.*/g)).toEqual(['.get(objects.idFromName(name), hint);']);
+});
+
+it.each([
+  ['configuration', /\bparseConfig\(/, 'configured.ts'],
+  ['client', /\bnew HttpClient\(/, 'configured.ts'],
+  ['log', /\bcreateLogger\(/, 'log.ts'],
+])('opens a %s in one place', (_what, opening, place) => {
+  const opens = (file: string): boolean =>
+    opening.test(readFileSync(join(SRC, file), 'utf8').replaceAll(/^export function.*/gm, ''));
+  expect(files.filter(opens)).toEqual([place]);
+});

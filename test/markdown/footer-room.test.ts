@@ -1,0 +1,210 @@
+/** Which bodies leave the footer room: by example, and by a renderer of Markdown and a parser of HTML that are not ours. */
+import * as fc from 'fast-check';
+import MarkdownIt from 'markdown-it';
+import { describe, expect, it } from 'vitest';
+import { footerProblem } from '../../src/markdown/footer-room.ts';
+import { looksLikeFooter } from '../../src/markdown/forged-footer.ts';
+import { tagsOfText } from '../../src/markdown/html-tags.ts';
+import { commentText } from '../../src/markdown/footer.ts';
+import { runs } from '../support/runs.ts';
+import { hostileMarkdown } from './support/hostile-markdown.ts';
+
+/** Some ten thousand bodies are drawn until enough are taken. */
+const TIMEOUT_MS = 60_000;
+
+const OURS = { hash: '1a2b3c4d', karma: 3, origin: 'https://veil.test' };
+const FORGED = 'anon-0badf00d · karma (9) · [report](https://evil.test/)';
+const markdown = new MarkdownIt({ html: true });
+
+/** What is in them is no footer of ours, or is not seen. */
+const ELSEWHERE = new Set([
+  'blockquote',
+  'pre',
+  'code',
+  'details',
+  'template',
+  'dialog',
+  'rp',
+  'svg',
+  'select',
+  'textarea',
+]);
+/** They have no end. */
+const VOID = new Set([
+  'area',
+  'base',
+  'br',
+  'col',
+  'embed',
+  'hr',
+  'img',
+  'input',
+  'link',
+  'meta',
+  'source',
+  'track',
+  'wbr',
+]);
+
+/** The hashes of the footers that a reader sees. */
+async function footersOf(text: string): Promise<string[]> {
+  const around: string[] = [];
+  let seen = '';
+  const rewriter = new HTMLRewriter()
+    .on('*', {
+      element(element) {
+        seen += ' ';
+        if (VOID.has(element.tagName)) return;
+        const depth = around.length;
+        around.push(element.tagName);
+        element.onEndTag(() => void (around.length = Math.min(around.length, depth)));
+      },
+    })
+    .onDocument({
+      text(chunk) {
+        if (!around.some((name) => ELSEWHERE.has(name))) seen += chunk.text;
+      },
+    });
+  await rewriter.transform(new Response(`<main>${markdown.render(text)}</main>`)).text();
+  const words = seen.replaceAll(/&middot;/g, '·').replaceAll(/\s+/g, ' ');
+  return [...words.matchAll(/anon-([0-9a-f]{8}) ?· karma \(\d+\) · ?report/g)].map(([, hash = '']) => hash);
+}
+
+describe('a body', () => {
+  it(
+    'that is taken leaves one footer to be seen, and it is ours',
+    async () => {
+      let taken = 0;
+      const property = fc.asyncProperty(hostileMarkdown, async (body) => {
+        fc.pre(footerProblem(body) === null);
+        taken += 1;
+        expect(await footersOf(commentText(body, OURS))).toEqual([OURS.hash]);
+      });
+      await fc.assert(property, { maxSkipsPerRun: 1000, ...runs(500) });
+      expect(taken).toBeGreaterThan(250);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each([
+    ['a fence with its end', '```js\n<!-- <details> ~~~\n```'],
+    ['a fence in a list', '- one\n\n  ```sh\n  ls <b\n  ```\n- ```\n  two\n  ```'],
+    ['a fence in a quote, which ends with it', '> ```\n> let x;'],
+    ['code of both kinds', 'Use `<details>` or ``a ` <!-- b``.\n\n    <script> <!--'],
+    ['an issue template', '<!-- Thanks!\nPlease answer:\n\n-->\n\n### Version\n1.2 <!-- here -->'],
+    ['details', '<details>\n<summary>Log</summary>\n\n```\nTrace <init>\n```\n\n</details>'],
+    ['details that end in a line', '<details open><summary>Log</summary>\n\nsome words</details>'],
+    [
+      'inline HTML',
+      'Press <kbd>Ctrl</kbd>+<kbd>C</kbd>.<br>H<sub>2</sub>O <img src="x.png" width=20> <a href="x">y</a>',
+    ],
+    ['badges', '<p align="center">\n  <a href="x"><img src="y"></a>\n</p>\n\n[![a](b)](c) <b>![d](e)</b>'],
+    ['an HTML table', '<table>\n<tr><td>a<td>b\n<tr><th>c</th></tr>\n</table>'],
+    ['a table', '| a | b |\n|---|:-:|\n| `x \\| y` | <b>1</b><br>2 |\n\nthen'],
+    [
+      'generics and placeholders',
+      'Vec<u8>, Map<String, List<T>>, a < b && c > d, <3, <your name>, git@<host>:x',
+    ],
+    [
+      'links and addresses',
+      '<https://x.test/a> [a](<my file.md> "d") [e][f] me <me@x.test>\n\n[f]: https://y.test',
+    ],
+    ['headings, rules, lists', '# A\n\nB\n===\n\n- a\n- b\n\n1. c\n2. d\n\n* * *\n\n- [ ] e'],
+    ['other languages', 'Größe «naïve» — 日本語のコメント 🎉 отчёт о карме'],
+    ['a quoted footer', `> ${FORGED}\n\nI do not agree.`],
+    ['a footer in a fence', `\`\`\`\n${FORGED}\n\`\`\``],
+    ['talk of a footer', 'anon-0badf00d has karma 9, and I would not report that.'],
+  ])('with %s is taken', async (_, body) => {
+    expect(footerProblem(body)).toBeNull();
+    expect(await footersOf(commentText(body, OURS))).toEqual([OURS.hash]);
+  });
+
+  it('is looked through once, however much white space there is where a link might end', () => {
+    // Ten times as long as a body may be, so that trying all ways to divide it would take minutes.
+    const space = ' \n'.repeat(350_000);
+    for (const start of ['[a](', '[a](b', '[a](<b>', '[a](b "c"']) {
+      expect(looksLikeFooter(start + space)).toBe(false);
+      expect(tagsOfText(`<i>${start}${space}`)).toContainEqual(expect.objectContaining({ name: 'i' }));
+    }
+  });
+
+  it('is searched for footers once, however many comments in it have no end', () => {
+    // Ten times as long as a body may be. Searched to the end for each of them, it would take minutes.
+    const open = '<!-- --'.repeat(100_000);
+    expect(looksLikeFooter(open)).toBe(false);
+    expect(looksLikeFooter(`${FORGED.replace('karma', '<!-- - -- ->x --->karma')} ${open}`)).toBe(true);
+  });
+
+  it.each([
+    ['an open fence', 'a\n```', /code fence is never closed/],
+    ['a fence that a longer one ends not', '````\n```', /code fence/],
+    ['a fence that only a list ends', '- ```\n```', /code fence/],
+    ['an open comment', 'a\n\n<!-- b', /comment or block/],
+    ['an open comment in a quote', '> <!--\n-->', /not complete/],
+    ['an open comment in a list', '- <!--\n\n-->', /not complete/],
+    ['an open instruction', '<?php', /comment or block/],
+    ['open CDATA', '<![CDATA[ x', /comment or block/],
+    ['an open pre', '<pre>\nx', /comment or block/],
+    ['an open attribute', '<div title="', /not complete/],
+    ['an open tag', '<div\n\nx', /not complete/],
+    ['open details', 'a <details> b', /<details> is never closed/],
+    ['details that end in code', '<details>\n\n`</details>`', /<details>/],
+    ['details that end in a link', '<details>\n\n[a](</details>)', /<details>/],
+    ['details that end in an image', '<details>\n\n![</details>](x)', /<details>/],
+    ['details that end in a formula', '<details>\n\n$</details>$', /<details>/],
+    ['details that end in a cell', '<details>\n\n|a|\n|-|\n|</details>|', /<details>/],
+    ['details that end in a footnote', '<details>\n\n[^a]\n\n[^a]: </details>', /depends on the program/],
+    ['details that end in an open table', '<details><table></details>', /<table> is not closed before/],
+    ['details that end in a comment', '<details>\n<!-- </details> -->', /<details>/],
+    ['details in code in one cell only', '| a |\n|-|\n| `a | <details> | b` |', /<details>/],
+    ['what is HTML below a table only', '|a|\n|-|\n2. <!--', /depends on the program/],
+    ['letters of vanishing size', '<small>'.repeat(20), /<small> is never closed/],
+    ['a script', '<script>', /<script> cannot be used/],
+    ['CDATA in a drawing', '<svg><![CDATA[ > </svg> ]]>', /<svg> cannot be used/],
+    ['white space to some', '<div\u00a0x y="', /depends on the program/],
+    ['a form feed', '<div\f>', /form feeds/],
+    ['deep nesting', '> '.repeat(51), /50 levels/],
+    ['a footer', FORGED, /form of the service's footer/],
+    ['a footer at the end of a line', `words\n\n---\nmore, ${FORGED}`, /footer/],
+    ['a footer in a list', `- ${FORGED}`, /footer/],
+    ['a footer in two lines', 'anon-0badf00d ·\nkarma (9) · [report](x)', /footer/],
+    ['a footer with emphasis', '**anon-0badf00d** · _karma_ (9) · [**report**](x)', /footer/],
+    ['a footer with links', '[anon-0badf00d](x) · [karma](a(b)c) (9) · [report][z]', /footer/],
+    ['a footer in HTML', '<p>anon-<b>0badf00d</b> &middot; k&#97;rma &#x28;9) · report</p>', /footer/],
+    ['a footer in a table', '| anon-0badf00d | karma 9 | report |\n|-|-|-|', /footer/],
+    ['a footer in Cyrillic', 'аnоn-0bаdf00d · кагmа (9) · [rероrt](x)', /footer/],
+    ['a footer in mathematical letters', '𝐚𝐧𝐨𝐧-0badf00d · 𝓀𝒶𝓇𝓂𝒶 (9) · report', /footer/],
+    ['a footer with invisible letters', 'an\u200bon-0bad\u00adf00d · karma (9) · report', /footer/],
+    ['the footer of an issue', '*The original author’s identity has been anonymized.*', /footer/],
+  ])('with %s is refused', (_, body, reason) => {
+    expect(footerProblem(body)).toMatch(reason);
+  });
+
+  it.each([
+    ['tags', '<b>'],
+    ['openings', '<a b="<'],
+    ['quotes', `<a b='" c="' `],
+    ['quotes', '> '],
+    ['lists', '- '],
+    ['backticks', '` `` ``` '],
+    ['links', '](a "'],
+    ['brackets', '![['],
+    ['footers', 'anon-0badf00d karma'],
+    ['short lines', '>\n'],
+    ['tables', '|-|\n'],
+    ['tabs', '\t'],
+    ['comments', '<!-- -'],
+    ['closings', '<b></i>'],
+    ['labels', '['],
+    ['spaces', '<a     '],
+  ])('of the greatest length is judged at once, if it is full of %s', (_, piece) => {
+    const judge = (length: number): number => {
+      const body = piece.repeat(length / piece.length);
+      const begin = process.hrtime.bigint();
+      footerProblem(body);
+      return Number(process.hrtime.bigint() - begin) / 1e6;
+    };
+    judge(1000);
+    expect(judge(65_536)).toBeLessThan(1000);
+  });
+});

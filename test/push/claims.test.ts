@@ -1,0 +1,157 @@
+/** What a push lays hold of, and that all of it is given back. */
+import { describe, expect, it } from 'vitest';
+import type { BegunPush, HeldPush } from '../../src/durable/pending-push/pending-push.ts';
+import type { ClaimedPullRequest } from '../../src/durable/pull-request/pull-request.ts';
+import { Claims } from '../../src/push/claims.ts';
+import type { PushHost } from '../../src/push/push-host.ts';
+
+const INTENT = { prHash: 'aaaaaaaaaaaa', committedAt: 1 };
+const PR_HASH = '0123456789ab';
+const BEGUN: BegunPush = { kind: 'begun', lease: 1, intent: INTENT, isRepeated: false };
+const CLAIMED: ClaimedPullRequest = { kind: 'claimed', lease: 2, isRecorded: true, dates: [] };
+
+const PUSH_HASH = 'f'.repeat(64);
+const TARGET = { owner: 'octo', name: 'hello' };
+
+/** Objects that answer as they are told, and what they were asked. */
+function world(
+  answers: {
+    begun?: BegunPush | Promise<BegunPush>;
+    claimed?: ClaimedPullRequest;
+    isListed?: boolean | Promise<boolean>;
+    held?: HeldPush | null;
+  } = {},
+) {
+  const calls: unknown[][] = [];
+  const host = {
+    clock: { now: () => 0 },
+    pendingPush: (hash: string) => ({
+      hold: async () => (answers.held === undefined ? { lease: 1, isRepeated: false } : answers.held),
+      begin: async (key: string) => (
+        expect(key).toBe(hash),
+        calls.push(['begin', hash]),
+        answers.begun ?? BEGUN
+      ),
+      end: async (_: string, lease: number, isAnswered: boolean) =>
+        void calls.push(['end', lease, isAnswered]),
+    }),
+    mayBeRecorded: async () => answers.isListed ?? true,
+    pullRequest: () => ({
+      claim: async (_: string, key: string | null) => (
+        calls.push(['claim', key]),
+        answers.claimed ?? CLAIMED
+      ),
+      release: async (lease: number) => void calls.push(['release', lease]),
+    }),
+  };
+  const claims = new Claims(host as unknown as PushHost);
+  const of = (name: string) => calls.filter(([called]) => called === name);
+  return { claims, calls, of };
+}
+
+/** A push that updates a pull request. */
+async function claimBoth(claims: Claims, key: string | null = null) {
+  await claims.hold(PUSH_HASH);
+  const update = await claims.claimListed(PR_HASH, key);
+  return { update, begun: await claims.begin(PUSH_HASH, TARGET, INTENT) };
+}
+
+describe('claims', () => {
+  it.each([true, false])(
+    'are given back once, with the word whether the push was answered: %s',
+    async (isAnswered) => {
+      const { claims, calls } = world();
+      await claimBoth(claims);
+      calls.length = 0;
+      await claims.end(isAnswered);
+      await claims.end(isAnswered);
+      expect(calls).toHaveLength(2);
+      expect(calls).toEqual(
+        expect.arrayContaining([
+          ['end', 1, isAnswered],
+          ['release', 2],
+        ]),
+      );
+    },
+  );
+
+  it('that may have done something are kept for a retry, also if the push was answered', async () => {
+    for (const [isRepeated, act, isOver] of [
+      [false, (claims: Claims) => claims.failed(false), true],
+      [false, (claims: Claims) => claims.failed(true), false],
+      [true, (claims: Claims) => claims.failed(false), false],
+      [false, (claims: Claims) => claims.keep(), false],
+    ] as const) {
+      const { claims, of } = world({ begun: { ...BEGUN, isRepeated } });
+      await claims.hold(PUSH_HASH);
+      await claims.begin(PUSH_HASH, TARGET, INTENT);
+      act(claims);
+      await claims.end(true);
+      expect(of('end')).toEqual([['end', 1, isOver]]);
+    }
+  });
+
+  it.each<[string, ClaimedPullRequest, string]>([
+    ['at work', { kind: 'busy' }, 'another push to this pull request is in progress'],
+    ['in the way', { kind: 'wrong-key' }, 'the pr-key is missing or wrong'],
+  ])('fail when someone else is %s', async (_what, claimed, reason) => {
+    const { claims, of } = world({ claimed });
+    await expect(claims.claimListed(PR_HASH, 'key')).rejects.toThrow(reason);
+    await claims.end(true);
+    expect(of('release')).toEqual([]);
+  });
+
+  it('leave alone the object of a pull request that is not listed', async () => {
+    const { claims, of } = world({ isListed: false });
+    expect((await claimBoth(claims)).update).toBeNull();
+    await claims.end(true);
+    expect([of('claim'), of('release')]).toEqual([[], []]);
+  });
+
+  it('take nothing of a pull request that is on another code host', async () => {
+    const { claims, of } = world({ claimed: { kind: 'elsewhere' } });
+    expect(await claims.claimListed(PR_HASH, null)).toBeNull();
+    await expect(claims.claimPullRequest(PR_HASH, null)).rejects.toThrow('of another code host');
+    await claims.end(true);
+    expect(of('release')).toEqual([]);
+  });
+
+  it('are given back also if the push ends before they are answered', async () => {
+    const { promise: isListed, resolve: list } = Promise.withResolvers<boolean>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<BegunPush>();
+    const { claims, of } = world({ begun, isListed });
+    await claims.hold(PUSH_HASH);
+    const both = [claims.claimListed(PR_HASH, null), claims.begin(PUSH_HASH, TARGET, INTENT)];
+    const ended = claims.end(true);
+    list(true);
+    begin(BEGUN);
+    await ended;
+    await Promise.all(both);
+    expect([of('end'), of('release')]).toEqual([[['end', 1, true]], [['release', 2]]]);
+  });
+
+  it('fail when the same push is under way, and leave that alone', async () => {
+    const { claims, of } = world({ held: null });
+    const holding = claims.hold(PUSH_HASH);
+    await expect(holding).rejects.toThrow('this push is already in progress');
+    await expect(holding).rejects.toMatchObject({ code: 'in-progress' });
+    await claims.end(true);
+    expect(of('end')).toEqual([]);
+  });
+
+  it('fail when the same push was begun by another attempt meanwhile, and leave that alone', async () => {
+    const { claims, of } = world({ begun: { kind: 'busy' } });
+    await claims.hold(PUSH_HASH);
+    await expect(claims.begin(PUSH_HASH, TARGET, INTENT)).rejects.toMatchObject({ code: 'in-progress' });
+    await claims.end(true);
+    expect(of('end')).toEqual([]);
+  });
+
+  it('keep what is left of an earlier attempt, if the push is refused before it begins', async () => {
+    const { claims, of } = world({ held: { lease: 1, isRepeated: true } });
+    await claims.hold(PUSH_HASH);
+    claims.failed(false);
+    await claims.end(true);
+    expect(of('end')).toEqual([['end', 1, false]]);
+  });
+});

@@ -1,0 +1,91 @@
+/** What is told of a push that would name its author. What files hold: test/git/search; real pushes: test/e2e. */
+import { describe, expect, it } from 'vitest';
+import { SearchedNames } from '../../../../src/git/search/searched-names.ts';
+import { Findings } from '../../../../src/push/judge/names/findings.ts';
+import { wouldBePublic } from '../../../../src/push/judge/names/leaks.ts';
+import { commitContent, oidNumber } from '../../../support/objects.ts';
+
+const ID = `Change-Id: I${'0123456789'.repeat(4)}`;
+
+/** @param author of the one commit. */
+function findingsFor(author: string | null, originalIds: readonly string[] = []): Findings {
+  const committer = 'bot <bot@x.example> 1 +0000';
+  const content = commitContent({ author: `${author ?? 'bot <bot@x.example>'} 1 +0000`, committer });
+  const headers = [{ content, encoding: null }];
+  return new Findings(new SearchedNames({ headers, originalIds, nobodys: ['bot', 'bot@x.example'] }));
+}
+
+describe('texts', () => {
+  it('are told of with the line that names somebody, ids of own commits left out', () => {
+    const findings = findingsFor('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
+    findings.addOption('title', 'A change by Ada Lovelace');
+    findings.addOption('description', `Reverts ${oidNumber(7)}`);
+    findings.addMessages([Buffer.from('One\n\nsome text\nby ada_lovelace, as ever\n')]);
+    expect(findings.lines).toEqual([
+      '  title: A change by Ada Lovelace',
+      '  message of "One": by ada_lovelace, as ever',
+    ]);
+    expect(findings.leaks.map(({ reason }) => reason)).toEqual(['your name would become public']);
+  });
+});
+
+describe('files', () => {
+  it('are told of by their paths, and ids apart from names', () => {
+    const findings = findingsFor('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
+    const excerpt = Buffer.from('some words');
+    findings.addHits([
+      { excerpt, kind: 'content', text: 1_000, path: 'a.txt' },
+      { excerpt, kind: 'name', text: 0, path: null },
+      { excerpt, kind: 'content', text: 0, path: null },
+      { excerpt, kind: 'content', text: 0, path: 'docs/b.txt' },
+    ]);
+    expect(findings.lines).toEqual(
+      expect.arrayContaining([
+        '  name of a file: some words',
+        '  a changed file: some words',
+        '  docs/b.txt: some words',
+      ]),
+    );
+  });
+});
+
+describe('commits that nobody has', () => {
+  it('are told of by their ids', () => {
+    const findings = findingsFor(null);
+    findings.addStrangers([oidNumber(3)]);
+    expect(findings.lines).toEqual([
+      `  a message names a commit that upstream does not have: ${oidNumber(3)}`,
+    ]);
+  });
+});
+
+describe('Change-Ids', () => {
+  it('are found where there is nobody to search for, in every line, also the first', () => {
+    const findings = findingsFor(null);
+    findings.addMessages([Buffer.from(`${ID}\n`), Buffer.from(`One\n\n  ${ID}\n> ${ID}`)]);
+    expect(findings.lines).toEqual([
+      `  message of "${ID}": ${ID}`,
+      `  message of "One": ${ID}`,
+      `  message of "One": > ${ID}`,
+    ]);
+    expect(findings.leaks.map(({ reason }) => reason)).toEqual(['a Change-Id would become public']);
+  });
+
+  it('are told of together with a name, each with its advice, the name first', () => {
+    const findings = findingsFor('Ada Lovelace <ada@x.example>');
+    findings.addMessages([Buffer.from(`By Ada Lovelace\n\n${ID}\n`)]);
+    const refusal = wouldBePublic(findings.leaks, findings.lines);
+    expect(refusal.reason).toBe('your name would become public');
+    expect(refusal.lines.slice(0, 2)).toEqual([
+      '  message of "By Ada Lovelace": By Ada Lovelace',
+      `  message of "By Ada Lovelace": ${ID}`,
+    ]);
+    expect(refusal.lines.join()).toMatch(/git commit --amend.*gerrit\.createChangeId/);
+  });
+
+  it('are shown up to ten times', () => {
+    const findings = findingsFor(null);
+    findings.addMessages([Buffer.from(`${ID}\n`.repeat(1_000))]);
+    expect(findings.lines).toHaveLength(10);
+  });
+});

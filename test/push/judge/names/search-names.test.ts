@@ -1,0 +1,120 @@
+/** The search of one push: who is searched for, what it takes, and what it says of gaps. */
+import { describe, expect, it, vi } from 'vitest';
+import { UNCOUNTED, type Memory } from '../../../../src/git/memory.ts';
+import { OwnIds } from '../../../../src/git/objects/own-ids.ts';
+import { planCommits } from '../../../../src/git/objects/planned-commits.ts';
+import { parseCommit } from '../../../../src/git/objects/commit.ts';
+import { type NameSearch, searchNames } from '../../../../src/push/judge/names/search-names.ts';
+import { commitContent, oidNumber } from '../../../support/objects.ts';
+import { buildPack, type Entry, makeDelta, oidOf } from '../../../support/pack-builder.ts';
+import { receive } from '../../../support/rewrite.ts';
+
+const REFUSED = 'your name would become public';
+const ADA = 'Ada Lovelace <ada@x.example>';
+
+interface Searched {
+  readonly authors: readonly string[];
+  readonly files?: readonly Entry[];
+  readonly message?: string;
+  readonly options?: Partial<NameSearch['options']>;
+  readonly identityCheck?: NameSearch['settings']['identityCheck'];
+  readonly memory?: Memory;
+  readonly isInMemory?: boolean;
+}
+
+function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTED, ...more }: Searched) {
+  const contents = authors.map((author, at) =>
+    commitContent({ author: `${author} ${at} +0000`, committer: 'bot <bot@x.example> 1 +0000', message }),
+  );
+  const { bytes } = buildPack([...contents.map((content): Entry => ({ type: 'commit', content })), ...files]);
+  const { receiver, passed } = receive([bytes]);
+  const spooled = Buffer.concat(passed);
+  const commits = contents.map((content) => ({
+    oid: oidOf('commit', content),
+    commit: parseCommit(content),
+  }));
+  const spool = {
+    byteLength: spooled.length,
+    isInMemory: more.isInMemory ?? true,
+    read: async function* (start = 0) {
+      yield spooled.subarray(start);
+    },
+  };
+  return searchNames({
+    settings: { identityCheck: more.identityCheck ?? 'refuse' },
+    options: { preview: false, publishNames: false, title: null, description: null, ...more.options },
+    nobodys: ['bot', 'bot@x.example'],
+    work: { commits, ground: new Set() },
+    plan: planCommits(commits, new OwnIds(commits.map(({ oid }) => oid))),
+    originalIds: commits.map(({ oid }) => oid),
+    pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
+    history: { isKnown: () => false, since: -Infinity },
+    steps: { run: async () => false },
+    memory,
+    questions: { readBases: async () => [], readUpstream: async () => new Map() },
+  } as unknown as NameSearch);
+}
+
+const blob = (text: string): Entry => ({ type: 'blob', content: Buffer.from(text) });
+
+describe('a push that names its author', () => {
+  const files = [blob('by Ada Lovelace\n')];
+
+  it('is refused, unless that is wanted, or only warned of', async () => {
+    await expect(search({ authors: [ADA], files })).rejects.toThrow(REFUSED);
+    for (const allowed of [
+      { options: { publishNames: true } },
+      { options: { preview: true } },
+      { identityCheck: 'warn' },
+    ] as const) {
+      const { warnings, report } = await search({ authors: [ADA], files, ...allowed });
+      expect(warnings).toContain('  a changed file: by Ada Lovelace');
+      expect(report).toEqual(warnings);
+    }
+    expect((await search({ authors: [ADA], files, identityCheck: 'off' })).warnings).toEqual([]);
+  });
+
+  it('in its options or its messages is refused, too', async () => {
+    await expect(search({ authors: [ADA], options: { title: 'By Ada Lovelace' } })).rejects.toThrow(REFUSED);
+    await expect(search({ authors: [ADA], message: 'By Ada Lovelace\n' })).rejects.toThrow(REFUSED);
+  });
+});
+
+describe('a preview', () => {
+  it('says that nothing was found, or that there was nobody to search for', async () => {
+    const options = { preview: true };
+    expect((await search({ authors: [ADA], options })).report[0]).toMatch(/found no name or address/);
+    expect((await search({ authors: ['bot <bot@x.example>'], options })).report[0]).toMatch(/name nobody/);
+  });
+});
+
+describe('the names to search for', () => {
+  it('are first those of the pushed commit, if there are too many', async () => {
+    const others = Array.from({ length: 1_000 }, (_, at) => `Person Number${at} <person${at}@x.example>`);
+    const options = { title: 'By Ada Lovelace', publishNames: true };
+    const { warnings } = await search({ authors: [...others, ADA], options });
+    expect(warnings).toContain('  title: By Ada Lovelace');
+    expect(warnings.join()).toContain('more people than the service can search for');
+  });
+
+  it('are counted in memory while they are searched for', async () => {
+    const memory = { makeRoom: vi.fn(async () => {}), use: vi.fn(), free: vi.fn() };
+    await search({ authors: [ADA], memory });
+    const [bytes] = memory.use.mock.calls[0] as [number];
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(memory.makeRoom.mock.calls[0]).toEqual([bytes]);
+    expect(memory.free).toHaveBeenCalledWith(bytes);
+  });
+});
+
+describe('a gap', () => {
+  it('is told: a file that cannot be searched because upstream’s part of it cannot be had', async () => {
+    const base = Buffer.from('color: black;\n'.repeat(20));
+    const result = Buffer.from('color: black;\n'.repeat(19) + 'color: Pau;\n');
+    const delta: Entry = { type: 'ref-delta', base: oidNumber(9), delta: makeDelta(base, result) };
+    const { warnings } = await search({ authors: ['Paul White <paul@x.example>'], files: [delta] });
+    expect(warnings).toEqual([
+      'The service could not search all of the changed files for names. Look for yours in them.',
+    ]);
+  });
+});

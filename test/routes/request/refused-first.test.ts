@@ -1,0 +1,249 @@
+/**
+ * What a refused request costs: a client over its limit reaches neither the guard, nor the bot account, nor the host;
+ * and while the account's object cannot be asked, an isolate creates only a little.
+ */
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { Hono } from 'hono';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { configOf } from '../../../src/configured.ts';
+import type { AppEnv, Env } from '../../../src/env.ts';
+import { loggerOf } from '../../../src/log.ts';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import type { Refusal } from '../../../src/push/reply/refusal.ts';
+import { pushAdmission } from '../../../src/routes/git/push-admission.ts';
+import worker from '../../../src/worker.ts';
+import { FakeThreads } from '../../durable/support/fake-threads.ts';
+import { commitContent } from '../../support/objects.ts';
+import { buildPack } from '../../support/pack-builder.ts';
+import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
+
+const bindings = env as unknown as Env;
+const REMOTE = '/v1/gh/octo/hello';
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const RECEIVE_PACK = 'application/x-git-receive-pack-request';
+
+/** The methods of objects that were called. */
+let asked: string[] = [];
+let address = 0;
+let now = Date.now();
+
+beforeEach(() => {
+  asked = [];
+  address += 1;
+  // What the isolate remembers of the last test is too old by now.
+  vi.setSystemTime((now += 3 * 3_600_000));
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+type Methods = Record<string, (...values: unknown[]) => unknown>;
+
+/** The real objects, and what they are asked for. */
+function watched(name: 'GUARD' | 'HOST_ACCOUNTS'): object {
+  const namespace = bindings[name] as unknown as DurableObjectNamespace;
+  return {
+    idFromName: (key: string) => namespace.idFromName(key),
+    get: (id: DurableObjectId) =>
+      new Proxy(namespace.get(id) as unknown as Methods, {
+        get(stub, method: string) {
+          // Called on the stub itself: its methods have no `apply`.
+          return (...values: unknown[]) => {
+            asked.push(`${name}.${method}`);
+            return stub[method]?.(...values);
+          };
+        },
+      }),
+  };
+}
+
+const lost = () => Promise.reject(new Error('Network connection lost.'));
+const UNREACHABLE = { idFromName: () => 'id', get: () => new Proxy({}, { get: () => lost }) };
+
+async function ask(path: string, init: RequestInit = {}, variables: object = {}) {
+  const context = createExecutionContext();
+  const headers = { 'CF-Connecting-IP': `198.51.100.${address}`, ...(init.headers as object) };
+  const request = new Request(`https://gitveil.test${path}`, { ...init, headers });
+  const watching = { GUARD: watched('GUARD'), HOST_ACCOUNTS: watched('HOST_ACCOUNTS') };
+  const secrets = { IDENTITY_SECRET: 'a secret of more than thirty-two characters', HOSTING_TOKEN: 'token' };
+  const response = await worker.fetch(
+    request,
+    { ...bindings, ...secrets, ...watching, ...variables },
+    context,
+  );
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  await waitOnExecutionContext(context);
+  return { status: response.status, headers: response.headers, bytes, text: new TextDecoder().decode(bytes) };
+}
+
+const postJson = (path: string, payload: object, variables: object = {}) =>
+  ask(
+    REMOTE + path,
+    { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(payload) },
+    variables,
+  );
+
+/** Opens a form and sends it. */
+async function postForm(path: string, fields: Record<string, string>, variables: object = {}) {
+  const page = await ask(REMOTE + path, {}, variables);
+  const token = /name="token" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+  const body = new URLSearchParams({ token, ...fields }).toString();
+  return ask(REMOTE + path.replace(/\?.*/, ''), { method: 'POST', headers: FORM, body }, variables);
+}
+
+const WRITES: Readonly<Record<string, (variables?: object) => ReturnType<typeof ask>>> = {
+  'a comment': (variables) => postJson('/issues/7/comments/anonymous', { body: 'Hi' }, variables),
+  'an issue': (variables) => postJson('/issues/anonymous', { title: 'A', body: 'B' }, variables),
+  'the form of a reply': (variables) =>
+    postForm('/reply?to=7', { number: '7', body: 'Hi', user_token: '', step: 'post' }, variables),
+  'the form of an issue': (variables) =>
+    postForm('/new-issue', { title: 'A', body: 'B', step: 'post' }, variables),
+};
+
+describe.each(Object.entries(WRITES))('%s', (_, write) => {
+  it('over the limit of its client reaches no object and no host, from the first time on', async () => {
+    const host = new FakeThreads();
+    const variables = { LIMIT_COMMENTS: '1/1h' };
+    expect((await write(variables)).status).toBe(200);
+    [asked, host.requests.length] = [[], 0];
+    const refused = await write(variables);
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get('Retry-After')).toBe('3600');
+    expect(refused.text).toMatch(/too many comments and issues from your network: at most 1 in 1h/i);
+    expect([asked, host.asked]).toEqual([[], []]);
+  });
+
+  it('that the repository does not accept takes no share of the account', async () => {
+    const host = new FakeThreads();
+    host.disturb = () => Response.json({ message: 'Not Found' }, { status: 404 });
+    vi.setSystemTime((now += 3_600_000));
+    expect((await write()).status).toBe(400);
+    expect(asked.filter((call) => /admit|Form/.test(call))).toEqual([]);
+  });
+
+  it('goes on a little while the account cannot be asked, and then says so in a sentence', async () => {
+    const host = new FakeThreads();
+    const variables = { HOST_ACCOUNTS: UNREACHABLE };
+    for (let count = 0; count < 10; count++) expect((await write(variables)).status).toBe(200);
+    // The isolate's, not the client's.
+    address += 1;
+    vi.setSystemTime((now += 20_000));
+    const before = host.comments.length + host.issues.length;
+    const refused = await write(variables);
+    expect(host.comments.length + host.issues.length).toBe(before);
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('Retry-After')).toBe('40');
+    expect(refused.text).toMatch(
+      /the service cannot check what the bot account may still do at \S+, so it creates only a little now; try again in 40 s/i,
+    );
+    vi.setSystemTime((now += 40_000));
+    expect((await write(variables)).status).toBe(200);
+  });
+});
+
+it('of the account that cannot be asked leaves most of its hour, too', async () => {
+  const host = new FakeThreads();
+  const variables = { HOST_ACCOUNTS: UNREACHABLE };
+  const comment = () => postJson('/issues/7/comments/anonymous', { body: 'Hi' }, variables);
+  vi.setSystemTime((now += 3_600_000));
+  for (let count = 0; count < 60; count++) {
+    if (count % 10 === 0) vi.setSystemTime((now += 60_000));
+    expect((await comment()).status).toBe(200);
+  }
+  vi.setSystemTime((now += 60_000));
+  expect((await comment()).headers.get('Retry-After')).toBe(String(54 * 60));
+  expect(host.comments).toHaveLength(60);
+});
+
+const PACK = buildPack([{ type: 'commit', content: commitContent() }]).bytes;
+
+async function push(variables: object = {}, { options = '', ref = 'refs/heads/fix' } = {}) {
+  const asking = options === '' ? '' : ' push-options';
+  const command = pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} ${ref}\0 report-status side-band-64k${asking}`);
+  const commands = `${command}${FLUSH}${options === '' ? '' : `${pkt(options)}${FLUSH}`}`;
+  const body = Buffer.concat([Buffer.from(commands), PACK]);
+  const init = { method: 'POST', headers: { 'Content-Type': RECEIVE_PACK }, body };
+  const { status, bytes } = await ask(`${REMOTE}/git-receive-pack`, init, variables);
+  expect(status).toBe(200);
+  return readPushAnswer(bytes);
+}
+
+const FULL = {
+  idFromName: () => 'id',
+  get: () => ({ reservePlace: async () => ({ isReserved: false, attempts: 6, isAlertDue: false }) }),
+};
+
+describe('a push that is refused', () => {
+  it.each<[why: string, variables: object, sent: object, error: string]>([
+    ['by its client’s limit of pull requests', { CLIENT_WINDOWS: FULL }, {}, 'rate limit exceeded'],
+    ['for its options', {}, { options: 'pr-hash=!' }, 'pr-hash'],
+    ['for its ref', {}, { ref: 'refs/tags/v1' }, ''],
+  ])('%s reaches neither the account nor the host', async (_, variables, sent, error) => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    const ahead = vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
+    const answer = await push(variables, sent);
+    expect(Object.values(answer.refs).join()).toContain(error);
+    expect(Object.values(answer.refs).join()).not.toBe('ok');
+    expect(asked).toEqual(['GUARD.admit']);
+    expect(host).not.toHaveBeenCalled();
+    expect(ahead).not.toHaveBeenCalled();
+  });
+
+  it('by its client’s limit of pushes does not reach the account', async () => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    const variables = { LIMIT_PUSHES: '1/1h' };
+    expect((await push(variables)).error).not.toContain('too many pushes');
+    asked = [];
+    expect((await push(variables)).error).toBe('push rejected: too many pushes');
+    expect(asked).toEqual(['GUARD.admit']);
+  });
+});
+
+it('a preview asks what is left to the account before it asks the host: it does so again and again', async () => {
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(() => {
+    asked.push('the host');
+    return Promise.reject(new TypeError('no network'));
+  });
+  await push({}, { options: 'preview' });
+  expect(asked.slice(0, 3)).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.admit', 'the host']);
+});
+
+/** Asks for what a push may do in the name of the account, when it has been judged. */
+async function takeShare(creates: boolean): Promise<string> {
+  const app = new Hono<AppEnv>();
+  app.get('/', async (c) => {
+    const result = configOf(c.env);
+    if (result.kind === 'invalid') throw new Error('not configured');
+    const { config } = result;
+    c.set('config', config);
+    c.set('logger', loggerOf(config));
+    c.set('host', config.hosts[0]);
+    const refusal = await pushAdmission(c)
+      .takeShare(creates)
+      .then(
+        () => null,
+        (error: unknown) => error as Refusal,
+      );
+    return c.text(refusal === null ? 'ok' : [refusal.reason, ...refusal.lines].join('\n'));
+  });
+  address += 1;
+  const headers = { 'CF-Connecting-IP': `198.51.100.${address}` };
+  const variables = { ...bindings, HOSTING_TOKEN: 'token', HOST_ACCOUNTS: UNREACHABLE };
+  const answer = await app.fetch(new Request('https://gitveil.test/', { headers }), variables);
+  return answer.text();
+}
+
+describe('a push while the account cannot be asked', () => {
+  it('is let in as long as a little may be created, and then told how long to wait', async () => {
+    for (let count = 0; count < 10; count++) expect(await takeShare(true)).toBe('ok');
+    const refused = await takeShare(true);
+    expect(refused).toMatch(/^the service cannot check its limits\n/);
+    expect(refused).toMatch(/so it creates only a little now; try again in 60 s\./i);
+    // It creates nothing.
+    expect(await takeShare(false)).toBe('ok');
+  });
+});

@@ -1,0 +1,43 @@
+/** The hashes that stand for what must not be known. */
+import { createHmac } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { identityHash, keyedHash } from '../../src/secret/keyed-hash.ts';
+
+const SECRET = 'a secret of more than thirty-two characters';
+
+describe('the identity hash', () => {
+  it('is the beginning of the HMAC-SHA256 of thread and token, as the contract gives it', () => {
+    const hmac = createHmac('sha256', SECRET).update('octo/hello#7|TOKEN').digest('hex');
+    expect(identityHash(SECRET, 'octo/hello#7', 'TOKEN')).toBe(hmac.slice(0, 8));
+  });
+
+  it('is the same on a thread whose repository is written in another case: the host tells no difference', () => {
+    expect(identityHash(SECRET, 'Octo/Hello#7', 'TOKEN')).toBe(identityHash(SECRET, 'octo/hello#7', 'TOKEN'));
+    expect(identityHash(SECRET, 'octo/hello#7', 'token')).not.toBe(
+      identityHash(SECRET, 'octo/hello#7', 'TOKEN'),
+    );
+  });
+
+  it('is 8 lower-case hex characters, the same each time, and another on another thread or with another key', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (token) => {
+        const hash = identityHash(SECRET, 'octo/hello#7', token);
+        expect(hash).toMatch(/^[0-9a-f]{8}$/);
+        expect(identityHash(SECRET, 'octo/hello#7', token)).toBe(hash);
+        expect(identityHash(SECRET, 'octo/hello#8', token)).not.toBe(hash);
+        expect(identityHash(`${SECRET}!`, 'octo/hello#7', token)).not.toBe(hash);
+      }),
+    );
+  });
+});
+
+describe('a keyed hash', () => {
+  it('differs between uses', () => {
+    const hashes = (['window', 'burst', 'alert', 'reporter', 'push', 'place'] as const).map((use) =>
+      keyedHash(SECRET, use, 'same'),
+    );
+    expect(new Set(hashes).size).toBe(hashes.length);
+    for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+});

@@ -1,0 +1,44 @@
+/** The body of a request as text: within its limit, as UTF-8 or not at all, and read to its end when it is refused. */
+import { expect, it } from 'vitest';
+import { bodyText } from '../../src/streams/request-body.ts';
+
+const LIMITS = { maxBytes: 1024, timeoutMs: 10_000 };
+const strict = { ...LIMITS, isStrict: true } as const;
+
+const post = (body: BodyInit) => new Request('https://gitveil.test', { method: 'POST', body });
+
+it('reads all of it, also a character that comes in two pieces', async () => {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  const bytes = Buffer.from('naïve');
+  const written = (async () => {
+    for (const piece of [bytes.subarray(0, 3), bytes.subarray(3)]) await writer.write(piece);
+    await writer.close();
+  })();
+  expect(await bodyText(post(readable), strict)).toBe('naïve');
+  await written;
+});
+
+it('refuses what is not UTF-8 where it must be, also a character that has no end', async () => {
+  for (const bytes of [Uint8Array.of(0x61, 0xff), Uint8Array.of(0x61, 0xc3)]) {
+    await expect(bodyText(post(bytes), strict)).rejects.toThrow(TypeError);
+    expect(await bodyText(post(bytes), LIMITS)).toBe('a\ufffd');
+  }
+});
+
+it('reads one that is too long to its end, so that the client reads the answer', async () => {
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  const written = (async () => {
+    for (let count = 0; count < 10; count++) await writer.write(new Uint8Array(1024));
+    await writer.close();
+  })();
+  await expect(bodyText(post(readable), LIMITS)).rejects.toMatchObject({ code: 'too-large' });
+  await written;
+});
+
+const makeRoom = () => Promise.reject(new Error('no room'));
+
+it('keeps nothing for which there is no room', async () => {
+  await expect(bodyText(post('text'), { ...LIMITS, makeRoom })).rejects.toThrow('no room');
+});
