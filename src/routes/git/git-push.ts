@@ -13,6 +13,7 @@ import { type GitClient, gitClientOf } from '../../git/wire/git-client.ts';
 import { readPushRequest } from '../../git/wire/push-request.ts';
 import { HostError, MovedError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
+import { systemClock } from '../../isolate/clock.ts';
 import { isolate } from '../../metrics/isolate.ts';
 import { discoverForPush } from '../../upstream/discovery.ts';
 import { newPrHash } from '../../pr-hash.ts';
@@ -48,6 +49,8 @@ const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
 const PR_KEY_BYTES = 16;
+/** The end of an answer is given to the runtime before it is on its way: one that dies then has not answered. */
+const LAST_BYTES_MS = 20;
 /** While a client discovers, it shows nothing to the person who waits. */
 const DISCOVERY_TIMEOUT_MS = 15_000;
 
@@ -143,6 +146,7 @@ async function conclude(
     await reply.note(...lines);
     const isWritten = await reply.finish(report, finalLine);
     isAnswered = (await writer.close()) && isWritten;
+    await systemClock.sleep(LAST_BYTES_MS);
   } finally {
     await session.end(isAnswered);
   }
