@@ -1,29 +1,24 @@
 /**
  * The pull requests that one address, or all of a /48, may open within an hour (contract, section 8; limits.ts).
  *
- * Pure. A push takes a place before its work begins, so that none of many simultaneous pushes gets through too much.
- * When the pull request is open, the place is confirmed and its hour begins. When the push fails, it is returned. If a
- * push dies, its place becomes free after a while.
+ * Pure. A push takes a place before its work begins, so that none of many simultaneous pushes gets through too much. It
+ * counts for an hour, and is given back if the push fails. A push that dies while it is published leaves it to the one
+ * that repeats it. One that dies before that costs its address a place: nobody can tell it from one that was answered
+ * and opens another pull request when it is repeated.
  */
 import { CONTRACT_LIMITS } from './limits.ts';
 import { isWithin } from './sliding-window.ts';
 
 export const MOST_PULL_REQUESTS = CONTRACT_LIMITS.pullRequests.most;
 const WITHIN_MS = CONTRACT_LIMITS.pullRequests.withinMs;
-/**
- * Longer than the slowest possible push: 30 s for the client's bytes, and about ten calls to the host with three
- * attempts of up to 30 s each.
- */
-export const RESERVATION_MS = 20 * 60 * 1000;
 /** One alert for an address within this time. */
 const ALERT_PAUSE_MS = 60 * 60 * 1000;
 
 interface HeldPlace {
-  /** Of the push that holds it, as long as that is under way; then empty, as the same push may open another one. */
+  /** Of the push that took it. */
   readonly key: string;
-  /** When it was taken; for an open pull request, when that was opened. Milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly at: number;
-  readonly isOpen: boolean;
 }
 
 export interface Places {
@@ -37,6 +32,8 @@ export const NO_PLACES: Places = { held: [], refused: 0, alertedAt: null };
 
 export interface Reservation {
   readonly isReserved: boolean;
+  /** It is the place that an attempt at the same push took before. Whether that was answered, the caller knows. */
+  readonly isShared: boolean;
   /** Held places, and those refused since one was last given. */
   readonly attempts: number;
   /** True: alert the operator now, and not again for an hour. */
@@ -44,46 +41,38 @@ export interface Reservation {
 }
 
 /**
- * @param key of the push: if it is repeated because nobody knows how it ended, it keeps the place that it has.
- * @param most how many places there are.
+ * @param key of the push: one that is repeated shares the place that it has. @param most how many places there are.
+ * @param isAnother it is not the same push after all: it takes a place of its own.
  */
 export function reserve(
   before: Places,
   key: string,
   most: number,
   now: number,
+  isAnother = false,
 ): { readonly places: Places; readonly reservation: Reservation } {
   const held = stillHeld(before, now);
-  const own = held.find((place) => place.key === key);
-  if (own === undefined && held.length >= most) {
+  const isShared = !isAnother && held.some((place) => place.key === key);
+  if (!isShared && held.length >= most) {
     const refused = before.refused + 1;
     const isAlertDue = mayAlert(before, now);
     return {
       places: { held, refused, alertedAt: isAlertDue ? now : before.alertedAt },
-      reservation: { isReserved: false, attempts: held.length + refused, isAlertDue },
+      reservation: { isReserved: false, isShared, attempts: held.length + refused, isAlertDue },
     };
   }
-  const place = { key, at: now, isOpen: false };
-  const others = held.filter((other) => other !== own);
-  const after = [...others, place];
+  const after = isShared ? held : [...held, { key, at: now }];
   return {
     places: { ...before, held: after, refused: 0 },
-    reservation: { isReserved: true, attempts: after.length, isAlertDue: false },
+    reservation: { isReserved: true, isShared, attempts: after.length, isAlertDue: false },
   };
 }
 
-/**
- * The pull request is open: it counts from now on, even if its reservation has expired. Called again because an answer
- * was lost, it counts twice, which costs its client a place for an hour.
- */
-export function confirm(before: Places, key: string, now: number): Places {
-  const others = stillHeld(before, now).filter((place) => place.key !== key);
-  return { ...before, held: [...others, { key: '', at: now, isOpen: true }] };
-}
-
-/** Nothing was opened. */
+/** Nothing was opened. Gives back one place of the push, the newest. */
 export function release(before: Places, key: string, now: number): Places {
-  return { ...before, held: stillHeld(before, now).filter((place) => place.key !== key) };
+  const held = stillHeld(before, now);
+  const newest = held.findLast((place) => place.key === key);
+  return { ...before, held: held.filter((place) => place !== newest) };
 }
 
 /** Whether nothing in it counts any more. */
@@ -96,5 +85,5 @@ function mayAlert({ alertedAt }: Places, now: number): boolean {
 }
 
 function stillHeld({ held }: Places, now: number): HeldPlace[] {
-  return held.filter(({ at, isOpen }) => isWithin(at, isOpen ? WITHIN_MS : RESERVATION_MS, now));
+  return held.filter(({ at }) => isWithin(at, WITHIN_MS, now));
 }

@@ -13,7 +13,7 @@ export interface Admission {
   enter(): Promise<Refusal | null>;
   /**
    * Takes one of the pull requests that an address may open within an hour. Called before the host is asked anything.
-   * @param pushHash one that is repeated keeps the place that it has. @throws Refusal if there is none left.
+   * @param pushHash one that is repeated shares the place that it has. @throws Refusal if there is none left.
    */
   reserve(pushHash: string): Promise<Place>;
   /**
@@ -22,26 +22,26 @@ export interface Admission {
    */
   lookUp(): Promise<void>;
   /**
-   * Takes what the push may do in the name of the bot account, when its client's limits allow it, and before the first
-   * write at the host. @param creates whether it opens a pull request.
+   * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
    * @throws Refusal if the host is to be left alone, or others come first.
    */
-  takeShare(creates: boolean): Promise<void>;
+  takeShare(): Promise<void>;
   /**
    * Takes what it costs to fork a repository: it counts as something created, whatever becomes of the push.
    * @throws Refusal if the client has had too many, or the account has too little left.
    */
   takeFork(): Promise<void>;
-  /** The push has ended. Gives back to the bot account what it was to create and has not. Never rejects. */
-  leave(): Promise<void>;
 }
 
+/** For one pull request. Stays taken if nobody knows whether that was opened. */
 export interface Place {
+  /** Takes one of the things that the bot account may create, before the first write. @throws Refusal as `takeShare`. */
+  takeShare(): Promise<void>;
+  /** No earlier attempt waits for an answer, so none shares its place. @throws Refusal if there is no other one left. */
+  beAnother(): Promise<void>;
   /** The pull request is open. Never rejects. */
   opened(pullRequest: Omit<TrackedPullRequest, 'pushedAt'>): Promise<void>;
-  /** Nobody knows whether it was opened: the place, and the share of the bot account, stay taken for a while. */
-  keep(): void;
-  /** No pull request was opened, so the place is free again. Never rejects; does nothing after `opened`. */
+  /** No pull request was opened. Never rejects; the second time, nothing happens. */
   release(): Promise<void>;
 }
 

@@ -1,7 +1,6 @@
 /**
  * What a push locks: the pull request that it updates, while it is judged and published, so that two updates never mix;
- * and itself, before it takes anything that others share, so that two of the same never run at once and a retry resumes
- * it.
+ * and itself, while it is published, so that two of the same never run at once and a retry resumes it.
  *
  * Both are released after the answer was sent.
  */
@@ -31,8 +30,6 @@ export class Claims {
   /** A retry has something left to do, whether or not this attempt is answered. */
   #isKept = false;
   #isRepeated = false;
-  /** The lease of the push; null: it is not held. */
-  #lease: Promise<number | null> = Promise.resolve(null);
 
   constructor(host: PushHost) {
     this.#host = host;
@@ -81,39 +78,18 @@ export class Claims {
   }
 
   /**
-   * Holds the push, so that no other attempt at it runs meanwhile: they share a place among the pull requests of their
-   * address. @throws Refusal if the same push is in progress.
-   */
-  async hold(pushHash: string): Promise<void> {
-    const holding = this.#host.pendingPush(pushHash).hold(pushHash, this.#host.clock.now());
-    this.#lease = holding.then(
-      (held) => held?.lease ?? null,
-      () => null,
-    );
-    this.#ends.push(async (isAnswered) => {
-      const lease = await this.#lease;
-      if (lease !== null) await this.#host.pendingPush(pushHash).end(pushHash, lease, isAnswered);
-    });
-    const held = await holding;
-    if (held === null) throw pushInProgress();
-    // An attempt before this one was never answered. What it did is kept, although this one may fail.
-    this.#isRepeated = held.isRepeated;
-  }
-
-  /**
-   * Begins to publish, or goes on with what an attempt before this one has begun.
-   * @param pushHash that of `hold`. @param proposed what the push decides unless it is a retry.
-   * @throws Refusal if it took so long that the same push is in progress by now.
+   * Begins to publish, or goes on with what an attempt before this one has begun. No other attempt runs meanwhile.
+   * @param pushHash the same for a push that is repeated. @param proposed what the push decides unless it is a retry.
+   * @throws Refusal if the same push is in progress.
    */
   async begin(pushHash: string, target: RepositoryName, proposed: PushIntent): Promise<BegunPush> {
     const { hostKey, clock } = this.#host;
-    const held = (await this.#lease) ?? 0;
     const object = this.#host.pendingPush(pushHash);
-    const beginning = object.begin(pushHash, held, hostKey, target, proposed, clock.now());
-    this.#lease = beginning.then(
-      (begun) => (begun.kind === 'begun' ? begun.lease : null),
-      () => held,
-    );
+    const beginning = object.begin(pushHash, hostKey, target, proposed, clock.now());
+    this.#ends.push(async (isAnswered) => {
+      const begun = await beginning;
+      if (begun.kind === 'begun') await object.end(pushHash, begun.lease, isAnswered);
+    });
     const begun = await beginning;
     if (begun.kind === 'busy') throw pushInProgress();
     this.#isRepeated = begun.isRepeated;

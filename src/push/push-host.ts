@@ -22,7 +22,7 @@ export interface PushHost extends UpstreamHost {
   /** The key of all hashes of personal data. */
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
-  pendingPush(hash: string): ObjectOf<PendingPush, 'hold' | 'begin' | 'end'>;
+  pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'end'>;
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /** The object of a pull request. */

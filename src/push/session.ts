@@ -108,7 +108,7 @@ export class PushSession {
   /** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await this.#giveBack();
-    await Promise.all([this.#run.claims.end(isAnswered), ...this.#beside, this.#run.host.admission.leave()]);
+    await Promise.all([this.#run.claims.end(isAnswered), ...this.#beside]);
     this.#run.host.memory.end();
   }
 
@@ -165,7 +165,6 @@ export class PushSession {
     const { host } = this.#run;
     const { options } = received;
     const pushHash = await this.#hashOf(received);
-    if (!options.preview) await this.#run.claims.hold(pushHash);
     const key = requiredKey(this.#run.settings, options);
     const listed = options.prHash === null ? null : await this.#run.claims.claimListed(options.prHash, key);
     // Before the host is asked anything: whoever has none left costs it nothing. If the push opens none, it is given back.
@@ -173,8 +172,7 @@ export class PushSession {
     try {
       return await this.#publishJudged(received, pushHash, listed);
     } catch (error) {
-      if (mayBeOpen(error)) this.#place?.keep();
-      else await this.#place?.release();
+      if (!mayBeOpen(error)) await this.#place?.release();
       throw error;
     }
   }
@@ -184,7 +182,7 @@ export class PushSession {
     const { options, pack } = received;
     if (options.preview) {
       // Whoever only looks may come again and again, and never gets to where a push asks the account.
-      await host.admission.takeShare(false);
+      await host.admission.takeShare();
     } else {
       void host.connectAhead('push');
       void host.connectAhead('pull-request');

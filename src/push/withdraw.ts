@@ -40,7 +40,7 @@ export async function withdraw(
   const key = needsKey ? (prKey ?? '') : null;
   const listed = await claims.claimListed(prHash, key);
   if (listed === null) await host.admission.lookUp();
-  await host.admission.takeShare(false);
+  await host.admission.takeShare();
   const [repository, botLogin] = await Promise.all([
     publicRepository(run, target),
     steps.run('lookup', () => host.botLogin()),

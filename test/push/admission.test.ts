@@ -4,7 +4,9 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
+import type { Admission } from '../../src/push/admission.ts';
 import worker from '../../src/worker.ts';
+import { admitted } from '../support/admission.ts';
 import { commitContent } from '../support/objects.ts';
 import { buildPack } from '../support/pack-builder.ts';
 import { FLUSH, pkt, readPushAnswer } from '../support/wire.ts';
@@ -12,7 +14,6 @@ import { FLUSH, pkt, readPushAnswer } from '../support/wire.ts';
 const bindings = env as unknown as Env;
 const MEBIBYTE = 1024 * 1024;
 const COMMANDS = `${pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`)}${FLUSH}`;
-/** With a pack: places are asked for when its last byte has come. */
 const PUSH = Buffer.concat([
   Buffer.from(COMMANDS),
   buildPack([{ type: 'commit', content: commitContent() }]).bytes,
@@ -109,31 +110,22 @@ describe('a push in panic mode', () => {
 describe('the window of an address', () => {
   it('learns neither the address nor which push it is', async () => {
     const told: string[] = [];
-    const held: string[] = [];
-    const answer = await push(PUSH, {
-      // Whoever has the disk could look a push up by its hash: which pull request it opens, and where.
-      PENDING_PUSHES: {
-        idFromName: () => 'id',
-        get: () => ({
-          hold: async (hash: string) => (held.push(hash), { lease: 1, isRepeated: false }),
-          end: async () => {},
-        }),
-      },
-      CLIENT_WINDOWS: {
-        idFromName: () => 'id',
-        get: () => ({
-          async reservePlace(client: string, key: string) {
-            told.push(client, key);
-            return { isReserved: false, attempts: 6, isAlertDue: false };
-          },
-        }),
-      },
-    });
-    expect(answer.error).toBe('push rejected: rate limit exceeded');
+    const CLIENT_WINDOWS = {
+      idFromName: () => 'id',
+      get: () => ({
+        async reservePlace(client: string, key: string) {
+          told.push(client, key);
+          return { isReserved: true };
+        },
+      }),
+    };
+    // Whoever has the disk could look a push up by its hash: which pull request it opens, and where.
+    const pushHash = 'f'.repeat(64);
+    const refusal = await admitted(ADDRESS, { CLIENT_WINDOWS }, (admission) => admission.reserve(pushHash));
+    expect(refusal).toBeNull();
     expect(told).toHaveLength(2);
     for (const text of told) expect(text).toMatch(/^[0-9a-f]{64}$/);
-    expect(held).toHaveLength(1);
-    expect(told).not.toContain(held[0]);
+    expect(told).not.toContain(pushHash);
   });
 });
 
@@ -150,13 +142,17 @@ describe('a push is refused', () => {
   });
 });
 
-describe('the places of an IPv6 /48', () => {
+describe('the places of a client', () => {
   const ADDRESS_IN_48 = '2001:db8:48:7::1';
-  const GIVEN = { isReserved: true, attempts: 1, isAlertDue: false };
-  const FULL = { isReserved: false, attempts: 21, isAlertDue: true };
+  const GIVEN = { isReserved: true, isShared: false };
+  const SHARED = { isReserved: true, isShared: true };
+  const FULL = { isReserved: false, isShared: false, attempts: 21, isAlertDue: true };
 
   /** What a push asks of its own window and of that of its /48, with these answers; and what the operator is told. */
-  async function reserve(answers: Record<'own' | 'site', object | null>) {
+  async function ask(
+    answers: Record<'own' | 'site', object | null>,
+    work: (admission: Admission) => Promise<unknown> = (admission) => admission.reserve('push'),
+  ) {
     const asked: string[] = [];
     const alerts: unknown[] = [];
     const names: string[] = [];
@@ -164,52 +160,66 @@ describe('the places of an IPv6 /48', () => {
       if (!names.includes(name)) names.push(name);
       const which = names.indexOf(name) === 0 ? 'own' : 'site';
       return {
-        async reservePlace() {
-          asked.push(`${which} reserve`);
-          return answers[which] ?? lost();
+        async reservePlace(_client: string, _key: string, _most: number, isAnother: boolean) {
+          asked.push(`${which} ${isAnother ? 'another' : 'reserve'}`);
+          return isAnother ? GIVEN : (answers[which] ?? lost());
         },
         async releasePlace() {
           asked.push(`${which} release`);
         },
       };
     };
-    const guardObject = {
-      admit: async () => ({ panicMode: false, at: 0, waitMs: 0 }),
-      rateLimitExceeded: async ({ network }: { network: string }, figures: object) =>
-        void alerts.push([network, figures]),
-    };
-    const { error } = await push(
-      PUSH,
-      {
-        CLIENT_WINDOWS: { idFromName: (name: string) => name, get: windowOf },
-        GUARD: { idFromName: () => 'id', get: () => guardObject },
+    const variables = {
+      CLIENT_WINDOWS: { idFromName: (name: string) => name, get: windowOf },
+      GUARD: {
+        idFromName: () => 'id',
+        get: () => ({
+          rateLimitExceeded: async ({ network }: { network: string }, figures: object) =>
+            void alerts.push([network, figures]),
+        }),
       },
-      ADDRESS_IN_48,
-    );
-    return { asked, alerts, error };
+    };
+    const refusal = await admitted(ADDRESS_IN_48, variables, work);
+    return { asked, alerts, reason: refusal?.reason ?? null };
   }
 
-  it('are left alone by a client that has none of its own left', async () => {
-    expect(await reserve({ own: FULL, site: FULL })).toEqual({
+  it('of a /48 are left alone by a client that has none of its own left', async () => {
+    expect(await ask({ own: FULL, site: FULL })).toEqual({
       asked: ['own reserve'],
       alerts: [['2001:db8:48:7::/64', { attempts: 21, most: 5 }]],
-      error: 'push rejected: rate limit exceeded',
+      reason: 'rate limit exceeded',
     });
   });
 
-  it('refuse a push, which then keeps no place of its own', async () => {
-    expect(await reserve({ own: GIVEN, site: FULL })).toEqual({
+  it('of a /48 refuse a push, which then keeps no place of its own', async () => {
+    expect(await ask({ own: GIVEN, site: FULL })).toEqual({
       asked: ['own reserve', 'site reserve', 'own release'],
       alerts: [['2001:db8:48::/48', { attempts: 21, most: 20 }]],
-      error: 'push rejected: rate limit exceeded',
+      reason: 'rate limit exceeded',
     });
   });
 
   it('are given back when nobody knows whether they were given', async () => {
-    expect(await reserve({ own: GIVEN, site: null })).toEqual({
+    expect(await ask({ own: GIVEN, site: null })).toEqual({
       asked: ['own reserve', 'site reserve', 'own release', 'site release'],
       alerts: [],
-      error: 'push rejected: the service cannot check its limits',
+      reason: 'the service cannot check its limits',
     });
+  });
+
+  it('that an earlier attempt has taken stay its own', async () => {
+    const { asked } = await ask({ own: SHARED, site: SHARED }, async (admission) =>
+      (await admission.reserve('push')).release(),
+    );
+    expect(asked).toEqual(['own reserve', 'site reserve']);
+  });
+
+  it('are taken once more for the same push after its answer', async () => {
+    const { asked } = await ask({ own: SHARED, site: GIVEN }, async (admission) => {
+      const place = await admission.reserve('push');
+      await place.beAnother();
+      await place.release();
+    });
+    expect(asked).toEqual(['own reserve', 'site reserve', 'own another', 'site release', 'own release']);
   });
 });

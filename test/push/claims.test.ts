@@ -1,6 +1,6 @@
 /** What a push lays hold of, and that all of it is given back. */
 import { describe, expect, it } from 'vitest';
-import type { BegunPush, HeldPush } from '../../src/durable/pending-push/pending-push.ts';
+import type { BegunPush } from '../../src/durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../../src/durable/pull-request/pull-request.ts';
 import { Claims } from '../../src/push/claims.ts';
 import type { PushHost } from '../../src/push/push-host.ts';
@@ -19,14 +19,12 @@ function world(
     begun?: BegunPush | Promise<BegunPush>;
     claimed?: ClaimedPullRequest;
     isListed?: boolean | Promise<boolean>;
-    held?: HeldPush | null;
   } = {},
 ) {
   const calls: unknown[][] = [];
   const host = {
     clock: { now: () => 0 },
     pendingPush: (hash: string) => ({
-      hold: async () => (answers.held === undefined ? { lease: 1, isRepeated: false } : answers.held),
       begin: async (key: string) => (
         expect(key).toBe(hash),
         calls.push(['begin', hash]),
@@ -51,7 +49,6 @@ function world(
 
 /** A push that updates a pull request. */
 async function claimBoth(claims: Claims, key: string | null = null) {
-  await claims.hold(PUSH_HASH);
   const update = await claims.claimListed(PR_HASH, key);
   return { update, begun: await claims.begin(PUSH_HASH, TARGET, INTENT) };
 }
@@ -83,7 +80,6 @@ describe('claims', () => {
       [false, (claims: Claims) => claims.keep(), false],
     ] as const) {
       const { claims, of } = world({ begun: { ...BEGUN, isRepeated } });
-      await claims.hold(PUSH_HASH);
       await claims.begin(PUSH_HASH, TARGET, INTENT);
       act(claims);
       await claims.end(true);
@@ -120,7 +116,6 @@ describe('claims', () => {
     const { promise: isListed, resolve: list } = Promise.withResolvers<boolean>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<BegunPush>();
     const { claims, of } = world({ begun, isListed });
-    await claims.hold(PUSH_HASH);
     const both = [claims.claimListed(PR_HASH, null), claims.begin(PUSH_HASH, TARGET, INTENT)];
     const ended = claims.end(true);
     list(true);
@@ -131,27 +126,11 @@ describe('claims', () => {
   });
 
   it('fail when the same push is under way, and leave that alone', async () => {
-    const { claims, of } = world({ held: null });
-    const holding = claims.hold(PUSH_HASH);
-    await expect(holding).rejects.toThrow('this push is already in progress');
-    await expect(holding).rejects.toMatchObject({ code: 'in-progress' });
-    await claims.end(true);
-    expect(of('end')).toEqual([]);
-  });
-
-  it('fail when the same push was begun by another attempt meanwhile, and leave that alone', async () => {
     const { claims, of } = world({ begun: { kind: 'busy' } });
-    await claims.hold(PUSH_HASH);
-    await expect(claims.begin(PUSH_HASH, TARGET, INTENT)).rejects.toMatchObject({ code: 'in-progress' });
+    const beginning = claims.begin(PUSH_HASH, TARGET, INTENT);
+    await expect(beginning).rejects.toThrow('this push is already in progress');
+    await expect(beginning).rejects.toMatchObject({ code: 'in-progress' });
     await claims.end(true);
     expect(of('end')).toEqual([]);
-  });
-
-  it('keep what is left of an earlier attempt, if the push is refused before it begins', async () => {
-    const { claims, of } = world({ held: { lease: 1, isRepeated: true } });
-    await claims.hold(PUSH_HASH);
-    claims.failed(false);
-    await claims.end(true);
-    expect(of('end')).toEqual([['end', 1, false]]);
   });
 });

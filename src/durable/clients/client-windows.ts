@@ -12,7 +12,6 @@ import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
 import type { CONTRACT_LIMITS, OpenLimitName } from '../../limits/limits.ts';
 import {
-  confirm,
   hasForgotten,
   NO_PLACES,
   type Places,
@@ -70,19 +69,14 @@ export class ClientWindows extends DurableObject<Env> {
 
   /**
    * Takes a place for a push that wants to open a pull request, if one is left.
-   * @param key a keyed hash of that pull request. @param most how many places there are.
+   * @param key a keyed hash of the push. @param most how many places there are.
+   * @param isAnother the push was answered before, and opens another pull request.
    */
-  async reservePlace(client: string, key: string, most: number): Promise<Reservation> {
-    const { places, reservation } = reserve(this.#placesOf(client), key, most, Date.now());
-    const isNews = reservation.isReserved || reservation.isAlertDue;
+  async reservePlace(client: string, key: string, most: number, isAnother = false): Promise<Reservation> {
+    const { places, reservation } = reserve(this.#placesOf(client), key, most, Date.now(), isAnother);
+    const isNews = (reservation.isReserved && !reservation.isShared) || reservation.isAlertDue;
     await this.#remember(placesKey(client), places, 0, isNews);
     return reservation;
-  }
-
-  /** The pull request is open. */
-  async confirmPlace(client: string, key: string): Promise<void> {
-    const places = confirm(this.#placesOf(client), key, Date.now());
-    await this.#remember(placesKey(client), places, 0, true);
   }
 
   /** The push has failed. */

@@ -53,13 +53,6 @@ export type BegunPush =
       readonly isRepeated: boolean;
     };
 
-/** Only one attempt at a time works on a push. */
-export interface HeldPush {
-  readonly lease: number;
-  /** Whether an earlier attempt has begun it, and something may be left of that. */
-  readonly isRepeated: boolean;
-}
-
 interface Orphan {
   /** Under its current name. */
   readonly repository: RepositoryName;
@@ -71,27 +64,18 @@ export class PendingPush extends DurableObject<Env> {
   readonly #leases = new Map<string, Lease>();
 
   /**
-   * Null: the same push is in progress. Nothing is stored.
-   * @param hash of the push: on one machine all pushes share an object. @param at milliseconds since 1970.
-   */
-  async hold(hash: string, at: number): Promise<HeldPush | null> {
-    const lease = this.#leaseOf(hash).take(at);
-    return lease === null ? null : { lease, isRepeated: this.#has(hash) };
-  }
-
-  /**
-   * @param held the lease of `hold`, which is renewed.
-   * @param host the key of the code host. @param proposed what the push decides unless it is a retry.
+   * Only one attempt at a time works on a push.
+   * @param hash of the push: on one machine all pushes share an object. @param host the key of the code host.
+   * @param proposed what the push decides unless it is a retry. @param at milliseconds since 1970.
    */
   async begin(
     hash: string,
-    held: number,
     host: string,
     target: RepositoryName,
     proposed: PushIntent,
     at: number,
   ): Promise<BegunPush> {
-    const lease = this.#leaseOf(hash).take(at, held);
+    const lease = this.#leaseOf(hash).take(at);
     if (lease === null) return { kind: 'busy' };
     const { storage } = this.ctx;
     const earlier = storage.kv.get<StoredIntent>(hash);

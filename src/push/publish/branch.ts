@@ -37,6 +37,11 @@ export class WorkBranch {
     this.#push = push;
   }
 
+  /** Whether the fork is there, as far as this isolate knows. */
+  get isKnown(): boolean {
+    return knownFork(this.#run.host, this.#push.repository) !== undefined;
+  }
+
   /** Only after `prepare`. */
   get fork(): RepositoryName {
     return (this.#ready as ReadyFork).fork;

@@ -13,7 +13,7 @@ import type { ClaimedUpdate } from '../claims.ts';
 import { findPullRequest } from '../judge/upstream.ts';
 import type { PushRun } from '../push-run.ts';
 import { type Dates, datesOf } from '../verdict/dates.ts';
-import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import type { Publishable } from '../verdict/verdict.ts';
 import { WorkBranch } from './branch.ts';
 import { isUnknown, propose } from './pull-request.ts';
 import { submoduleWarning } from './submodules.ts';
@@ -44,9 +44,7 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
   const { push } = publication;
   const branch = new WorkBranch(run, push);
   try {
-    await run.host.admission.takeShare(!isUpdate(push));
-    await branch.prepare();
-    const attempt = await begin(run, publication);
+    const attempt = await prepare(run, publication, branch);
     const { anonymous, dates, prHash } = attempt;
     await branch.send({
       branch: workBranch(prHash),
@@ -75,6 +73,21 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     branch.forget();
     throw error;
   }
+}
+
+/** The last moment before something is written at the host. */
+async function prepare(run: PushRun, publication: Publication, branch: WorkBranch): Promise<Attempt> {
+  const { place } = publication;
+  const sharing = place === null ? run.host.admission.takeShare() : place.takeShare();
+  // Side by side, unless the fork has to be made: nobody knows how long that takes, and the date comes after it.
+  const beginning = branch.isKnown ? begin(run, publication) : null;
+  const [shared] = await Promise.allSettled([sharing, beginning]);
+  if (shared.status === 'rejected') throw shared.reason;
+  const early = await beginning;
+  await branch.prepare();
+  const attempt = early ?? (await begin(run, publication));
+  if (!attempt.isRepeated) await place?.beAnother();
+  return attempt;
 }
 
 interface Attempt {

@@ -35,17 +35,36 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   const client = (): Promise<Client> => (asked ??= clientOf(c));
   /** When the push began, by the guard's clock. */
   let pushedAt = 0;
-  /** What it may create at the host, and has not. */
-  let share: Share | null = null;
 
   return {
-    enter: refusedByGuard,
-
-    async takeShare(creates) {
-      share = await askForShare(c, creates);
-      const refusal = refusedByHost(share);
-      if (refusal !== null) throw refusal;
+    async enter() {
+      try {
+        const pusher = await client();
+        const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
+        const { pushes } = c.var.config.limits;
+        const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, pushes, site);
+        pushedAt = at;
+        if (panicMode) return suspended();
+        if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
+        return refusedByPause();
+      } catch (error) {
+        return outOfReach(c, error);
+      }
     },
+
+    async reserve(pushHash) {
+      const [owner, key] = [await client(), await placeKey(c, pushHash)];
+      const counters = countersOf(c.env, owner);
+      return placeOf(owner, counters, key, await reserve(counters, key));
+    },
+
+    async lookUp() {
+      const known = await knownWait(c, 'lookUps').catch(() => 0);
+      const waitMs = known > 0 ? known : await countVainLookUp(c);
+      if (waitMs > 0) throw tooManyLookUps(sentence(tooMany(c, 'lookUps', waitMs)));
+    },
+
+    takeShare: async () => void (await takeShare(false)),
 
     async takeFork() {
       const key = siteWindowKey(await client());
@@ -55,41 +74,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
           throw outOfReach(c, error);
         });
       if (waitMs > 0) throw tooManyForks(forksText(waitMs));
-      const refusal = refusedByHost(await askForShare(c, true));
-      if (refusal !== null) throw refusal;
-    },
-
-    async lookUp() {
-      const known = await knownWait(c, 'lookUps').catch(() => 0);
-      const waitMs = known > 0 ? known : await countVainLookUp(c);
-      if (waitMs > 0) throw tooManyLookUps(sentence(tooMany(c, 'lookUps', waitMs)));
-    },
-
-    leave,
-
-    async reserve(pushHash) {
-      const [owner, key] = [await client(), await placeKey(c, pushHash)];
-      const counters = countersOf(c.env, owner);
-      const full = await reservePlaces(counters, key);
-      if (full === null) return placeOf(owner, counters, key);
-      if (full.isAlertDue) c.executionCtx.waitUntil(alertOperator(full));
-      throw rateLimited(full.counter.most, full.counter.whose);
+      await takeShare(true);
     },
   };
-
-  async function refusedByGuard(): Promise<Refusal | null> {
-    try {
-      const pusher = await client();
-      const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
-      const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, c.var.config.limits.pushes, site);
-      pushedAt = at;
-      if (panicMode) return suspended();
-      if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
-      return refusedByPause();
-    } catch (error) {
-      return outOfReach(c, error);
-    }
-  }
 
   /** As far as this isolate knows. */
   function refusedByPause(): Refusal | null {
@@ -97,76 +84,86 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c.var.host), leftMs) : null;
   }
 
-  function refusedByHost(taken: Share): Refusal | null {
-    if (taken.isKnown) openBackOff(c.env, c.var.host).learn(taken.pauseMs);
-    const refusal = refusedByPause();
-    if (refusal !== null || taken.waitMs === 0) return refusal;
-    return (taken.isKnown ? othersFirst : unchecked)(sentence(shareExplanation(c, taken)));
-  }
-
-  async function leave(): Promise<void> {
-    const unused = share;
-    share = null;
-    if (unused !== null) await giveShareBack(c, unused);
+  /** @throws Refusal */
+  async function takeShare(creates: boolean): Promise<Share> {
+    const share = await askForShare(c, creates);
+    if (share.isKnown) openBackOff(c.env, c.var.host).learn(share.pauseMs);
+    const paused = refusedByPause();
+    if (paused === null && share.waitMs === 0) return share;
+    await giveShareBack(c, share);
+    throw paused ?? (share.isKnown ? othersFirst : unchecked)(sentence(shareExplanation(c, share)));
   }
 
   /**
-   * Takes a place of each; answers which one has none left. One after the other: a client that has none left takes none
-   * from its neighbours, not even for a moment.
+   * Takes a place of each. Answers those that nobody shares. One after the other: a client that has none left takes none
+   * from its neighbours, not even for a moment. @throws Refusal
    */
-  async function reservePlaces(counters: readonly PlaceCounter[], key: string): Promise<FullCounter | null> {
-    const held: PlaceCounter[] = [];
-    const giveBack = (): void => c.executionCtx.waitUntil(releasePlaces(held, key));
+  async function reserve(
+    counters: readonly PlaceCounter[],
+    key: string,
+    isAnother = false,
+  ): Promise<readonly PlaceCounter[]> {
+    const own: PlaceCounter[] = [];
     try {
       for (const counter of counters) {
         // A counter whose answer is lost may have given a place.
-        held.push(counter);
-        const reservation = await counter.windows().reservePlace(counter.client, key, counter.most);
-        if (reservation.isReserved) continue;
-        held.pop();
-        giveBack();
-        return { counter, ...reservation };
+        own.push(counter);
+        const { windows, client: of, most } = counter;
+        const { isReserved, isShared, ...full } = await windows().reservePlace(of, key, most, isAnother);
+        if (isReserved && !isShared) continue;
+        own.pop();
+        if (isReserved) continue;
+        if (full.isAlertDue) c.executionCtx.waitUntil(alertOperator(counter, full.attempts));
+        throw rateLimited(most, counter.whose);
       }
-      return null;
+      return own;
     } catch (error) {
-      giveBack();
-      throw outOfReach(c, error);
+      c.executionCtx.waitUntil(release(own, key));
+      throw error instanceof Refusal ? error : outOfReach(c, error);
     }
   }
 
-  function placeOf(owner: Client, counters: readonly PlaceCounter[], key: string): Place {
+  /** @param own those of the counters that the push shares with no earlier attempt. */
+  function placeOf(
+    owner: Client,
+    counters: readonly PlaceCounter[],
+    key: string,
+    own: readonly PlaceCounter[],
+  ): Place {
+    let share: Share | null = null;
     return {
+      async takeShare() {
+        share = await takeShare(true);
+      },
+      async beAnother() {
+        const shared = counters.filter((counter) => !own.includes(counter));
+        own = [...own, ...(await reserve(shared, key, true))];
+      },
       async opened(pullRequest) {
-        share = null;
-        const tracked = { ...pullRequest, pushedAt };
-        await Promise.all([
-          ...counters.map(({ windows, client: of }) => counted(() => windows().confirmPlace(of, key))),
-          counted(() => guardOf(c.env).opened(tracked, owner.siteHash('burst'))),
-        ]);
+        const tell = () => guardOf(c.env).opened({ ...pullRequest, pushedAt }, owner.siteHash('burst'));
+        // Once more if it cannot be reached for a moment: the pull request is open, and its push must not fail.
+        await tell()
+          .catch(tell)
+          .catch((error: unknown) => {
+            c.var.logger.error('an open pull request could not be counted', { error });
+          });
       },
-      keep() {
-        share = null;
+      async release() {
+        const [places, taken] = [own, share];
+        [own, share] = [[], null];
+        await Promise.all([release(places, key), taken === null ? null : giveShareBack(c, taken)]);
       },
-      release: () => releasePlaces(counters, key),
     };
   }
 
-  /** A place that is not returned becomes free after a while. */
-  async function releasePlaces(counters: readonly PlaceCounter[], key: string): Promise<void> {
+  /** A place that is not returned becomes free after an hour. */
+  async function release(counters: readonly PlaceCounter[], key: string): Promise<void> {
     await Promise.all(counters.map(({ windows, client: of }) => windows().releasePlace(of, key))).catch(
       (error: unknown) => c.var.logger.warn('a place could not be given back', { error }),
     );
   }
 
-  /** Retries once if an object cannot be reached for a moment: the pull request is open, and its push must not fail. */
-  async function counted(step: () => Promise<void>): Promise<void> {
-    await step()
-      .catch(step)
-      .catch((error: unknown) => c.var.logger.error('an open pull request could not be counted', { error }));
-  }
-
-  async function alertOperator({ counter, attempts }: FullCounter): Promise<void> {
-    const { network, hash, most } = counter;
+  async function alertOperator({ network, hash, most }: PlaceCounter, attempts: number): Promise<void> {
     await guardOf(c.env)
       .rateLimitExceeded({ network, hash }, { attempts, most })
       .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
@@ -195,12 +192,6 @@ interface PlaceCounter {
   /** For the operator. */
   readonly network: string;
   readonly hash: string;
-}
-
-interface FullCounter {
-  readonly counter: PlaceCounter;
-  readonly attempts: number;
-  readonly isAlertDue: boolean;
 }
 
 /** The client's own, and one for its IPv6 /48, if it has one. */

@@ -17,7 +17,6 @@ function sameWindow(client = 'a') {
     object,
     hit: (action: LimitedAction, limits: readonly Limit[]) => object.hit(client, action, limits),
     reservePlace: (key: string, most: number) => object.reservePlace(client, key, most),
-    confirmPlace: (key: string) => object.confirmPlace(client, key),
     releasePlace: (key: string) => object.releasePlace(client, key),
   };
 }
@@ -112,10 +111,7 @@ describe('the window of an address', () => {
 
   it('remembers across a restart', async () => {
     const window = newWindow();
-    for (const key of ['a', 'b', 'c', 'd', 'e']) {
-      await window.reservePlace(key, 5);
-      await window.confirmPlace(key);
-    }
+    for (const key of ['a', 'b', 'c', 'd', 'e']) await window.reservePlace(key, 5);
     await abortAllDurableObjects();
     expect((await sameWindow().reservePlace('f', 5)).isReserved).toBe(false);
     pass(HOUR_MS);
@@ -136,7 +132,6 @@ describe('the window of an address', () => {
     await window.hit('reports', [{ most: 10, withinMs: HOUR_MS }]);
     pass(HOUR_MS / 2);
     await window.reservePlace('a', 5);
-    await window.confirmPlace('a');
     pass(HOUR_MS / 2);
     await runDurableObjectAlarm(window.object);
     expect(await storedKeys(window)).not.toEqual([]);

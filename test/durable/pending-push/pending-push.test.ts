@@ -35,9 +35,7 @@ function pushIn(name: string, hash: string) {
   const object = () => bindings.PENDING_PUSHES.get(id);
   return {
     object,
-    hold: (at = NOW) => object().hold(hash, at),
-    /** @param held the lease that it has. */
-    begin: (intent: PushIntent, at = NOW, held = 0) => object().begin(hash, held, 'gh', TARGET, intent, at),
+    begin: (intent: PushIntent, at = NOW) => object().begin(hash, 'gh', TARGET, intent, at),
     end: (lease: number, isAnswered: boolean) => object().end(hash, lease, isAnswered),
   };
 }
@@ -53,26 +51,6 @@ describe('a pending push', () => {
     expect(await begin(intent('b'))).toMatchObject({ intent: intent('a'), isRepeated: true });
     await abortAllDurableObjects();
     expect(await begin(intent('c'))).toMatchObject({ intent: intent('a'), isRepeated: true });
-  });
-
-  it('is held by one attempt at a time, which then begins it', async () => {
-    const { hold, begin, end } = newPush();
-    const lease = (await hold())?.lease ?? 0;
-    expect([await hold(), await begin(intent('b'))]).toEqual([null, { kind: 'busy' }]);
-    const later = NOW + LEASE_MS - 1;
-    expect(await begin(intent('a'), later, lease)).toMatchObject({ lease, isRepeated: false });
-    expect(await hold(later + LEASE_MS - 1)).toBeNull();
-    await end(lease, false);
-    expect(await hold()).toMatchObject({ isRepeated: true });
-  });
-
-  it('leaves nothing behind if it is only held', async () => {
-    const { object, hold, end } = newPush();
-    await end((await hold())?.lease ?? 0, true);
-    await runInDurableObject(object(), async (_, { storage }) => {
-      expect([await storage.getAlarm(), [...storage.kv.list()]]).toEqual([null, []]);
-    });
-    expect(await hold()).toMatchObject({ isRepeated: false });
   });
 
   it('does not begin twice at once, until the first one has had its time', async () => {

@@ -4,15 +4,11 @@
  */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { configOf } from '../../../src/configured.ts';
-import type { AppEnv, Env } from '../../../src/env.ts';
-import { loggerOf } from '../../../src/log.ts';
+import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
-import type { Refusal } from '../../../src/push/reply/refusal.ts';
-import { pushAdmission } from '../../../src/routes/git/push-admission.ts';
 import worker from '../../../src/worker.ts';
+import { admitted } from '../../support/admission.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { commitContent } from '../../support/objects.ts';
 import { buildPack } from '../../support/pack-builder.ts';
@@ -212,29 +208,14 @@ it('a preview asks what is left to the account before it asks the host: it does 
   expect(asked.slice(0, 3)).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.admit', 'the host']);
 });
 
-/** Asks for what a push may do in the name of the account, when it has been judged. */
+/** What a push may do in the name of the account, when nobody can ask what that is. */
 async function takeShare(creates: boolean): Promise<string> {
-  const app = new Hono<AppEnv>();
-  app.get('/', async (c) => {
-    const result = configOf(c.env);
-    if (result.kind === 'invalid') throw new Error('not configured');
-    const { config } = result;
-    c.set('config', config);
-    c.set('logger', loggerOf(config));
-    c.set('host', config.hosts[0]);
-    const refusal = await pushAdmission(c)
-      .takeShare(creates)
-      .then(
-        () => null,
-        (error: unknown) => error as Refusal,
-      );
-    return c.text(refusal === null ? 'ok' : [refusal.reason, ...refusal.lines].join('\n'));
-  });
   address += 1;
-  const headers = { 'CF-Connecting-IP': `198.51.100.${address}` };
-  const variables = { ...bindings, HOSTING_TOKEN: 'token', HOST_ACCOUNTS: UNREACHABLE };
-  const answer = await app.fetch(new Request('https://gitveil.test/', { headers }), variables);
-  return answer.text();
+  const variables = { HOST_ACCOUNTS: UNREACHABLE };
+  const refusal = await admitted(`198.51.100.${address}`, variables, async (admission) =>
+    creates ? (await admission.reserve(`push ${address}`)).takeShare() : admission.takeShare(),
+  );
+  return refusal === null ? 'ok' : [refusal.reason, ...refusal.lines].join('\n');
 }
 
 describe('a push while the account cannot be asked', () => {

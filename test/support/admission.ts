@@ -1,0 +1,39 @@
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { Hono } from 'hono';
+import { configOf } from '../../src/configured.ts';
+import type { AppEnv, Env } from '../../src/env.ts';
+import { loggerOf } from '../../src/log.ts';
+import type { Admission } from '../../src/push/admission.ts';
+import { Refusal } from '../../src/push/reply/refusal.ts';
+import { pushAdmission } from '../../src/routes/git/push-admission.ts';
+
+/** Answers `null`, or why the push is refused, when a push from an address has done this with its admission. */
+export async function admitted(
+  address: string,
+  variables: object,
+  work: (admission: Admission) => Promise<unknown>,
+): Promise<Refusal | null> {
+  const app = new Hono<AppEnv>();
+  let refusal: Refusal | null = null;
+  app.get('/', async (c) => {
+    const result = configOf(c.env);
+    if (result.kind === 'invalid') throw new Error('not configured');
+    const { config } = result;
+    c.set('config', config);
+    c.set('logger', loggerOf(config));
+    c.set('host', config.hosts[0]);
+    await work(pushAdmission(c)).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      refusal = error;
+    });
+    return c.body(null);
+  });
+  const context = createExecutionContext();
+  const request = new Request('https://gitveil.test/', { headers: { 'CF-Connecting-IP': address } });
+  const bindings = { ...(env as unknown as Env), HOSTING_TOKEN: 'token', ...variables };
+  const response = await app.fetch(request, bindings, context);
+  await waitOnExecutionContext(context);
+  if (!response.ok) throw new Error(`the admission failed with ${response.status}`);
+  return refusal;
+}
