@@ -21,6 +21,7 @@ import type { Place } from './admission.ts';
 import { type ClaimedUpdate, Claims } from './claims.ts';
 import { judge } from './judge/judge.ts';
 import { requiredKey } from './judge/pull-request.ts';
+import { questionsOf } from './judge/questions.ts';
 import { lookUpUpstream } from './judge/upstream.ts';
 import { type Published, publish } from './publish/publish.ts';
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
@@ -188,7 +189,10 @@ export class PushSession {
       void host.connectAhead('pull-request');
     }
     const upstream = await lookUpUpstream(this.#run, this.#target);
-    const { verdict, claim } = await judge(this.#run, received, upstream, listed);
+    const now = Math.floor(host.clock.now() / 1000);
+    const circumstances = { settings: this.#run.settings, listed, memory: host.memory, now };
+    const questions = questionsOf(this.#run, upstream);
+    const { verdict, claim } = await judge(received, upstream, circumstances, questions);
     if (verdict.kind === 'refused') throw verdict.refusal;
     if (verdict.kind === 'preview') throw previewed(verdict.lines);
     const { push, warnings } = verdict;

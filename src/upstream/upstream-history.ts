@@ -78,7 +78,7 @@ export class UpstreamHistory implements KnownHistory {
    * @param relist lists upstream's refs afresh, if `refs` may be some seconds old.
    */
   constructor(
-    lister: HistoryLister,
+    lister: Pick<HistoryLister, 'list'>,
     repository: RepositoryName,
     refs: readonly Ref[],
     main: readonly Ref[],

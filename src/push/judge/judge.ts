@@ -3,6 +3,7 @@
  * itself, refuses it here, on the whole push, whatever its size. Nothing has been written at the host then.
  */
 import { utf8 } from '../../git/bytes.ts';
+import type { Memory } from '../../git/memory.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Plan, PlannedText } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
@@ -10,21 +11,19 @@ import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { hostText } from '../../host-error.ts';
 import { fullName } from '../../repository-name.ts';
-import { readBases } from '../../upstream/delta-bases.ts';
-import { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import { listUpstreamRefs } from '../../upstream/upstream-refs.ts';
+import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../claims.ts';
-import type { PushRun } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
+import type { PushSettings } from '../settings.ts';
 import { datesOf } from '../verdict/dates.ts';
 import { previewLines } from '../verdict/preview.ts';
 import { isUpdate, type Publishable, type Verdict } from '../verdict/verdict.ts';
 import { searchNames } from './names/search-names.ts';
-import { readUpstreamFiles } from './names/upstream-files.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { planWork } from './plan.ts';
-import { findNamed, requiredKey } from './pull-request.ts';
+import { claimNamed, findNamed, requiredKey } from './pull-request.ts';
+import type { Questions } from './questions.ts';
 import { type Base, chooseBase, type OpenUpstream, openUpstream, type Upstream } from './upstream.ts';
 import { findWork, type Work } from './work.ts';
 
@@ -34,18 +33,25 @@ export interface Judged {
   readonly claim: ClaimedUpdate | null;
 }
 
-/**
- * @param listed the claim of the pull request that the push names, if the service has that in its list.
- * @throws ProtocolError; HostError `busy`; what a fault of the service throws.
- */
+/** What is known of a push besides itself and upstream. */
+export interface Circumstances {
+  readonly settings: PushSettings;
+  /** The claim of the pull request that the push names, if the service has that in its list. */
+  readonly listed: ClaimedUpdate | null;
+  readonly memory: Memory;
+  /** Seconds since 1970. */
+  readonly now: number;
+}
+
+/** Depends on nothing but what it is handed. @throws ProtocolError; HostError `busy`; what a fault of the service throws. */
 export async function judge(
-  run: PushRun,
   received: Received,
   upstream: Upstream,
-  listed: ClaimedUpdate | null,
+  circumstances: Circumstances,
+  questions: Questions,
 ): Promise<Judged> {
   try {
-    return await judged(run, received, upstream, listed);
+    return await judged(received, upstream, circumstances, questions);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return { verdict: { kind: 'refused', refusal: error }, claim: null };
@@ -53,30 +59,27 @@ export async function judge(
 }
 
 async function judged(
-  run: PushRun,
   received: Received,
   upstream: Upstream,
-  listed: ClaimedUpdate | null,
+  { settings, listed, memory, now }: Circumstances,
+  questions: Questions,
 ): Promise<Judged> {
-  const { host, settings, steps, reply } = run;
   const { options, pack, taken } = received;
   const open = openUpstream(upstream, settings.maxRepositoryMb);
-  const { repository, botLogin } = open;
-  const key = requiredKey(settings, options);
-  const claimed = await findNamed(run, open, options.prHash, key, listed);
-  const [named, claim] = [claimed?.named ?? null, claimed?.claim ?? null];
+  const { repository, botLogin, defaultBranch } = open;
+  const named = await findNamed(questions, open, options.prHash);
+  const claim =
+    named === null ? null : await claimNamed(questions, named, requiredKey(settings, options), listed);
   const current = isUpdate({ named }) ? (named?.pullRequest.base ?? null) : null;
-  const base = await chooseBase(run, taken.target, options.base, current, open);
-  if (!open.hasAllBranches && !base.isNamed) await reply.note(adviceToNameBase(open, base));
-  const history = historyOf(run, open, base);
-  await steps.run('history', () => history.reachBack());
-  const work = await findWork(received, history, steps, settings.remoteUrl(repository));
-  const plan = await planWork(work, options, (ground) =>
-    steps.run('history', () => host.lister.newestOf(repository, ground)),
-  );
+  const base = await chooseBase(questions, taken.target, options.base, current, open);
+  if (!open.hasAllBranches && !base.isNamed) await questions.note(adviceToNameBase(open, base));
+  const history = questions.history([base.ref, defaultBranch]);
+  await history.reachBack();
+  const work = await findWork(received, history, settings.remoteUrl(repository));
+  const plan = await planWork(work, options, (ground) => questions.newestOf(ground));
   const identity = { name: botLogin, email: settings.anonEmail };
   const known = claim?.dates ?? [];
-  const { dateOf } = datesOf(plan.commits, identity, known, Math.floor(host.clock.now() / 1000));
+  const { dateOf } = datesOf(plan.commits, identity, known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
   const [ground = base.ref.oid] = work.ground;
   const names = await searchNames({
@@ -89,11 +92,10 @@ async function judged(
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     pack,
     history,
-    steps,
-    memory: host.memory,
+    memory,
     questions: {
-      readBases: (sizes) => readBases(run, repository, sizes),
-      readUpstream: (paths, maxBytes) => readUpstreamFiles(run, repository, ground, paths, maxBytes),
+      readBases: questions.readBases,
+      readUpstream: (paths, maxBytes) => questions.readFiles(ground, paths, maxBytes),
     },
   });
   const push: Publishable = {
@@ -127,13 +129,6 @@ function adviceToNameBase({ repository }: OpenUpstream, { ref }: Base): string {
   const base = hostText(ref.name.slice('refs/heads/'.length));
   const name = fullName(repository);
   return `${name} has more branches than this service reads. If your work is not based on "${base}", push to refs/for/<base>.`;
-}
-
-function historyOf(run: PushRun, { repository, refs, defaultBranch }: OpenUpstream, base: Base) {
-  const { host } = run;
-  return new UpstreamHistory(host.lister, repository, refs, [base.ref, defaultBranch], async () => {
-    return (await listUpstreamRefs(host, repository)).refs;
-  });
 }
 
 /** Those that no new commit has: they may not become public. @param anonymous null: none of them has one. */

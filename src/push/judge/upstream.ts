@@ -11,9 +11,10 @@ import { OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { defaultBranchOf, discoveredRefs, findUpstreamBranch } from '../../upstream/upstream-refs.ts';
+import { defaultBranchOf, discoveredRefs } from '../../upstream/upstream-refs.ts';
 import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import { hasSubmodules } from '../publish/submodules.ts';
+import type { Questions } from './questions.ts';
 
 /** What any visitor could see of it, and the bot's name. */
 export interface Upstream {
@@ -88,10 +89,9 @@ function findListed({ refs }: Upstream, branch: string): Ref | null {
   return refs.find(({ name }) => name === `refs/heads/${branch}`) ?? null;
 }
 
-async function findBranch(run: PushRun, upstream: Upstream, branch: string): Promise<Ref | null> {
+async function findBranch(questions: Questions, upstream: Upstream, branch: string): Promise<Ref | null> {
   const listed = findListed(upstream, branch);
-  if (listed !== null || upstream.hasAllBranches) return listed;
-  return run.steps.run('lookup', () => findUpstreamBranch(run.host, upstream.repository, branch));
+  return listed !== null || upstream.hasAllBranches ? listed : questions.findBranch(branch);
 }
 
 export interface Base {
@@ -106,7 +106,7 @@ export interface Base {
  * @param current the base of the open pull request that is updated. @throws Refusal
  */
 export async function chooseBase(
-  run: PushRun,
+  questions: Questions,
   target: PushTarget,
   option: string | null,
   current: string | null,
@@ -114,12 +114,12 @@ export async function chooseBase(
 ): Promise<Base> {
   const named = option ?? (target.kind === 'for' ? target.base : null);
   if (named === null) {
-    const present = current === null ? null : await findBranch(run, upstream, current);
+    const present = current === null ? null : await findBranch(questions, upstream, current);
     // The host is never asked for this name, because the person may have chosen it for themselves alone.
     const own = target.kind === 'branch' ? findListed(upstream, target.branch) : null;
     return { ref: present ?? own ?? upstream.defaultBranch, isNamed: false };
   }
-  const ref = await findBranch(run, upstream, named);
+  const ref = await findBranch(questions, upstream, named);
   if (ref !== null) return { ref, isNamed: true };
   throw new Refusal('there is no such base branch', [
     `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,

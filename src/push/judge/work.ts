@@ -9,7 +9,6 @@ import { isDeletion } from '../../git/wire/push-request.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
 import { hiddenCommit } from '../../git/pack/pack-receiver.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import type { HostSteps } from '../reply/host-steps.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { shellWord } from '../reply/banner.ts';
 import type { Received } from '../receive/receive.ts';
@@ -28,7 +27,6 @@ export interface Work {
 export async function findWork(
   { pack, taken, commandList }: Received,
   history: UpstreamHistory,
-  steps: HostSteps,
   remoteUrl: string,
 ): Promise<Work> {
   const tip = taken.command.newId;
@@ -55,9 +53,7 @@ export async function findWork(
       if (areAllNeeded) return { commits, ground };
     }
     const reachesOthers = trace.kind === 'reaches-back-on-others';
-    const hasReached = await steps.run('history', () =>
-      reachesOthers ? history.reachBackOnOthers() : history.reachBack(),
-    );
+    const hasReached = await (reachesOthers ? history.reachBackOnOthers() : history.reachBack());
     if (hasReached || reachesOthers) continue;
     if (hidesCommit()) throw hiddenCommit();
     throw trace.kind === 'complete' ? tooMuch(remoteUrl, taken.target) : unproven();

@@ -12,7 +12,6 @@ import { type HeaderSource, SearchedNames } from '../../../git/search/searched-n
 import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
 import type { PushOptions } from '../../receive/push-options.ts';
 import type { ReceivedPack } from '../../receive/receive.ts';
-import type { HostSteps } from '../../reply/host-steps.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { PushSettings } from '../../settings.ts';
 import type { Work } from '../work.ts';
@@ -34,7 +33,6 @@ export interface NameSearch {
   readonly originalIds: Iterable<Oid>;
   readonly pack: ReceivedPack;
   readonly history: UpstreamHistory;
-  readonly steps: HostSteps;
   readonly memory: Memory;
   /** Asked only if a name may be there. */
   readonly questions: SearchQuestions;
@@ -116,9 +114,13 @@ function* headersOf({ work, pack }: NameSearch): Generator<HeaderSource> {
 }
 
 /** Commits that messages name. Those of this push stand there as zeros. */
-function namedByMessages({ plan, history, steps }: NameSearch): Promise<NamedCommits> {
-  const reachBack = () => steps.run('history', () => history.reachBack());
-  return namedCommits(plan.messages(), (oid) => oid === ZERO_OID, history, reachBack);
+function namedByMessages({ plan, history }: NameSearch): Promise<NamedCommits> {
+  return namedCommits(
+    plan.messages(),
+    (oid) => oid === ZERO_OID,
+    history,
+    () => history.reachBack(),
+  );
 }
 
 /** What was not searched, or cannot be told. */

@@ -48,8 +48,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     plan: planCommits(commits, new OwnIds(commits.map(({ oid }) => oid))),
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
-    history: { isKnown: () => false, since: -Infinity },
-    steps: { run: async () => false },
+    history: { isKnown: () => false, since: -Infinity, reachBack: async () => false },
     memory,
     questions: { readBases: async () => [], readUpstream: async () => new Map() },
   } as unknown as NameSearch);

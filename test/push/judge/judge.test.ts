@@ -1,0 +1,134 @@
+/** Judging: what was received and what upstream is become a verdict, and nobody else is asked. */
+import { describe, expect, it, vi } from 'vitest';
+import { UNCOUNTED } from '../../../src/git/memory.ts';
+import type { PullRequest } from '../../../src/host/code-host.ts';
+import { type Circumstances, judge } from '../../../src/push/judge/judge.ts';
+import type { Questions } from '../../../src/push/judge/questions.ts';
+import type { Upstream } from '../../../src/push/judge/upstream.ts';
+import type { PushOptions } from '../../../src/push/receive/push-options.ts';
+import type { Received } from '../../../src/push/receive/receive.ts';
+import { commitContent, EMPTY_TREE } from '../../support/objects.ts';
+import { buildPack, oidOf } from '../../support/pack-builder.ts';
+import { UPSTREAM } from '../../support/random-push.ts';
+import { receive, UPSTREAM_HISTORY } from '../../support/rewrite.ts';
+
+const PR_HASH = '0123456789ab';
+const MAIN = { name: 'refs/heads/main', oid: UPSTREAM };
+const WORK = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message: 'Mend it\n' });
+const OPTIONS = { preview: false, publishNames: false, squash: false, title: null, description: null };
+
+const upstream = {
+  repository: {
+    id: 1,
+    networkId: 1,
+    owner: 'octo',
+    name: 'hello',
+    isPrivate: false,
+    isArchived: false,
+    sizeKb: 1,
+  },
+  refs: [MAIN],
+  hasAllBranches: true,
+  defaultBranch: MAIN,
+  policy: null,
+  hasSubmodules: false,
+  botLogin: 'bot',
+} as unknown as Upstream;
+
+const circumstances = {
+  settings: {
+    maxRepositoryMb: 1,
+    anonEmail: 'bot@x.example',
+    identityCheck: 'refuse',
+    prUpdatePolicy: 'hash',
+    pullRequestFooter: '',
+    remoteUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
+  },
+  listed: null,
+  memory: UNCOUNTED,
+  now: 1_800_000_000,
+} as unknown as Circumstances;
+
+/** A push of one commit. */
+function received(options: Partial<PushOptions> = {}): Received {
+  const { receiver } = receive([buildPack([{ type: 'commit', content: WORK }]).bytes]);
+  const command = { oldId: '0'.repeat(40), newId: oidOf('commit', WORK), refName: 'refs/heads/topic' };
+  return {
+    taken: { command, target: { kind: 'branch', branch: 'topic' } },
+    commandList: [command],
+    options: { ...OPTIONS, base: null, prHash: null, ...options },
+    pack: {
+      kept: receiver.kept,
+      entryCount: 0,
+      namedBases: receiver.namedBases,
+      spool: { byteLength: 0, isInMemory: true, read: async function* () {} },
+    },
+  } as unknown as Received;
+}
+
+/** Upstream's history is one commit. */
+function asked(answers: Partial<Questions> = {}) {
+  const questions = {
+    note: vi.fn(async () => {}),
+    findPullRequest: vi.fn(async () => null),
+    claim: vi.fn(async () => ({ lease: 1, isRecorded: true, dates: [] })),
+    findBranch: vi.fn(async () => null),
+    history: vi.fn(() => ({ ...UPSTREAM_HISTORY, reachBack: async () => false, branchesHolding: () => [] })),
+    newestOf: vi.fn(async () => UPSTREAM),
+    readBases: vi.fn(async () => []),
+    readFiles: vi.fn(async () => new Map()),
+    ...answers,
+  };
+  return questions as unknown as typeof questions & Questions;
+}
+
+/** Which questions were asked. */
+const namesOf = (questions: object): string[] =>
+  Object.entries(questions).flatMap(([name, ask]) =>
+    vi.mocked(ask as () => void).mock.calls.length > 0 ? [name] : [],
+  );
+
+describe('a push is judged', () => {
+  it('publishable, by its history alone', async () => {
+    const questions = asked();
+    const { verdict, claim } = await judge(received(), upstream, circumstances, questions);
+    expect(verdict).toMatchObject({
+      kind: 'publishable',
+      push: { base: MAIN, named: null, ground: [UPSTREAM] },
+    });
+    expect(claim).toBeNull();
+    expect(namesOf(questions)).toEqual(['history']);
+  });
+
+  it('refused, before any question, when upstream takes nothing', async () => {
+    const questions = asked();
+    const archived = { ...upstream, repository: { ...upstream.repository, isArchived: true } };
+    const { verdict } = await judge(received(), archived, circumstances, questions);
+    expect(verdict).toMatchObject({ kind: 'refused', refusal: { reason: 'the repository is archived' } });
+    expect(namesOf(questions)).toEqual([]);
+  });
+
+  it('as an update of the pull request that it names', async () => {
+    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
+    const claiming = vi.fn(async () => ({ lease: 1, isRecorded: true, dates: [] }));
+    const questions = asked({ findPullRequest: async () => pullRequest, claim: claiming });
+    const { verdict, claim } = await judge(received({ prHash: PR_HASH }), upstream, circumstances, questions);
+    expect(verdict).toMatchObject({ push: { named: { prHash: PR_HASH, pullRequest } } });
+    expect(claim).toMatchObject({ lease: 1 });
+    expect(claiming).toHaveBeenCalledWith(PR_HASH, null);
+  });
+
+  it('a preview, which says what would become public', async () => {
+    const { verdict } = await judge(received({ preview: true }), upstream, circumstances, asked());
+    expect(verdict.kind === 'preview' && verdict.lines.join('\n')).toContain('Mend it');
+  });
+
+  it('the same each time', async () => {
+    const pushes: unknown[] = [];
+    for (const questions of [asked(), asked()]) {
+      const { verdict } = await judge(received(), upstream, circumstances, questions);
+      pushes.push(verdict.kind === 'publishable' && { ...verdict.push, commits: [...verdict.push.commits] });
+    }
+    expect(pushes[0]).toEqual(pushes[1]);
+  });
+});
