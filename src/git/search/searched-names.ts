@@ -65,11 +65,6 @@ export class SearchedNames {
     this.#gitlink = all.length;
   }
 
-  /** Whether there is anything to search for. */
-  get isEmpty(): boolean {
-    return this.#gitlink === 0;
-  }
-
   /** Whether there is somebody to search for. Otherwise it is no news that nobody was found. */
   get hasNames(): boolean {
     return this.#firstId > 0;

@@ -16,8 +16,6 @@ const MAX_HEAD_BYTES = 4 * MAX_NAME_LENGTH + 7;
 /** Deeper ones are cut. */
 const MAX_DEPTH = 50;
 
-const GITLINK_MODE = '160000';
-
 interface Place {
   readonly name: string;
   /** The tree that contains the name; null if unknown. */
@@ -27,12 +25,6 @@ interface Place {
 export class TreeNames {
   readonly #places = new Map<Oid, Place>();
   #namesLength = 0;
-  #hasGitlinks = false;
-
-  /** Whether an entry stands for a commit of another repository (a submodule). */
-  get hasGitlinks(): boolean {
-    return this.#hasGitlinks;
-  }
 
   /** The path of a file, as far as it is known. */
   pathOf(oid: Oid): string | undefined {
@@ -61,9 +53,8 @@ export class TreeNames {
   /** @param head mode and name; in what a delta inserts, the mode may be missing and other bytes stand before it. */
   #addEntry(head: Uint8Array, oid: Oid, tree: Oid | null): void {
     if (head.length > MAX_HEAD_BYTES) return;
-    const [, mode, name] = /(?:(\d{5,6}) )?([^\0]*)$/.exec(Buffer.from(head).toString()) ?? [];
+    const [, name] = /(?:\d{5,6} )?([^\0]*)$/.exec(Buffer.from(head).toString()) ?? [];
     if (name === undefined || name === '') return;
-    if (mode === GITLINK_MODE) this.#hasGitlinks = true;
     if (name.length > MAX_NAME_LENGTH || this.#namesLength + name.length > MAX_NAMES_LENGTH) return;
     this.#namesLength += name.length;
     this.#places.set(oid, { name, tree });
