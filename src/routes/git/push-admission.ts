@@ -26,7 +26,7 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { askForShare, giveShareBack, type Share, shareExplanation } from '../request/account-share.ts';
 import { clientWindowsOf, guardOf } from '../../objects.ts';
 import { type Client, clientOf, siteWindowKey, windowKey } from '../request/client.ts';
-import { countVainLookUp, knownWait, tooMany } from '../request/rate-limit.ts';
+import { countVainLookUp, knownWait, rememberWait, tooMany } from '../request/rate-limit.ts';
 import { sentence } from '../request/refused.ts';
 import { retryAfter } from '../request/write-refusal.ts';
 
@@ -39,11 +39,14 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   return {
     async enter() {
       try {
+        const known = await knownWait(c, 'pushes');
+        if (known > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', known)));
         const pusher = await client();
         const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
         const { pushes } = c.var.config.limits;
         const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, pushes, site);
         pushedAt = at;
+        await rememberWait(c, 'pushes', waitMs);
         if (panicMode) return suspended();
         if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
         return refusedByPause();

@@ -30,8 +30,13 @@ export async function countAttempt(c: Context<AppEnv>, name: OpenLimitName): Pro
   const client = await clientOf(c);
   const key = keyOf(name, client);
   const { waitMs } = await clientWindowsOf(c.env, key).hit(key, name, c.var.config.limits[name]);
-  if (waitMs > 0) refusedUntil.set(`${name} ${key}`, Date.now() + waitMs);
+  await rememberWait(c, name, waitMs);
   return waitMs;
+}
+
+/** A client over a limit need not ask again before its time is over. @param waitMs 0: it is within its limit. */
+export async function rememberWait(c: Context<AppEnv>, name: OpenLimitName, waitMs: number): Promise<void> {
+  if (waitMs > 0) refusedUntil.set(`${name} ${keyOf(name, await clientOf(c))}`, Date.now() + waitMs);
 }
 
 /** Names the client, or those who are counted with it. */
@@ -48,9 +53,8 @@ function keyOf(name: OpenLimitName, client: Client): string {
 export async function countVainLookUp(c: Context<AppEnv>): Promise<number> {
   try {
     const key = `lookUps ${keyOf('lookUps', await clientOf(c))}`;
-    const now = Date.now();
-    const { waitMs } = vainLookUps.hit(key, c.var.config.limits.lookUps, now);
-    if (waitMs > 0) refusedUntil.set(key, now + waitMs);
+    const { waitMs } = vainLookUps.hit(key, c.var.config.limits.lookUps, Date.now());
+    await rememberWait(c, 'lookUps', waitMs);
     return waitMs;
   } catch (error) {
     c.var.logger.warn('a limit could not be checked', { error });

@@ -196,6 +196,12 @@ describe('a push that is refused', () => {
     asked = [];
     expect((await push(variables)).error).toBe('push rejected: too many pushes');
     expect(asked).toEqual(['GUARD.admit']);
+    // From then on, not even the guard.
+    asked = [];
+    expect((await push(variables)).error).toBe('push rejected: too many pushes');
+    expect(asked).toEqual([]);
+    vi.setSystemTime((now += 3_600_000));
+    expect((await push(variables)).error).not.toContain('too many pushes');
   });
 });
 
