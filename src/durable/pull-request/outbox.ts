@@ -73,8 +73,8 @@ export class Outbox {
       const delivery = now - entry.at > LIFE_MS[entry.kind] ? DONE : await deliver(entry);
       if (delivery.kind === 'done') this.#remove(entry);
       else this.#postpone(entry, delivery, now);
-      // After a crash, a topic would tell it twice. The ledger and the list take the same entry again without harm.
-      isSaved = entry.kind === 'notification';
+      // After a crash, a topic would tell it twice. Whatever else is not saved is tried again without harm.
+      isSaved = entry.kind === 'notification' && delivery.kind === 'done';
       if (isSaved) this.#save();
     }
     if (!isSaved) this.#save();
