@@ -12,9 +12,18 @@ export function backOffMs(failures: number, longestMs = LONGEST_WAIT_MS): number
   return Math.min(longestMs, FIRST_MS * 2 ** failures);
 }
 
+/** When what has failed is due again. @param askedMs how long whoever refused it asks to wait. */
+export function dueAgainAt(failures: number, now: number, askedMs: number, longestMs?: number): number {
+  return now + Math.max(backOffMs(failures, longestMs), Math.min(askedMs, LONGEST_WAIT_MS));
+}
+
+export function isDue(dueAt: number, now: number): boolean {
+  return dueAt <= now || dueAt > now + LONGEST_WAIT_MS;
+}
+
 export interface DueTable {
   /** Has the columns `id` and `due_at`, in milliseconds since 1970. A row without that time does not wait. */
-  readonly table: 'outbox' | 'alerts' | 'history' | 'comments' | 'attempts';
+  readonly table: 'alerts' | 'history' | 'comments' | 'attempts';
   /** The column that counts the failures of a row. */
   readonly counter: 'attempts' | 'failures';
   /** Of the rows that wait; all if it is not given. */
@@ -50,7 +59,7 @@ export class DueRows<Row extends Record<string, SqlStorageValue>> {
    */
   later(id: number, failures: number, now: number, askedMs = 0): number {
     const { table, counter, longestMs } = this.#table;
-    const dueAt = now + Math.max(backOffMs(failures, longestMs), Math.min(askedMs, LONGEST_WAIT_MS));
+    const dueAt = dueAgainAt(failures, now, askedMs, longestMs);
     this.#sql.exec(`UPDATE ${table} SET ${counter} = ${counter} + 1, due_at = ? WHERE id = ?`, dueAt, id);
     return dueAt;
   }

@@ -1,12 +1,5 @@
 /** The ledger in D1. Schema: migrations/. */
-import {
-  countedOwner,
-  type Ledger,
-  type LedgerRepository,
-  type PullRequestEntry,
-  type RecordedPullRequest,
-  type Totals,
-} from './ledger.ts';
+import type { Ledger, LedgerRepository, PullRequestEntry, RecordedPullRequest, Totals } from './ledger.ts';
 
 export class D1Ledger implements Ledger {
   readonly #db: D1Database;
@@ -15,10 +8,12 @@ export class D1Ledger implements Ledger {
     this.#db = db;
   }
 
+  /** Cost: two rows, and two more if a newer one is there already. */
   async recordPullRequest(entry: PullRequestEntry): Promise<void> {
     await this.#db
       .prepare(
-        `INSERT INTO pull_requests (host, owner, repo, pr_url, created_at) VALUES (?, ?, ?, ?, ?)
+        `INSERT INTO pull_requests (host, owner, repo, pr_url, created_at, id)
+         VALUES (?1, ?2, ?3, ?4, ?5, (SELECT pull_requests + 1 FROM totals WHERE last_created_at < ?5))
          ON CONFLICT DO NOTHING`,
       )
       .bind(entry.host, entry.owner, entry.repo, entry.prUrl, entry.createdAt)
@@ -36,18 +31,18 @@ export class D1Ledger implements Ledger {
     const { results } = await this.#db
       .prepare(
         `SELECT id, host, owner, repo, pr_url AS prUrl, created_at AS createdAt FROM pull_requests
-         ORDER BY created_at DESC, id DESC LIMIT ?`,
+         ORDER BY created_at DESC, pr_url DESC LIMIT ?`,
       )
       .bind(limit)
       .all<RecordedPullRequest>();
     return results;
   }
 
-  async pullRequestCount(repository: LedgerRepository): Promise<number> {
+  async pullRequestCount({ host, owner, repo }: LedgerRepository): Promise<number> {
     const count = await this.#db
-      .prepare('SELECT pull_requests FROM repository_totals WHERE owner = ? AND repo = ?')
-      .bind(countedOwner(repository), repository.repo)
-      .first<number>('pull_requests');
+      .prepare('SELECT count(*) AS count FROM pull_requests WHERE host = ? AND owner = ? AND repo = ?')
+      .bind(host, owner, repo)
+      .first<number>('count');
     return count ?? 0;
   }
 

@@ -17,15 +17,13 @@ export async function recordHash(
   repository: string,
   at: number,
 ): Promise<void> {
-  await db.batch([
-    db.prepare('INSERT INTO recorded_hashes VALUES (?) ON CONFLICT DO NOTHING').bind(prHash),
-    db
-      .prepare(
-        `INSERT INTO hashes_by_repository VALUES (?, ?, ?)
-         ON CONFLICT (pr_hash) DO UPDATE SET repository = excluded.repository`,
-      )
-      .bind(prHash, repository, at),
-  ]);
+  await db
+    .prepare(
+      `INSERT INTO hashes_by_repository VALUES (?, ?, ?)
+       ON CONFLICT (pr_hash) DO UPDATE SET repository = excluded.repository`,
+    )
+    .bind(prHash, repository, at)
+    .run();
 }
 
 /** True if the list does not answer. */
@@ -37,7 +35,13 @@ export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logg
 }
 
 export async function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
-  const question = db.prepare('SELECT 1 FROM recorded_hashes WHERE pr_hash = ?').bind(prHash);
+  const question = db
+    .prepare(
+      // Earlier versions had a list without repositories.
+      `SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?1
+       UNION ALL SELECT 1 FROM recorded_hashes WHERE pr_hash = ?1`,
+    )
+    .bind(prHash);
   return (await within(PATIENCE_MS, question.first())) !== null;
 }
 

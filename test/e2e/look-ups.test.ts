@@ -47,7 +47,7 @@ const filesThatHold = (text: string) => allFiles().filter((path) => readFileSync
 function emptyList(): void {
   const path = [...databases()].find((file) => /\/d1\/.*\.sqlite$/.test(file) && !/metadata/.test(file));
   const database = new DatabaseSync(path ?? '');
-  database.exec('PRAGMA busy_timeout = 5000; DELETE FROM recorded_hashes');
+  database.exec('PRAGMA busy_timeout = 5000; DELETE FROM hashes_by_repository');
   database.close();
 }
 

@@ -1,9 +1,12 @@
 /** The ledger in D1: what it answers, and that no question scans a table, however many pull requests there are. */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { describe, expect, it } from 'vitest';
+import * as fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { D1Ledger } from '../../src/stats/d1-ledger.ts';
+import { runs } from '../support/runs.ts';
+import { recordAsEarlier } from './support/earlier-version.ts';
 import { describeLedger, pullRequestEntry } from './support/ledger-behaviour.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -22,19 +25,14 @@ function noting(db: D1Database, statements: string[]): D1Database {
 }
 
 async function planOf(sql: string): Promise<string[]> {
-  const filled = sql.replaceAll('?', '1');
+  const filled = sql.replaceAll(/\?\d?/g, '1');
   const { results } = await bindings.DB.prepare(`EXPLAIN QUERY PLAN ${filled}`).all<{ detail: string }>();
   return results.map(({ detail }) => detail);
 }
 
 async function openEmpty(): Promise<D1Ledger> {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
-  await bindings.DB.batch([
-    ...['pull_requests', 'repository_totals', 'karma'].map((table) =>
-      bindings.DB.prepare(`DELETE FROM ${table}`),
-    ),
-    bindings.DB.prepare('UPDATE totals SET pull_requests = 0, last_created_at = NULL'),
-  ]);
+  for (const table of ['pull_requests', 'karma']) await bindings.DB.exec(`DELETE FROM ${table}`);
   return new D1Ledger(bindings.DB);
 }
 
@@ -47,7 +45,7 @@ it('rejects with the error of the database', async () => {
 });
 
 describe(`with ${MANY} pull requests`, () => {
-  it('answers every question through an index, and reads no more rows than it answers', async () => {
+  it('answers every question through an index, and reads no more rows than it answers or counts', async () => {
     await openEmpty();
     await bindings.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${MANY})
@@ -66,18 +64,64 @@ describe(`with ${MANY} pull requests`, () => {
 
     const plans = await Promise.all(statements.map(planOf));
     expect(plans).toEqual([
-      // One row, by definition.
-      ['SCAN totals'],
-      // In the order of the index, and only as far as the limit: no "USE TEMP B-TREE FOR ORDER BY".
-      ['SCAN pull_requests USING INDEX newest_pull_requests'],
-      ['SEARCH repository_totals USING PRIMARY KEY (owner=? AND repo=?)'],
+      // Both in the order of the primary key, and only as far as the limit: no "USE TEMP B-TREE FOR ORDER BY".
+      ['SCAN pull_requests'],
+      ['SCAN pull_requests'],
+      [
+        'SEARCH pull_requests USING COVERING INDEX pull_requests_of_a_repository (host=? AND owner=? AND repo=?)',
+      ],
       ['SEARCH karma USING PRIMARY KEY (hash=?)'],
-      [],
+      ['SCALAR SUBQUERY 1', 'CO-ROUTINE totals', 'SCAN pull_requests', 'SCAN totals'],
       [],
     ]);
-    const { meta } = await bindings.DB.prepare(statements[1] ?? '')
-      .bind(10)
-      .all();
-    expect(meta.rows_read).toBe(10);
+    const questions = [[], [10], ['gh', 'octo', 'repo7']];
+    const read = questions.map(async (values, index) => {
+      const { meta } = await bindings.DB.prepare(statements[index] ?? '')
+        .bind(...values)
+        .all();
+      return meta.rows_read;
+    });
+    expect(await Promise.all(read)).toEqual([1, 10, MANY / 1000 + 1]);
   });
+
+  it('writes two rows for the newest, and reads next to nothing', async () => {
+    const ledger = new D1Ledger(bindings.DB);
+    await ledger.recordPullRequest(pullRequestEntry(2, '2026-11-02T10:00:00.000Z'));
+    const run = vi.spyOn(
+      Object.getPrototypeOf(bindings.DB.prepare('SELECT 1')) as D1PreparedStatement,
+      'run',
+    );
+    await ledger.recordPullRequest(pullRequestEntry(3, '2026-11-03T10:00:00.000Z'));
+    await ledger.recordPullRequest(pullRequestEntry(0, '2022-11-03T10:00:00.000Z'));
+    const costs = await Promise.all(
+      run.mock.results.map(async ({ value }) => ((await value) as D1Result).meta),
+    );
+    vi.restoreAllMocks();
+    expect(costs.map((meta) => meta.rows_written)).toEqual([2, 4]);
+    for (const meta of costs) expect(meta.rows_read).toBeLessThan(20);
+  });
+});
+
+it('counts right in any order, whoever writes', async () => {
+  // Often two in the same millisecond.
+  const entry = fc.record({ ms: fc.nat(20), isEarlier: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(entry, { maxLength: 12 }), async (entries) => {
+      const ledger = await openEmpty();
+      for (const [index, { ms, isEarlier }] of entries.entries()) {
+        const time = new Date(Date.UTC(2026, 0) + ms).toISOString();
+        // Urls do not arrive in their order either.
+        const arrived = pullRequestEntry((index * 5) % 12, time);
+        if (isEarlier) await recordAsEarlier(bindings.DB, arrived);
+        else await ledger.recordPullRequest(arrived);
+        const all = await ledger.recentPullRequests(99);
+        expect(await ledger.totals()).toEqual({
+          pullRequests: index + 1,
+          lastCreatedAt: all[0]?.createdAt,
+        });
+        expect(new Set(all.map(({ id }) => id)).size).toBe(index + 1);
+      }
+    }),
+    runs(30),
+  );
 });

@@ -1,17 +1,22 @@
 /**
- * The tables of D1, as the version writes them that was there before several code hosts: it runs until the new one is up,
- * and comes back if that one is taken back.
+ * The tables of D1, as versions write and read them that were there before several code hosts, or before there were
+ * fewer rows: such a one runs until the new one is up, and comes back if that one is taken back.
  */
 import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { expect, it } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { D1Ledger } from '../../src/stats/d1-ledger.ts';
+import { askAsEarlier, recordAsEarlier } from './support/earlier-version.ts';
+import { pullRequestEntry } from './support/ledger-behaviour.ts';
 import { isListed } from '../../src/stats/listed-pseudonyms.ts';
 import { isRecorded, recordedHashesOf, recordHash } from '../../src/stats/recorded-hashes.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const { DB } = bindings;
 const FIRST_NEW_MIGRATION = '0005_hosts.sql';
+
+const BEFORE_FEWER_ROWS = '0009_fewer_rows.sql';
 
 const OLD_HASH = 'INSERT INTO recorded_hashes VALUES (?) ON CONFLICT DO NOTHING';
 const OLD_REPORTED = 'INSERT INTO reported_pseudonyms VALUES (?) ON CONFLICT DO NOTHING';
@@ -34,4 +39,46 @@ it('what it writes is found, and what was there before stays', async () => {
   for (const hash of ['aaaaaaaa', 'bbbbbbbb', 'cccccccc']) expect(await isRecorded(DB, hash)).toBe(true);
   expect(await recordedHashesOf(DB, 'OCTO/hello', 9)).toEqual(['bbbbbbbb']);
   expect([await isListed(DB, 'dddddddd'), await isListed(DB, 'eeeeeeee')]).toEqual([true, true]);
+});
+
+it('pull requests that were there stay, and the version before goes on counting them', async () => {
+  for (const table of ['totals', 'repository_totals']) await DB.exec(`DROP VIEW IF EXISTS ${table}`);
+  const { results: tables } = await DB.prepare(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
+  ).all<{ name: string }>();
+  for (const { name } of tables) await DB.exec(`DROP TABLE ${name}`);
+  await applyD1Migrations(
+    DB,
+    bindings.TEST_MIGRATIONS.filter(({ name }) => name < BEFORE_FEWER_ROWS),
+  );
+  const [first, late, second] = [
+    pullRequestEntry(1, '2026-11-02T10:00:00.000Z'),
+    pullRequestEntry(2, '2026-11-01T10:00:00.000Z', 'Hello'),
+    { ...pullRequestEntry(3, '2026-11-03T10:00:00.000Z'), host: 'cb' },
+  ];
+  for (const entry of [first, second, late, first]) await recordAsEarlier(DB, entry);
+  const before = await askAsEarlier(DB, 'OCTO', 'hello');
+  expect(before).toEqual([
+    { pullRequests: 3, lastCreatedAt: second.createdAt },
+    [
+      { id: 2, ...second },
+      { id: 1, ...first },
+      { id: 3, ...late },
+    ],
+    2,
+  ]);
+
+  await applyD1Migrations(DB, bindings.TEST_MIGRATIONS);
+  expect(await askAsEarlier(DB, 'OCTO', 'hello')).toEqual(before);
+  expect(await askAsEarlier(DB, 'cb/octo', 'hello')).toMatchObject({ 2: 1 });
+  const ledger = new D1Ledger(DB);
+  expect([await ledger.totals(), await ledger.recentPullRequests(10)]).toEqual(before.slice(0, 2));
+  await ledger.recordPullRequest(first);
+  await recordAsEarlier(DB, late);
+  expect(await ledger.totals()).toEqual(before[0]);
+  await recordAsEarlier(DB, pullRequestEntry(4, '2026-11-04T10:00:00.000Z'));
+  await ledger.recordPullRequest(pullRequestEntry(5, '2026-11-05T10:00:00.000Z'));
+  expect(await ledger.totals()).toEqual({ pullRequests: 5, lastCreatedAt: '2026-11-05T10:00:00.000Z' });
+  expect((await ledger.recentPullRequests(2)).map(({ id }) => id)).toEqual([5, 4]);
+  expect(await ledger.pullRequestCount({ host: 'gh', owner: 'octo', repo: 'hello' })).toBe(4);
 });

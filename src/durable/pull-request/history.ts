@@ -2,15 +2,18 @@
  * The state and the events of a pull request, for its page and its feed. All of it is public at the code host; no name
  * and no word of a comment is kept. Times have whole seconds.
  *
- * Both tables appear with the first push that is recorded. An older pull request has neither until something happens to
- * it. Its state then follows from the keys of the events that its topic was told.
+ * A pull request from before there were pages has neither until something happens to it. Its state then follows from the
+ * keys of the events that its topic was told.
  */
 import type { HostEvent } from '../../events/host-event.ts';
+import { hasTable } from '../tables.ts';
 
 /** The newest are kept, comments apart from the rest: a flood of comments must not hide the merge. */
 export const MAX_EVENTS = 50;
 /** More than any host needs for a link to a comment. */
 const MAX_URL_LENGTH = 500;
+
+const REMARKS: ReadonlySet<HistoryKind> = new Set(['commented', 'reviewed']);
 
 export type PullRequestState = 'open' | 'merged' | 'closed' | 'withdrawn';
 export type HistoryKind = 'opened' | 'updated' | 'reopened' | HostEvent['kind'];
@@ -32,52 +35,52 @@ export interface Ending {
   readonly isNew: boolean;
 }
 
-interface Standing {
+export interface Standing {
   readonly state: PullRequestState;
   /** Since when, in seconds since 1970; 0: unknown. */
   readonly at: number;
 }
 
-type Row<T> = { [K in keyof T]: T[K] & SqlStorageValue };
+export interface KeptHistory {
+  /** Null for one from before there were pages, until something happens to it. */
+  standing: Standing | null;
+  /** Oldest first. */
+  events: HistoryEvent[];
+}
 
+/** Its caller saves what it changes. */
 export class History {
+  readonly #kept: KeptHistory;
   readonly #sql: SqlStorage;
 
-  constructor(sql: SqlStorage) {
+  constructor(kept: KeptHistory, sql: SqlStorage) {
+    this.#kept = kept;
     this.#sql = sql;
   }
 
-  /** Call it before any write. Answers whether nothing was written before. */
-  prepare(): boolean {
-    const isNew = !this.#has('standing');
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS events (
-      id INTEGER PRIMARY KEY, kind TEXT NOT NULL, url TEXT NOT NULL, at INTEGER NOT NULL
-    )`);
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS standing (
-      only INTEGER PRIMARY KEY CHECK (only = 1), number INTEGER NOT NULL, state TEXT NOT NULL, at INTEGER NOT NULL
-    )`);
+  /** Call it before any change. Answers whether nothing was kept before. */
+  prepare(number: number): boolean {
+    const isNew = this.#kept.standing === null;
+    this.#kept.standing = this.standing(number);
     return isNew;
   }
 
   /** @param at milliseconds since 1970. */
   add(kind: HistoryKind, url: string, at: number): void {
-    const kept = url.length <= MAX_URL_LENGTH ? url : '';
-    this.#sql.exec('INSERT INTO events (kind, url, at) VALUES (?, ?, ?)', kind, kept, seconds(at));
-    this.#sql.exec(
-      `DELETE FROM events WHERE id IN (SELECT id FROM (
-         SELECT id, row_number() OVER (PARTITION BY kind IN ('commented', 'reviewed') ORDER BY id DESC) AS rank FROM events
-       ) WHERE rank > ?)`,
-      MAX_EVENTS,
-    );
+    const { events } = this.#kept;
+    const isRemark = REMARKS.has(kind);
+    events.push({ id: (events.at(-1)?.id ?? 0) + 1, kind, url: shortUrl(url), at: seconds(at) });
+    const alike = events.filter((event) => REMARKS.has(event.kind) === isRemark);
+    if (alike.length > MAX_EVENTS) this.#kept.events = events.filter((event) => event !== alike[0]);
   }
 
   /** @param at milliseconds since 1970. */
-  setState(number: number, state: PullRequestState, at: number): void {
-    this.#sql.exec('INSERT OR REPLACE INTO standing VALUES (1, ?, ?, ?)', number, state, seconds(at));
+  setState(state: PullRequestState, at: number): void {
+    this.#kept.standing = { state, at: seconds(at) };
   }
 
   /**
-   * Compares the host's answer at a given time with the stored state, and stores what is newer.
+   * Compares the host's answer at a given time with the known state, and takes what is newer.
    * @param ending null: it was open. @param at when the host was asked, in milliseconds since 1970.
    * Answers whether it has been reopened.
    */
@@ -86,31 +89,25 @@ export class History {
     const isOpen = known.state === 'open';
     const isNewer = seconds(at) > known.at;
     if (ending !== null) {
-      if (ending.isNew || (isOpen && isNewer)) this.setState(number, ending.state, at);
+      if (ending.isNew || (isOpen && isNewer)) this.setState(ending.state, at);
       return false;
     }
     if (isOpen || !isNewer) return false;
-    this.setState(number, 'open', at);
+    this.setState('open', at);
     return true;
   }
 
   standing(number: number): Standing {
-    const [row] = this.#has('standing')
-      ? this.#sql.exec<Row<Standing>>('SELECT state, at FROM standing WHERE number = ?', number).toArray()
-      : [];
-    return row ?? { state: this.#toldState(number), at: 0 };
+    return this.#kept.standing ?? { state: this.#toldState(number), at: 0 };
   }
 
   /** Newest first. */
   events(): HistoryEvent[] {
-    if (!this.#has('events')) return [];
-    return this.#sql
-      .exec<Row<HistoryEvent>>('SELECT id, kind, url, at FROM events ORDER BY id DESC')
-      .toArray();
+    return this.#kept.events.toReversed();
   }
 
   #toldState(number: number): PullRequestState {
-    if (!this.#has('told')) return 'open';
+    if (!hasTable(this.#sql, 'told')) return 'open';
     const keys = this.#sql
       .exec<{ key: string }>(
         'SELECT key FROM told WHERE key = ? OR key GLOB ?',
@@ -121,15 +118,16 @@ export class History {
     if (keys.length === 0) return 'open';
     return keys.some(({ key }) => key.startsWith('merged:')) ? 'merged' : 'closed';
   }
-
-  #has(table: string): boolean {
-    return this.#sql.exec('SELECT 1 FROM sqlite_master WHERE name = ?', table).toArray().length > 0;
-  }
 }
 
 /** Whether an event ends the pull request. */
 export function isEnd(event: HostEvent): event is HostEvent & { readonly kind: Ending['state'] } {
-  return event.kind !== 'commented' && event.kind !== 'reviewed';
+  return !REMARKS.has(event.kind);
+}
+
+/** Empty if it is too long to be kept. */
+export function shortUrl(url: string): string {
+  return url.length <= MAX_URL_LENGTH ? url : '';
 }
 
 function seconds(ms: number): number {

@@ -2,26 +2,32 @@
  * Messages about a pull request that are not delivered yet. An entry stays until it was accepted, even after a crash,
  * and may in rare cases arrive twice. The receiver must tolerate that.
  */
-import { DueRows } from '../due-rows.ts';
-import { hasColumn } from '../tables.ts';
+import { dueAgainAt, isDue } from '../due-rows.ts';
+import { shortUrl } from './history.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** How long to try. News is of no use after a week; a count or a list that lacks a pull request is wrong for ever. */
 const LIFE_MS = { notification: 7 * DAY_MS, ledger: 365 * DAY_MS, page: 365 * DAY_MS } as const;
+/** The newest of them are kept: while a topic is out of reach, a flood of comments must not fill the stored value. */
+export const MAX_NOTIFICATIONS = 200;
 
 /** What a topic tells of (contract, section 6). */
 export type OutboxEvent = 'opened' | 'updated' | 'commented' | 'merged' | 'closed';
 
-export interface OutboxEntry extends Record<string, SqlStorageValue> {
-  id: number;
-  kind: keyof typeof LIFE_MS;
-  event: OutboxEvent;
-  /** The page that shows the event: the pull request's, or the comment's. */
-  url: string;
-  at: number;
+export interface OutboxEntry {
+  readonly kind: keyof typeof LIFE_MS;
+  readonly event: OutboxEvent;
+  /** The page that shows the event: the pull request's, or the comment's. Empty: the pull request's. */
+  readonly url: string;
+  readonly at: number;
   attempts: number;
   /** Not before; milliseconds since 1970. */
-  due_at: number;
+  dueAt: number;
+}
+
+export interface KeptOutbox {
+  /** Oldest first. */
+  outbox: OutboxEntry[];
 }
 
 /** What became of an attempt. */
@@ -39,27 +45,20 @@ interface Failed {
 const DONE: Delivery = { kind: 'done' };
 
 export class Outbox {
-  readonly #sql: SqlStorage;
-  readonly #rows: DueRows<OutboxEntry>;
+  readonly #kept: KeptOutbox;
+  readonly #save: () => void;
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    this.#rows = new DueRows(sql, { table: 'outbox', counter: 'attempts' });
+  constructor(kept: KeptOutbox, save: () => void) {
+    this.#kept = kept;
+    this.#save = save;
   }
 
-  /** Call it before anything else of a new outbox. */
-  prepare(): void {
-    this.#sql.exec(`CREATE TABLE IF NOT EXISTS outbox (
-      id INTEGER PRIMARY KEY,
-      kind TEXT NOT NULL, event TEXT NOT NULL, url TEXT NOT NULL, at INTEGER NOT NULL,
-      attempts INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0
-    )`);
-    if (hasColumn(this.#sql, 'outbox', 'due_at')) return;
-    this.#sql.exec('ALTER TABLE outbox ADD COLUMN due_at INTEGER NOT NULL DEFAULT 0');
-  }
-
+  /** The caller saves it. */
   add(kind: OutboxEntry['kind'], event: OutboxEvent, url: string, at: number): void {
-    this.#sql.exec('INSERT INTO outbox (kind, event, url, at) VALUES (?, ?, ?, ?)', kind, event, url, at);
+    const { outbox } = this.#kept;
+    outbox.push({ kind, event, url: shortUrl(url), at, attempts: 0, dueAt: 0 });
+    const notifications = outbox.filter((entry) => entry.kind === 'notification');
+    if (notifications.length > MAX_NOTIFICATIONS) this.#remove(notifications[0]);
   }
 
   /**
@@ -67,21 +66,33 @@ export class Outbox {
    * never.
    */
   async empty(now: number, deliver: (entry: OutboxEntry) => Promise<Delivery>): Promise<number | null> {
-    this.prepare();
+    let isSaved = true;
     for (;;) {
-      const [entry] = this.#rows.due(now, 1);
+      const entry = this.#kept.outbox.find(({ dueAt }) => isDue(dueAt, now));
       if (entry === undefined) break;
       const delivery = now - entry.at > LIFE_MS[entry.kind] ? DONE : await deliver(entry);
-      if (delivery.kind === 'done') this.#rows.delete(entry.id);
+      if (delivery.kind === 'done') this.#remove(entry);
       else this.#postpone(entry, delivery, now);
+      // After a crash, a topic would tell it twice. Whatever else is not saved is tried again without harm.
+      isSaved = entry.kind === 'notification' && delivery.kind === 'done';
+      if (isSaved) this.#save();
     }
-    return this.#rows.nextDueAt();
+    if (!isSaved) this.#save();
+    const { outbox } = this.#kept;
+    return outbox.length === 0 ? null : Math.min(...outbox.map(({ dueAt }) => dueAt));
   }
 
-  #postpone({ id, kind, attempts }: OutboxEntry, failed: Failed, now: number): void {
-    const dueAt = this.#rows.later(id, attempts, now, failed.askedMs);
-    if (failed.all) {
-      this.#sql.exec('UPDATE outbox SET due_at = ?1 WHERE kind = ?2 AND due_at < ?1', dueAt, kind);
+  #remove(entry: OutboxEntry | undefined): void {
+    this.#kept.outbox = this.#kept.outbox.filter((other) => other !== entry);
+  }
+
+  #postpone(entry: OutboxEntry, { askedMs, all }: Failed, now: number): void {
+    const dueAt = dueAgainAt(entry.attempts, now, askedMs);
+    entry.attempts += 1;
+    entry.dueAt = dueAt;
+    if (!all) return;
+    for (const other of this.#kept.outbox) {
+      if (other.kind === entry.kind) other.dueAt = Math.max(other.dueAt, dueAt);
     }
   }
 }

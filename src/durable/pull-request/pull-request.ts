@@ -17,7 +17,9 @@ import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { recordHash } from '../../stats/recorded-hashes.ts';
 import { Lease } from '../lease.ts';
+import { takeTables } from './earlier-tables.ts';
 import { History, type HistoryEvent, isEnd, type PullRequestState } from './history.ts';
+import { type Kept, openKept, saveKept } from './kept.ts';
 import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
 import { type DatedCommits, type PullRequestRecord, RecordStore } from './record.ts';
 
@@ -79,6 +81,7 @@ const IN_WORDS: Readonly<Record<OutboxEvent, string>> = {
 
 export class PullRequest extends DurableObject<Env> {
   readonly #sql: SqlStorage;
+  readonly #kept: Kept;
   readonly #record: RecordStore;
   readonly #outbox: Outbox;
   readonly #history: History;
@@ -88,9 +91,11 @@ export class PullRequest extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
-    this.#record = new RecordStore(ctx.storage);
-    this.#outbox = new Outbox(this.#sql);
-    this.#history = new History(this.#sql);
+    this.#kept = openKept(ctx.storage.kv);
+    this.#record = new RecordStore(this.#kept, ctx.storage.kv);
+    this.#outbox = new Outbox(this.#kept, () => this.#save());
+    this.#history = new History(this.#kept, this.#sql);
+    takeTables(ctx.storage, this.#kept, this.#record);
   }
 
   /**
@@ -123,17 +128,18 @@ export class PullRequest extends DurableObject<Env> {
     const isNew = known?.number !== number;
     const isMoved = known?.tip !== push.tip;
     this.#record.write(pullRequest, push.tip, push.key);
-    this.#record.addDates(isMoved ? push.dates : { ...push.dates, commitHashes: new Uint8Array() }, at);
-    this.#outbox.prepare();
+    this.#record.addDates(isMoved ? [push.dates] : [], at);
     if (push.lease !== null) this.#lease.release(push.lease);
-    if (!isNew && !isMoved) return;
-    this.#prepareHistory(url, at);
-    if (isNew) this.#outbox.add('ledger', 'opened', url, at);
-    const event = isNew ? 'opened' : 'updated';
-    this.#outbox.add('notification', event, url, at);
-    this.#history.add(event, url, at);
-    this.#history.setState(number, 'open', at);
-    await this.ctx.storage.setAlarm(at);
+    if (isNew || isMoved) {
+      this.#prepareHistory(pullRequest, at);
+      if (isNew) this.#outbox.add('ledger', 'opened', url, at);
+      const event = isNew ? 'opened' : 'updated';
+      this.#outbox.add('notification', event, url, at);
+      this.#history.add(event, url, at);
+      this.#history.setState('open', at);
+    }
+    this.#save();
+    if (isNew || isMoved) await this.ctx.storage.setAlarm(at);
   }
 
   /** Records a pull request whose push ended before it could do so. @param at milliseconds since 1970. */
@@ -163,7 +169,8 @@ export class PullRequest extends DurableObject<Env> {
       ({ key }) =>
         this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
     );
-    const isListed = this.#prepareHistory(record.url, at);
+    const isListed = this.#prepareHistory(record, at);
+    const before = this.#kept.standing;
     for (const { kind, url } of news) {
       this.#outbox.add('notification', TOLD_AS[kind], url, at);
       this.#history.add(kind, url, at);
@@ -175,7 +182,9 @@ export class PullRequest extends DurableObject<Env> {
       const isReopened = this.#history.observe(record.number, ending, look?.askedAt ?? at);
       if (isReopened) this.#history.add('reopened', '', at);
     }
-    if (news.length > 0 || isListed) await this.ctx.storage.setAlarm(at);
+    const hasNews = news.length > 0 || isListed;
+    if (hasNews || this.#kept.standing !== before) this.#save();
+    if (hasNews) await this.ctx.storage.setAlarm(at);
     return true;
   }
 
@@ -183,8 +192,8 @@ export class PullRequest extends DurableObject<Env> {
    * From now on there is a page. The hash enters the list of pages first, because people open their page at once. True
    * if it is not in the list yet.
    */
-  #prepareHistory(url: string, at: number): boolean {
-    const isFirst = this.#history.prepare();
+  #prepareHistory({ number, url }: PullRequestRecord, at: number): boolean {
+    const isFirst = this.#history.prepare(number);
     if (isFirst) this.#outbox.add('page', 'opened', url, at);
     return isFirst;
   }
@@ -193,7 +202,7 @@ export class PullRequest extends DurableObject<Env> {
   async view(): Promise<PullRequestView | null> {
     const record = this.#record.read();
     if (record === null) return null;
-    const { pr_hash: prHash, host, owner, repo, number, url } = record;
+    const { prHash, host, owner, repo, number, url } = record;
     const { state } = this.#history.standing(number);
     return { prHash, host, owner, repo, number, url, state, events: this.#history.events() };
   }
@@ -201,12 +210,16 @@ export class PullRequest extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = Date.now();
     const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry));
-    const datesEndAt = this.#record.expireDates(now);
-    const nextAt = Math.min(retryAt ?? Infinity, datesEndAt ?? Infinity);
+    if (this.#record.expireDates(now)) this.#save();
+    const nextAt = Math.min(retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
     // What came in meanwhile has set the alarm for itself.
     if (nextAt < Infinity && (await this.ctx.storage.getAlarm()) === null) {
       await this.ctx.storage.setAlarm(nextAt);
     }
+  }
+
+  #save(): void {
+    saveKept(this.ctx.storage.kv, this.#kept);
   }
 
   /** Whatever goes wrong, the entry stays in the outbox and is tried again. */
@@ -216,20 +229,21 @@ export class PullRequest extends DurableObject<Env> {
     if (record === null || result.kind === 'invalid') return { kind: 'failed', askedMs: 0, all: true };
     const { config } = result;
     const http = (this.#http ??= openHttp(config));
-    const { host, owner, repo, pr_hash: prHash } = record;
+    const { host, owner, repo, prHash } = record;
+    const url = entry.url || record.url;
     try {
       if (entry.kind === 'ledger') {
         const createdAt = new Date(entry.at).toISOString();
         const ledger = openLedger(this.env, config, http);
-        await ledger.recordPullRequest({ host, owner, repo, prUrl: entry.url, createdAt });
+        await ledger.recordPullRequest({ host, owner, repo, prUrl: url, createdAt });
       } else if (entry.kind === 'page') {
         await recordHash(this.env.DB, prHash, recordName({ key: host }, { owner, name: repo }), entry.at);
       } else {
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),
           title: `${owner}/${repo}: pull request ${entry.event}`,
-          message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${entry.url}`,
-          click: entry.url,
+          message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${url}`,
+          click: url,
         });
       }
       return { kind: 'done' };

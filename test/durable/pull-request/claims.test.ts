@@ -13,6 +13,8 @@ import {
   COMMIT_HASH_BYTES,
   type DatedCommits,
   MAX_DATED_COMMITS,
+  MAX_DATED_PUSHES,
+  newest,
 } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
 import { type Http, HttpClient } from '../../../src/outgoing/http-client.ts';
@@ -121,8 +123,9 @@ describe('a key', () => {
     }
     expect(await claim(KEY)).toMatchObject({ kind: 'claimed' });
     const stored = await runInDurableObject(object(), (_, { storage }) =>
-      JSON.stringify(storage.sql.exec('SELECT *, hex(key_hash) AS hex FROM pull_request').toArray()),
+      JSON.stringify([...storage.kv.list()]),
     );
+    expect(stored).toContain('"keyHash"');
     expect(stored).not.toContain(KEY);
   });
 
@@ -161,10 +164,8 @@ describe('dates of commits', () => {
     expect(await nextAlarm()).toBe(NOW + 150 * DAY_MS);
     vi.setSystemTime(NOW + 150 * DAY_MS);
     await runDurableObjectAlarm(object());
-    const rows = await runInDurableObject(object(), (_, { storage }) =>
-      storage.sql.exec('SELECT id FROM dates').toArray(),
-    );
-    expect([rows, await nextAlarm()]).toEqual([[], null]);
+    const kept = await runInDurableObject(object(), (_, { storage }) => storage.kv.get('dates'));
+    expect([kept, await nextAlarm()]).toEqual([undefined, null]);
   });
 
   it('are a bounded number: those of the oldest pushes go first', async () => {
@@ -174,6 +175,11 @@ describe('dates of commits', () => {
     await record({ tip: 'c', dates: dated(3, MAX_DATED_COMMITS - 10) });
     const claimed = await claim();
     expect(claimed.kind === 'claimed' && claimed.dates.map(({ committedAt }) => committedAt)).toEqual([2, 3]);
+  });
+
+  it('are of a bounded number of pushes', () => {
+    const pushes = [...Array(MAX_DATED_PUSHES + 2).keys()].map((push) => dated(push, 1));
+    expect(newest(pushes)).toEqual(pushes.slice(2));
   });
 });
 

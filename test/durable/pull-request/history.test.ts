@@ -11,6 +11,7 @@ import { MAX_EVENTS } from '../../../src/durable/pull-request/history.ts';
 import type { Env } from '../../../src/env.ts';
 import { closedEvent, type HostEvent } from '../../../src/events/host-event.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import { writeAsEarlier } from '../support/earlier-pull-request.ts';
 import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -26,8 +27,10 @@ function newPullRequest(number = 7) {
   // A stub does not outlive the object's death.
   const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
   const dates = { committedAt: 1, commitHashes: new Uint8Array() };
+  const pullRequest = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url: urlOf(number) };
   return {
     object,
+    pullRequest,
     url: urlOf(number),
     comment: (id: number): HostEvent => ({
       key: `comment:${id}`,
@@ -39,7 +42,7 @@ function newPullRequest(number = 7) {
       closedEvent(of, closedAt, urlOf(of), kind),
     record: (tip: string, at = NOW, as = number) =>
       object().record(
-        { prHash, host: 'gh', owner: 'octo', repo: 'hello', number: as, url: urlOf(as) },
+        { ...pullRequest, number: as, url: urlOf(as) },
         { tip, dates, key: 'k'.repeat(32), lease: null },
         at,
       ),
@@ -93,6 +96,19 @@ describe('the view of a pull request', () => {
         { id: 1, kind: 'opened', url, at },
       ],
     });
+  });
+
+  it('is written only when something has changed', async () => {
+    const { object, record, look, comment } = newPullRequest();
+    await record('a');
+    await look([comment(1)], NOW + SECOND);
+    const written = await runInDurableObject(object(), (_, { storage }) =>
+      vi.spyOn(Object.getPrototypeOf(storage.kv) as SyncKvStorage, 'put'),
+    );
+    await look([comment(1)], NOW + 2 * SECOND);
+    expect(written).not.toHaveBeenCalled();
+    await look([comment(1), comment(2)], NOW + 3 * SECOND);
+    expect(written).toHaveBeenCalledOnce();
   });
 
   it('is bounded, and comments do not push out the rest', async () => {
@@ -156,13 +172,9 @@ describe('the state of a pull request', () => {
     [['closed:7:x', 'merged:70', 'closed:71:x'], 'closed'],
     [['closed:7:x', 'merged:7'], 'merged'],
   ])('follows, for one from before there were pages, from what was told: %j', async (keys, state) => {
-    const { object, record, look, comment, shown } = newPullRequest();
-    await record('a');
-    await runInDurableObject(object(), (_, { storage }) => {
-      for (const table of ['events', 'standing']) storage.sql.exec(`DROP TABLE ${table}`);
-      storage.sql.exec('CREATE TABLE IF NOT EXISTS told (key TEXT PRIMARY KEY)');
-      for (const key of keys) storage.sql.exec('INSERT INTO told VALUES (?)', key);
-    });
+    const { object, pullRequest, look, comment, shown } = newPullRequest();
+    await writeAsEarlier(object(), pullRequest, { told: keys });
+    await abortAllDurableObjects();
     expect(await shown()).toEqual([state]);
     await object().tell('gh', [comment(1)], NOW + SECOND);
     expect(await shown()).toEqual([state, 'commented']);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   applyD1Migrations,
   abortAllDurableObjects,
@@ -6,10 +7,12 @@ import {
 } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { MAX_NOTIFICATIONS } from '../../../src/durable/pull-request/outbox.ts';
 import type { RecordedPush } from '../../../src/durable/pull-request/pull-request.ts';
 import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
 import type { HostEvent } from '../../../src/events/host-event.ts';
+import { EARLIER_TIP, writeAsEarlier } from '../support/earlier-pull-request.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -63,6 +66,12 @@ async function ledgerUrls(): Promise<string[]> {
 
 async function nextAlarm(pullRequest: PullRequestRecord): Promise<number | null> {
   return runInDurableObject(objectOf(pullRequest), (_, state) => state.storage.getAlarm());
+}
+
+async function tablesOf(pullRequest: PullRequestRecord): Promise<unknown[]> {
+  return runInDurableObject(objectOf(pullRequest), (_, { storage }) =>
+    storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\'").toArray(),
+  );
 }
 
 /** When the alarm goes off. */
@@ -196,15 +205,27 @@ describe('the outbox of a pull request', () => {
     expect(await nextAlarm(pullRequest)).toBeNull();
   });
 
-  it('that an earlier version has filled is emptied', async () => {
+  it('keeps the newest notifications, and all else, while the service is down and many comment', async () => {
+    const pullRequest = newPullRequest();
+    serviceIsDown = true;
+    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    const comments = [...Array(MAX_NOTIFICATIONS + 5).keys()].map(comment);
+    await objectOf(pullRequest).tell('gh', comments, later());
+    serviceIsDown = false;
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(await ledgerUrls()).toContain(pullRequest.url);
+    expect(published).toHaveLength(MAX_NOTIFICATIONS);
+    expect(published[0]).toMatchObject({ click: comment(5).url });
+    expect(published.at(-1)).toMatchObject({ click: comments.at(-1)?.url });
+  });
+
+  it('links to the pull request where the link to an event is too long to be kept', async () => {
     const pullRequest = newPullRequest();
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
-    await runInDurableObject(objectOf(pullRequest), (_, { storage }) =>
-      storage.sql.exec('ALTER TABLE outbox DROP COLUMN due_at'),
-    );
-    await abortAllDurableObjects();
+    const event = { ...comment(1), url: `${comment(1).url}${'x'.repeat(10_000)}` };
+    await objectOf(pullRequest).tell('gh', [event], later());
     await runDurableObjectAlarm(objectOf(pullRequest));
-    expect(published).toHaveLength(1);
+    expect(published[1]).toMatchObject({ click: pullRequest.url });
   });
 
   it('does not wait longer because a clock was set back', async () => {
@@ -227,19 +248,77 @@ describe('the outbox of a pull request', () => {
   });
 });
 
-describe('a record', () => {
-  /** Of the version before there were several hosts. */
-  const OLD_INSERT = `INSERT INTO pull_request VALUES (1, ?, 'octo', 'hello', ?, ?, 'b', NULL)
-    ON CONFLICT (only) DO UPDATE SET tip = excluded.tip`;
+describe('a pull request that an earlier version has kept in tables', () => {
+  const KEY = '0123456789abcdef0123456789abcdef';
+  const AT = 1_800_000_000;
 
-  it.each(['gh', 'cb'])('on %s can still be written by an earlier version', async (host) => {
+  it.each(['gh', 'cb'])('on %s is taken over with all that was there', async (host) => {
     const pullRequest = { ...newPullRequest(), host };
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
-    await runInDurableObject(objectOf(pullRequest), (_, { storage }) => {
-      storage.sql.exec(OLD_INSERT, pullRequest.prHash, pullRequest.number, pullRequest.url);
+    const [commits, until] = [new Uint8Array(16).fill(7), later() + DAY_MS];
+    await writeAsEarlier(objectOf(pullRequest), pullRequest, {
+      keyHash: createHash('sha256').update(KEY).digest(),
+      told: ['comment:1'],
+      page: { state: 'closed', at: AT, events: ['opened', 'closed'] },
+      dates: { commits, until },
+      notifiedAt: later(),
     });
     await abortAllDurableObjects();
-    expect(await objectOf(pullRequest).view()).toMatchObject({ host, number: pullRequest.number });
+    const object = objectOf(pullRequest);
+    const { url } = pullRequest;
+    expect(await object.view()).toEqual({
+      ...pullRequest,
+      state: 'closed',
+      events: [
+        { id: 2, kind: 'closed', url, at: AT },
+        { id: 1, kind: 'opened', url, at: AT },
+      ],
+    });
+    expect(await object.claim(host, '', later())).toEqual({ kind: 'wrong-key' });
+    const dates = [{ committedAt: 1, commitHashes: commits }];
+    expect(await object.claim(host, KEY, later())).toMatchObject({ kind: 'claimed', dates });
+    expect(await object.claim(host, KEY, until)).toMatchObject({ kind: 'claimed', dates: [] });
+    await object.tell(host, [comment(1), comment(2)], later());
+    await runDurableObjectAlarm(object);
+    expect(published).toEqual([
+      expect.objectContaining({ click: url }),
+      expect.objectContaining({ click: comment(2).url }),
+    ]);
+    expect(await nextAlarm(pullRequest)).toBe(until);
+    expect(await tablesOf(pullRequest)).toEqual([{ name: 'told' }]);
+  });
+
+  it('has what an older one wrote that knew no time of the next attempt', async () => {
+    const pullRequest = newPullRequest();
+    await writeAsEarlier(objectOf(pullRequest), pullRequest, { notifiedAt: later() });
+    await runInDurableObject(objectOf(pullRequest), (_, { storage }) =>
+      storage.sql.exec('ALTER TABLE outbox DROP COLUMN due_at'),
+    );
+    await abortAllDurableObjects();
+    await runDurableObjectAlarm(objectOf(pullRequest));
+    expect(published).toHaveLength(1);
+  });
+
+  it.each(['gh', 'cb'])('on %s keeps what it wrote after an operator had gone back to it', async (host) => {
+    const pullRequest = { ...newPullRequest(), host };
+    const opened = { ...push('a'), key: KEY };
+    await objectOf(pullRequest).record(pullRequest, opened, later());
+    await writeAsEarlier(objectOf(pullRequest), pullRequest, {
+      page: { state: 'open', at: AT, events: ['updated'] },
+      notifiedAt: later(),
+    });
+    await abortAllDurableObjects();
+    const object = objectOf(pullRequest);
+    const view = await object.view();
+    expect(view).toMatchObject({ host, number: pullRequest.number, state: 'open' });
+    expect(view?.events.map(({ id, kind }) => [id, kind])).toEqual([
+      [2, 'updated'],
+      [1, 'opened'],
+    ]);
+    expect(await object.claim(host, '', later())).toEqual({ kind: 'wrong-key' });
+    await runDurableObjectAlarm(object);
+    expect(published).toHaveLength(2);
+    await object.record(pullRequest, push(EARLIER_TIP), later());
+    expect(await nextAlarm(pullRequest)).toBeNull();
   });
 });
 

@@ -1,9 +1,9 @@
 /**
  * The Worker, and beside it what it costs: calls of Durable Objects with their order, rows that objects and the database
- * write. `GET /counts` tells, and begins anew.
+ * write. `GET /counts` tells, and begins anew. `GET /delivered` answers how often an object has emptied its outbox.
  */
 import type { Env } from '../../../src/env.ts';
-import worker, { Guard as RealGuard } from '../../../src/worker.ts';
+import worker, { Guard as RealGuard, PullRequest as RealPullRequest } from '../../../src/worker.ts';
 
 export {
   ClientWindows,
@@ -11,7 +11,6 @@ export {
   Identity,
   NotificationFeed,
   PendingPush,
-  PullRequest,
   ServiceSecret,
   Spool,
   Tally,
@@ -87,6 +86,15 @@ export class Guard extends RealGuard {
   }
 }
 
+let delivered = 0;
+
+export class PullRequest extends RealPullRequest {
+  override async alarm(): Promise<void> {
+    await super.alarm();
+    delivered += 1;
+  }
+}
+
 function counted(result: unknown): unknown {
   databaseRows += (result as D1Result).meta.rows_written;
   return result;
@@ -143,7 +151,9 @@ function watch(env: Env): Env {
 
 export default {
   async fetch(request: Request, env: Env, ctx: ExecutionContext): Promise<Response> {
-    if (new URL(request.url).pathname === '/counts') {
+    const { pathname } = new URL(request.url);
+    if (pathname === '/delivered') return Response.json(delivered);
+    if (pathname === '/counts') {
       return new Response(JSON.stringify(counts(), (_, value) => (value === Infinity ? null : value)));
     }
     watchedEnv ??= watch(env);

@@ -1,0 +1,21 @@
+/**
+ * What the object of a pull request keeps. Everything is in one value, so that whatever happens writes one row; only the
+ * dates of its commits and the keys of the events that were told are apart. The parts of the object change the value in
+ * memory, and it is saved in the same turn.
+ */
+import type { KeptHistory } from './history.ts';
+import type { KeptOutbox } from './outbox.ts';
+import type { KeptRecord } from './record.ts';
+
+const KEY = 'pull-request';
+
+export interface Kept extends KeptRecord, KeptHistory, KeptOutbox {}
+
+export function openKept(kv: SyncKvStorage): Kept {
+  const nothing = { record: null, tip: '', keyHash: null, datesUntil: null, standing: null };
+  return kv.get<Kept>(KEY) ?? { ...nothing, events: [], outbox: [] };
+}
+
+export function saveKept(kv: SyncKvStorage, kept: Kept): void {
+  kv.put(KEY, kept);
+}
