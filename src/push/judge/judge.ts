@@ -19,12 +19,13 @@ import type { PushSettings } from '../settings.ts';
 import { datesOf } from '../verdict/dates.ts';
 import { previewLines } from '../verdict/preview.ts';
 import { isUpdate, type Publishable, type Verdict } from '../verdict/verdict.ts';
+import { type Base, chooseBase } from './base.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { planWork } from './plan.ts';
 import { claimNamed, findNamed, requiredKey } from './pull-request.ts';
 import type { Questions } from './questions.ts';
-import { type Base, chooseBase, type OpenUpstream, openUpstream, type Upstream } from './upstream.ts';
+import { type OpenUpstream, openUpstream, type Upstream } from './upstream.ts';
 import { findWork, type Work } from './work.ts';
 
 export interface Judged {

@@ -1,9 +1,7 @@
 /**
- * What upstream is when a push is judged, and which of its branches the pull request is for.
+ * What upstream is when a push is judged, and whether it takes pull requests.
  */
-import type { PushTarget } from '../../git/wire/ref-name.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { hostText } from '../../host-error.ts';
 import type { PullRequest, Repository } from '../../host/code-host.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
@@ -14,7 +12,6 @@ import { Refusal } from '../reply/refusal.ts';
 import { defaultBranchOf, discoveredRefs } from '../../upstream/upstream-refs.ts';
 import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import { hasSubmodules } from '../publish/submodules.ts';
-import type { Questions } from './questions.ts';
 
 /** What any visitor could see of it, and the bot's name. */
 export interface Upstream {
@@ -83,47 +80,6 @@ export function openUpstream(upstream: Upstream, maxRepositoryMb: number): OpenU
   const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
   if (refusal !== null) throw new Refusal('not accepted by the repository', [refusal]);
   return { ...upstream, defaultBranch };
-}
-
-function findListed({ refs }: Upstream, branch: string): Ref | null {
-  return refs.find(({ name }) => name === `refs/heads/${branch}`) ?? null;
-}
-
-async function findBranch(questions: Questions, upstream: Upstream, branch: string): Promise<Ref | null> {
-  const listed = findListed(upstream, branch);
-  return listed !== null || upstream.hasAllBranches ? listed : questions.findBranch(branch);
-}
-
-export interface Base {
-  readonly ref: Ref;
-  /** Whether the person named it. If not, an open pull request keeps its base. */
-  readonly isNamed: boolean;
-}
-
-/**
- * The base branch, the first of these that exists: the option `base`; the branch after `refs/for/`; the present base of
- * an open pull request; the upstream branch with the pushed branch's name; the default branch.
- * @param current the base of the open pull request that is updated. @throws Refusal
- */
-export async function chooseBase(
-  questions: Questions,
-  target: PushTarget,
-  option: string | null,
-  current: string | null,
-  upstream: OpenUpstream,
-): Promise<Base> {
-  const named = option ?? (target.kind === 'for' ? target.base : null);
-  if (named === null) {
-    const present = current === null ? null : await findBranch(questions, upstream, current);
-    // The host is never asked for this name, because the person may have chosen it for themselves alone.
-    const own = target.kind === 'branch' ? findListed(upstream, target.branch) : null;
-    return { ref: present ?? own ?? upstream.defaultBranch, isNamed: false };
-  }
-  const ref = await findBranch(questions, upstream, named);
-  if (ref !== null) return { ref, isNamed: true };
-  throw new Refusal('there is no such base branch', [
-    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,
-  ]);
 }
 
 /** The pull request from a hash's branch: the open one, else the newest; null if there never was one. */
