@@ -41,8 +41,8 @@ export class DueRows<Row extends Record<string, SqlStorageValue>> {
     this.#table = { condition: 'due_at IS NOT NULL', longestMs: LONGEST_WAIT_MS, ...table };
   }
 
-  /** @param limit none: all of them. */
-  due(now: number, limit = -1, order: 'id' | 'attempts, id' = 'id'): Row[] {
+  /** @param limit none: all of them. @param order in SQL. */
+  due(now: number, limit = -1, order = 'id'): Row[] {
     const { table, condition } = this.#table;
     const rows = this.#sql.exec<Row>(
       `SELECT * FROM ${table} WHERE ${condition} AND (due_at <= ?1 OR due_at > ?1 + ?2) ORDER BY ${order} LIMIT ?3`,

@@ -129,6 +129,9 @@ export const OPEN_LIMITS = {
 export type OpenLimitName = keyof typeof OPEN_LIMITS;
 export const OPEN_LIMIT_NAMES = Object.keys(OPEN_LIMITS) as OpenLimitName[];
 
+/** Alerts of one kind; how many more there were is told once an hour. Those about moderation have limits of their own. */
+export const ALERTS = { most: 20, withinMs: HOUR_MS } as const satisfies Limit;
+
 /**
  * Alerts about moderation. Anyone with three addresses can get a pseudonym flagged, so they are limited. `nobody`:
  * pseudonyms without comments. They cost an attacker nothing, so they have a limit of their own and cannot use up that

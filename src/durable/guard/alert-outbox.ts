@@ -2,12 +2,16 @@
  * Alerts that the notification service has not accepted yet. They wait here, so that an outage of that service delays
  * no push and loses no alert. If the answer to an alert is lost, it may arrive twice.
  */
-import type { Alert } from './alert.ts';
+import type { Alert, CappedKind } from './alert.ts';
 import { DueRows } from '../due-rows.ts';
 
 /** The operator should get the alert soon after the notification service is back. */
 const LONGEST_RETRY_MS = 5 * 60 * 1000;
 const ALERT_LIFE_MS = 7 * 24 * 60 * 60 * 1000;
+/** When those that were too many are told. */
+const SUM_AFTER_MS = 60 * 60 * 1000;
+/** Bursts first. Then those that have failed least, so that an alert that always fails does not delay the others. */
+const ORDER = 'alert NOT LIKE \'{"kind":"burst"%\', attempts, id';
 /** Each may have to wait for the notification service's timeout. */
 const ALERTS_PER_RUN = 20;
 
@@ -40,20 +44,30 @@ export class AlertOutbox {
   }
 
   /** Answers its id. */
-  add(alert: Alert, now: number): number {
+  add(alert: Alert, now: number, dueAt = now): number {
     const added = this.#sql.exec<{ id: number }>(
       'INSERT INTO alerts (alert, at, due_at) VALUES (?, ?, ?) RETURNING id',
       JSON.stringify(alert),
       now,
-      now,
+      dueAt,
     );
     return added.one().id;
   }
 
-  /** First those that have failed least, so that an alert that always fails does not delay the others. */
+  /** Counts one that is too many, for the alert that sums them up. */
+  addToSum(of: CappedKind, now: number): void {
+    const counted = this.#sql.exec(
+      `UPDATE alerts SET alert = json_set(alert, '$.count', alert ->> '$.count' + 1)
+       WHERE alert ->> '$.kind' = 'more' AND alert ->> '$.of' = ? AND due_at > ? AND attempts = 0 RETURNING id`,
+      of,
+      now,
+    );
+    if (counted.toArray().length === 0) this.add({ kind: 'more', of, count: 1 }, now, now + SUM_AFTER_MS);
+  }
+
   due(now: number): WaitingAlert[] {
     this.#sql.exec('DELETE FROM alerts WHERE at <= ?', now - ALERT_LIFE_MS);
-    return this.#rows.due(now, ALERTS_PER_RUN, 'attempts, id').map(({ id, alert, at, attempts }) => ({
+    return this.#rows.due(now, ALERTS_PER_RUN, ORDER).map(({ id, alert, at, attempts }) => ({
       id,
       alert: JSON.parse(alert) as Alert,
       at,

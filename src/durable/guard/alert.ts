@@ -20,7 +20,12 @@ export type Alert =
     }
   | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
   | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
-  | ({ readonly kind: 'appeal' } & Appeal);
+  | ({ readonly kind: 'appeal' } & Appeal)
+  /** Those of a kind that were too many to tell one by one. */
+  | { readonly kind: 'more'; readonly of: CappedKind; readonly count: number };
+
+/** Somebody outside decides how often they happen. */
+export type CappedKind = 'burst' | 'rate-limit' | 'token';
 
 /** Where the bot has the account that an alert is about. */
 export interface AccountPlace {
@@ -88,7 +93,7 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
 /** What its buttons do. */
 export function actionsOf(alert: Alert): readonly Action[] {
   // A bad token is replaced at the host. No button can do that.
-  if (alert.kind === 'token') return [];
+  if (alert.kind === 'token' || (alert.kind === 'more' && alert.of === 'token')) return [];
   return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
 
@@ -108,6 +113,13 @@ const TOKEN_PROBLEMS: Readonly<Record<Exclude<TokenProblem, 'suspended'>, string
     'lacks the scope read:notification, without which nobody hears of comments and merges',
   'public-only':
     'is limited to public repositories (public-only), so that nobody hears of comments and merges: make one without that limit',
+};
+
+/** Completes "Within the last hour there were 57 more alerts about". */
+const KINDS: Readonly<Record<CappedKind, string>> = {
+  burst: 'bursts of pushes',
+  'rate-limit': 'clients over the limit of pull requests',
+  token: 'the token of the bot account',
 };
 
 interface Words {
@@ -136,6 +148,12 @@ function wordsOf(alert: Alert, address: string | null): Words {
       };
     case 'token':
       return tokenWords(alert);
+    case 'more':
+      return {
+        title: 'More alerts',
+        text: `Within the last hour there were ${alert.count} more alerts about ${KINDS[alert.of]}.`,
+        priority: HIGH,
+      };
     case 'moderation':
       return moderationWords(alert);
     case 'appeal':

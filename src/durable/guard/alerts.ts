@@ -7,7 +7,9 @@
 import type { Config } from '../../config.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
-import { type Alert, actionsOf, alertNotification } from './alert.ts';
+import { type Alert, actionsOf, alertNotification, type CappedKind } from './alert.ts';
+import { ALERTS } from '../../limits/limits.ts';
+import { EMPTY_WINDOW, hit, type SlidingWindow } from '../../limits/sliding-window.ts';
 import { NotificationError, operatorService, publish } from '../../notify/ntfy.ts';
 import { logRefusal } from '../../notify/refusals.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
@@ -24,6 +26,8 @@ export class Alerts {
   readonly #tokens: ActionTokens;
   /** By the alert's id. */
   readonly #addresses = new Map<number, string>();
+  /** Of this life of the object. */
+  readonly #told = new Map<CappedKind, SlidingWindow>();
   #http: HttpClient | null = null;
 
   constructor(sql: SqlStorage, tokens: ActionTokens) {
@@ -38,13 +42,20 @@ export class Alerts {
   raise(env: Env, alert: Alert, address: string | null, now: number): boolean {
     const config = alertConfigOf(env);
     if (config === null) return false;
-    if (config === 'invalid') {
-      this.#outbox.add(alert, now);
+    if (isCapped(alert) && !this.#isWithinLimit(alert.kind, now)) {
+      this.#outbox.addToSum(alert.kind, now);
       return true;
     }
     const id = this.#outbox.add(alert, now);
-    if (address !== null && config.alertAddress === 'shown') this.#addresses.set(id, address);
+    const isShown = config !== 'invalid' && config.alertAddress === 'shown';
+    if (address !== null && isShown) this.#addresses.set(id, address);
     return true;
+  }
+
+  #isWithinLimit(kind: CappedKind, now: number): boolean {
+    const after = hit(this.#told.get(kind) ?? EMPTY_WINDOW, [ALERTS], now);
+    this.#told.set(kind, after.window);
+    return after.hit.allowed;
   }
 
   /**
@@ -93,6 +104,10 @@ export class Alerts {
     const http = (this.#http ??= openHttp(config));
     await publish(http, operatorService(config), notification);
   }
+}
+
+function isCapped(alert: Alert): alert is Extract<Alert, { kind: CappedKind }> {
+  return alert.kind === 'burst' || alert.kind === 'rate-limit' || alert.kind === 'token';
 }
 
 /** Null: there is no topic. */

@@ -99,6 +99,10 @@ function pass(ms: number): void {
   vi.setSystemTime(Date.now() + ms);
 }
 
+async function alarm(times: number): Promise<void> {
+  for (let time = 0; time < times; time++) await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
+}
+
 async function push(times: number, address = 'a'): Promise<void> {
   for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
 }
@@ -361,6 +365,35 @@ describe('a rollback', () => {
   });
 });
 
+describe('alerts of one kind', () => {
+  it('come at most twenty times an hour, then one that sums up the rest, in the same life of the object or the next', async () => {
+    await configured();
+    await alarm(27);
+    await deliver();
+    expect(published).toHaveLength(20);
+    await abortAllDurableObjects();
+    await configured();
+    pass(HOUR_MS);
+    await deliver();
+    expect(published).toHaveLength(21);
+    expect(published.at(-1)).toMatchObject({
+      title: 'More alerts',
+      message: expect.stringContaining('there were 7 more alerts about clients over the limit') as string,
+    });
+    await alarm(1);
+    await deliver();
+    expect(published).toHaveLength(22);
+  });
+
+  it('wait behind a burst', async () => {
+    await configured();
+    await alarm(20);
+    await push(20);
+    await deliver();
+    expect(published[0]?.title).toBe('Suspicious burst of pushes');
+  });
+});
+
 describe('the token of a button', () => {
   it('is good for its action only, once, for ten minutes', async () => {
     await configured();
@@ -502,8 +535,8 @@ describe('an alert', () => {
     pass(MINUTE_MS);
     await deliver();
     expect(published.map(({ message }) => message)).toEqual([
-      expect.stringContaining('IP client-0123abcd is over the limit'),
       expect.stringContaining('20 pushes'),
+      expect.stringContaining('IP client-0123abcd is over the limit'),
     ]);
     const [activate] = tokensOf(published[1] as Notification);
     expect(await guard().setPanic(true, byToken(activate))).toBe(true);
