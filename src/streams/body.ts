@@ -15,10 +15,11 @@ const READ_BYTES = 256 * 1024;
 const FIRST_READ_BYTES = 16 * 1024;
 
 /**
- * A chunk that came within this part of the time allowed for a read: then the next reads wait for as much as must come in
- * that time. Each read leaves one or two kilobytes of garbage.
+ * A chunk that came within this part of the time allowed for a read: then each read of the next waits for more, as it
+ * leaves one or two kilobytes of garbage. In the time allowed, the sender need only be twice as fast as the slowest.
  */
 const FAST_PART = 1 / 30;
+const FAST_BYTES_PER_MS = 2 * SLOWEST_BYTES_PER_MS;
 
 /** Why a body could not be read, for the caller to answer. */
 export class BodyError extends Error {
@@ -107,7 +108,7 @@ function patientSource(
   async function readMore(buffer: ArrayBuffer, filled: number) {
     const startedAt = Date.now();
     const view = new Uint8Array(buffer, filled);
-    const longBytes = Math.min(Math.ceil(timeoutMs * SLOWEST_BYTES_PER_MS), view.byteLength);
+    const longBytes = Math.min(Math.ceil(timeoutMs * FAST_BYTES_PER_MS), view.byteLength);
     const reading = isFast ? reader.readAtLeast(longBytes, view) : reader.read(view);
     const tooLate = () => new BodyError('timeout');
     const { value } = await within(timeoutMs, reading, tooLate).catch((error: unknown) => {
