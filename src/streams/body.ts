@@ -15,8 +15,8 @@ const READ_BYTES = 256 * 1024;
 const FIRST_READ_BYTES = 16 * 1024;
 
 /**
- * A chunk that came within this part of the time allowed for a read: then each read of the next waits for more, as it
- * leaves one or two kilobytes of garbage. In the time allowed, the sender need only be twice as fast as the slowest.
+ * A chunk that came within this part of the time allowed for a read: then each read of the next waits for more, as each
+ * leaves garbage. In the time allowed, the sender need only be twice as fast as the slowest.
  */
 const FAST_PART = 1 / 30;
 const FAST_BYTES_PER_MS = 2 * SLOWEST_BYTES_PER_MS;
