@@ -23,6 +23,7 @@ import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
 import { panicSwitch } from './rows/panic-switch.ts';
 import { repositorySize } from './rows/repository-size.ts';
+import { spool } from './rows/spool.ts';
 import { start } from './rows/start.ts';
 import type { Row } from './support/figures.ts';
 import { table } from './support/table.ts';
@@ -37,6 +38,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   'repository-size': repositorySize,
   'large-pack': largePack,
   memory,
+  spool,
   clone,
   browser,
   engine,

@@ -41,12 +41,17 @@ export function manyFilesPath(file: number): string {
 }
 
 /** A branch ahead of main by so many commits, each of which changes a file of its own content. */
-export function* branchOfCommits(branch: string, commits: number, seed: number): Generator<string> {
+export function* branchOfCommits(
+  branch: string,
+  commits: number,
+  seed: number,
+  from = MAIN,
+): Generator<string> {
   for (let number = 0; number < commits; number++) {
     yield commit(
       {
         ref: `refs/heads/${branch}`,
-        ...(number === 0 ? { from: MAIN } : {}),
+        ...(number === 0 ? { from } : {}),
         at: ENDED_AT + 60 + number,
         message: `Change ${path(number % FILES)}\n\nReported as number ${seed}.\n`,
         files: [[path(number % FILES), `${seed}/${number}\n${randomText(number, 500)}`]],

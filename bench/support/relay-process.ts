@@ -1,11 +1,17 @@
 /**
  * Simulates the distance between the service and its host: a relay in its own process that delays every byte for half a
- * round trip each way, and a new connection for a whole one, as TCP does. TLS, which would cost more, is left out.
- * It also counts what the host sends.
+ * round trip each way, and a new connection for whole ones: one for TCP, two with TLS. It also counts what the host
+ * sends.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { answerQuestions } from './helper.ts';
+
+export interface Distance {
+  readonly roundTripMs: number;
+  /** Round trips before a new connection carries anything. */
+  readonly setUps: number;
+}
 
 let server: Server | null = null;
 const sockets = new Set<Socket>();
@@ -13,12 +19,12 @@ let sentByHost = 0;
 
 const actions = {
   /** Answers the relay's port; the host listens on `port`. */
-  async start({ port, roundTripMs }: { port: number; roundTripMs: number }): Promise<number> {
+  async start({ port, roundTripMs, setUps }: Distance & { port: number }): Promise<number> {
     server = createServer({ allowHalfOpen: true }, (client) => {
       const host = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
       host.setNoDelay(true);
       client.setNoDelay(true);
-      const openedAt = performance.now() + roundTripMs;
+      const openedAt = performance.now() + setUps * roundTripMs;
       host.on('data', (chunk: Buffer) => (sentByHost += chunk.length));
       passOn(client, host, () => Math.max(0, openedAt - performance.now()) + roundTripMs / 2);
       passOn(host, client, () => roundTripMs / 2);

@@ -5,21 +5,22 @@
 import { join } from 'node:path';
 import type { WorkerBuild } from '../../local/build.ts';
 import type { BuildActions } from './build-process.ts';
-import { timedGit } from './git.ts';
+import { git, timedGit } from './git.ts';
 import { Helper } from './helper.ts';
 import type { HostileFetch } from './hostile-fetches.ts';
 import type { HostActions, HostAddresses } from './host-process.ts';
-import type { RelayActions } from './relay-process.ts';
+import type { Distance, RelayActions } from './relay-process.ts';
 import type { ServiceActions, ServiceAddress } from './service-process.ts';
 import type { Workspace } from './workspace.ts';
 
 const OWNER = 'octo';
 /** The branch that a client pushes first, so that the service and the host know the repository. */
 export const WARM_UP = 'warm-up';
+const HERE: Distance = { roundTripMs: 0, setUps: 0 };
 
 export interface RigOptions {
   /** How far the host is away; default: it is on this machine. */
-  readonly roundTripMs?: number;
+  readonly distance?: Distance;
   /** Whether `sentByHost` is asked. */
   readonly countsBytes?: boolean;
 }
@@ -45,9 +46,10 @@ export class Rig {
   #repositories = 0;
   #pushes = 0;
 
-  async start(build: WorkerBuild, { roundTripMs = 0, countsBytes = false }: RigOptions): Promise<void> {
+  async start(build: WorkerBuild, { distance, countsBytes = false }: RigOptions): Promise<void> {
     const started = await this.#host.ask('start', null);
-    const host = roundTripMs === 0 && !countsBytes ? started : await this.#movedAway(started, roundTripMs);
+    const isRelayed = distance !== undefined || countsBytes;
+    const host = isRelayed ? await this.#movedAway(started, distance ?? HERE) : started;
     const env = {
       HOSTING_URL: host.url,
       HOSTING_API_URL: host.apiUrl,
@@ -105,6 +107,11 @@ export class Rig {
     return timedGit(client, ['-c', `http.extraHeader=${address}`, 'push', service, refspec(branch)]);
   }
 
+  /** The client gets upstream's main, as a branch of this name. */
+  async fetch(client: string, { host }: Target, branch: string): Promise<void> {
+    await git(client, ['fetch', '--quiet', host, `+refs/heads/main:refs/heads/${branch}`]);
+  }
+
   /** Asks for upstream's refs as a push does, without the push that follows. */
   async discover({ service }: Target): Promise<void> {
     const answer = await fetch(`${service}/info/refs?service=git-receive-pack`);
@@ -137,9 +144,9 @@ export class Rig {
   }
 
   /** The host's addresses behind a relay. */
-  async #movedAway(host: HostAddresses, roundTripMs: number): Promise<HostAddresses> {
+  async #movedAway(host: HostAddresses, distance: Distance): Promise<HostAddresses> {
     this.#relay = new Helper<RelayActions>(helper('relay'));
-    const port = await this.#relay.ask('start', { port: Number(new URL(host.url).port), roundTripMs });
+    const port = await this.#relay.ask('start', { port: Number(new URL(host.url).port), ...distance });
     const away = (url: string): string => url.replace(host.url, `http://127.0.0.1:${port}`);
     return { ...host, url: away(host.url), apiUrl: away(host.apiUrl), notifyUrl: away(host.notifyUrl) };
   }

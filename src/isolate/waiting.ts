@@ -9,6 +9,8 @@ import { HostError } from '../host-error.ts';
 
 const FIRST_POLL_MS = 10;
 const MAX_POLL_MS = 160;
+/** So nobody waits for a quarter longer than necessary. */
+const POLL_GROWTH = 1.25;
 
 /** Too many others want the same. */
 export function busy(cause?: unknown): HostError {
@@ -23,7 +25,7 @@ export function busy(cause?: unknown): HostError {
 export async function waitUntil(attempt: () => boolean, maxWaitMs: number, clock: Clock): Promise<boolean> {
   const giveUpAt = clock.now() + maxWaitMs;
   let hasWaited = false;
-  for (let pollMs = FIRST_POLL_MS; !attempt(); pollMs = Math.min(2 * pollMs, MAX_POLL_MS)) {
+  for (let pollMs = FIRST_POLL_MS; !attempt(); pollMs = Math.min(POLL_GROWTH * pollMs, MAX_POLL_MS)) {
     if (clock.now() >= giveUpAt) throw busy();
     await clock.sleep(pollMs);
     hasWaited = true;

@@ -8,11 +8,18 @@
 import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
-import { Pace } from './pace.ts';
+import { Pace, SLOWEST_BYTES_PER_MS } from './pace.ts';
 
 const READ_BYTES = 256 * 1024;
 /** Whoever sends little, or nothing yet, takes little. */
 const FIRST_READ_BYTES = 16 * 1024;
+
+/**
+ * A chunk that came within this part of the time allowed for a read: then each read of the next waits for more, as each
+ * leaves garbage. In the time allowed, the sender need only be twice as fast as the slowest.
+ */
+const FAST_PART = 1 / 30;
+const FAST_BYTES_PER_MS = 2 * SLOWEST_BYTES_PER_MS;
 
 /** Why a body could not be read, for the caller to answer. */
 export class BodyError extends Error {
@@ -90,6 +97,7 @@ function patientSource(
   // The beginning of a body (commands, sections) is worth reading before more arrives.
   let atLeastBytes = 1;
   let hasEnded = false;
+  let isFast = false;
   /** An abandoned body cannot be read again, because one read is still waiting for bytes. */
   let failure: BodyError | null = null;
 
@@ -99,7 +107,9 @@ function patientSource(
    */
   async function readMore(buffer: ArrayBuffer, filled: number) {
     const startedAt = Date.now();
-    const reading = reader.read(new Uint8Array(buffer, filled));
+    const view = new Uint8Array(buffer, filled);
+    const longBytes = Math.min(Math.ceil(timeoutMs * FAST_BYTES_PER_MS), view.byteLength);
+    const reading = isFast ? reader.readAtLeast(longBytes, view) : reader.read(view);
     const tooLate = () => new BodyError('timeout');
     const { value } = await within(timeoutMs, reading, tooLate).catch((error: unknown) => {
       throw error instanceof BodyError ? error : new BodyError('aborted', error);
@@ -118,6 +128,7 @@ function patientSource(
         ? freeBuffer
         : new ArrayBuffer(isFirst ? FIRST_READ_BYTES : READ_BYTES);
     freeBuffer = null;
+    const startedAt = Date.now();
     let filled = 0;
     // Several short reads, not a single one for all bytes, because the time limit is for each read.
     while (filled < atLeastBytes && !hasEnded) {
@@ -128,6 +139,7 @@ function patientSource(
       filled += bytes;
       hasEnded = bytes === 0;
     }
+    isFast = !isFirst && steadyPace !== null && Date.now() - startedAt < FAST_PART * timeoutMs;
     return filled === 0 ? null : new Uint8Array(buffer, 0, filled);
   }
 

@@ -6,7 +6,7 @@
  * makes a sender look slow. The minutes follow each other without overlap, which needs two numbers and no list.
  */
 const MINUTE_MS = 60_000;
-const BYTES_PER_MS = 1024 / 1000;
+export const SLOWEST_BYTES_PER_MS = 1024 / 1000;
 
 export class Pace {
   readonly #windowMs: number;
@@ -25,7 +25,7 @@ export class Pace {
     this.#waitedMs += waitedMs;
     this.#bytes += bytes;
     if (this.#waitedMs < this.#windowMs) return true;
-    const isFastEnough = this.#bytes >= this.#waitedMs * BYTES_PER_MS;
+    const isFastEnough = this.#bytes >= this.#waitedMs * SLOWEST_BYTES_PER_MS;
     this.#waitedMs = 0;
     this.#bytes = 0;
     return isFastEnough;

@@ -1,8 +1,8 @@
 /**
  * Reference discovery for a push: upstream's branches and tags, and `.have` lines for its recent history.
  *
- * One request to the host, and one more for the history if none was listed lately. The push that follows finds the refs
- * and the listing in the cache.
+ * One request to the host, and one more for the history if none was listed lately. Newer history is listed beside the
+ * answer. The push that follows finds the refs and the listings in the cache.
  */
 import { selectHaves } from '../git/wire/haves.ts';
 import type { Oid } from '../git/objects/oid.ts';
@@ -11,11 +11,12 @@ import { repositoryKey, type RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { HistoryHost } from './upstream-host.ts';
 import { Recent } from '../isolate/recent.ts';
-import { defaultBranchOf, listUpstreamRefs } from './upstream-refs.ts';
+import { UpstreamHistory } from './upstream-history.ts';
+import { defaultBranchOf, discoveredRefs, listUpstreamRefs } from './upstream-refs.ts';
 
 /**
  * Upstream may have new commits since then. An older listing is just as good for a stale clone, and the client need not
- * wait for a new one, which only a push needs.
+ * wait for a new one, which only a push needs (`listAhead`).
  */
 const HAVES_LIFE_MS = 10 * 60_000;
 /** Together at most some 5 MB. */
@@ -40,6 +41,20 @@ export async function discoverForPush(
           return [];
         });
   return encodeReceivePackAdvertisement(list.refs, haves);
+}
+
+/**
+ * Lists what upstream has got since it was listed last, for the push that will probably follow the discovery before
+ * this call. Call it only for a repository whose fork is known. Never rejects.
+ */
+export async function listAhead(host: HistoryHost, target: RepositoryName): Promise<void> {
+  try {
+    const list = await discoveredRefs(host, target);
+    const tip = defaultBranchOf(list);
+    if (tip !== null) await new UpstreamHistory(host.lister, target, list.refs, [tip]).reachBack();
+  } catch {
+    // The push lists it itself, and reports errors.
+  }
 }
 
 /** @throws HostError */

@@ -100,6 +100,24 @@ describe('discovery for push', () => {
     expect(sent?.objects.map(({ type }) => type).toSorted()).toEqual(['blob', 'commit', 'tree']);
   });
 
+  it('lists what a contributed repository has got meanwhile, so that the push need not wait for it', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push());
+    await upstream.grow();
+    await upstream.grow({ branch: 'side', from: 'main~2' });
+    const asked = () => bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/).length;
+    const before = asked();
+    await discover(upstream.url);
+    // The refs, main and the other branch.
+    await expect.poll(asked).toBe(before + 3);
+    await clone.commit();
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:again'));
+    // The refs once more.
+    expect(asked()).toBe(before + 4);
+  });
+
   it('answers for a repository without commits, so that Git can say what is wrong', async () => {
     const upstream = await bed.createUpstream({ commits: 0 });
     const { status, body } = await discover(upstream.url);

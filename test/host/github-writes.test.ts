@@ -138,6 +138,12 @@ describe('a fork', () => {
 });
 
 describe('a branch of the fork', () => {
+  it('that the host says it has brought forward is not looked at', async () => {
+    const { http, github } = opened(() => json(200, { merge_type: 'fast-forward' }));
+    await github.syncBranch(FORK, { repository: REPOSITORY, name: 'main', tip: TIP });
+    expect(http.asked.map(({ method }) => method)).toEqual(['POST']);
+  });
+
   it('that the host says it has synced, and has not, is set', async () => {
     const { http, github } = opened(({ method, path }) => {
       if (path.endsWith('/merge-upstream')) return json(200, { merge_type: 'none' });

@@ -37,6 +37,19 @@ describe('a turn', () => {
     expect([most, done]).toEqual([1, 6]);
   });
 
+  it('is noticed soon after the one before it has ended', async () => {
+    const first = await turns.take('a', clock);
+    const startedAt = clock.now();
+    await turns.take('a', {
+      now: () => clock.now(),
+      async sleep(ms) {
+        await clock.sleep(ms);
+        if (clock.now() >= startedAt + 200) first.end();
+      },
+    });
+    expect(clock.now() - startedAt).toBeLessThan(1.3 * 200);
+  });
+
   it('passes on when its request has died, and what is late of that one ends no other', async () => {
     const dead = await turns.take('a', clock);
     const startedAt = clock.now();

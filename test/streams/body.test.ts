@@ -166,6 +166,15 @@ describe('a slow body', () => {
     expect(await outcome).toBe('timeout');
   });
 
+  it('that was fast a moment ago is given up within one wait', async () => {
+    const { source, sendAfter } = slowSender();
+    const startedAt = Date.now();
+    const outcome = outcomeOf(source).then((code) => [code, (Date.now() - startedAt) / 1000]);
+    await sendAfter(0, 1_000_000);
+    for (let wait = 0; wait < 10; wait++) await sendAfter(10_000, 100);
+    expect(await outcome).toEqual(['timeout', 30]);
+  });
+
   it('is not slow for the time in which nobody reads it', async () => {
     const { source, sendAfter, end } = slowSender();
     await Promise.all([source.read(), sendAfter(0, 10)]);

@@ -8,6 +8,7 @@ import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { countedFetch } from '../../metrics/counted-fetch.ts';
 import type { Http } from '../../outgoing/http-client.ts';
 import { type BodyLimits, chunksOf } from '../../streams/body.ts';
+import { within } from '../../isolate/within.ts';
 import { ErrorPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import { HostError, hostText, MovedError } from '../../host-error.ts';
@@ -17,6 +18,8 @@ import { fullName, parseRepositoryName, type RepositoryName } from '../../reposi
 
 /** How long the host may take until its answer begins, and between its bytes (contract, section 8). */
 export const HOST_TIMEOUT_MS = 30_000;
+/** The end of an answer usually comes with its last bytes, or right behind them. */
+const END_PATIENCE_MS = 100;
 const USER_AGENT = 'git/2.0';
 
 export type GitService = 'git-upload-pack' | 'git-receive-pack';
@@ -132,12 +135,14 @@ export class SmartHttp {
     parse: (reader: ByteReader) => Promise<T>,
   ): Promise<T> {
     const reader = new ByteReader(chunksOf(response.body, { ...limits, timeoutMs: this.timeoutMs }));
-    try {
-      return await parse(reader);
-    } catch (error) {
+    const parsed = await parse(reader).catch(async (error: unknown) => {
       await reader.cancel();
       throw error instanceof HostError ? error : this.unreachable(error);
-    }
+    });
+    // The next request can have the connection then, without a new handshake.
+    const isAtEnd = await within(END_PATIENCE_MS, reader.isAtEnd()).catch(() => false);
+    if (!isAtEnd) await reader.cancel();
+    return parsed;
   }
 
   unreachable(cause: unknown): HostError {

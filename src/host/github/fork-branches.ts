@@ -17,8 +17,13 @@ export async function syncBranch(
 ): Promise<void> {
   const { repos, git } = calls.octokit.rest;
   const { owner, name: repo } = fork;
-  const refusal = await refusalOf(calls, () => repos.mergeUpstream({ owner, repo, branch }));
-  // The answer does not say where the branch is now.
+  const way = await answerOf(
+    calls,
+    async () => (await repos.mergeUpstream({ owner, repo, branch })).data.merge_type,
+  );
+  // Then the branch is where upstream's is, or was a moment ago. No other answer says where it is.
+  if (way === 'fast-forward') return;
+  const refusal = way instanceof HostError ? way : null;
   if (refusal === null && (await branchTip(calls, fork, branch)) === upstreamTip) return;
   const update = { owner, repo, ref: `heads/${branch}`, sha: upstreamTip, force: true };
   const secondRefusal = await refusalOf(calls, async () => {
@@ -89,10 +94,15 @@ function createBranch(
 }
 
 /** What the host said if it understood and said no; null if it did what it was asked for. */
-async function refusalOf({ retried }: RestCalls, call: () => Promise<unknown>): Promise<HostError | null> {
+async function refusalOf(calls: RestCalls, call: () => Promise<unknown>): Promise<HostError | null> {
+  const answer = await answerOf(calls, call);
+  return answer instanceof HostError ? answer : null;
+}
+
+/** The host's answer, also if that is no. */
+async function answerOf<T>({ retried }: RestCalls, call: () => Promise<T>): Promise<T | HostError> {
   try {
-    await retried(call);
-    return null;
+    return await retried(call);
   } catch (error) {
     const saidNo = error instanceof HostError && (error.code === 'refused' || error.code === 'missing');
     if (saidNo) return error;

@@ -15,7 +15,7 @@ import { HostError, MovedError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolate } from '../../metrics/isolate.ts';
-import { discoverForPush } from '../../upstream/discovery.ts';
+import { discoverForPush, listAhead } from '../../upstream/discovery.ts';
 import { newPrHash } from '../../pr-hash.ts';
 import { knownFork } from '../../push/publish/fork.ts';
 import { lookUpAhead } from '../../upstream/upstream-repository.ts';
@@ -60,10 +60,12 @@ export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promis
 
 async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c, DISCOVERY_TIMEOUT_MS);
-  if (knownFork(host, target) !== undefined) c.executionCtx.waitUntil(lookUpAhead(host, target));
-  const discovery = advertised(c, host, target).finally(() => host.memory.end());
+  const isPushed = knownFork(host, target) !== undefined;
+  if (isPushed) c.executionCtx.waitUntil(lookUpAhead(host, target));
+  const discovery = advertised(c, host, target);
+  const listed = isPushed ? discovery.then(() => listAhead(host, target)) : discovery;
   // If the client leaves now, it continues, because it must give back what it holds.
-  c.executionCtx.waitUntil(discovery.catch(() => {}));
+  c.executionCtx.waitUntil(listed.catch(() => {}).finally(() => host.memory.end()));
   return discovery;
 }
 

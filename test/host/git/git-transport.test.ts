@@ -42,6 +42,24 @@ function opened(script: Script) {
   return { transport, list, callers };
 }
 
+it('reads an answer to its end, so that the next request can have the connection', async () => {
+  const { readable, writable } = new IdentityTransformStream();
+  let hasEnded = false;
+  const answer = async (): Promise<void> => {
+    const writer = writable.getWriter();
+    await writer.write(new TextEncoder().encode(LIST));
+    await scheduler.wait(5);
+    hasEnded = true;
+    await writer.close();
+  };
+  const { list } = opened(() => {
+    void answer();
+    return new Response(readable);
+  });
+  await list();
+  expect(hasEnded).toBe(true);
+});
+
 const refusesPublic: Script = ({ headers }) =>
   headers.has('Authorization') ? new Response(LIST) : new Response('Too many requests', { status: 429 });
 
