@@ -1,8 +1,8 @@
 /**
  * Connects the platform's streams with the Git code, which does not know them.
  *
- * Reads are BYOB reads into buffers of 256 KiB, but for the first: the default reader delivers chunks of 4 KiB, ten
- * times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and
+ * Reads are BYOB reads into buffers of 64 KiB, but for those of a sender that is slow: the default reader delivers
+ * chunks of 4 KiB, ten times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and
  * nothing accumulates in memory.
  */
 import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
@@ -10,9 +10,11 @@ import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
 import { Pace } from './pace.ts';
 
-const READ_BYTES = 256 * 1024;
-/** Whoever sends little, or nothing yet, takes little. */
-const FIRST_READ_BYTES = 16 * 1024;
+const READ_BYTES = 64 * 1024;
+/** Whoever sends little, or nothing yet, takes little: less than this in a chunk. */
+const SLOW_READ_BYTES = 16 * 1024;
+/** A chunk is handed on when it is full, or after this time. */
+const CHUNK_MS = 1_000;
 
 /** Why a body could not be read, for the caller to answer. */
 export class BodyError extends Error {
@@ -87,8 +89,8 @@ function patientSource(
   const steadyPace = pace === 'steady' ? new Pace(timeoutMs) : null;
   let lastBuffer: ArrayBuffer | null = null;
   let freeBuffer: ArrayBuffer | null = null;
-  // The beginning of a body (commands, sections) is worth reading before more arrives.
-  let atLeastBytes = 1;
+  /** Of the last chunk. */
+  let lastBytes = 0;
   let hasEnded = false;
   /** An abandoned body cannot be read again, because one read is still waiting for bytes. */
   let failure: BodyError | null = null;
@@ -110,17 +112,17 @@ function patientSource(
     return { bytes, moved: value?.buffer };
   }
 
-  /** A full chunk, or less at the end of the body; null if there is nothing. */
+  /** A full chunk, or less at the end of the body or from a slow sender; null if there is nothing. */
   async function readChunk(): Promise<Uint8Array<ArrayBuffer> | null> {
-    const isFirst = lastBuffer === null;
-    let buffer =
-      freeBuffer?.byteLength === READ_BYTES
-        ? freeBuffer
-        : new ArrayBuffer(isFirst ? FIRST_READ_BYTES : READ_BYTES);
+    const size = lastBytes < SLOW_READ_BYTES ? SLOW_READ_BYTES : READ_BYTES;
+    let buffer = freeBuffer?.byteLength === size ? freeBuffer : new ArrayBuffer(size);
     freeBuffer = null;
     let filled = 0;
+    // The beginning of a body (commands, sections) is worth reading before more arrives.
+    const fullAt = lastBuffer === null ? 1 : size;
+    const lateAt = Date.now() + CHUNK_MS;
     // Several short reads, not a single one for all bytes, because the time limit is for each read.
-    while (filled < atLeastBytes && !hasEnded) {
+    while (filled < fullAt && !hasEnded && (filled === 0 || Date.now() < lateAt)) {
       const { bytes, moved } = await readMore(buffer, filled);
       // A body that was cancelled keeps the memory.
       if (moved === undefined) return null;
@@ -140,8 +142,7 @@ function patientSource(
         throw error;
       });
       if (chunk === null) return null;
-      atLeastBytes = READ_BYTES;
-      lastBuffer = chunk.buffer;
+      [lastBuffer, lastBytes] = [chunk.buffer, chunk.byteLength];
       isolate.buffered(lastBuffer);
       return chunk;
     },
