@@ -109,7 +109,6 @@ export class PushSession {
   async end(isAnswered: boolean): Promise<void> {
     await this.#giveBack();
     await Promise.all([this.#run.claims.end(isAnswered), ...this.#beside, this.#run.host.admission.leave()]);
-    this.#run.host.memory.end();
   }
 
   /** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
@@ -194,7 +193,7 @@ export class PushSession {
     if (verdict.kind === 'refused') throw verdict.refusal;
     if (verdict.kind === 'preview') throw previewed(verdict.lines);
     const { push, warnings } = verdict;
-    pack.kept.free();
+    pack.kept.free(push.commits.byteLength);
     await reply.note(...warnings);
     await this.#settlePlace(push, pushHash);
     const publication = { push, spool: pack.spool, pushHash, claim, place: this.#place };
@@ -252,7 +251,7 @@ export class PushSession {
   /** What was received, and the memory that it takes. May be called more than once. */
   async #giveBack(): Promise<void> {
     await this.#discard();
-    this.#run.host.memory.release();
+    this.#run.host.memory.end();
   }
 
   #tell(outcome: Outcome): void {
