@@ -1,5 +1,5 @@
 /** Counts in the memory of a request what is read for its form. The request gives it back when it ends. */
-import type { MemoryHold } from '../isolate/memory-budget.ts';
+import type { Memory } from '../git/memory.ts';
 import type { ReadObjects } from './tree-reader.ts';
 
 /** An entry of some 35 bytes becomes an object with a name, a mode and an id. */
@@ -8,15 +8,14 @@ const FOLDER_COPIES = 10;
 const FILE_COPIES = 4;
 
 /** Rejects as `read` does, and with HostError `busy` if there is no memory left. */
-export function heldReads(read: ReadObjects, memory: Pick<MemoryHold, 'makeRoom' | 'use'>): ReadObjects {
+export function heldReads(read: ReadObjects, memory: Memory): ReadObjects {
   return async (request, maxBytes) => {
     const objects = await read(request, maxBytes);
     let bytes = 0;
     for (const { type, content } of objects?.values() ?? []) {
       bytes += content.byteLength * (type === 'tree' ? FOLDER_COPIES : FILE_COPIES);
     }
-    await memory.makeRoom(bytes);
-    memory.use(bytes);
+    await memory.share().set(bytes);
     return objects;
   };
 }

@@ -4,13 +4,26 @@
  */
 
 export interface Memory {
-  /** Counts bytes before they are allocated. @throws what the caller wants, if there are none. */
-  use(bytes: number): void;
-  /** Waits until so many bytes can be used. @throws as `use`. */
-  makeRoom(bytes: number): Promise<void>;
-  /** So many bytes are no longer used. */
-  free(bytes: number): void;
+  /** For one thing that is held, which counts itself: nothing yet. */
+  share(): MemoryShare;
+  /** Whether so much is taken that whoever can do with less should. */
+  readonly isShort: boolean;
+}
+
+export interface MemoryShare {
+  readonly bytes: number;
+  /**
+   * Holds so many bytes from now on, before they are allocated. If they are more than before, it may have to wait.
+   * @param onWait called before it waits: for giving back what others may wait for.
+   * @throws what the caller wants, if there are none.
+   */
+  set(bytes: number, onWait?: () => void): Promise<void>;
+  /** The same at once, for what cannot wait. Never throws if they are fewer than before. @throws as `set`. */
+  setNow(bytes: number): void;
 }
 
 /** Counts nothing. */
-export const UNCOUNTED: Memory = { use: () => {}, makeRoom: async () => {}, free: () => {} };
+export const UNCOUNTED: Memory = {
+  share: () => ({ bytes: 0, set: async () => {}, setNow: () => {} }),
+  isShort: false,
+};

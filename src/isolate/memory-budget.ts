@@ -2,10 +2,11 @@
  * How much memory the requests of an isolate may hold together: one counter for everything that grows with what a
  * client or the host sends (kept commits, rows of spools, listings of history, lists of refs, pages of comments).
  *
- * Most requests share a pool. A request that needs more than the pool has left takes the one large place, and then its
- * bytes no longer count in the pool: what it may hold is bounded by the limits on a single request. So a request on an
- * idle isolate never waits, and neither does the one in the large place, whatever it needs: it comes to its end, and
- * the next one gets the place. That is why requests that hold something and wait for more cannot block each other.
+ * A request is small, or it has the one large place. The small ones share a pool. A request that needs more than a
+ * small one may have, or than the pool has left, takes the large place, and then its bytes no longer count in the pool:
+ * what it may hold is bounded by the limits on a single request. So a request on an idle isolate never waits, and
+ * neither does the one in the large place, whatever it needs: it comes to its end, and the next one gets the place.
+ * That is why requests that hold something and wait for more cannot block each other.
  *
  * A client leaves a part of the pool to others, however many requests it makes; and a client that has had the large
  * place queues behind those who wait for it.
@@ -13,35 +14,40 @@
  * A request that has died cannot give anything back, so what a request holds expires when it shows no sign of life.
  */
 import type { Clock } from './clock.ts';
+import type { Memory, MemoryShare } from '../git/memory.ts';
 import { busy, waitUntil } from './waiting.ts';
 
 const MiB = 1024 * 1024;
 
 /**
- * Seven large pushes, or one of 16,000 commits. Together with the large place (24 MiB of commits, 18 MiB of a listing,
- * some more for rows and the search), this leaves room in an isolate of 128 MB.
+ * Six pushes with rows in their spools. Together with the large place (24 MiB of commits, 18 MiB of a listing, some
+ * more for rows and the search), this leaves room in an isolate of 128 MB.
  */
 const SHARED_BYTES = 16 * MiB;
+/** Of the pool, for one request: two rows and what the scanner needs, or some 3,500 commits. */
+const SMALL_BYTES = 4 * MiB;
+/** Of the pool: from here on, who can do with less should. */
+const SHORT_FROM = 1 / 2;
 /** A push within the pool takes a second or two. */
 const MAX_WAIT_MS = 10_000;
 /** Longer than the host may take for any one step but the last, when nearly all is sent. */
 const HOLD_LIFE_MS = 120_000;
 /** Much longer than between two looks of a request that waits, also if the isolate is busy. */
 const TICKET_LIFE_MS = 5_000;
-/**
- * While others wait, a request that holds much may not go on for longer, so that nobody blocks the service by being
- * slow.
- */
+/** While others wait, a large request may not go on for longer, so that nobody blocks the service by being slow. */
 const LONGEST_BUSY_HOLD_MS = 60_000;
-const MUCH_BYTES = 4 * MiB;
 /** Of the pool, for the requests of one client. */
 const MOST_OF_ONE_CLIENT = 3 / 4;
 
+/** What one request holds. */
 interface Account {
+  readonly client: string | null;
+  readonly clock: Clock;
   bytes: number;
-  readonly since: number;
-  /** Milliseconds since 1970. */
+  /** Since when it holds something; milliseconds since 1970. */
+  since: number;
   seenAt: number;
+  hasEnded: boolean;
 }
 
 interface Ticket {
@@ -51,18 +57,19 @@ interface Ticket {
 
 export class MemoryBudget {
   readonly #sharedBytes: number;
-  #sharedUsed = 0;
-  /** Of all holds that hold something. */
-  readonly #accounts = new Map<MemoryHold, Account>();
+  readonly #smallBytes: number;
+  /** Of all requests that hold something, but for those that have expired. */
+  readonly #accounts = new Set<Account>();
   /** Whose bytes do not count in the pool. */
-  #large: MemoryHold | null = null;
+  #large: Account | null = null;
   /** Who has had the large place last, while others wait; null: nobody, or it is not known. */
   #lastLarge: string | null = null;
   /** Those that wait, the first one first. */
   #queue: readonly Ticket[] = [];
 
-  constructor(sharedBytes = SHARED_BYTES) {
+  constructor(sharedBytes = SHARED_BYTES, smallBytes = SMALL_BYTES) {
     this.#sharedBytes = sharedBytes;
+    this.#smallBytes = smallBytes;
   }
 
   /**
@@ -70,39 +77,56 @@ export class MemoryBudget {
    * @param client on whose behalf; null: the service's own.
    */
   open(clock: Clock, client: string | null = null): MemoryHold {
-    return new MemoryHold(this, clock, client);
-  }
-
-  /** Bytes that a hold holds: none if it has expired. */
-  heldBy(hold: MemoryHold): number {
-    return this.#accounts.get(hold)?.bytes ?? 0;
+    return new MemoryHold(this, { client, clock, bytes: 0, since: 0, seenAt: 0, hasEnded: false });
   }
 
   /** All bytes that are held. */
   get heldBytes(): number {
-    return this.#sharedUsed + (this.#large === null ? 0 : (this.#accounts.get(this.#large)?.bytes ?? 0));
+    return this.#sum(() => true);
   }
 
-  /** For a hold: takes so many bytes if it need not wait for them. */
-  tryTake(hold: MemoryHold, bytes: number, now: number): boolean {
-    if (this.#grant(hold, bytes, now, null)) return true;
+  get isShort(): boolean {
+    return this.#sum((account) => account !== this.#large) > SHORT_FROM * this.#sharedBytes;
+  }
+
+  /**
+   * For a request: it is alive, and holds so many bytes more or fewer. Answers false if it has to wait for them.
+   * @param ticket null: it does not wait, so it may pass nobody who does.
+   * @throws HostError `busy` if it has ended, and wants more.
+   */
+  change(account: Account, more: number, ticket: Ticket | null): boolean {
+    if (account.hasEnded && more > 0) throw busy();
+    if (account.hasEnded) return true;
+    const now = account.clock.now();
+    account.seenAt = now;
     this.#dropDead(now);
-    return this.#grant(hold, bytes, now, null);
+    const bytes = account.bytes + more;
+    const isLarge = this.#large === account;
+    if (more >= 0 && !isLarge && !this.#fits(account, bytes)) {
+      if (this.#large !== null || this.#next() !== ticket) return false;
+      [this.#large, this.#lastLarge] = [account, account.client];
+    }
+    if (more < 0 && isLarge && this.#fits(account, bytes)) this.#leaveLarge();
+    account.bytes = bytes;
+    if (bytes === 0) this.#accounts.delete(account);
+    else if (more >= 0 && !this.#accounts.has(account)) {
+      account.since = now;
+      this.#accounts.add(account);
+    }
+    return true;
   }
 
-  /** For a hold: takes so many bytes, after a wait if necessary. @throws HostError `busy` */
-  async take(hold: MemoryHold, bytes: number, clock: Clock): Promise<void> {
-    const ticket: Ticket = { client: hold.client, seenAt: clock.now() };
+  /** For a request: tries until it is its turn. @throws HostError `busy` after too long a wait. */
+  async inTurn({ client, clock }: Account, attempt: (ticket: Ticket) => boolean): Promise<void> {
+    const ticket: Ticket = { client, seenAt: clock.now() };
     this.#queue = [...this.#queue, ticket];
     try {
       await waitUntil(
         () => {
-          const now = clock.now();
-          ticket.seenAt = now;
+          ticket.seenAt = clock.now();
           // It was taken for dead.
           if (!this.#queue.includes(ticket)) this.#queue = [...this.#queue, ticket];
-          this.#dropDead(now);
-          return this.#grant(hold, bytes, now, ticket);
+          return attempt(ticket);
         },
         MAX_WAIT_MS,
         clock,
@@ -112,61 +136,39 @@ export class MemoryBudget {
     }
   }
 
-  /** For a hold: gives so many bytes back, or all. */
-  giveBack(hold: MemoryHold, bytes = Infinity): void {
-    const account = this.#accounts.get(hold);
-    // It has expired.
-    if (account === undefined) return;
-    const given = Math.min(bytes, account.bytes);
-    account.bytes -= given;
-    if (this.#large !== hold) this.#sharedUsed -= given;
-    else if (this.#fits(hold, account.bytes)) {
-      this.#large = null;
-      if (this.#queue.length === 0) this.#lastLarge = null;
-      this.#sharedUsed += account.bytes;
-    }
-    if (account.bytes === 0) this.#accounts.delete(hold);
-  }
-
-  /**
-   * For a hold: shows that it is alive.
-   * @throws HostError `busy` if it has held much, or the large place, for long, and others wait.
-   */
-  renew(hold: MemoryHold, now: number): void {
-    const account = this.#accounts.get(hold);
-    if (account === undefined) return;
+  /** For a request: @throws HostError `busy` if it has had the large place for long, and others wait. */
+  checkPatience(account: Account): void {
+    const now = account.clock.now();
     account.seenAt = now;
-    const isMuch = account.bytes > MUCH_BYTES || this.#large === hold;
-    if (!isMuch || now - account.since < LONGEST_BUSY_HOLD_MS) return;
+    if (this.#large !== account || now - account.since < LONGEST_BUSY_HOLD_MS) return;
     this.#dropDead(now);
-    if (this.#queue.some(({ client }) => client === null || client !== hold.client)) throw busy();
+    if (this.#queue.some(({ client }) => client === null || client !== account.client)) throw busy();
   }
 
-  /** @param ticket null: it does not wait, so it may pass nobody who does. */
-  #grant(hold: MemoryHold, bytes: number, now: number, ticket: Ticket | null): boolean {
-    const isLarge = this.#large === hold;
-    if (!isLarge && !this.#fits(hold, bytes)) {
-      if (this.#large !== null || this.#next() !== ticket) return false;
-      this.#large = hold;
-      this.#lastLarge = hold.client;
-      this.#sharedUsed -= this.#accounts.get(hold)?.bytes ?? 0;
-    } else if (!isLarge) this.#sharedUsed += bytes;
-    const account = this.#accounts.get(hold) ?? { bytes: 0, since: now, seenAt: now };
-    account.bytes += bytes;
-    account.seenAt = now;
-    this.#accounts.set(hold, account);
-    return true;
+  /** Gives back all that a request holds. */
+  drop(account: Account): void {
+    this.#accounts.delete(account);
+    if (this.#large === account) this.#leaveLarge();
   }
 
-  /** Whether there is room in the pool for so many bytes more. */
-  #fits({ client }: MemoryHold, bytes: number): boolean {
-    if (this.#sharedUsed + bytes > this.#sharedBytes) return false;
-    if (client === null) return true;
-    let used = bytes;
-    for (const [other, account] of this.#accounts) {
-      if (other.client === client && other !== this.#large) used += account.bytes;
-    }
-    return used <= MOST_OF_ONE_CLIENT * this.#sharedBytes;
+  /** Whether there is room in the pool for a request with so many bytes. */
+  #fits(account: Account, bytes: number): boolean {
+    const { client } = account;
+    const isOther = (other: Account) => other !== account && other !== this.#large;
+    if (bytes > this.#smallBytes || this.#sum(isOther) + bytes > this.#sharedBytes) return false;
+    const ofClient = (other: Account) => isOther(other) && other.client === client;
+    return client === null || this.#sum(ofClient) + bytes <= MOST_OF_ONE_CLIENT * this.#sharedBytes;
+  }
+
+  #sum(counts: (account: Account) => boolean): number {
+    let bytes = 0;
+    for (const account of this.#accounts) if (counts(account)) bytes += account.bytes;
+    return bytes;
+  }
+
+  #leaveLarge(): void {
+    this.#large = null;
+    if (this.#queue.length === 0) this.#lastLarge = null;
   }
 
   /** Who gets the large place next; null: nobody waits. */
@@ -176,62 +178,51 @@ export class MemoryBudget {
   }
 
   #dropDead(now: number): void {
-    for (const [hold, { seenAt }] of this.#accounts) if (now - seenAt >= HOLD_LIFE_MS) this.giveBack(hold);
+    for (const account of this.#accounts) if (now - account.seenAt >= HOLD_LIFE_MS) this.drop(account);
     this.#queue = this.#queue.filter(({ seenAt }) => now - seenAt < TICKET_LIFE_MS);
   }
 }
 
-/** What one request holds. */
-export class MemoryHold {
+/** What one request holds, in shares. They throw HostError `busy`. */
+export class MemoryHold implements Memory {
   readonly #budget: MemoryBudget;
-  readonly #clock: Clock;
-  readonly client: string | null;
-  #used = 0;
-  #hasEnded = false;
+  readonly #account: Account;
 
-  constructor(budget: MemoryBudget, clock: Clock, client: string | null) {
+  constructor(budget: MemoryBudget, account: Account) {
     this.#budget = budget;
-    this.#clock = clock;
-    this.client = client;
+    this.#account = account;
   }
 
-  /**
-   * Holds at least so many bytes more than are used, after a wait if necessary, and shows that the request is alive.
-   * Call it before each piece of work that uses bytes.
-   * @param onWait called if it has to wait, before it does: for giving back what others may wait for.
-   * @throws HostError `busy`; always after `end`.
-   */
-  async makeRoom(bytes: number, onWait?: () => void): Promise<void> {
-    this.#budget.renew(this, this.#clock.now());
-    if (this.#tryHold(this.#used + bytes)) return;
-    onWait?.();
-    await this.#budget.take(this, this.#used + bytes - this.#budget.heldBy(this), this.#clock);
-    if (!this.#hasEnded) return;
-    this.#budget.giveBack(this);
-    throw busy();
+  get client(): string | null {
+    return this.#account.client;
   }
 
-  /**
-   * Uses bytes at once, before they are allocated.
-   * @throws HostError `busy` if more is needed than can be had at once; always after `end`.
-   */
-  use(bytes: number): void {
-    if (!this.#tryHold(this.#used + bytes)) throw busy();
-    this.#used += bytes;
+  get isShort(): boolean {
+    return this.#budget.isShort;
   }
 
-  /** So many bytes are no longer used. */
-  free(bytes: number): void {
-    // They may have been released before.
-    this.#used = Math.max(0, this.#used - bytes);
-    const unused = this.#budget.heldBy(this) - this.#used;
-    if (unused > 0) this.#budget.giveBack(this, unused);
-  }
-
-  /** Gives everything back; it may use more later. */
-  release(): void {
-    this.#used = 0;
-    this.#budget.giveBack(this);
+  share(): MemoryShare {
+    const [budget, account] = [this.#budget, this.#account];
+    let held = 0;
+    const trySet = (bytes: number, ticket: Ticket | null): boolean => {
+      if (!budget.change(account, bytes - held, ticket)) return false;
+      held = bytes;
+      return true;
+    };
+    return {
+      get bytes() {
+        return held;
+      },
+      async set(bytes, onWait) {
+        budget.checkPatience(account);
+        if (trySet(bytes, null)) return;
+        onWait?.();
+        await budget.inTurn(account, (ticket) => trySet(bytes, ticket));
+      },
+      setNow(bytes) {
+        if (!trySet(bytes, null)) throw busy();
+      },
+    };
   }
 
   /**
@@ -239,14 +230,8 @@ export class MemoryHold {
    * meanwhile), and nobody would give back what it takes then. May be called more than once.
    */
   end(): void {
-    this.#hasEnded = true;
-    this.release();
-  }
-
-  #tryHold(bytes: number): boolean {
-    if (this.#hasEnded) throw busy();
-    const missing = bytes - this.#budget.heldBy(this);
-    return missing <= 0 || this.#budget.tryTake(this, missing, this.#clock.now());
+    this.#account.hasEnded = true;
+    this.#budget.drop(this.#account);
   }
 }
 

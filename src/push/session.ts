@@ -110,7 +110,6 @@ export class PushSession {
   async end(isAnswered: boolean): Promise<void> {
     await this.#giveBack();
     await Promise.all([this.#run.claims.end(isAnswered), ...this.#beside]);
-    this.#run.host.memory.end();
   }
 
   /** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
@@ -196,7 +195,7 @@ export class PushSession {
     if (verdict.kind === 'refused') throw verdict.refusal;
     if (verdict.kind === 'preview') throw previewed(verdict.lines);
     const { push, warnings } = verdict;
-    pack.kept.free();
+    pack.kept.free(push.commits.byteLength);
     await reply.note(...warnings);
     await this.#settlePlace(push, pushHash);
     const publication = { push, spool: pack.spool, pushHash, claim, place: this.#place };
@@ -254,7 +253,7 @@ export class PushSession {
   /** What was received, and the memory that it takes. May be called more than once. */
   async #giveBack(): Promise<void> {
     await this.#discard();
-    this.#run.host.memory.release();
+    this.#run.host.memory.end();
   }
 
   #tell(outcome: Outcome): void {

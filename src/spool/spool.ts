@@ -1,8 +1,9 @@
 /**
  * What a push has sent, until it is judged: in memory up to a mebibyte, beyond it encrypted rows of the object `Spool`.
- * So the memory of a push does not grow with its size: one row that is filled, and one that is written.
+ * So the memory of a push does not grow with its size: one row that is filled, and one that is written. Where memory is
+ * short, rows begin much earlier, so that a crowd of pushes that crawl leaves room for others.
  */
-import type { Memory } from '../git/memory.ts';
+import type { Memory, MemoryShare } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { busy } from '../isolate/waiting.ts';
 import { type OpenRowStore, SealedRows } from './sealed-rows.ts';
@@ -10,6 +11,8 @@ import { isolateSpools, type SpoolBudget, type SpoolShare } from './spool-budget
 
 /** Of a row, and of what stays in memory. A row of an object may have 2 MB; a smaller one needs less memory. */
 export const ROW_BYTES = 1024 * 1024;
+/** The same while memory is short. */
+const SHORT_ROW_BYTES = 64 * 1024;
 /** Most pushes have less. */
 const FIRST_BYTES = 16 * 1024;
 
@@ -20,6 +23,8 @@ export interface Spool {
    * @throws HostError `busy` if there are too many bytes in all, no memory, or the object fails.
    */
   write(pieces: readonly Uint8Array[]): Promise<void>;
+  /** Stores what it need not keep; to be called before waiting for memory. @throws as `write`. */
+  spill(): Promise<void>;
   /** No more follows. Waits until all is stored. @throws as `write`. */
   close(): Promise<void>;
   readonly byteLength: number;
@@ -60,10 +65,12 @@ class RowSpool implements Spool {
   readonly #budget: SpoolBudget;
   readonly #share: SpoolShare;
   readonly #rows: SealedRows;
+  /** Where each row ends. */
+  readonly #rowEnds: number[] = [];
   /** What comes after the rows; its first bytes are used. */
   #tail = new Uint8Array(0);
   #tailBytes = 0;
-  #rowCount = 0;
+  #tailShare: MemoryShare;
   #byteLength = 0;
   /** The last row, while it is written. */
   #writing: Promise<void> = Promise.resolve();
@@ -72,6 +79,7 @@ class RowSpool implements Spool {
   constructor(options: SpoolOptions) {
     const { client, clock, open, patienceMs } = options;
     this.#options = options;
+    this.#tailShare = options.memory.share();
     this.#budget = options.budget ?? isolateSpools;
     this.#share = { client, bytes: 0, seenAt: clock.now() };
     this.#rows = new SealedRows(open, patienceMs);
@@ -82,14 +90,22 @@ class RowSpool implements Spool {
   }
 
   get isInMemory(): boolean {
-    return this.#rowCount === 0;
+    return this.#rowEnds.length === 0;
+  }
+
+  get #rowBytes(): number {
+    return this.#options.memory.isShort ? SHORT_ROW_BYTES : ROW_BYTES;
+  }
+
+  async spill(): Promise<void> {
+    if (this.#tailBytes >= this.#rowBytes) await this.#writeRow();
   }
 
   async write(pieces: readonly Uint8Array[]): Promise<void> {
     for (const piece of pieces) {
       this.#take(piece.byteLength);
       for (let rest = piece; rest.byteLength > 0;) {
-        if (this.#tailBytes === ROW_BYTES) await this.#writeRow();
+        await this.spill();
         await this.#growTail(rest.byteLength);
         const taken = rest.subarray(0, this.#tail.byteLength - this.#tailBytes);
         this.#tail.set(taken, this.#tailBytes);
@@ -111,10 +127,12 @@ class RowSpool implements Spool {
     if (start >= to) return;
     this.#take(0);
     if (this.isInMemory) return yield this.#tail.subarray(start, to);
-    const [first, last] = [Math.floor(start / ROW_BYTES), Math.ceil(to / ROW_BYTES) - 1];
-    const bytes = Math.min(2, last - first + 1) * ROW_BYTES;
-    await this.#use(bytes);
+    const rowAt = (offset: number): number => this.#rowEnds.findIndex((rowEnd) => rowEnd > offset);
+    const startOf = (number: number): number => this.#rowEnds[number - 1] ?? 0;
+    const [first, last] = [rowAt(start), rowAt(to - 1)];
+    const share = this.#options.memory.share();
     try {
+      await share.set(Math.min(2 * ROW_BYTES, startOf(last + 1) - startOf(first)));
       let ahead = this.#rows.read(first);
       for (let number = first; number <= last; number++) {
         const row = await ahead;
@@ -124,13 +142,13 @@ class RowSpool implements Spool {
           // If nobody asks for it, nobody wants to know.
           ahead.catch(() => {});
         }
-        const offset = number * ROW_BYTES;
+        const offset = startOf(number);
         yield row.subarray(Math.max(0, start - offset), to - offset);
         // The collector would let many of them come together.
         row.buffer.transfer(0);
       }
     } finally {
-      this.#options.memory.free(bytes);
+      share.setNow(0);
     }
   }
 
@@ -141,7 +159,7 @@ class RowSpool implements Spool {
   async #giveBack(): Promise<void> {
     // A row that arrives after the others were removed would stay.
     await this.#writing.catch(() => {});
-    this.#options.memory.free(this.#tail.byteLength);
+    this.#tailShare.setNow(0);
     // The collector would take its time.
     this.#tail.buffer.transfer(0);
     await this.#rows.remove().catch(() => {});
@@ -153,23 +171,23 @@ class RowSpool implements Spool {
     await this.#writing;
     this.#take(0);
     const row = this.#tail.subarray(0, this.#tailBytes);
-    const usedBytes = this.#tail.byteLength;
-    [this.#tail, this.#tailBytes] = [new Uint8Array(0), 0];
-    this.#writing = this.#rows
-      .write(this.#rowCount++, row)
-      .finally(() => this.#options.memory.free(usedBytes));
+    const share = this.#tailShare;
+    [this.#tail, this.#tailBytes, this.#tailShare] = [new Uint8Array(0), 0, this.#options.memory.share()];
+    const number = this.#rowEnds.push(this.#byteLength) - 1;
+    this.#writing = this.#rows.write(number, row).finally(() => share.setNow(0));
     // The next row tells.
     this.#writing.catch(() => {});
   }
 
   /** Makes room for more bytes, or for as many as a row has: twice as much each time. */
   async #growTail(moreBytes: number): Promise<void> {
-    const needed = Math.min(ROW_BYTES, this.#tailBytes + moreBytes);
+    const needed = Math.min(this.#rowBytes, this.#tailBytes + moreBytes);
     let bytes = Math.max(FIRST_BYTES, this.#tail.byteLength);
     while (bytes < needed) bytes *= 2;
-    const more = bytes - this.#tail.byteLength;
-    if (more === 0) return;
-    await this.#use(more);
+    if (bytes === this.#tail.byteLength) return;
+    await this.#tailShare.set(bytes);
+    // It may have been discarded meanwhile.
+    this.#take(0);
     this.#tail = new Uint8Array(this.#tail.buffer.transfer(bytes));
   }
 
@@ -177,12 +195,5 @@ class RowSpool implements Spool {
   #take(bytes: number): void {
     if (this.#discarding !== null) throw busy();
     this.#budget.take(this.#share, bytes, this.#options.mostBytes, this.#options.clock);
-  }
-
-  async #use(bytes: number): Promise<void> {
-    const { memory } = this.#options;
-    await memory.makeRoom(bytes);
-    this.#take(0);
-    memory.use(bytes);
   }
 }

@@ -1,8 +1,8 @@
 /**
  * Connects the platform's streams with the Git code, which does not know them.
  *
- * Reads are BYOB reads into buffers of 256 KiB, but for the first: the default reader delivers chunks of 4 KiB, ten
- * times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and
+ * Reads are BYOB reads into buffers of 64 KiB, or 16 KiB for a slow sender: the default reader delivers chunks of 4 KiB,
+ * ten times slower. Writes go to an `IdentityTransformStream` and are awaited, so that the slower side sets the pace and
  * nothing accumulates in memory.
  */
 import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
@@ -10,15 +10,16 @@ import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
 import { Pace, SLOWEST_BYTES_PER_MS } from './pace.ts';
 
-const READ_BYTES = 256 * 1024;
-/** Whoever sends little, or nothing yet, takes little. */
-const FIRST_READ_BYTES = 16 * 1024;
+const READ_BYTES = 64 * 1024;
+/** Whoever sends little, or nothing yet, takes little: less than this in a chunk. */
+const SLOW_READ_BYTES = 16 * 1024;
+/** A chunk is handed on when it is full, or after this time. */
+const CHUNK_MS = 1_000;
 
 /**
- * A chunk that came within this part of the time allowed for a read: then each read of the next waits for more, as each
- * leaves garbage. In the time allowed, the sender need only be twice as fast as the slowest.
+ * After a chunk that was full within that time, the next is read at once, as each read leaves garbage; or as much of it
+ * as a sender that is twice as fast as the slowest sends in the time allowed for a read.
  */
-const FAST_PART = 1 / 30;
 const FAST_BYTES_PER_MS = 2 * SLOWEST_BYTES_PER_MS;
 
 /** Why a body could not be read, for the caller to answer. */
@@ -94,8 +95,8 @@ function patientSource(
   const steadyPace = pace === 'steady' ? new Pace(timeoutMs) : null;
   let lastBuffer: ArrayBuffer | null = null;
   let freeBuffer: ArrayBuffer | null = null;
-  // The beginning of a body (commands, sections) is worth reading before more arrives.
-  let atLeastBytes = 1;
+  /** Of the last chunk. */
+  let lastBytes = 0;
   let hasEnded = false;
   let isFast = false;
   /** An abandoned body cannot be read again, because one read is still waiting for bytes. */
@@ -120,18 +121,17 @@ function patientSource(
     return { bytes, moved: value?.buffer };
   }
 
-  /** A full chunk, or less at the end of the body; null if there is nothing. */
+  /** A full chunk, or less at the end of the body or from a slow sender; null if there is nothing. */
   async function readChunk(): Promise<Uint8Array<ArrayBuffer> | null> {
-    const isFirst = lastBuffer === null;
-    let buffer =
-      freeBuffer?.byteLength === READ_BYTES
-        ? freeBuffer
-        : new ArrayBuffer(isFirst ? FIRST_READ_BYTES : READ_BYTES);
+    const size = lastBytes < SLOW_READ_BYTES ? SLOW_READ_BYTES : READ_BYTES;
+    let buffer = freeBuffer?.byteLength === size ? freeBuffer : new ArrayBuffer(size);
     freeBuffer = null;
     const startedAt = Date.now();
     let filled = 0;
+    // The beginning of a body (commands, sections) is worth reading before more arrives.
+    const fullAt = lastBuffer === null ? 1 : size;
     // Several short reads, not a single one for all bytes, because the time limit is for each read.
-    while (filled < atLeastBytes && !hasEnded) {
+    while (filled < fullAt && !hasEnded && (filled === 0 || Date.now() - startedAt < CHUNK_MS)) {
       const { bytes, moved } = await readMore(buffer, filled);
       // A body that was cancelled keeps the memory.
       if (moved === undefined) return null;
@@ -139,7 +139,7 @@ function patientSource(
       filled += bytes;
       hasEnded = bytes === 0;
     }
-    isFast = !isFirst && steadyPace !== null && Date.now() - startedAt < FAST_PART * timeoutMs;
+    isFast = filled === READ_BYTES && steadyPace !== null && Date.now() - startedAt < CHUNK_MS;
     return filled === 0 ? null : new Uint8Array(buffer, 0, filled);
   }
 
@@ -152,8 +152,7 @@ function patientSource(
         throw error;
       });
       if (chunk === null) return null;
-      atLeastBytes = READ_BYTES;
-      lastBuffer = chunk.buffer;
+      [lastBuffer, lastBytes] = [chunk.buffer, chunk.byteLength];
       isolate.buffered(lastBuffer);
       return chunk;
     },

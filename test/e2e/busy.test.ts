@@ -3,33 +3,45 @@
  * fetch with 503, after some seconds; and once those clients have gone, everybody is served again.
  */
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { LIVE_METRICS, readMetrics } from './support/metrics.ts';
 import { RawConnection } from './support/raw-http.ts';
+import { buildPack } from '../support/pack-builder.ts';
 import { useTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send, sendPush } from './support/wire.ts';
 
 const PACK_HEADER = Buffer.from('5041434b0000000200000005', 'hex');
 /**
- * How many commands clients send, of which the last never comes: two fill the pool, one takes the large place, and
+ * How many commands clients send, of which the last never comes: one takes the large place, four fill the pool, and
  * smaller ones take what is left. Then pushes with no more than the beginning of a pack take the rest.
  */
-const COMMANDS = [500, 500, 500, 40, 40, 40, ...Array.from({ length: 10 }, () => 8)];
+const COMMANDS = [500, 235, 235, 235, 235, 40, 40, 40, ...Array.from({ length: 10 }, () => 8)];
 const CLIENTS_WITH_PACKS = 12;
+const CRAWLERS = 100;
+const SENT_BYTES = 1_000_000;
+/** In a second: hardly more than whoever sends must. */
+const CRAWLED_BYTES = 1_300;
 const CLIENTS = COMMANDS.length + CLIENTS_WITH_PACKS;
 
 const bed = useTestBed({ env: LIVE_METRICS });
 
-async function beginPush(upstream: Upstream, address: string): Promise<RawConnection> {
+async function beginPush(
+  upstream: Upstream,
+  address: string,
+  pack: Uint8Array = Buffer.concat([PACK_HEADER], 1024 * 1024),
+  sentBytes = PACK_HEADER.byteLength,
+): Promise<RawConnection> {
   const connection = await RawConnection.open(bed.service.url);
+  const command = { newId: randomBytes(20).toString('hex'), ref: 'refs/heads/x' };
+  const body = pushBody({ commands: [command], pack: Buffer.from(pack) });
   connection.sendHead(`/v1/gh/${upstream.fullName}/git-receive-pack`, null, {
     'CF-Connecting-IP': address,
     'Content-Type': RECEIVE_PACK,
-    'Content-Length': String(1024 * 1024),
+    'Content-Length': String(body.byteLength),
   });
-  const command = { newId: randomBytes(20).toString('hex'), ref: 'refs/heads/x' };
-  connection.send(pushBody({ commands: [command], pack: PACK_HEADER }));
+  connection.send(body.subarray(0, body.byteLength - pack.byteLength + sentBytes));
   return connection;
 }
 
@@ -141,6 +153,41 @@ it('clients that leave amidst their commands leave nothing behind', async () => 
   for (const client of others) client.vanish();
   await allEnded();
 }, 60_000);
+
+it('a crowd of pushes that have sent a megabyte and then crawl leaves room for others', async () => {
+  const upstream = await bed.createUpstream();
+  const clone = await bed.person().clone(upstream.url);
+  await clone.commit({ files: { 'new.txt': randomBytes(1_500_000).toString('hex') } });
+  const { bytes: pack } = buildPack([{ type: 'blob', content: randomBytes(2 * SENT_BYTES) }]);
+  const crawlers = await Promise.all(
+    Array.from({ length: CRAWLERS }, (_, client) =>
+      beginPush(upstream, `10.9.${client}.1`, pack, SENT_BYTES),
+    ),
+  );
+  let sent = SENT_BYTES;
+  const crawl = setInterval(() => {
+    const next = pack.subarray(sent, (sent += CRAWLED_BYTES));
+    for (const client of crawlers) client.send(next);
+  }, 1_000);
+  try {
+    await expect.poll(requestsInFlight).toBeGreaterThan(CRAWLERS);
+    // Whoever cannot have what they need is turned away by then.
+    await setTimeout(15_000);
+    expect(await requestsInFlight()).toBeGreaterThan(CRAWLERS);
+    const push = await clone.push();
+    expect(push, push.stderr).toMatchObject({ code: 0 });
+    // Nor was any of them turned away.
+    clearInterval(crawl);
+    for (const client of crawlers.filter((_, index) => index % 10 === 0)) {
+      client.send(pack.subarray(sent));
+      expect((await client.answer())?.body.toString()).toContain('push rejected: fetch first');
+    }
+  } finally {
+    clearInterval(crawl);
+    for (const client of crawlers) client.vanish();
+  }
+  await allEnded();
+}, 90_000);
 
 it('forms that are announced and not sent take no memory from others', async () => {
   const upstream = await bed.createUpstream();

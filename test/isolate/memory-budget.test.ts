@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/isolate/clock.ts';
 import { HostError } from '../../src/host-error.ts';
-import { MemoryBudget, type MemoryHold } from '../../src/isolate/memory-budget.ts';
+import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
 import { runs } from '../support/runs.ts';
 
@@ -18,21 +18,31 @@ beforeEach(() => {
   [clock, budget] = [new PatientClock(), new MemoryBudget(POOL)];
 });
 
-function holding(bytes: number): MemoryHold {
-  const hold = budget.open(clock);
-  hold.use(bytes);
-  return hold;
+/** A request with one share. */
+function request(client: string | null = null, from = budget, time: Clock = clock) {
+  const hold = from.open(time, client);
+  const share = hold.share();
+  return {
+    hold,
+    take: (bytes: number, onWait?: () => void) => share.set(share.bytes + bytes, onWait),
+    takeNow: (bytes: number) => share.setNow(share.bytes + bytes),
+    give: (bytes: number) => share.setNow(share.bytes - bytes),
+    end: () => hold.end(),
+  };
+}
+
+function holding(bytes: number) {
+  const taker = request();
+  taker.takeNow(bytes);
+  return taker;
 }
 
 describe('a request', () => {
   it('never waits on an idle isolate, whatever it needs', async () => {
-    const hold = budget.open(clock);
-    for (const bytes of [10, 80, 1_000_000]) {
-      await hold.makeRoom(bytes);
-      hold.use(bytes);
-    }
+    const hold = request();
+    for (const bytes of [10, 80, 1_000_000]) await hold.take(bytes);
     expect([budget.heldBytes, clock.slept]).toEqual([1_000_090, []]);
-    hold.free(1_000_000);
+    hold.give(1_000_000);
     expect(budget.heldBytes).toBe(90);
     hold.end();
     hold.end();
@@ -42,13 +52,13 @@ describe('a request', () => {
   it('shares the pool with others, and one at a time may hold more', async () => {
     const [large, small] = [holding(500), holding(POOL - 10)];
     expect(() => holding(11)).toThrow(expect.objectContaining(BUSY));
-    await expect(budget.open(clock).makeRoom(11)).rejects.toMatchObject(BUSY);
+    await expect(request().take(11)).rejects.toMatchObject(BUSY);
     expect(clock.slept.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThanOrEqual(10_000);
     holding(10).end();
-    large.use(500);
-    expect(() => small.use(11)).toThrow(expect.objectContaining(BUSY));
-    large.free(990);
-    small.use(11);
+    large.takeNow(500);
+    expect(() => small.takeNow(11)).toThrow(expect.objectContaining(BUSY));
+    large.give(990);
+    small.takeNow(11);
     expect(budget.heldBytes).toBe(10 + POOL + 1);
   });
 
@@ -57,8 +67,8 @@ describe('a request', () => {
     const order: number[] = [];
     // Others look first after a wait, but do not pass those before them.
     const waiting = [1, 2, 3].map(async (number) => {
-      const hold = budget.open(clock);
-      await hold.makeRoom(POOL + number);
+      const hold = request();
+      await hold.take(POOL + number);
       order.push(number);
       expect(() => holding(2 * POOL)).toThrow(expect.objectContaining(BUSY));
       hold.end();
@@ -71,8 +81,7 @@ describe('a request', () => {
   it('tells that it waits before it does', async () => {
     const other = holding(2 * POOL);
     holding(POOL);
-    const hold = budget.open(clock);
-    await hold.makeRoom(50, () => other.end());
+    await request().take(50, () => other.end());
     expect(budget.heldBytes).toBe(POOL + 50);
   });
 
@@ -84,10 +93,10 @@ describe('a request', () => {
     clock.at += 1_000;
     const next = holding(POOL);
     expect(budget.heldBytes).toBe(POOL);
-    dead.free(50);
+    dead.give(50);
     expect(budget.heldBytes).toBe(POOL);
-    next.free(POOL);
-    await dead.makeRoom(5);
+    next.give(POOL);
+    await dead.take(5);
     expect(budget.heldBytes).toBeGreaterThan(0);
     next.end();
     dead.end();
@@ -95,32 +104,51 @@ describe('a request', () => {
   });
 
   it('that ends while it waits takes nothing when there is room', async () => {
-    const [other, hold] = [holding(2 * POOL), budget.open(clock)];
+    const [other, hold] = [holding(2 * POOL), request()];
     holding(POOL);
-    const waiting = hold.makeRoom(50);
+    const waiting = hold.take(50);
     hold.end();
     other.end();
     await expect(waiting).rejects.toMatchObject(BUSY);
     expect(budget.heldBytes).toBe(POOL);
   });
 
-  it('counts nothing twice if what it has released is freed after that', () => {
-    const hold = holding(50);
-    hold.release();
-    hold.free(50);
-    hold.use(40);
-    expect(budget.heldBytes).toBe(40);
-    hold.end();
-    expect(budget.heldBytes).toBe(0);
+  it('counts each of its shares, also when they are taken at once', async () => {
+    const { hold } = request();
+    const shares = [hold.share(), hold.share()];
+    await Promise.all(shares.map((share) => share.set(400)));
+    expect(budget.heldBytes).toBe(800);
+    // One share says what it holds, not what it holds more.
+    await Promise.all([shares[0]?.set(300), shares[0]?.set(300)]);
+    expect(budget.heldBytes).toBe(700);
+  });
+
+  it('is small up to its allowance, also if there is more in the pool', async () => {
+    budget = new MemoryBudget(POOL, 30);
+    const [small, large] = [holding(30), holding(10)];
+    await large.take(21);
+    expect(() => small.takeNow(1)).toThrow(expect.objectContaining(BUSY));
+    large.give(1);
+    small.takeNow(1);
+    expect(() => large.takeNow(1)).toThrow(expect.objectContaining(BUSY));
+    expect(budget.heldBytes).toBe(61);
+  });
+
+  it('learns when half of the pool is taken by small ones', () => {
+    const large = holding(2 * POOL);
+    const small = holding(POOL / 2);
+    expect([small.hold.isShort, large.hold.isShort]).toEqual([false, false]);
+    small.takeNow(1);
+    expect([small.hold.isShort, large.hold.isShort]).toEqual([true, true]);
   });
 
   it('that has ended gets nothing more, and takes nothing from others with what it gives back late', async () => {
     const ended = holding(10);
     const other = holding(20);
     ended.end();
-    ended.free(10);
-    expect(() => ended.use(1)).toThrow(expect.objectContaining(BUSY));
-    await expect(ended.makeRoom(1)).rejects.toMatchObject(BUSY);
+    ended.give(10);
+    expect(() => ended.takeNow(1)).toThrow(expect.objectContaining(BUSY));
+    await expect(ended.take(1)).rejects.toMatchObject(BUSY);
     ended.end();
     expect(budget.heldBytes).toBe(20);
     other.end();
@@ -130,7 +158,7 @@ describe('a request', () => {
     const alive = holding(POOL);
     for (let i = 0; i < 5; i++) {
       clock.at += 100_000;
-      await alive.makeRoom(0);
+      await alive.take(0);
     }
     holding(POOL + 1);
     expect(() => holding(1)).toThrow(expect.objectContaining(BUSY));
@@ -140,20 +168,20 @@ describe('a request', () => {
     budget = new MemoryBudget(8 * MiB);
     const [dawdler, small] = [holding(9 * MiB), holding(4 * MiB)];
     clock.at += 60_000;
-    await Promise.all([dawdler.makeRoom(0), small.makeRoom(0)]);
-    const waiting = budget.open(clock).makeRoom(5 * MiB);
-    await expect(dawdler.makeRoom(0)).rejects.toMatchObject(BUSY);
-    await small.makeRoom(0);
+    await Promise.all([dawdler.take(0), small.take(0)]);
+    const waiting = request().take(5 * MiB);
+    await expect(dawdler.take(0)).rejects.toMatchObject(BUSY);
+    await small.take(0);
     dawdler.end();
     await waiting;
     expect(budget.heldBytes).toBe(9 * MiB);
   });
 });
 
-function open(owner: string, bytes = 0): MemoryHold {
-  const hold = budget.open(clock, owner);
-  hold.use(bytes);
-  return hold;
+function open(owner: string, bytes: number) {
+  const taker = request(owner);
+  taker.takeNow(bytes);
+  return taker;
 }
 
 describe('one client', () => {
@@ -161,7 +189,7 @@ describe('one client', () => {
     for (let hold = 0; hold < 3; hold++) open('dawdler', 25);
     const large = open('dawdler', 1);
     expect(() => open('dawdler', 1)).toThrow(expect.objectContaining(BUSY));
-    await expect(budget.open(clock, 'dawdler').makeRoom(1)).rejects.toMatchObject(BUSY);
+    await expect(request('dawdler').take(1)).rejects.toMatchObject(BUSY);
     open('person', 25);
     large.end();
     expect(budget.heldBytes).toBe(100);
@@ -171,15 +199,14 @@ describe('one client', () => {
     for (let hold = 0; hold < 3; hold++) open('dawdler', 25);
     const large = open('dawdler', 1);
     clock.at += 60_000;
-    await large.makeRoom(0);
+    await large.take(0);
     // Those who wait with it are no reason.
-    const own = budget
-      .open(clock, 'dawdler')
-      .makeRoom(5)
+    const own = request('dawdler')
+      .take(5)
       .catch(() => 'busy');
-    await large.makeRoom(0);
-    const waiting = budget.open(clock, 'person').makeRoom(30);
-    await expect(large.makeRoom(0)).rejects.toMatchObject(BUSY);
+    await large.take(0);
+    const waiting = request('person').take(30);
+    await expect(large.take(0)).rejects.toMatchObject(BUSY);
     large.end();
     await waiting;
     expect([await own, budget.heldBytes]).toEqual(['busy', 75 + 30]);
@@ -189,8 +216,8 @@ describe('one client', () => {
     const first = open('dawdler', 101);
     const order: string[] = [];
     const waiting = ['dawdler', 'dawdler', 'person'].map(async (owner) => {
-      const hold = budget.open(clock, owner);
-      await hold.makeRoom(101);
+      const hold = request(owner);
+      await hold.take(101);
       order.push(owner);
       hold.end();
     });
@@ -256,17 +283,16 @@ describe('many requests', () => {
         };
         const live = async ({ startsAt, steps, dies }: (typeof plans)[number], number: number) => {
           await shared.sleep(startsAt);
-          const hold = pool.open(shared);
+          const hold = request(null, pool, shared);
           used.set(number, 0);
           try {
             for (const { bytes, sleepMs, isFreed } of steps) {
-              await hold.makeRoom(bytes);
-              hold.use(bytes);
+              await hold.take(bytes);
               used.set(number, (used.get(number) ?? 0) + bytes);
               check();
               await shared.sleep(sleepMs);
               if (!isFreed) continue;
-              hold.free(bytes);
+              hold.give(bytes);
               used.set(number, (used.get(number) ?? 0) - bytes);
               check();
             }
@@ -290,10 +316,10 @@ describe('many requests', () => {
         const later = shared.sleep(120_000);
         await shared.run();
         await later;
-        const fill = pool.open(shared);
-        fill.use(POOL + 1);
-        const second = pool.open(shared);
-        second.use(POOL);
+        const fill = request(null, pool, shared);
+        fill.takeNow(POOL + 1);
+        const second = request(null, pool, shared);
+        second.takeNow(POOL);
         fill.end();
         second.end();
         expect(pool.heldBytes).toBe(0);

@@ -295,9 +295,40 @@ describe('the memory of a spool', () => {
     expect(memories.heldBytes).toBe(0);
   });
 
+  it('is a few rows of 64 KiB where others have taken half of it, and is read again', async () => {
+    const shared = new MemoryBudget(4 * ROW_BYTES);
+    const [spool, others] = [open({ memory: shared.open(clock, 'a') }), shared.open(clock, 'b').share()];
+    const all = pattern(ROW_BYTES + 200 * KiB);
+    await spool.write([all.subarray(0, 900 * KiB)]);
+    expect(rows.calls).toEqual([]);
+    others.setNow(3 * ROW_BYTES);
+    // What was kept until then leaves with the next bytes.
+    for (let at = 900; at < 1_100; at += 4) await spool.write([all.subarray(at * KiB, (at + 4) * KiB)]);
+    await soon();
+    expect(shared.heldBytes).toBeLessThanOrEqual(3 * ROW_BYTES + 128 * KiB);
+    expect([...rows.stored.values()].map(({ byteLength }) => Math.floor(byteLength / KiB))).toEqual([
+      900, 64, 64, 64,
+    ]);
+    others.setNow(0);
+    await spool.write([all.subarray(1_100 * KiB)]);
+    await spool.close();
+    await expectBytes(spool, all);
+    for (const [start, end] of [
+      [903, 905],
+      [968, 969],
+      [1_000, 1_224],
+    ] as const)
+      await expectBytes(spool, all.subarray(start * KiB, end * KiB), start * KiB, end * KiB);
+    expect(shared.heldBytes).toBe(0);
+    await spool.discard();
+  });
+
   it('is refused when the isolate has none', async () => {
     const small = new MemoryBudget(ROW_BYTES);
-    small.open(clock, 'b').use(2 * ROW_BYTES);
+    small
+      .open(clock, 'b')
+      .share()
+      .setNow(2 * ROW_BYTES);
     const spool = open({ memory: small.open(clock, 'a') });
     await expect(spool.write([pattern(2 * ROW_BYTES)])).rejects.toMatchObject(BUSY);
     await spool.discard();

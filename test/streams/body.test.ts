@@ -4,7 +4,7 @@ import { ByteReader, type ChunkSource } from '../../src/git/wire/byte-reader.ts'
 import { BodyError, type BodyLimits, chunksOf, drain, limited } from '../../src/streams/body.ts';
 
 const MiB = 1024 * 1024;
-const READ_BYTES = 256 * 1024;
+const READ_BYTES = 64 * 1024;
 const NO_LIMITS = { maxBytes: 100 * MiB, timeoutMs: 10_000 };
 
 /** A body whose pieces are written as fast as they are read. */
@@ -36,12 +36,13 @@ describe('chunksOf', () => {
     expect(await allOf(null)).toEqual([]);
   });
 
-  it('gives all bytes in their order, in large chunks but for the first and the last', async () => {
+  it('gives all bytes in their order, in large chunks but for the first ones and the last', async () => {
     const bytes = new Uint8Array(MiB + 5).map((_, index) => index % 251);
     const pieces = Array.from({ length: 257 }, (_, index) => bytes.slice(index * 4096, (index + 1) * 4096));
     const chunks = await allOf(bodyOf(pieces));
     expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
-    for (const chunk of chunks.slice(1, -1)) expect(chunk.byteLength).toBe(READ_BYTES);
+    // The sender is taken for slow until a small buffer was full.
+    for (const chunk of chunks.slice(2, -1)) expect(chunk.byteLength).toBe(READ_BYTES);
   });
 
   it('takes little memory of a body that has just begun, and does not read on into it', async () => {
@@ -117,6 +118,26 @@ describe('a slow body', () => {
     for (let second = 0; second < 48; second++) await sendAfter(1_000, 125_000);
     await end();
     expect(await outcome).toBe(6_000_000);
+  });
+
+  it('is handed on each second, and takes little memory', async () => {
+    const { source, sendAfter } = slowSender();
+    const chunks: number[][] = [];
+    void (async () => {
+      for (let chunk = await source.read(); chunk !== null; chunk = await source.read()) {
+        chunks.push([chunk.byteLength, chunk.buffer.byteLength / 1024]);
+        source.recycle?.();
+      }
+    })().catch(() => {});
+    const halves = [READ_BYTES / 2, READ_BYTES / 2];
+    for (const bytes of [16 * 1024, ...halves, 3_000, 3_000, 3_000, 3_000]) await sendAfter(600, bytes);
+    expect(chunks).toEqual([
+      [16 * 1024, 16],
+      [READ_BYTES, 64],
+      [6_000, 64],
+      [6_000, 16],
+    ]);
+    await source.cancel();
   });
 
   it('may wait before each piece, but not longer than the limit of one wait', async () => {

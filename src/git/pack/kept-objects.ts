@@ -9,7 +9,7 @@
  * for.
  */
 import { ByteArrays } from '../byte-arrays.ts';
-import type { Memory } from '../memory.ts';
+import type { Memory, MemoryShare } from '../memory.ts';
 import { NumberList } from '../number-list.ts';
 import { hashObject, type ObjectType, type Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
@@ -29,11 +29,12 @@ export interface KeepLimits {
   /** Overhead of each: what it takes here, and what its owner makes of it. */
   readonly objectBytes: number;
   /** Where bytes are counted before they are allocated. */
-  readonly memory: Pick<Memory, 'use'>;
+  readonly memory: Memory;
 }
 
 export class KeptObjects {
   readonly #limits: KeepLimits;
+  readonly #share: MemoryShare;
   readonly #oids = new OidTable();
   /** Of each object, by the number of its id: its content, and the place of its type in `TYPES`. */
   readonly #contents = new ByteArrays();
@@ -47,6 +48,17 @@ export class KeptObjects {
 
   constructor(limits: KeepLimits) {
     this.#limits = limits;
+    this.#share = limits.memory.share();
+  }
+
+  /** Counts so many bytes ahead, after a wait if necessary: what follows cannot wait. @throws what `memory` throws. */
+  makeRoom(bytes: number, onWait?: () => void): Promise<void> {
+    return this.#share.set(this.#bytes + this.#reserved + bytes, onWait);
+  }
+
+  /** Gives back what was counted ahead. */
+  endRoom(): void {
+    this.#share.setNow(this.#bytes + this.#reserved);
   }
 
   /** What all of them take, with overhead. */
@@ -75,13 +87,13 @@ export class KeptObjects {
         `The push contains more than ${this.#limits.maxBytes / 1024 / 1024} MiB of commits. Push fewer commits at once.`,
       );
     }
-    this.#use(bytes + this.#limits.objectBytes);
+    this.#count(bytes + this.#limits.objectBytes);
   }
 
   /** @param content is copied. @param offset larger than all before. */
   add(type: KeptObject['type'], content: Uint8Array, offset: number): KeptObject {
     const bytes = content.byteLength + this.#limits.objectBytes;
-    this.#use(bytes);
+    this.#count(bytes);
     this.#reserved = 0;
     this.#bytes += bytes;
     const oid = hashObject(type, content);
@@ -117,15 +129,20 @@ export class KeptObjects {
     return index < 0 ? undefined : this.#object(index, oid);
   }
 
-  /** Gives the memory back at once. Contents that were handed out become empty. */
-  free(): void {
+  /**
+   * Gives the memory back at once. Contents that were handed out become empty.
+   * @param leftBytes what was made of them, and stays.
+   */
+  free(leftBytes = 0): void {
     this.#contents.free();
+    this.#share.setNow(Math.min(leftBytes, this.#share.bytes));
   }
 
-  #use(bytes: number): void {
-    if (bytes <= this.#reserved) return;
-    this.#limits.memory.use(bytes - this.#reserved);
-    this.#reserved = bytes;
+  /** Of the object that comes next. */
+  #count(bytes: number): void {
+    this.#reserved = Math.max(this.#reserved, bytes);
+    const needed = this.#bytes + this.#reserved;
+    if (needed > this.#share.bytes) this.#share.setNow(needed);
   }
 
   #object(index: number, oid = this.#oids.at(index)): KeptObject {

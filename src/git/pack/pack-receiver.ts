@@ -7,7 +7,7 @@ import type { Oid } from '../objects/oid.ts';
 import { OidTable } from '../objects/oid-table.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 import type { KeptObject, KeptObjects } from './kept-objects.ts';
-import { MAX_NAMED_BASES, NAMED_BASE_BYTES } from './memory-limits.ts';
+import { MAX_NAMED_BASES } from './memory-limits.ts';
 import { type PackListener, PackScanner } from './pack-scanner.ts';
 
 /** A ref-delta against a commit is a commit, and its content cannot be known without that base. */
@@ -20,13 +20,11 @@ export function hiddenCommit(): ProtocolError {
 
 export class PackReceiver implements PackListener {
   readonly #scanner: PackScanner;
-  readonly #memory: Memory;
   readonly #namedBases = new OidTable();
   #passed: Uint8Array[] = [];
 
   /** @param memory where kept commits are counted. */
   constructor(memory: Memory = UNCOUNTED) {
-    this.#memory = memory;
     this.#scanner = new PackScanner(this, { memory });
   }
 
@@ -70,12 +68,9 @@ export class PackReceiver implements PackListener {
   }
 
   onRefDelta(base: Oid): void {
-    const before = this.#namedBases.size;
     this.#namedBases.add(base);
-    if (this.#namedBases.size === before) return;
-    if (before === MAX_NAMED_BASES) {
+    if (this.#namedBases.size > MAX_NAMED_BASES) {
       throw new ProtocolError('too-large', 'The push contains too many deltas. Push fewer commits at once.');
     }
-    this.#memory.use(NAMED_BASE_BYTES);
   }
 }

@@ -21,7 +21,6 @@ import { excerptAt, linesAt, MAX_LINE_BYTES, SHOWN_AFTER } from './excerpts.ts';
 import {
   type FileObject,
   type LookUp,
-  MAX_KEPT_BYTES,
   type PackedObject,
   PackedObjects,
   type SearchedPack,
@@ -101,9 +100,9 @@ export async function searchPack(
   const asked = new Map([...scan.bases].slice(0, MAX_ASKED_BASES));
   const baseBytes = [...asked.values()].reduce((sum, size) => sum + size, 0);
   const room = LEAST_ROOM + 2 * baseBytes + ROOM_FOR_PACK * pack.byteLength;
-  await memory.makeRoom(Math.min(MAX_KEPT_BYTES, room));
   const objects = new PackedObjects(pack, memory);
   try {
+    await objects.makeRoom(room);
     const mayAsk = await namesOnlyUpstreams(pack, scan, objects);
     const readBases = async (): Promise<void> => {
       let left = mayAsk ? MAX_ASKED_BYTES : 0;
@@ -114,7 +113,7 @@ export async function searchPack(
     };
     const look = new CloserLook(pack, names, objects, maxHits);
     await look.resolve(suspects, readBases);
-    const hits = await look.newHits(questions, memory);
+    const hits = await look.newHits(questions);
     return { hits, isComplete: look.isComplete && !isCut, hasGitlinks };
   } finally {
     objects.free();
@@ -166,12 +165,12 @@ class CloserLook {
   }
 
   /** What upstream does not have. Only after `resolve`. */
-  async newHits(questions: SearchQuestions, memory: Memory): Promise<readonly ContentHit[]> {
+  async newHits(questions: SearchQuestions): Promise<readonly ContentHit[]> {
     if (this.#found.length === 0) return [];
     const packNames = await namesIn(this.#pack, this.#objects);
     const pathOf = ({ oid }: Found): string | null =>
       oid === null ? null : (packNames.names.pathOf(oid) ?? null);
-    const upstreams = await this.#readUpstream(packNames, questions, memory);
+    const upstreams = await this.#readUpstream(packNames, questions);
     const isUpstreams = (found: Found): boolean => {
       // A folder without a name is the root folder.
       const path = pathOf(found) ?? (found.kind === 'name' ? '' : null);
@@ -188,7 +187,6 @@ class CloserLook {
   async #readUpstream(
     { names, whole }: PackNames,
     questions: SearchQuestions,
-    memory: Memory,
   ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
     const lines = new Map<string, ReadonlySet<string>>();
     if (!this.#found.some(({ isInDelta, line }) => !isInDelta && line !== null)) return lines;
@@ -196,7 +194,7 @@ class CloserLook {
     const paths = new Set(whole.flatMap(({ type, oid }) => names.pathOf(oid) ?? (type === 'tree' ? '' : [])));
     const harmless = [...paths].filter((path) => this.#names.spansIn(utf8(path)).length === 0);
     if (harmless.length === 0) return lines;
-    await memory.makeRoom(MAX_ASKED_BYTES);
+    await this.#objects.makeRoom(MAX_ASKED_BYTES);
     if (!this.#objects.reserve(MAX_ASKED_BYTES)) return lines;
     const files = await questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
     for (const [path, file] of files) {

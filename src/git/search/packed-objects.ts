@@ -5,7 +5,7 @@
  * Everything is bounded: what is kept, and what is read and made in all. What passes a bound is not there.
  */
 import { createHash, type Hash } from 'node:crypto';
-import type { Memory } from '../memory.ts';
+import type { Memory, MemoryShare } from '../memory.ts';
 import { hashObject, type Oid } from '../objects/oid.ts';
 import { applyDelta, parseDeltaHeader } from '../pack/delta.ts';
 import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
@@ -53,7 +53,7 @@ interface Entry {
 
 export class PackedObjects {
   readonly #pack: SearchedPack;
-  readonly #memory: Pick<Memory, 'use' | 'free'>;
+  readonly #share: MemoryShare;
   readonly #walker = new EntryWalker({
     begin: (type, size, offset) => this.#begin(type, size, offset),
     content: (bytes) => this.#content(bytes),
@@ -72,14 +72,19 @@ export class PackedObjects {
   #readsLeft: number;
 
   /** @param memory where its objects are counted until `free`. All methods throw what it throws. */
-  constructor(pack: SearchedPack, memory: Pick<Memory, 'use' | 'free'>) {
+  constructor(pack: SearchedPack, memory: Memory) {
     this.#pack = pack;
     this.#readsLeft = pack.maxReads;
-    this.#memory = memory;
+    this.#share = memory.share();
+  }
+
+  /** Counts so many bytes ahead, or as many as it may keep, after a wait if necessary. */
+  makeRoom(bytes: number): Promise<void> {
+    return this.#share.set(Math.min(MAX_KEPT_BYTES, this.#keptBytes + bytes));
   }
 
   free(): void {
-    this.#memory.free(this.#keptBytes);
+    this.#share.setNow(0);
     this.#keptBytes = 0;
     this.#recent.clear();
   }
@@ -89,11 +94,11 @@ export class PackedObjects {
     for (const [offset, object] of this.#recent) {
       if (this.#keptBytes + bytes <= MAX_KEPT_BYTES) break;
       this.#recent.delete(offset);
-      this.#giveBack(bytesOf(object));
+      this.#keptBytes -= bytesOf(object);
     }
     if (this.#keptBytes + bytes > MAX_KEPT_BYTES) return false;
-    this.#memory.use(bytes);
     this.#keptBytes += bytes;
+    if (this.#keptBytes > this.#share.bytes) this.#share.setNow(this.#keptBytes);
     return true;
   }
 
@@ -137,7 +142,7 @@ export class PackedObjects {
       }
       return base as PackedObject;
     } finally {
-      for (const { content } of deltas) this.#giveBack(content.length);
+      for (const { content } of deltas) this.#keptBytes -= content.length;
     }
   }
 
@@ -147,7 +152,7 @@ export class PackedObjects {
     if (!isCounted) this.#readBytesLeft = Infinity;
     const entry = await this.#read(offset);
     if (!isCounted) this.#readBytesLeft = left;
-    if (entry !== null) this.#giveBack(entry.content.length);
+    this.#keptBytes -= entry?.content.length ?? 0;
     return entry?.content ?? null;
   }
 
@@ -197,11 +202,6 @@ export class PackedObjects {
     if (bytes > this.#readBytesLeft || !this.reserve(bytes)) return false;
     this.#readBytesLeft -= bytes;
     return true;
-  }
-
-  #giveBack(bytes: number): void {
-    this.#memory.free(bytes);
-    this.#keptBytes -= bytes;
   }
 
   /** Its content is counted. */

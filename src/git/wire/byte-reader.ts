@@ -84,10 +84,10 @@ export class ByteReader {
   async #advance(): Promise<boolean> {
     // Everything in it was copied.
     if (this.#chunk !== EMPTY) this.#source.recycle?.();
+    [this.#chunk, this.#position] = [EMPTY, 0];
     const chunk = await this.#source.read();
     if (chunk === null) return false;
     this.#chunk = chunk;
-    this.#position = 0;
     return true;
   }
 }

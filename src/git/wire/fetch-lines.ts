@@ -4,7 +4,7 @@
  */
 import type { ByteReader } from './byte-reader.ts';
 import { decodeUtf8 } from '../bytes.ts';
-import type { Memory } from '../memory.ts';
+import type { Memory, MemoryShare } from '../memory.ts';
 import { encodePktLine, type Packet, readPacket, takePayload } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 
@@ -19,7 +19,8 @@ const ID_LINE = /^(?:want|have|shallow) [0-9a-f]{40}$/;
 /** What repeats further apart than gzip's window of 32 KiB does not shrink, so sending it is work. */
 const REMEMBERED_WANTS = 1024;
 /** What counts of a short request is less than what its connection takes. */
-const COUNTED_FROM = 64 * 1024;
+const UNCOUNTED_BYTES = 64 * 1024;
+/** So much is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
 /** What is kept of a byte at most: an id as text, or a buffer that has just grown. */
 const KEPT_OF_BYTE = 2;
@@ -31,32 +32,28 @@ export type FetchLine =
 
 export class FetchLineReader {
   readonly #reader: ByteReader;
-  readonly #memory: Pick<Memory, 'makeRoom' | 'use'>;
+  readonly #share: MemoryShare;
   #bytes = 0;
   #otherBytes = 0;
-  #countedFrom = COUNTED_FROM;
 
   /** @param memory where what is kept of a long request is counted; it stays counted. */
-  constructor(reader: ByteReader, memory: Pick<Memory, 'makeRoom' | 'use'>) {
+  constructor(reader: ByteReader, memory: Memory) {
     this.#reader = reader;
-    this.#memory = memory;
+    this.#share = memory.share();
   }
 
   /** @throws ProtocolError, `too-large` beyond a limit; or what the memory throws. */
   async next(): Promise<FetchLine> {
     const payload = takePayload(this.#reader);
     // Shows that the request is alive. If it holds much while others wait, it may not wait for long.
-    if (payload === null) await this.#memory.makeRoom(0);
+    if (payload === null) await this.#share.set(this.#share.bytes);
     const packet = payload === null ? await readPacket(this.#reader) : { kind: 'data' as const, payload };
     const line = packet.kind === 'data' ? { kind: packet.kind, text: textOf(packet.payload) } : packet;
     const isId = line.kind === 'data' && ID_LINE.test(line.text);
     const bytes = packet.kind === 'data' ? 4 + packet.payload.byteLength : 4;
     this.#count(isId ? bytes : Math.max(bytes, LEAST_COUNTED_BYTES), isId);
-    while (this.#bytes > this.#countedFrom) {
-      await this.#memory.makeRoom(KEPT_OF_BYTE * COUNTED_STEP);
-      this.#memory.use(KEPT_OF_BYTE * COUNTED_STEP);
-      this.#countedFrom += COUNTED_STEP;
-    }
+    const kept = KEPT_OF_BYTE * (this.#bytes - UNCOUNTED_BYTES);
+    if (kept > this.#share.bytes) await this.#share.set(kept + COUNTED_STEP);
     return line;
   }
 

@@ -67,7 +67,7 @@ export async function readFetchRequest(
   reader: ByteReader,
   version: 0 | 2,
   upstream: UpstreamIds,
-  memory: Pick<Memory, 'makeRoom' | 'use'>,
+  memory: Memory,
 ): Promise<FetchRequest> {
   const lines = new FetchLineReader(reader, memory);
   if (version === 0) return readV0(lines, upstream);

@@ -26,9 +26,8 @@ import type { Ref } from './ref-advertisement.ts';
 export const MAX_REFS = 20_000;
 /** What a ref takes in a list and in an advertisement, besides its line in both. */
 const REF_BYTES = 200;
-/** Refs that are read between two looks whether there is room for more. */
-const REFS_AT_ONCE = 256;
-const ROOM_BYTES = 128 * 1024;
+/** So much is counted ahead. */
+const COUNTED_STEP = 64 * 1024;
 /** The names and ids of one list, for a host with very long names. */
 const MAX_REF_LIST_BYTES = 4 * 1024 * 1024;
 /** No file system takes a longer name. */
@@ -76,6 +75,7 @@ export interface RefList {
  */
 export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED): Promise<RefList> {
   const refs: Ref[] = [];
+  const share = memory.share();
   let head: string | null = null;
   let headTip: Oid | null = null;
   let keptBytes = 0;
@@ -94,9 +94,9 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
       await reader.cancel();
       return { refs, head, headTip, hasAllBranches: isBranch(refs[0]?.name) && !isBranch(name) };
     }
-    if (refs.length % REFS_AT_ONCE === 0) await memory.makeRoom(ROOM_BYTES);
-    memory.use(REF_BYTES + 2 * payload.byteLength);
     refs.push({ name, oid });
+    const usedBytes = REF_BYTES * refs.length + 2 * keptBytes;
+    if (usedBytes > share.bytes) await share.set(usedBytes + COUNTED_STEP);
   }
 }
 

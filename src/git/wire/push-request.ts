@@ -10,7 +10,7 @@
  * If the lines after a fault are valid, they are read for their names.
  */
 import type { ByteReader } from './byte-reader.ts';
-import type { Memory } from '../memory.ts';
+import type { Memory, MemoryShare } from '../memory.ts';
 import { decodeEscaped, decodeUtf8 } from '../bytes.ts';
 import { isOid, type Oid, ZERO_OID } from '../objects/oid.ts';
 import { readPacket } from './pkt-line.ts';
@@ -35,7 +35,8 @@ const MAX_REPORTED_NAME_LENGTH = 16 * 1024;
  * Nobody who means well sends more commands than that, and then only a client's patience bounds how long they are
  * kept.
  */
-const COUNTED_FROM = 64 * 1024;
+const UNCOUNTED_BYTES = 64 * 1024;
+/** So much is counted ahead. */
 const COUNTED_STEP = 64 * 1024;
 
 /** What whoever pushes asks for to be told what came of it; assumed of a client whose own words could not be read. */
@@ -83,7 +84,7 @@ export interface FaultyRequest {
  */
 export async function readPushRequest(
   reader: ByteReader,
-  memory: Pick<Memory, 'use'>,
+  memory: Memory,
 ): Promise<PushRequest | ProbeRequest | FaultyRequest> {
   const section = new CommandSection(memory);
   try {
@@ -122,11 +123,10 @@ class CommandSection {
   #commands = 0;
   #shallows = 0;
   #length = 0;
-  #uncountedFrom = COUNTED_FROM;
-  readonly #memory: Pick<Memory, 'use'>;
+  readonly #share: MemoryShare;
 
-  constructor(memory: Pick<Memory, 'use'>) {
-    this.#memory = memory;
+  constructor(memory: Memory) {
+    this.#share = memory.share();
   }
 
   get isEmpty(): boolean {
@@ -154,10 +154,8 @@ class CommandSection {
     }
     if (this.#length > MAX_COMMANDS_LENGTH) throw tooLarge('The push names too many refs. Push one branch.');
 
-    if (this.#length > this.#uncountedFrom) {
-      this.#uncountedFrom += COUNTED_STEP;
-      this.#memory.use(COUNTED_STEP);
-    }
+    const kept = this.#length - UNCOUNTED_BYTES;
+    if (kept > this.#share.bytes) this.#share.setNow(kept + COUNTED_STEP);
     const nul = line.indexOf('\0');
     if (nul >= 0 && this.#commands > 1) throw malformed('command');
     if (nul >= 0)

@@ -51,11 +51,7 @@ export async function readPackedObjects(
   maxBytes: number,
 ): Promise<ReadonlyMap<Oid, KeptObject> | null> {
   const objects = new Map<Oid, KeptObject>();
-  let usedBytes = 0;
-  const use = (bytes: number): void => {
-    memory.use(bytes);
-    usedBytes += bytes;
-  };
+  const share = memory.share();
   const scanner = new PackScanner(
     {
       onKept: ({ type, oid, content }) => objects.set(oid, { type, oid, content: content.slice() }),
@@ -64,14 +60,14 @@ export async function readPackedObjects(
         throw new ProtocolError('bad-pack', 'The code host sent a difference without its base.');
       },
     },
-    { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, memory: { use } },
+    { maxBytes: maxBytes + PACK_OVERHEAD_BYTES },
     'everything',
   );
   const limits = { maxBytes: maxBytes + PACK_OVERHEAD_BYTES, timeoutMs: http.timeoutMs };
   const reader = new ByteReader(chunksOf(response.body, limits));
   try {
     // Once for all: the objects, and the copies of them.
-    await memory.makeRoom(2 * limits.maxBytes);
+    await share.set(2 * limits.maxBytes);
     const sections = await readFetchSections(reader);
     if (sections.kind === 'refused') throw new ErrorPacket(sections.message);
     for await (const { band, data } of readBands(reader)) if (band === BAND_DATA) scanner.scan(data);
@@ -86,7 +82,7 @@ export async function readPackedObjects(
     throw http.unreachable(error);
   } finally {
     scanner.kept.free();
-    memory.free(usedBytes);
+    share.setNow(0);
   }
 }
 
@@ -117,11 +113,6 @@ export async function readHistory(
   maxBytes: number,
   onWait: () => void,
 ): Promise<HistoryAnswer> {
-  let usedBytes = 0;
-  const use = (bytes: number): void => {
-    memory.use(bytes);
-    usedBytes += bytes;
-  };
   const commits = new CommitTable();
   const scanner = new PackScanner(
     {
@@ -132,7 +123,7 @@ export async function readHistory(
       onPassed: () => {},
       onRefDelta: () => {},
     },
-    { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory: { use } },
+    { maxBytes: MAX_LISTED_BYTES, objectBytes: LISTED_COMMIT_BYTES, memory },
   );
   const reader = new ByteReader(chunksOf(response.body, { maxBytes, timeoutMs: http.timeoutMs }));
   try {
@@ -142,7 +133,7 @@ export async function readHistory(
     }
     if (sections?.kind !== 'pack') return { kind: 'none-selected' };
     for await (const { band, data } of readBands(reader, true)) {
-      await memory.makeRoom(LISTING_ROOM_BYTES, onWait);
+      await scanner.kept.makeRoom(LISTING_ROOM_BYTES, onWait);
       if (band === BAND_DATA) scanner.scan(data);
     }
     scanner.finish();
@@ -156,6 +147,5 @@ export async function readHistory(
     throw http.unreachable(error);
   } finally {
     scanner.kept.free();
-    memory.free(usedBytes);
   }
 }

@@ -62,13 +62,9 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
     // The host names the address of a further page, and the token is sent there.
     if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
     const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
-    let used = 0;
+    const share = memory.share();
     return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES, async (bytes) => {
-      if (bytes <= FREE_RESPONSE_BYTES) return;
-      const more = MEMORY_FACTOR * bytes - used;
-      await memory.makeRoom(more);
-      memory.use(more);
-      used += more;
+      if (bytes > FREE_RESPONSE_BYTES) await share.set(MEMORY_FACTOR * bytes);
     });
   };
   octokit.hook.wrap('request', async (request, options) => {

@@ -7,6 +7,7 @@ import type { Memory } from '../../git/memory.ts';
 import type { OidTable } from '../../git/objects/oid-table.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { PackReceiver } from '../../git/pack/pack-receiver.ts';
+import { NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
 import type { Command } from '../../git/wire/push-request.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { TakenCommand } from './commands.ts';
@@ -23,11 +24,8 @@ export interface ReceivedPack {
   readonly namedBases: OidTable;
 }
 
-/** Who has sent little takes little. */
-const FIRST_BUFFER_BYTES = 16 * 1024;
-const MOST_BUFFER_BYTES = 256 * 1024;
-/** Room for what a chunk leaves in memory, for each of its bytes: commits are inflated, and each costs something more. */
-const ROOM_FOR_COMMITS = 8;
+/** Room for what a chunk leaves in memory: eight times its size, as commits are inflated and cost something more. */
+const ROOM_FOR_COMMITS = 512 * 1024;
 
 /**
  * @param memory where commits and buffers are counted; they stay counted.
@@ -35,25 +33,22 @@ const ROOM_FOR_COMMITS = 8;
  */
 export async function receivePack(reader: ByteReader, spool: Spool, memory: Memory): Promise<ReceivedPack> {
   const receiver = new PackReceiver(memory);
-  let bufferBytes = FIRST_BUFFER_BYTES;
-  await memory.makeRoom(bufferBytes);
-  memory.use(bufferBytes);
+  const { kept, namedBases } = receiver;
+  const share = memory.share();
   for (let chunk = await reader.nextChunk(); chunk !== null; chunk = await reader.nextChunk()) {
-    const more = Math.min(MOST_BUFFER_BYTES, bufferBytes + chunk.byteLength) - bufferBytes;
-    await memory.makeRoom(more + ROOM_FOR_COMMITS * chunk.byteLength);
-    memory.use(more);
-    bufferBytes += more;
+    await spool.spill();
+    // The buffer is reused for what comes next.
+    await share.set(chunk.buffer.byteLength + NAMED_BASE_BYTES * namedBases.size);
+    await kept.makeRoom(ROOM_FOR_COMMITS);
     const passed = receiver.scan(chunk);
-    // The room is not needed while more is waited for.
-    memory.free(0);
+    kept.endRoom();
     if (passed.length > 0) await spool.write(passed);
     // Nothing refers to the chunk any more.
     reader.recycle();
   }
   receiver.finish();
   await spool.close();
-  const { kept, namedBases, passedCount: entryCount } = receiver;
-  return { kept, spool, entryCount, namedBases };
+  return { kept, spool, entryCount: receiver.passedCount, namedBases };
 }
 
 /** A push whose last byte has come. */

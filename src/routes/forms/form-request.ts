@@ -107,10 +107,8 @@ async function readForm(
   if (!/^(?:identity)?$/i.test(c.req.header('Content-Encoding') ?? '')) {
     return unread(COMPRESSED);
   }
-  const makeRoom = async (bytes: number): Promise<void> => {
-    await memory.makeRoom(FORM_COPIES * bytes);
-    memory.use(FORM_COPIES * bytes);
-  };
+  const share = memory.share();
+  const makeRoom = (bytes: number) => share.set(share.bytes + FORM_COPIES * bytes);
   let text: string;
   try {
     text = await bodyText(c.req.raw, { ...limits, makeRoom });

@@ -6,6 +6,7 @@ import { commitContent, treeContent } from '../../support/objects.ts';
 import { copyInstruction, deltaSize, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
 import { blob, linesOf, NAME, searched } from '../../support/pack-searching.ts';
 import { runs } from '../../support/runs.ts';
+import { CountedMemory } from '../../support/counted-memory.ts';
 
 const SEEDS = [['one piece', null] as const, ['pieces', 1] as const, ['other pieces', 77] as const];
 const FILLER = 'words that stay as they are, line after line\n'.repeat(4);
@@ -188,18 +189,13 @@ describe('what a delta inserts', () => {
 it('a small change of a large file waits for memory, and gives it back', async () => {
   const long = 'x'.repeat(200_000);
   const [before, after] = [around(`${long} by Ada Lovelac`), around(`${long} by Ada Lovelace`)];
-  let [room, used] = [64 * 1024, 0];
-  const memory = {
-    makeRoom: async (bytes: number) => void (room = Math.max(room, bytes)),
-    use: (bytes: number) => {
-      used += bytes;
-      if (used > room) throw new Error('busy');
-    },
-    free: (bytes: number) => void (used -= bytes),
-  };
+  const memory = new CountedMemory((bytes, isNow) => {
+    if (isNow) throw new Error(`no room for ${bytes}`);
+  });
   const found = await searched([refDelta(before, after)], { bases: [before], memory });
   expect(found.hits).toHaveLength(1);
-  expect(used).toBe(0);
+  expect(memory.mostBytes).toBeGreaterThan(2 * before.length);
+  expect(memory.bytes).toBe(0);
 });
 
 const foundIn = async (before: string, after: string) => {

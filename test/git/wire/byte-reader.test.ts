@@ -75,6 +75,20 @@ describe('a ByteReader', () => {
     expect(source.cancelled).toBe(true);
   });
 
+  it('stays at its end when the last chunk was given back', async () => {
+    const chunks = [new Uint8Array([1, 2, 3])];
+    let last: Uint8Array<ArrayBuffer> | undefined;
+    const reader = new ByteReader({
+      read: async () => (last = chunks.pop()) ?? null,
+      // Reading into it again takes it away.
+      recycle: () => void last?.buffer.transfer(),
+      cancel: async () => {},
+    });
+    expect(await reader.readExactly(3)).toHaveLength(3);
+    expect([await reader.isAtEnd(), await reader.isAtEnd()]).toEqual([true, true]);
+    expect(await reader.nextChunk()).toBeNull();
+  });
+
   it('loses, repeats and reorders nothing, whatever is read in whatever pieces', async () => {
     const pieces = fc.array(fc.uint8Array({ minLength: 1, maxLength: 20 }), { maxLength: 20 });
     const reads = fc.array(fc.nat(30), { maxLength: 10 });

@@ -10,6 +10,7 @@ import { CHUNKINGS, piecesOf, readerOf } from '../../support/byte-chunks.ts';
 import { oidNumber } from '../../support/objects.ts';
 import { runs } from '../../support/runs.ts';
 import { FLUSH, pkt, splitPkts } from '../../support/wire.ts';
+import { CountedMemory, full } from '../../support/counted-memory.ts';
 
 const WANT = oidNumber(1);
 const UPSTREAM = oidNumber(2);
@@ -353,16 +354,12 @@ describe('a request that is too large', () => {
   it('is not one of many wants, and what is kept of it is counted before it is read', async () => {
     const wants = Array.from({ length: 200_000 }, (_, index) => `want ${oidNumber(index)}`);
     const body = v2(['command=fetch'], [...wants, 'done']);
-    let counted = 0;
-    const memory = { makeRoom: async () => {}, use: (bytes: number) => void (counted += bytes) };
+    const memory = new CountedMemory();
     const read = await readFetchRequest(readerOf(piecesOf(body, 256 * 1024)), 2, known(), memory);
     expect(linesOf(Buffer.from(read.body)).filter((line) => line.startsWith('want '))).toEqual(wants);
-    expect(counted).toBeGreaterThan(read.body.buffer.byteLength);
+    expect(memory.bytes).toBeGreaterThan(read.body.buffer.byteLength);
     await expect(
-      readFetchRequest(readerOf(piecesOf(body, 256 * 1024)), 2, known(), {
-        makeRoom: () => Promise.reject(new Error('busy')),
-        use: () => {},
-      }),
+      readFetchRequest(readerOf(piecesOf(body, 256 * 1024)), 2, known(), new CountedMemory(full)),
     ).rejects.toThrow('busy');
   });
 });

@@ -8,6 +8,7 @@ import { isDeletion, readPushRequest } from '../../../src/git/wire/push-request.
 import { CHUNKINGS, randomPieces, readerOf, readerOfWhole, restOf } from '../../support/byte-chunks.ts';
 import { FLUSH, pkt } from '../../support/wire.ts';
 import { runs } from '../../support/runs.ts';
+import { CountedMemory, full } from '../../support/counted-memory.ts';
 
 const ZERO = '0'.repeat(40);
 const A = 'a'.repeat(40);
@@ -284,18 +285,13 @@ describe('the limits of a push request', () => {
   });
 
   it('are counted as memory that is taken, beyond what an honest push has', async () => {
-    const used: number[] = [];
-    const memory = { use: (bytes: number) => void used.push(bytes) };
+    const memory = new CountedMemory();
     await readPushRequest(readerOfWhole(commands(300)), memory);
-    expect(used).toEqual([]);
+    expect(memory.bytes).toBe(0);
     await readPushRequest(readerOfWhole(commands(20_000)), memory);
-    expect(used.reduce((sum, bytes) => sum + bytes, 0)).toBeGreaterThan(20_000 * 95);
-    const busy = new Error('busy');
-    const full = () => {
-      throw busy;
-    };
-    const request = await readPushRequest(readerOfWhole(commands(20_000)), { use: full });
-    expect(request).toMatchObject({ kind: 'faulty', fault: busy });
+    expect(memory.bytes).toBeGreaterThan(20_000 * 95);
+    const request = await readPushRequest(readerOfWhole(commands(20_000)), new CountedMemory(full));
+    expect(request).toMatchObject({ kind: 'faulty', fault: new Error('busy') });
     expect(request.kind === 'faulty' && request.capabilities.has('report-status')).toBe(true);
   });
 

@@ -59,8 +59,8 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
   if (settings.identityCheck === 'off') return OFF;
   try {
     const names = new SearchedNames({ ...search, headers: headersOf(search) });
-    await memory.makeRoom(names.search.mostBytes);
-    memory.use(names.search.mostBytes);
+    const share = memory.share();
+    await share.set(names.search.mostBytes);
     const findings = new Findings(names);
     const { title, description } = options;
     if (title !== null) findings.addOption('title', title);
@@ -75,7 +75,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
     };
     const found = await searchPack(searched, names, questions, memory, MAX_FINDINGS);
     findings.addHits(found.hits);
-    memory.free(names.search.mostBytes);
+    share.setNow(0);
     return conclude(search, names, findings, gapsOf(names, findings, strangers, found), found.hasGitlinks);
   } catch (error) {
     if (error instanceof RangeError) throw notSearchable();

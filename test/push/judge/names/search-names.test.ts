@@ -1,5 +1,5 @@
 /** The search of one push: who is searched for, what it takes, and what it says of gaps. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { UNCOUNTED, type Memory } from '../../../../src/git/memory.ts';
 import { OwnIds } from '../../../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../../../src/git/objects/planned-commits.ts';
@@ -8,6 +8,7 @@ import { type NameSearch, searchNames } from '../../../../src/push/judge/names/s
 import { commitContent, oidNumber } from '../../../support/objects.ts';
 import { buildPack, type Entry, makeDelta, oidOf } from '../../../support/pack-builder.ts';
 import { receive } from '../../../support/rewrite.ts';
+import { CountedMemory } from '../../../support/counted-memory.ts';
 
 const REFUSED = 'your name would become public';
 const ADA = 'Ada Lovelace <ada@x.example>';
@@ -97,12 +98,10 @@ describe('the names to search for', () => {
   });
 
   it('are counted in memory while they are searched for', async () => {
-    const memory = { makeRoom: vi.fn(async () => {}), use: vi.fn(), free: vi.fn() };
+    const memory = new CountedMemory();
     await search({ authors: [ADA], memory });
-    const [bytes] = memory.use.mock.calls[0] as [number];
-    expect(bytes).toBeGreaterThan(10_000);
-    expect(memory.makeRoom.mock.calls[0]).toEqual([bytes]);
-    expect(memory.free).toHaveBeenCalledWith(bytes);
+    expect(memory.mostBytes).toBeGreaterThan(10_000);
+    expect(memory.bytes).toBe(0);
   });
 });
 
