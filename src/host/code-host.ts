@@ -26,6 +26,8 @@ export interface Repository extends RepositoryName {
   readonly networkId: number;
   readonly isPrivate: boolean;
   readonly isArchived: boolean;
+  /** Whose pull requests it takes. `collaborators`: the bot is none. */
+  readonly pullRequests: 'all' | 'collaborators' | 'none';
   readonly sizeKb: number;
 }
 

@@ -153,6 +153,16 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     );
   });
 
+  it('to a repository without pull requests is refused before anything is written', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await bed.people.call('PATCH', `/repos/${upstream.fullName}`, { has_pull_requests: false });
+    await clone.commit();
+    const pushed = await clone.push('origin', 'HEAD:topic');
+    expect(statusTable(pushed).join('\n')).toContain('not accepted by the repository');
+    expect(pushed.stderr).toContain(`${upstream.fullName} takes no pull requests.`);
+    expect(bed.host.forkPath(upstream)).toBeNull();
+  });
+
   it('to a private, an archived, a missing or a wrongly named repository is refused with a sentence', async () => {
     const person = bed.person();
     const clone = await person.init(bed.remoteUrl('mona', 'nothing'));

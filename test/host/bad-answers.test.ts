@@ -15,7 +15,15 @@ import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const NAME = { owner: 'octo', name: 'hello' };
-const REPOSITORY = { ...NAME, id: 7, networkId: 7, isPrivate: false, isArchived: false, sizeKb: 1 };
+const REPOSITORY = {
+  ...NAME,
+  id: 7,
+  networkId: 7,
+  isPrivate: false,
+  isArchived: false,
+  pullRequests: 'all',
+  sizeKb: 1,
+} as const;
 const FORK = { owner: 'bot', name: 'hello' };
 const OID = 'a'.repeat(40);
 const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };

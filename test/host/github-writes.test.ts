@@ -7,7 +7,15 @@ import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const OLD = { owner: 'octo', name: 'hello' };
-const REPOSITORY = { ...OLD, id: 7, networkId: 5, isPrivate: false, isArchived: false, sizeKb: 1 };
+const REPOSITORY = {
+  ...OLD,
+  id: 7,
+  networkId: 5,
+  isPrivate: false,
+  isArchived: false,
+  pullRequests: 'all',
+  sizeKb: 1,
+} as const;
 const FORK = { owner: 'bot', name: 'hello' };
 const TIP = 'a'.repeat(40);
 const OTHER = 'b'.repeat(40);
@@ -246,5 +254,22 @@ describe('a pull request', () => {
   it('is closed only if the answer says so', async () => {
     const { github } = opened(() => json(200, { ...pull(4), closed_at: null, merged: false }));
     await expect(github.closePullRequest(OLD, 4)).rejects.toMatchObject({ code: 'unreachable' });
+  });
+});
+
+describe('a repository takes pull requests', () => {
+  const collaboratorsOnly = { has_pull_requests: true, pull_request_creation_policy: 'collaborators_only' };
+
+  it.each([
+    ['all', 'of an older GitHub Enterprise Server', {}],
+    ['all', 'that says so', { has_pull_requests: true, pull_request_creation_policy: 'all' }],
+    ['none', 'with pull requests switched off', { has_pull_requests: false }],
+    ['none', 'with both settings', { ...collaboratorsOnly, has_pull_requests: false }],
+    ['collaborators', 'of collaborators only', collaboratorsOnly],
+    ['collaborators', 'that the bot may read', { ...collaboratorsOnly, permissions: { push: false } }],
+    ['all', 'whose collaborator the bot is', { ...collaboratorsOnly, permissions: { push: true } }],
+  ])('of %s: one %s', async (pullRequests, _, facts) => {
+    const { github } = opened(() => json(200, { ...repositoryAnswer('hello'), ...facts }));
+    expect(await github.repository(OLD)).toMatchObject({ pullRequests });
   });
 });

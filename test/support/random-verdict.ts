@@ -76,6 +76,7 @@ export const verdicts: fc.Arbitrary<RandomVerdict> = plannedCommits.chain((commi
       networkId: fc.nat(),
       isPrivate: fc.boolean(),
       isArchived: fc.boolean(),
+      pullRequests: fc.constantFrom('all', 'collaborators', 'none'),
       sizeKb: fc.nat(),
     }),
     base: ref,

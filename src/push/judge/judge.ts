@@ -65,7 +65,7 @@ async function judged(
   questions: Questions,
 ): Promise<Judged> {
   const { options, pack, taken } = received;
-  const open = openUpstream(upstream, settings.maxRepositoryMb);
+  const open = openUpstream(upstream, settings);
   const { repository, botLogin, defaultBranch } = open;
   const named = await findNamed(questions, open, options.prHash);
   const claim =
