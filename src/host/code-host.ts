@@ -69,6 +69,7 @@ export interface PullRequestChanges {
 
 export interface NewPullRequest extends Required<PullRequestChanges> {
   readonly head: Head;
+  readonly isDraft: boolean;
 }
 
 export type ClosedPullRequest =

@@ -163,6 +163,14 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect(bed.host.forkPath(upstream)).toBeNull();
   });
 
+  it('with -o draft opens a draft', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit({ message: 'Mend it\n' });
+    const pushed = await contribution.clone.push('-o', 'draft', 'origin', 'HEAD:topic');
+    const { pull } = await expectAccepted(bed, contribution, pushed);
+    expect(pull).toMatchObject({ title: 'WIP: Mend it', isDraft: true });
+  });
+
   it('to a private, an archived, a missing or a wrongly named repository is refused with a sentence', async () => {
     const person = bed.person();
     const clone = await person.init(bed.remoteUrl('mona', 'nothing'));

@@ -102,7 +102,7 @@ const soundAs =
     return json(200, found);
   };
 
-const request = { head: HEAD, base: 'main', title: 't', body: 'b' };
+const request = { head: HEAD, isDraft: false, base: 'main', title: 't', body: 'b' };
 
 /** By name. `creates`: the path of what must not come into being twice. */
 const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; creates?: RegExp }>> = {

@@ -180,12 +180,27 @@ describe('a branch of the fork', () => {
 describe('a pull request', () => {
   const LABEL = 'bot:anon-1';
   const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };
-  const request: NewPullRequest = { head: HEAD, base: 'main', title: 't', body: 'b' };
+  const request: NewPullRequest = { head: HEAD, isDraft: false, base: 'main', title: 't', body: 'b' };
   const exists = () =>
     json(422, {
       message: 'Validation Failed',
       errors: [{ message: `A pull request already exists for ${LABEL}.` }],
     });
+
+  it.each([true, false])('is opened as a draft: %s', async (isDraft) => {
+    const { http, github } = opened(() => json(201, pull(3)));
+    await github.openPullRequest(OLD, { ...request, isDraft });
+    const sent = { head: LABEL, base: 'main', title: 't', body: 'b', draft: isDraft };
+    expect(JSON.parse(http.writes[0]?.body ?? '')).toEqual(sent);
+  });
+
+  it('that the bot may not open is no missing repository', async () => {
+    const { github } = opened(() => json(404, { message: 'Not Found' }));
+    await expect(github.openPullRequest(OLD, request)).rejects.toMatchObject({
+      code: 'refused',
+      publicMessage: expect.stringContaining('open no pull request there, and does not say why'),
+    });
+  });
 
   it('is found among others that a host shows though they were not asked for', async () => {
     const others = [pull(1, 'anon-2'), pull(2, 'anon-1', 'someone'), pull(3, 'anon-1', 'Bot'), pull(4, 'x')];

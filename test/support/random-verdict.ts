@@ -84,6 +84,7 @@ export const verdicts: fc.Arbitrary<RandomVerdict> = plannedCommits.chain((commi
     named: fc.option(fc.record({ prHash: name, pullRequest })),
     title: optionText(commits.length),
     description: optionText(commits.length),
+    isDraft: fc.boolean(),
     footer: unicode,
     commits: fc.constant(commits),
     upstream: fc.array(ref, { maxLength: 5 }),

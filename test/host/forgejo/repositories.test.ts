@@ -278,3 +278,18 @@ describe('a repository takes pull requests', () => {
     expect(await repositories.repository(NAME)).toMatchObject({ pullRequests });
   });
 });
+
+describe('a draft is a title', () => {
+  it.each([
+    ['Mend it', true, 'WIP: Mend it'],
+    ['wip: Mend it', true, 'wip: Mend it'],
+    ['[WIP] Mend it', true, '[WIP] Mend it'],
+    ['WIPE it', true, 'WIP: WIPE it'],
+    ['Mend it', false, 'Mend it'],
+  ])('%j, draft: %s', async (title, isDraft, sent) => {
+    const { http, repositories } = opened(() => json(201, pull(1, 'anon-1', 'open')));
+    const request = { head: { fork: FORK, branch: 'anon-1' }, isDraft, base: 'main', title, body: '' };
+    await repositories.openPullRequest(NAME, request);
+    expect(JSON.parse(http.writes[0]?.body ?? '')).toMatchObject({ title: sent });
+  });
+});

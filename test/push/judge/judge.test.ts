@@ -17,6 +17,7 @@ const MAIN = { name: 'refs/heads/main', oid: UPSTREAM };
 const WORK = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message: 'Mend it\n' });
 const OPTIONS = {
   preview: false,
+  draft: false,
   publishNames: false,
   squash: false,
   title: null,
@@ -153,6 +154,15 @@ describe('a push is judged', () => {
     expect(verdict).toMatchObject({ push: { named: { prHash: PR_HASH, pullRequest } } });
     expect(claim).toMatchObject({ lease: 1 });
     expect(claiming).toHaveBeenCalledWith(PR_HASH, null);
+  });
+
+  it('with a warning, when it updates what it calls a draft', async () => {
+    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
+    const questions = asked({ findPullRequest: async () => pullRequest });
+    const update = received({ prHash: PR_HASH, draft: true });
+    const { verdict } = await judge(update, upstream, circumstances, questions);
+    const warnings = ['The option draft changes nothing: this pull request is open already.'];
+    expect(verdict).toMatchObject({ kind: 'publishable', warnings });
   });
 
   it('a preview, which says what would become public', async () => {
