@@ -29,6 +29,8 @@ export interface NewRepository {
   readonly defaultBranch?: string;
   readonly private?: boolean;
   readonly archived?: boolean;
+  readonly pullRequests?: Repository['pullRequests'];
+  readonly pullRequestCap?: number;
   /** Names of the labels that issues can carry; others are ignored. */
   readonly labels?: readonly string[];
   /** The size to report, in KB, in place of the measured one. */
@@ -83,6 +85,8 @@ export class Host {
       name: wanted.name,
       defaultBranch: wanted.defaultBranch ?? 'main',
       archived: wanted.archived ?? false,
+      pullRequests: wanted.pullRequests ?? 'all',
+      pullRequestCap: wanted.pullRequestCap ?? null,
       ready: parent === null,
       reportedSizeKb: wanted.sizeKb ?? null,
       updatedAt: createdAt,

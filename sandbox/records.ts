@@ -58,6 +58,10 @@ export interface Repository {
   name: string;
   defaultBranch: string;
   archived: boolean;
+  /** Who may open a pull request: with `collaborators` only the owner. */
+  pullRequests: 'all' | 'collaborators' | 'none';
+  /** How many pull requests that are no drafts an account without write access may have open. */
+  pullRequestCap: number | null;
   /** False while a fork is an empty shell whose Git objects have yet to arrive. */
   ready: boolean;
   /** What `size` says instead of the measured figure, so that a huge repository need not be made. */

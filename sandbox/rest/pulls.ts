@@ -60,6 +60,8 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
   const ends = findEnds(host, repository, head, base);
   const label = `${ends.headRepository.owner}:${ends.headRef}`;
   refuseSecond(repository, ends, base, label);
+  const draft = payload['draft'] === true;
+  requireMayOpen(repository, viewer.login, draft);
   const { baseSha, headRepository, headSha } = ends;
   const figures = await countMerge(host, repository, baseSha, headRepository, headSha, MOST_COUNTED_COMMITS);
   if (!figures.related) {
@@ -71,6 +73,7 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
   }
   // Another call may have opened it while git was counting.
   refuseSecond(repository, ends, base, label);
+  requireMayOpen(repository, viewer.login, draft);
   const pull: Pull = {
     headRepositoryId: ends.headRepository.id,
     headRef: ends.headRef,
@@ -78,7 +81,7 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
     baseRef: base,
     baseSha: ends.baseSha,
     maintainerCanModify: payload['maintainer_can_modify'] === true,
-    draft: payload['draft'] === true,
+    draft,
     mergedAt: null,
     mergedBy: null,
     mergeCommitSha: null,
@@ -188,6 +191,29 @@ function refuseSecond(repository: Repository, ends: Ends, base: string, label: s
       issue.pull.baseRef === base,
   );
   if (open) throw validationFailed(pullError(`A pull request already exists for ${label}.`));
+}
+
+/**
+ * The host refuses pull requests where it was told to take none, or only those of collaborators
+ * (https://github.blog/changelog/2026-02-13-new-repository-settings-for-configuring-pull-request-access/), and those of an
+ * account that has as many open as the repository allows, without drafts
+ * (https://github.blog/changelog/2026-06-17-limit-open-pull-requests-for-users-without-write-access/). At the limit the
+ * REST interface answers 404 (https://github.com/citrineos/citrineos-core/pull/1103), and so it did to an account without
+ * a known reason (https://github.com/anchore/syft/issues/5222). What REST answers at the two settings is not known. GraphQL
+ * has the same error where only collaborators may (https://github.com/github/gh-stack/issues/429) as at the limit
+ * (https://github.com/morluto/rea/discussions/4832), so REST has the same here. Nor is it known which error comes first
+ * where there are several.
+ */
+function requireMayOpen(repository: Repository, login: string, isDraft: boolean): void {
+  const { pullRequests, pullRequestCap, issues, owner } = repository;
+  if (pullRequests === 'none') throw notFound();
+  if (login === owner) return;
+  if (pullRequests === 'collaborators') throw notFound();
+  if (pullRequestCap === null || isDraft) return;
+  const open = issues.filter(
+    ({ author, state, pull }) => author === login && state === 'open' && pull?.draft === false,
+  );
+  if (open.length >= pullRequestCap) throw notFound();
 }
 
 /** @param mostCommits of more commits the lines are not counted: zeros. */

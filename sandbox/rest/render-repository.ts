@@ -123,6 +123,9 @@ export function fullRepository(host: Host, repository: Repository) {
   const listed = listedRepository(host, repository);
   return {
     ...listed,
+    // https://github.blog/changelog/2026-02-13-new-repository-settings-for-configuring-pull-request-access/
+    has_pull_requests: repository.pullRequests !== 'none',
+    pull_request_creation_policy: repository.pullRequests === 'collaborators' ? 'collaborators_only' : 'all',
     network_count: listed.forks_count,
     subscribers_count: 0,
     ...(parent && {

@@ -26,6 +26,8 @@ export interface Repository extends RepositoryName {
   readonly networkId: number;
   readonly isPrivate: boolean;
   readonly isArchived: boolean;
+  /** Whose pull requests it takes. `collaborators`: the bot is none. */
+  readonly pullRequests: 'all' | 'collaborators' | 'none';
   readonly sizeKb: number;
 }
 
@@ -67,6 +69,7 @@ export interface PullRequestChanges {
 
 export interface NewPullRequest extends Required<PullRequestChanges> {
   readonly head: Head;
+  readonly isDraft: boolean;
 }
 
 export type ClosedPullRequest =

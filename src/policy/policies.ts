@@ -17,7 +17,7 @@ import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
 import { LastKnown, type LastKnownPlaces } from '../isolate/last-known.ts';
 import { lastKnownPlaces } from '../isolate/open-last-known.ts';
-import { OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
+import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
 /** Long, because a slow host is no reason to refuse a contribution, and the client has to wait for the host anyway. */
@@ -63,13 +63,14 @@ export class Policies {
 
   async #ask(repository: RepositoryName): Promise<Policy | null> {
     try {
-      const [{ isPrivate }, file] = await Promise.all([
+      const [{ isPrivate, pullRequests }, file] = await Promise.all([
         this.#host.repository(repository),
         this.#host.file(repository, POLICY_PATH),
       ]);
       if (isPrivate) return null;
-      if (file.kind === 'missing') return OPEN_POLICY;
-      return parsePolicy(file.kind === 'file' ? file.content : null);
+      const policy =
+        file.kind === 'missing' ? OPEN_POLICY : parsePolicy(file.kind === 'file' ? file.content : null);
+      return closedTo(policy, pullRequests);
     } catch (error) {
       if (error instanceof HostError && error.code === 'missing') return null;
       throw error;

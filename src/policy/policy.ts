@@ -8,9 +8,13 @@
  */
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
+import type { Repository } from '../host/code-host.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 
 export const POLICY_PATH = '.gitveil.yml';
+
+/** Whose pull requests a repository takes that does not take everybody's. */
+export type Closed = Exclude<Repository['pullRequests'], 'all'>;
 
 const CONTRIBUTIONS = ['pull_requests', 'issues', 'comments'] as const;
 export type Contribution = (typeof CONTRIBUTIONS)[number];
@@ -19,6 +23,8 @@ export interface Policy {
   /** What the badge shows. */
   readonly anonymousFriendly: boolean;
   readonly accepted: readonly Contribution[];
+  /** Set if the host says that the repository does not take everybody's. */
+  readonly pullRequests?: Closed;
   /** Whether a pull request ends with a line about the service. */
   readonly pullRequestFooter: boolean;
   /** Completes "the file …"; null if the file is valid or missing. */
@@ -96,12 +102,26 @@ const IN_WORDS: Readonly<Record<Contribution, string>> = {
 
 /** Why a contribution is not accepted, as a sentence for the person; null if it is accepted. */
 export function policyRefusal(policy: Policy, to: RepositoryName, kind: Contribution): string | null {
-  const { accepted, problem } = policy;
+  const { accepted, problem, pullRequests } = policy;
   if (accepted.includes(kind)) return null;
+  if (kind === 'pull_requests' && pullRequests !== undefined) return closedSentence(to, pullRequests);
   if (problem !== null) {
     return `${fullName(to)} accepts nothing until its maintainers correct its ${POLICY_PATH}, which ${problem}.`;
   }
   const others =
     accepted.length === 0 ? '' : `, only ${accepted.map((other) => IN_WORDS[other]).join(' and ')}`;
   return `${fullName(to)} does not accept anonymous ${IN_WORDS[kind]}${others}: its ${POLICY_PATH} says so.`;
+}
+
+/** What the host says of a repository, whatever its file says. */
+export function closedTo(policy: Policy, pullRequests: Repository['pullRequests']): Policy {
+  if (pullRequests === 'all') return policy;
+  const accepted = policy.accepted.filter((kind) => kind !== 'pull_requests');
+  return { ...policy, accepted, pullRequests };
+}
+
+export function closedSentence(to: RepositoryName, pullRequests: Closed): string {
+  return pullRequests === 'none'
+    ? `${fullName(to)} takes no pull requests.`
+    : `${fullName(to)} takes pull requests only from its collaborators.`;
 }

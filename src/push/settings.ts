@@ -16,6 +16,8 @@ export interface PushSettings {
   readonly pullRequestFooter: string;
   /** The address to push to, for the commands in messages. */
   remoteUrl(repository: RepositoryName): string;
+  /** The form of an issue. */
+  issueFormUrl(repository: RepositoryName): string;
   /** The page of a pull request. */
   pageUrl(prHash: string): string;
   /** A new pr_hash. */

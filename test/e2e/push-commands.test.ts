@@ -172,7 +172,7 @@ describe('push options', () => {
   it('that are unknown get a line each, and the push goes on', async () => {
     const contribution = await contribute(bed);
     await contribution.clone.commit();
-    const pushed = await contribution.clone.push('-o', 'ci.skip', '-o', 'draft=1', 'origin', 'HEAD:topic');
+    const pushed = await contribution.clone.push('-o', 'ci.skip', '-o', 'reviewer=1', 'origin', 'HEAD:topic');
     await expectAccepted(bed, contribution, pushed);
     const told = remoteLines(pushed).filter((line) =>
       line.includes('The service does not know one of the push options and ignores it'),

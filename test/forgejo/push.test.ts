@@ -153,6 +153,24 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     );
   });
 
+  it('to a repository without pull requests is refused before anything is written', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await bed.people.call('PATCH', `/repos/${upstream.fullName}`, { has_pull_requests: false });
+    await clone.commit();
+    const pushed = await clone.push('origin', 'HEAD:topic');
+    expect(statusTable(pushed).join('\n')).toContain('not accepted by the repository');
+    expect(pushed.stderr).toContain(`${upstream.fullName} takes no pull requests.`);
+    expect(bed.host.forkPath(upstream)).toBeNull();
+  });
+
+  it('with -o draft opens a draft', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit({ message: 'Mend it\n' });
+    const pushed = await contribution.clone.push('-o', 'draft', 'origin', 'HEAD:topic');
+    const { pull } = await expectAccepted(bed, contribution, pushed);
+    expect(pull).toMatchObject({ title: 'WIP: Mend it', isDraft: true });
+  });
+
   it('to a private, an archived, a missing or a wrongly named repository is refused with a sentence', async () => {
     const person = bed.person();
     const clone = await person.init(bed.remoteUrl('mona', 'nothing'));

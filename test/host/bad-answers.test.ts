@@ -15,7 +15,15 @@ import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const NAME = { owner: 'octo', name: 'hello' };
-const REPOSITORY = { ...NAME, id: 7, networkId: 7, isPrivate: false, isArchived: false, sizeKb: 1 };
+const REPOSITORY = {
+  ...NAME,
+  id: 7,
+  networkId: 7,
+  isPrivate: false,
+  isArchived: false,
+  pullRequests: 'all',
+  sizeKb: 1,
+} as const;
 const FORK = { owner: 'bot', name: 'hello' };
 const OID = 'a'.repeat(40);
 const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };
@@ -94,7 +102,7 @@ const soundAs =
     return json(200, found);
   };
 
-const request = { head: HEAD, base: 'main', title: 't', body: 'b' };
+const request = { head: HEAD, isDraft: false, base: 'main', title: 't', body: 'b' };
 
 /** By name. `creates`: the path of what must not come into being twice. */
 const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; creates?: RegExp }>> = {

@@ -7,7 +7,15 @@ import { ACCOUNT } from './support/back-off.ts';
 import { API, json, PatientClock, type Script, ScriptedHost } from './support/scripted-host.ts';
 
 const OLD = { owner: 'octo', name: 'hello' };
-const REPOSITORY = { ...OLD, id: 7, networkId: 5, isPrivate: false, isArchived: false, sizeKb: 1 };
+const REPOSITORY = {
+  ...OLD,
+  id: 7,
+  networkId: 5,
+  isPrivate: false,
+  isArchived: false,
+  pullRequests: 'all',
+  sizeKb: 1,
+} as const;
 const FORK = { owner: 'bot', name: 'hello' };
 const TIP = 'a'.repeat(40);
 const OTHER = 'b'.repeat(40);
@@ -178,12 +186,27 @@ describe('a branch of the fork', () => {
 describe('a pull request', () => {
   const LABEL = 'bot:anon-1';
   const HEAD = { fork: { owner: 'bot', name: 'hello' }, branch: 'anon-1' };
-  const request: NewPullRequest = { head: HEAD, base: 'main', title: 't', body: 'b' };
+  const request: NewPullRequest = { head: HEAD, isDraft: false, base: 'main', title: 't', body: 'b' };
   const exists = () =>
     json(422, {
       message: 'Validation Failed',
       errors: [{ message: `A pull request already exists for ${LABEL}.` }],
     });
+
+  it.each([true, false])('is opened as a draft: %s', async (isDraft) => {
+    const { http, github } = opened(() => json(201, pull(3)));
+    await github.openPullRequest(OLD, { ...request, isDraft });
+    const sent = { head: LABEL, base: 'main', title: 't', body: 'b', draft: isDraft };
+    expect(JSON.parse(http.writes[0]?.body ?? '')).toEqual(sent);
+  });
+
+  it('that the bot may not open is no missing repository', async () => {
+    const { github } = opened(() => json(404, { message: 'Not Found' }));
+    await expect(github.openPullRequest(OLD, request)).rejects.toMatchObject({
+      code: 'refused',
+      publicMessage: expect.stringContaining('open no pull request there, and does not say why'),
+    });
+  });
 
   it('is found among others that a host shows though they were not asked for', async () => {
     const others = [pull(1, 'anon-2'), pull(2, 'anon-1', 'someone'), pull(3, 'anon-1', 'Bot'), pull(4, 'x')];
@@ -252,5 +275,22 @@ describe('a pull request', () => {
   it('is closed only if the answer says so', async () => {
     const { github } = opened(() => json(200, { ...pull(4), closed_at: null, merged: false }));
     await expect(github.closePullRequest(OLD, 4)).rejects.toMatchObject({ code: 'unreachable' });
+  });
+});
+
+describe('a repository takes pull requests', () => {
+  const collaboratorsOnly = { has_pull_requests: true, pull_request_creation_policy: 'collaborators_only' };
+
+  it.each([
+    ['all', 'of an older GitHub Enterprise Server', {}],
+    ['all', 'that says so', { has_pull_requests: true, pull_request_creation_policy: 'all' }],
+    ['none', 'with pull requests switched off', { has_pull_requests: false }],
+    ['none', 'with both settings', { ...collaboratorsOnly, has_pull_requests: false }],
+    ['collaborators', 'of collaborators only', collaboratorsOnly],
+    ['collaborators', 'that the bot may read', { ...collaboratorsOnly, permissions: { push: false } }],
+    ['all', 'whose collaborator the bot is', { ...collaboratorsOnly, permissions: { push: true } }],
+  ])('of %s: one %s', async (pullRequests, _, facts) => {
+    const { github } = opened(() => json(200, { ...repositoryAnswer('hello'), ...facts }));
+    expect(await github.repository(OLD)).toMatchObject({ pullRequests });
   });
 });

@@ -2,11 +2,11 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { utf8 } from '../../src/git/bytes.ts';
-import type { FileAnswer } from '../../src/host/code-host.ts';
+import type { FileAnswer, Repository } from '../../src/host/code-host.ts';
 import { HostError } from '../../src/host-error.ts';
 import { Recent } from '../../src/isolate/recent.ts';
 import { Policies, type PolicyHost } from '../../src/policy/policies.ts';
-import { OPEN_POLICY } from '../../src/policy/policy.ts';
+import { OPEN_POLICY, policyRefusal } from '../../src/policy/policy.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
@@ -26,13 +26,15 @@ const newRepository = () => ({ owner: 'Octo', name: `Hello-${++count}` });
 class FakeHost implements PolicyHost {
   text: string | null = null;
   isPrivate = false;
+  pullRequests: Repository['pullRequests'] = 'all';
   failure: HostError | null = null;
   asked = 0;
 
   async repository(name: { owner: string; name: string }) {
     this.asked += 1;
     if (this.failure !== null) throw this.failure;
-    return { ...name, id: 1, networkId: 1, isPrivate: this.isPrivate, isArchived: false, sizeKb: 1 };
+    const { isPrivate, pullRequests } = this;
+    return { ...name, id: 1, networkId: 1, isPrivate, isArchived: false, pullRequests, sizeKb: 1 };
   }
 
   async file(): Promise<FileAnswer> {
@@ -86,6 +88,18 @@ describe('the policy of a repository', () => {
     expect(host.asked).toBe(1);
     vi.setSystemTime(Date.now() + 2 * MINUTE_MS);
     expect(await policies.of({ owner, name })).toEqual(OPEN_POLICY);
+  });
+
+  it.each([
+    ['none', 'octo/hello takes no pull requests.'],
+    ['collaborators', 'octo/hello takes pull requests only from its collaborators.'],
+  ] as const)('takes no pull requests where the host takes those of %s, and says so', async (from, said) => {
+    const host = new FakeHost();
+    host.pullRequests = from;
+    const policy = await isolate(host).of(newRepository());
+    expect(policy?.accepted).toEqual(['issues', 'comments']);
+    const refusal = policyRefusal(policy ?? OPEN_POLICY, { owner: 'octo', name: 'hello' }, 'pull_requests');
+    expect(refusal).toBe(said);
   });
 
   it.each([

@@ -178,6 +178,41 @@ describe('opening', () => {
   });
 });
 
+describe('a repository that takes few', () => {
+  test.each([
+    ['none', 'off', { has_pull_requests: false, pull_request_creation_policy: 'all' }],
+    [
+      'collaborators',
+      'closed',
+      { has_pull_requests: true, pull_request_creation_policy: 'collaborators_only' },
+    ],
+  ] as const)('takes those of %s, and says so', async (pullRequests, name, said) => {
+    const upstream = `octocat/${name}`;
+    await createFilled(host, workTree, { owner: 'octocat', name, pullRequests });
+    await fork(host, upstream);
+    await commitFile(workTree, 'file.txt', 'one\n', 'Add a file');
+    await git(workTree, 'push', '--quiet', pushUrl(host, `${host.botLogin}/${name}`), 'HEAD:topic');
+    expect((await call(host, 'GET', `/repos/${upstream}`)).body).toMatchObject(said);
+    const { status, body } = await open({ head: `${host.botLogin}:topic` }, upstream);
+    expect([status, body['message']]).toEqual([404, 'Not Found']);
+  });
+
+  test('takes as many of an account as it allows, and any number of drafts', async () => {
+    const upstream = 'octocat/capped';
+    await createFilled(host, workTree, { owner: 'octocat', name: 'capped', pullRequestCap: 1 });
+    await fork(host, upstream);
+    await commitFile(workTree, 'file.txt', 'one\n', 'Add a file');
+    const refs = ['a', 'b', 'c', 'd'].map((branch) => `HEAD:${branch}`);
+    await git(workTree, 'push', '--quiet', pushUrl(host, `${host.botLogin}/capped`), ...refs);
+    const opened = async (branch: string, draft = false) =>
+      (await open({ head: `${host.botLogin}:${branch}`, draft }, upstream)).status;
+    expect([await opened('a', true), await opened('b'), await opened('c')]).toEqual([201, 201, 404]);
+    expect(await opened('d', true)).toBe(201);
+    host.maintainer.close({ owner: 'octocat', repo: 'capped', number: 2 });
+    expect(await opened('c')).toBe(201);
+  });
+});
+
 describe('an open one', () => {
   test('is found by its head, its base and its state', async () => {
     const branch = await pushedBranch();

@@ -15,6 +15,9 @@ export interface AnsweredRepository {
   /** Its owner shows it only to people who are signed in. */
   readonly internal?: boolean;
   readonly archived: boolean;
+  readonly has_pull_requests?: boolean;
+  /** It follows another server's repository, and takes no pull requests (`CanEnablePulls` in models/repo/repo.go). */
+  readonly mirror?: boolean;
   readonly size: number;
   readonly parent?: { readonly id: number } | null;
 }
@@ -56,6 +59,7 @@ export function toRepository(data: AnsweredRepository): Repository {
     networkId: id,
     isPrivate: expectFlag(data.private) || data.internal === true || !isOwnerPublic,
     isArchived: expectFlag(data.archived),
+    pullRequests: data.has_pull_requests === false || data.mirror === true ? 'none' : 'all',
     sizeKb: expectSize(data.size),
   };
 }

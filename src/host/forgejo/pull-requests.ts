@@ -20,18 +20,26 @@ import { findPullRequest } from './pull-search.ts';
 /** Each costs a request. */
 const MAX_SUBMODULES = 10;
 const PULL = '/repos/{owner}/{repo}/pulls/{index}';
+/** The default of `WORK_IN_PROGRESS_PREFIXES` in a server's app.ini; their case does not matter. */
+const DRAFT_TITLE = /^(?:WIP:|\[WIP\])/i;
 
 export async function openPullRequest(
   calls: RestCalls,
   repository: RepositoryName,
-  { head, base, title, body }: NewPullRequest,
+  { head, base, title, body, isDraft }: NewPullRequest,
 ): Promise<PullRequest> {
   const { owner, name: repo } = repository;
   const opening = new Opening({
     clock: calls.clock,
     find: () => findPullRequest(calls, repository, head),
     create: async () => {
-      const data = { head: `${head.fork.owner}:${head.branch}`, base, title, body };
+      const data = {
+        head: `${head.fork.owner}:${head.branch}`,
+        base,
+        // There is no other way to say it.
+        title: isDraft && !DRAFT_TITLE.test(title) ? `WIP: ${title}` : title,
+        body,
+      };
       const answer = await call<AnsweredPull>(calls.octokit, 'POST /repos/{owner}/{repo}/pulls', {
         owner,
         repo,

@@ -16,7 +16,23 @@ export async function lookUp(calls: RestCalls, name: RepositoryName): Promise<Re
       networkId: data.source?.id ?? id,
       isPrivate: expectFlag(data.private),
       isArchived: expectFlag(data.archived),
+      pullRequests: pullRequestsOf(data),
       sizeKb: expectSize(data.size),
     };
   });
+}
+
+/** What Octokit does not declare yet. */
+interface Answered {
+  readonly has_pull_requests?: boolean;
+  readonly pull_request_creation_policy?: string;
+  readonly permissions?: { readonly push: boolean };
+}
+
+/** An older GitHub Enterprise Server says nothing of it. */
+function pullRequestsOf(data: Answered): Repository['pullRequests'] {
+  if (data.has_pull_requests === false) return 'none';
+  const isCollaborator = data.permissions?.push === true;
+  const isClosed = data.pull_request_creation_policy === 'collaborators_only' && !isCollaborator;
+  return isClosed ? 'collaborators' : 'all';
 }

@@ -134,22 +134,25 @@ export class GitHubRepositories implements RepositoryHost {
     });
   }
 
-  async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
-    const label = labelOf(request.head);
+  async openPullRequest(
+    repository: RepositoryName,
+    { head, isDraft: draft, ...text }: NewPullRequest,
+  ): Promise<PullRequest> {
+    const label = labelOf(head);
     return this.#renamed(repository, async ({ owner, name: repo }) => {
       const opening = new Opening({
         clock: this.#calls.clock,
-        find: () => this.findPullRequest({ owner, name: repo }, request.head),
+        find: () => this.findPullRequest({ owner, name: repo }, head),
         isHeadUnknown,
         create: async () => {
-          const answer = await this.#octokit.rest.pulls.create({ owner, repo, ...request, head: label });
+          const answer = await this.#octokit.rest.pulls.create({ owner, repo, ...text, head: label, draft });
           expectStatus(answer, 201);
           if (!isFrom(label, answer.data.head)) throw new TypeError('another pull request was opened');
           return toPullRequest(answer.data);
         },
       });
       return this.#retried(() => opening.attempt()).catch((error: unknown) => {
-        throw opening.failure(error);
+        throw withReason(opening.failure(error));
       });
     });
   }
@@ -201,6 +204,18 @@ export class GitHubRepositories implements RepositoryHost {
   #renamed<T>(repository: RepositoryName, write: (repository: RepositoryName) => Promise<T>): Promise<T> {
     return underCurrentName((name) => this.repository(name), repository, write);
   }
+}
+
+/**
+ * "Not Found" is all that GitHub says to an account that may not open a pull request: one that has as many open as the
+ * repository allows, for example (https://github.com/citrineos/citrineos-core/pull/1103).
+ */
+function withReason(error: unknown): unknown {
+  if (!(error instanceof HostError) || error.code !== 'missing') return error;
+  const sentence =
+    'The code host lets this service open no pull request there, and does not say why. ' +
+    'The repository may limit how many pull requests an account has open.';
+  return new HostError('refused', sentence, error);
 }
 
 /** As GitHub names a branch of another repository of the network. */

@@ -66,7 +66,7 @@ async function judged(
   questions: Questions,
 ): Promise<Judged> {
   const { options, pack, taken } = received;
-  const open = openUpstream(upstream, settings.maxRepositoryMb);
+  const open = openUpstream(upstream, settings);
   const { repository, botLogin, defaultBranch } = open;
   const named = await findNamed(questions, open, options.prHash);
   const claim =
@@ -106,6 +106,7 @@ async function judged(
     named,
     title: textOf(plan, options.title),
     description: textOf(plan, options.description),
+    isDraft: options.draft,
     footer: open.policy?.pullRequestFooter ? settings.pullRequestFooter : '',
     commits: plan.commits,
     upstream: branchesFor(history, work, base, open),
@@ -114,7 +115,7 @@ async function judged(
     namedBases: [...pack.namedBases.oids()],
     mayChangeSubmodules: open.hasSubmodules || names.hasGitlinks,
   };
-  const warnings = warningOfNames(plan.messages());
+  const warnings = [...warningOfNames(plan.messages()), ...warningOfDraft(push)];
   if (!options.preview) {
     return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
   }
@@ -123,6 +124,11 @@ async function judged(
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
   const lines = previewLines({ ...previewed, findings: names.report, warnings });
   return { verdict: { kind: 'preview', lines }, claim };
+}
+
+function warningOfDraft(push: Publishable): string[] {
+  const isIdle = push.isDraft && isUpdate(push);
+  return isIdle ? ['The option draft changes nothing: this pull request is open already.'] : [];
 }
 
 /** Commits of branches that were not listed would count as the person's own. */

@@ -5,10 +5,11 @@ import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, Repository } from '../../host/code-host.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { KnownPolicy } from '../../policy/policies.ts';
-import { OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
+import { closedSentence, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
+import type { PushSettings } from '../settings.ts';
 import { defaultBranchOf, discoveredRefs } from '../../upstream/upstream-refs.ts';
 import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import { hasSubmodules } from '../publish/submodules.ts';
@@ -56,7 +57,10 @@ export async function publicRepository(run: PushRun, target: RepositoryName): Pr
 export type OpenUpstream = Upstream & { readonly defaultBranch: Ref };
 
 /** @throws Refusal if it takes no pull requests, or none of ours. */
-export function openUpstream(upstream: Upstream, maxRepositoryMb: number): OpenUpstream {
+export function openUpstream(
+  upstream: Upstream,
+  { maxRepositoryMb, issueFormUrl }: Pick<PushSettings, 'maxRepositoryMb' | 'issueFormUrl'>,
+): OpenUpstream {
   const { repository, defaultBranch, policy } = upstream;
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
   if (sizeMb > maxRepositoryMb) {
@@ -66,6 +70,13 @@ export function openUpstream(upstream: Upstream, maxRepositoryMb: number): OpenU
   }
   if (repository.isArchived) {
     throw new Refusal('the repository is archived', [`${fullName(repository)} accepts no more changes.`]);
+  }
+  if (repository.pullRequests !== 'all') {
+    const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
+    throw new Refusal('not accepted by the repository', [
+      closedSentence(repository, repository.pullRequests),
+      ...(takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : []),
+    ]);
   }
   if (defaultBranch === null) {
     throw new Refusal('the repository is empty', [

@@ -47,14 +47,31 @@ export function mayBeOpen(error: unknown): boolean {
   return error instanceof Refusal && error.code === 'pull-request' && isUnknown(error);
 }
 
-function open({ host, steps }: PushRun, { push, anonymous, fork, branch }: Proposal): Promise<PullRequest> {
-  return steps.run('pull-request', () =>
-    host.repositories.openPullRequest(push.repository, {
-      head: { fork, branch },
-      base: baseOf(push),
-      ...wholeText(push, anonymous),
-    }),
-  );
+async function open(
+  { host, steps }: PushRun,
+  { push, anonymous, fork, branch }: Proposal,
+): Promise<PullRequest> {
+  const request = {
+    head: { fork, branch },
+    base: baseOf(push),
+    isDraft: push.isDraft,
+    ...wholeText(push, anonymous),
+  };
+  try {
+    return await steps.run('pull-request', () => host.repositories.openPullRequest(push.repository, request));
+  } catch (error) {
+    throw push.isDraft ? error : withAdvice(error);
+  }
+}
+
+/** GitHub lets a repository limit the open pull requests of an account, without drafts. */
+function withAdvice(error: unknown): unknown {
+  if (!(error instanceof Refusal && error.cause instanceof HostError)) return error;
+  const { code, publicMessage } = error.cause;
+  const isLimit = /\bpull requests\b/i.test(publicMessage) && /\b(?:limit|maximum)\b/i.test(publicMessage);
+  if (code !== 'refused' || !isLimit) return error;
+  const advice = 'A draft does not count towards such a limit: with Git, add -o draft.';
+  return new Refusal(error.reason, [...error.lines, advice], { code: error.code, cause: error.cause });
 }
 
 /** Another attempt at the same push may have been faster. */

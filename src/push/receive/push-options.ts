@@ -12,7 +12,7 @@ const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTIO
 /** Shown once, because a push may contain any number of unknown options. */
 const WARNING =
   'The service does not know one of the push options and ignores it. ' +
-  'Known options: title=, description=, base=, squash, preview, publish-names, pr-hash=<hash>, pr-key=<key>.';
+  'Known options: title=, description=, base=, squash, draft, preview, publish-names, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
   /** The pull request to update. */
@@ -26,6 +26,8 @@ export interface PushOptions {
   readonly base: string | null;
   /** One commit of all new ones. */
   readonly squash: boolean;
+  /** A new pull request is not ready to be merged yet. */
+  readonly draft: boolean;
   /** Only show what would become public; publish nothing. */
   readonly preview: boolean;
   /** Go on although the author's name or address would become public. */
@@ -62,13 +64,14 @@ const KNOWN = {
     rule: 'base must be the name of a branch',
   },
   squash: { isValid: isSet, rule: 'squash takes no value' },
+  draft: { isValid: isSet, rule: 'draft takes no value' },
   preview: { isValid: isSet, rule: 'preview takes no value' },
   'publish-names': { isValid: isSet, rule: 'publish-names takes no value' },
 } as const;
 type Name = keyof typeof KNOWN;
 
 /** Options that need no value. */
-const FLAGS: ReadonlySet<string> = new Set<Name>(['squash', 'preview', 'publish-names']);
+const FLAGS: ReadonlySet<string> = new Set<Name>(['squash', 'draft', 'preview', 'publish-names']);
 
 function isSet(value: string): boolean {
   return value === 'true';
@@ -122,6 +125,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       description: given.get('description') ?? null,
       base: given.get('base') ?? null,
       squash: given.has('squash'),
+      draft: given.has('draft'),
       preview: given.has('preview'),
       publishNames: given.has('publish-names'),
       warnings: isUnknownGiven ? [WARNING] : [],

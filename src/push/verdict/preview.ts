@@ -31,7 +31,7 @@ export function previewLines(previewed: Previewed): string[] {
   return [
     isUpdate(push)
       ? `This push would update the pull request ${push.named?.pullRequest.url ?? ''}:`
-      : 'This push would open a pull request:',
+      : `This push would open a pull request${push.isDraft ? ' as a draft' : ''}:`,
     '',
     `  Repository:  ${fullName(push.repository)}`,
     `  Base:        ${push.base.name.slice('refs/heads/'.length)}`,

@@ -25,6 +25,8 @@ export interface Publishable {
   /** In place of what the newest commit says; null: that is taken. */
   readonly title: PlannedText | null;
   readonly description: PlannedText | null;
+  /** Of a new pull request; an open one stays what it is. */
+  readonly isDraft: boolean;
   /** What the pull request's text ends with; may be empty. */
   readonly footer: string;
   readonly commits: PlannedCommits;

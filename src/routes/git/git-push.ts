@@ -38,6 +38,7 @@ import {
 import { pullRequestFooter } from '../../markdown/footer.ts';
 import { maintainersUrl } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pages/pull-request-page.ts';
+import { ISSUE_FORM } from '../forms/paths.ts';
 import { publicOrigin, serviceAddress } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
 import type { PushHost } from '../../push/push-host.ts';
@@ -184,6 +185,7 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
       maintainersUrl(c.var.config),
     ),
     remoteUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}`,
+    issueFormUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}${ISSUE_FORM}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     newPrHash,
     newPrKey: () => randomHex(PR_KEY_BYTES),

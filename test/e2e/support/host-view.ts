@@ -23,6 +23,7 @@ export interface Pull {
   /** `owner:branch`. */
   readonly head: string;
   readonly headSha: string;
+  readonly isDraft: boolean;
 }
 
 interface PullAnswer {
@@ -31,6 +32,7 @@ interface PullAnswer {
   readonly body: string | null;
   readonly state: 'open' | 'closed';
   readonly html_url: string;
+  readonly draft?: boolean;
   readonly user: { readonly login: string };
   readonly base: { readonly ref: string };
   readonly head: {
@@ -82,6 +84,7 @@ export class HostView {
         ? pull.head.label
         : `${pull.head.repo?.owner.login ?? pull.user.login}:${pull.head.label}`,
       headSha: pull.head.sha,
+      isDraft: pull.draft === true,
     }));
     return pulls.toSorted((a, b) => a.number - b.number);
   }

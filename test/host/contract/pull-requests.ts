@@ -15,14 +15,14 @@ export function pullRequestsContract(world: () => World): void {
 
     it('that is there already is taken for the new one', async () => {
       const { name, head, pullRequest } = await world().proposed();
-      const request = { head, base: 'main', title: 'Again', body: '' };
+      const request = { head, isDraft: false, base: 'main', title: 'Again', body: '' };
       expect(await world().repositories.openPullRequest(name, request)).toEqual(pullRequest);
     });
 
     it('from a branch that does not exist is refused, and nothing is open', async () => {
       const { repository, fork } = await world().forked();
       const head = { fork, branch: unique('nothing') };
-      const request = { head, base: 'main', title: 'None', body: '' };
+      const request = { head, isDraft: false, base: 'main', title: 'None', body: '' };
       await expect(world().repositories.openPullRequest(repository.name, request)).rejects.toSatisfy(
         (error: { code: string }) => error.code === 'missing' || error.code === 'refused',
       );
@@ -35,7 +35,7 @@ export function pullRequestsContract(world: () => World): void {
       await world().pushWork(repository, fork, branch);
       const name = unique('renamed');
       await repository.rename(name);
-      const request = { head: { fork, branch }, base: 'main', title: 'T', body: '' };
+      const request = { head: { fork, branch }, isDraft: false, base: 'main', title: 'T', body: '' };
       const { url } = await world().repositories.openPullRequest(repository.name, request);
       expect(url).toContain(`/${name}/`);
     });
@@ -71,7 +71,7 @@ export function pullRequestsContract(world: () => World): void {
       const branch = unique('anon');
       const file = ['M 100644 inline one-line.txt', 'data 5', 'line', ''];
       await world().pushWork(repository, fork, branch, [`M 160000 ${oid} vendor/a module`, ...file]);
-      const request = { head: { fork, branch }, base: 'main', title: 'T', body: '' };
+      const request = { head: { fork, branch }, isDraft: false, base: 'main', title: 'T', body: '' };
       const { number } = await world().repositories.openPullRequest(repository.name, request);
       expect(await world().repositories.changedSubmodules(repository.name, number)).toEqual([
         { path: 'vendor/a module', oid },

@@ -113,7 +113,13 @@ export class World {
     const branch = unique('anon');
     await this.pushWork(repository, fork, branch);
     const head = { fork, branch };
-    const request = { head, base: 'main', title: 'A title', body: 'A body\n\n---\n*by the bot*' };
+    const request = {
+      head,
+      isDraft: false,
+      base: 'main',
+      title: 'A title',
+      body: 'A body\n\n---\n*by the bot*',
+    };
     const pullRequest = await this.repositories.openPullRequest(repository.name, request);
     return { repository, name: repository.name, fork, head, pullRequest, number: pullRequest.number };
   }

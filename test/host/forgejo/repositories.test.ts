@@ -5,7 +5,15 @@ import { ACCOUNT } from '../support/back-off.ts';
 import { json, PatientClock, type Script, ScriptedHost } from '../support/scripted-host.ts';
 
 const NAME = { owner: 'mona', name: 'hello' };
-const REPOSITORY = { ...NAME, id: 7, networkId: 7, isPrivate: false, isArchived: false, sizeKb: 1 };
+const REPOSITORY = {
+  ...NAME,
+  id: 7,
+  networkId: 7,
+  isPrivate: false,
+  isArchived: false,
+  pullRequests: 'all',
+  sizeKb: 1,
+} as const;
 const FORK = { owner: 'bot', name: 'hello' };
 const TIP = 'a'.repeat(40);
 const BRANCH = { repository: NAME, name: 'release/1.0', tip: TIP };
@@ -256,5 +264,32 @@ describe('a pull request is looked for', () => {
       await expect(find).rejects.toMatchObject({ code: 'unreachable' });
     }
     expect(asked()).toHaveLength(21);
+  });
+});
+
+describe('a repository takes pull requests', () => {
+  it.each([
+    ['all', 'where a server says nothing of it', {}],
+    ['all', 'where they are on', { has_pull_requests: true, mirror: false }],
+    ['none', 'where they are off', { has_pull_requests: false }],
+    ['none', 'in a mirror', { has_pull_requests: true, mirror: true }],
+  ])('of %s: %s', async (pullRequests, _, facts) => {
+    const { repositories } = opened(() => json(200, { ...answered('mona'), ...facts }));
+    expect(await repositories.repository(NAME)).toMatchObject({ pullRequests });
+  });
+});
+
+describe('a draft is a title', () => {
+  it.each([
+    ['Mend it', true, 'WIP: Mend it'],
+    ['wip: Mend it', true, 'wip: Mend it'],
+    ['[WIP] Mend it', true, '[WIP] Mend it'],
+    ['WIPE it', true, 'WIP: WIPE it'],
+    ['Mend it', false, 'Mend it'],
+  ])('%j, draft: %s', async (title, isDraft, sent) => {
+    const { http, repositories } = opened(() => json(201, pull(1, 'anon-1', 'open')));
+    const request = { head: { fork: FORK, branch: 'anon-1' }, isDraft, base: 'main', title, body: '' };
+    await repositories.openPullRequest(NAME, request);
+    expect(JSON.parse(http.writes[0]?.body ?? '')).toMatchObject({ title: sent });
   });
 });

@@ -15,7 +15,14 @@ import { receive, UPSTREAM_HISTORY } from '../../support/rewrite.ts';
 const PR_HASH = '0123456789ab';
 const MAIN = { name: 'refs/heads/main', oid: UPSTREAM };
 const WORK = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message: 'Mend it\n' });
-const OPTIONS = { preview: false, publishNames: false, squash: false, title: null, description: null };
+const OPTIONS = {
+  preview: false,
+  draft: false,
+  publishNames: false,
+  squash: false,
+  title: null,
+  description: null,
+};
 
 const upstream = {
   repository: {
@@ -25,6 +32,7 @@ const upstream = {
     name: 'hello',
     isPrivate: false,
     isArchived: false,
+    pullRequests: 'all',
     sizeKb: 1,
   },
   refs: [MAIN],
@@ -43,6 +51,7 @@ const circumstances = {
     prUpdatePolicy: 'hash',
     pullRequestFooter: '',
     remoteUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
+    issueFormUrl: () => 'https://gitveil.test/v1/gh/octo/hello/new-issue',
   },
   listed: null,
   memory: UNCOUNTED,
@@ -108,6 +117,35 @@ describe('a push is judged', () => {
     expect(namesOf(questions)).toEqual([]);
   });
 
+  it.each([
+    [
+      'none',
+      null,
+      [
+        'octo/hello takes no pull requests.',
+        'You can open an issue instead: https://gitveil.test/v1/gh/octo/hello/new-issue',
+      ],
+    ],
+    [
+      'collaborators',
+      { accepted: ['pull_requests'] },
+      ['octo/hello takes pull requests only from its collaborators.'],
+    ],
+  ])(
+    'refused, before any question, when upstream takes pull requests of %s',
+    async (pullRequests, policy, lines) => {
+      const questions = asked();
+      const closed = {
+        ...upstream,
+        policy,
+        repository: { ...upstream.repository, pullRequests },
+      } as Upstream;
+      const { verdict } = await judge(received(), closed, circumstances, questions);
+      expect(verdict).toMatchObject({ kind: 'refused', refusal: { lines } });
+      expect(namesOf(questions)).toEqual([]);
+    },
+  );
+
   it('as an update of the pull request that it names', async () => {
     const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
     const claiming = vi.fn(async () => ({ lease: 1, isRecorded: true, dates: [] }));
@@ -116,6 +154,15 @@ describe('a push is judged', () => {
     expect(verdict).toMatchObject({ push: { named: { prHash: PR_HASH, pullRequest } } });
     expect(claim).toMatchObject({ lease: 1 });
     expect(claiming).toHaveBeenCalledWith(PR_HASH, null);
+  });
+
+  it('with a warning, when it updates what it calls a draft', async () => {
+    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
+    const questions = asked({ findPullRequest: async () => pullRequest });
+    const update = received({ prHash: PR_HASH, draft: true });
+    const { verdict } = await judge(update, upstream, circumstances, questions);
+    const warnings = ['The option draft changes nothing: this pull request is open already.'];
+    expect(verdict).toMatchObject({ kind: 'publishable', warnings });
   });
 
   it('a preview, which says what would become public', async () => {

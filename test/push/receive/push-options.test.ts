@@ -12,6 +12,7 @@ const NONE: PushOptions = {
   description: null,
   base: null,
   squash: false,
+  draft: false,
   preview: false,
   publishNames: false,
   warnings: [],
@@ -67,7 +68,6 @@ const OPTIONS_OF_OTHER_HOSTS = {
     'submit',
     'edit',
     'merged',
-    'draft',
     'publish',
     'trace',
     'deadline=1m',
@@ -98,6 +98,7 @@ describe('parsePushOptions', () => {
     [['description='], { description: '' }],
     [['base=release/1.x', 'squash'], { base: 'release/1.x', squash: true }],
     [['squash=true'], { squash: true }],
+    [['draft'], { draft: true }],
   ])('reads %j', (options, expected) => {
     expect(parsePushOptions(options)).toEqual({ kind: 'valid', options: { ...NONE, ...expected } });
   });
@@ -125,6 +126,7 @@ describe('parsePushOptions', () => {
       ['base', 'base=', 'base=a..b', 'base=a b', 'base=x.lock', 'base=/x'],
     ],
     ['squash takes no value', ['squash=no', 'squash=']],
+    ['draft takes no value', ['draft=1']],
   ])('refuses with a sentence that shows nothing of the value: %s', (message, options) => {
     for (const option of options)
       expect(parsePushOptions([option])).toMatchObject({ kind: 'invalid', message });
@@ -138,11 +140,11 @@ describe('parsePushOptions', () => {
     expect(parsePushOptions(options)).toMatchObject({ kind: 'invalid', message });
   });
 
-  it.each(['ci.skip', 'draft=true', 'pr-url=https://x.example', 'constructor=x', '', '='])(
+  it.each(['ci.skip', 'drone=true', 'pr-url=https://x.example', 'constructor=x', '', '='])(
     'warns of %j without repeating it, and goes on',
     (option) => {
       const result = parsePushOptions([option, `pr-hash=${HASH}`]);
-      const warnings = [expect.stringContaining('pr-hash=<hash>') as string];
+      const warnings = [expect.stringMatching(/ draft, .*pr-hash=<hash>/) as string];
       expect(result).toEqual({ kind: 'valid', options: { ...NONE, prHash: HASH, warnings } });
     },
   );
@@ -158,6 +160,8 @@ describe('parsePushOptions', () => {
     ['pr-hash-x=01234567', 'pr-hash'],
     [`pr_key=${KEY}`, 'pr-key'],
     ['squahs', 'squash'],
+    ['drafts', 'draft'],
+    ['drft', 'draft'],
     ['titel=A', 'title'],
     ['Description=A', 'description'],
     ['bsae=main', 'base'],
