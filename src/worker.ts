@@ -5,7 +5,7 @@
  * operator's settings could cost a contributor their anonymity.
  */
 import { Hono } from 'hono';
-import { configOf, openHttp } from './configured.ts';
+import { configOf } from './configured.ts';
 import type { AppEnv, Env } from './env.ts';
 import { loggerOf } from './log.ts';
 import { crossOrigin } from './middleware/cross-origin.ts';
@@ -21,6 +21,7 @@ import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { issues } from './routes/threads/issues.ts';
 import { bodyRefused } from './routes/request/json-body.ts';
+import { ChargedHttp } from './routes/request/caused-calls.ts';
 import { answerRefused, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
 import { moderation } from './routes/moderation/moderation.ts';
@@ -47,7 +48,7 @@ app.use(async (c, next) => {
   }
   c.set('config', result.config);
   c.set('logger', loggerOf(result.config));
-  c.set('http', openHttp(result.config));
+  c.set('http', new ChargedHttp(c));
   return next();
 });
 

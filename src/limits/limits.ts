@@ -33,6 +33,15 @@ export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satis
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
 /**
+ * Calls of the code host's REST interface that one client causes, an IPv6 /48 as a whole: a tenth of what GitHub allows
+ * the bot account in an hour. A push causes some five, an upload of a form as many.
+ */
+export const CLIENT_CALLS = { most: 500, withinMs: HOUR_MS } as const satisfies Limit;
+
+/** Badges of repositories not seen lately, for one client: half of what all clients together have by default. */
+export const CLIENT_BADGES = { most: 10, withinMs: MINUTE_MS } as const satisfies Limit;
+
+/**
  * What one isolate may create while it cannot ask what is left to the bot account. Some eight isolates together reach
  * what GitHub allows an account in a minute, and in an hour.
  */

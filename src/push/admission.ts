@@ -83,6 +83,10 @@ export const tooManyLookUps = (explanation: string): Refusal =>
   new Refusal('too many look-ups', [explanation], { outcome: 'rate-limited' });
 
 /** @param explanation which limit, and how long to wait. */
+export const tooManyCalls = (explanation: string): Refusal =>
+  new Refusal('too many requests', [explanation], { outcome: 'rate-limited' });
+
+/** @param explanation which limit, and how long to wait. */
 export const tooManyForks = (explanation: string): Refusal =>
   new Refusal('too many forks', [explanation, 'Nothing was changed.'], { outcome: 'rate-limited' });
 

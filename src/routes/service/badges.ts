@@ -3,7 +3,7 @@
  *
  * Cost: drawing a badge takes microseconds. Its data is cached for five minutes. After that it costs one row of the
  * ledger, or two requests to the host for a repository's policy. The host is asked at most twenty times a minute
- * (LIMIT_BADGES) for all badges together, so that badges of made-up repositories leave enough of the bot's 5,000
+ * (LIMIT_BADGES) for all badges together, half of that for one client in an isolate, so that badges of made-up repositories leave enough of the bot's 5,000
  * requests an hour to pushes and comments. Of the panic switch, a badge shows a copy that is at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
@@ -19,6 +19,11 @@ import type { AppEnv } from '../../env.ts';
 import { parseName } from '../../host/kinds.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { openStatistics } from '../../stats/statistics.ts';
+import { onForget } from '../../isolate/recent.ts';
+import { ClientAttempts } from '../../limits/client-attempts.ts';
+import { CLIENT_BADGES } from '../../limits/limits.ts';
+import { refuseCauser } from '../request/caused-calls.ts';
+import { clientOf, siteWindowKey } from '../request/client.ts';
 import { countAttempt } from '../request/rate-limit.ts';
 import {
   answer,
@@ -90,6 +95,15 @@ badges.get(
   }),
 );
 
+/** Of each client, an IPv6 /48 as a whole, so that one does not use up what all have. */
+const shares = new ClientAttempts();
+onForget(() => shares.clear());
+
+async function isWithinShare(c: Context<AppEnv>): Promise<boolean> {
+  const client = siteWindowKey(await clientOf(c));
+  return shares.hit(client, [CLIENT_BADGES], Date.now()).allowed;
+}
+
 async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const query = anonymousFriendlyQuery.safeParse(c.req.query());
   if (!query.success) return answerRefused(c, refused(400, INVALID_NAME));
@@ -99,7 +113,8 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const [owner = '', name = '', ...more] = repo.split('/');
   const repository = host === undefined || more.length > 0 ? null : parseName(host.kind, owner, name);
   if (host === undefined || repository === null) return answerRefused(c, refused(400, INVALID_NAME));
-  const mayAsk = async () => (await countAttempt(c, 'badges')) === 0;
+  const mayAsk = async () =>
+    (await refuseCauser(c)) === null && (await isWithinShare(c)) && (await countAttempt(c, 'badges')) === 0;
   const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(
     repository,
     mayAsk,

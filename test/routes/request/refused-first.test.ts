@@ -17,6 +17,7 @@ import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
 const bindings = env as unknown as Env;
 const REMOTE = '/v1/gh/octo/hello';
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+const BROWSER = { headers: { Accept: 'text/html' } };
 const RECEIVE_PACK = 'application/x-git-receive-pack-request';
 
 /** The methods of objects that were called. */
@@ -212,6 +213,58 @@ it('a preview asks what is left to the account before it asks the host: it does 
   });
   await push({}, { options: 'preview' });
   expect(asked.slice(0, 3)).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.admit', 'the host']);
+});
+
+const missing = () => Promise.resolve(Response.json({ message: 'Not Found' }, { status: 404 }));
+
+const page = (number: number) =>
+  ask(`/v1/gh/octo/made-up-${number}`, BROWSER, { LIMIT_DISCOVERIES: '10000/1m' });
+
+describe('a client that has made the service ask the host 500 times within an hour', () => {
+  it('causes no more calls by pages, comments or pushes, until an hour is over; others do', async () => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(missing);
+    for (let number = 0; number < 300; number++) await page(number);
+    expect(host.mock.calls.length).toBeGreaterThan(490);
+    expect(host.mock.calls.length).toBeLessThan(510);
+    [asked] = [[]];
+    host.mockClear();
+    const comment = await postJson('/issues/7/comments/anonymous', { body: 'Hi' });
+    expect(comment.status).toBe(429);
+    expect(comment.headers.get('Retry-After')).toBe('3600');
+    expect(comment.text).toContain(
+      'requests from your network have made the service ask the code host 500 times',
+    );
+    const pushed = await push();
+    expect(pushed.error).toBe('push rejected: too many requests');
+    expect(pushed.progress).toContain('try again in 3600 s.');
+    expect([asked, host.mock.calls]).toEqual([[], []]);
+    address += 1;
+    await page(301);
+    expect(host).toHaveBeenCalled();
+    address -= 1;
+    vi.setSystemTime((now += 3_600_000));
+    host.mockClear();
+    await page(302);
+    expect(host).toHaveBeenCalled();
+  });
+
+  it('is known to other isolates, too', async () => {
+    const told: unknown[] = [];
+    const CLIENT_WINDOWS = {
+      idFromName: () => 'id',
+      get: () => ({
+        async hit(_client: string, action: string, limits: unknown) {
+          if (action === 'calls') told.push(limits);
+          return { allowed: true, attempts: 1, waitMs: action === 'calls' ? 60_000 : 0 };
+        },
+      }),
+    };
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(missing);
+    const variables = { LIMIT_DISCOVERIES: '10000/1m', CLIENT_WINDOWS };
+    for (let number = 0; number < 15; number++) await ask(`/v1/gh/octo/other-${number}`, BROWSER, variables);
+    expect(told).toEqual([[{ most: 25, withinMs: 3_600_000 }]]);
+    expect((await push(variables)).error).toBe('push rejected: too many requests');
+  });
 });
 
 /** What a push may do in the name of the account, when nobody can ask what that is. */
