@@ -65,6 +65,7 @@ describe('parseConfig', () => {
         discoveries: [{ most: 240, withinMs: 60_000 }],
         lookUps: [{ most: 60, withinMs: 60_000 }],
         reports: [{ most: 10, withinMs: 3_600_000 }],
+        calls: [{ most: 500, withinMs: 3_600_000 }],
         badges: [{ most: 20, withinMs: 60_000 }],
         creations: [
           { most: 80, withinMs: 60_000 },

@@ -32,12 +32,6 @@ export const SITE_PULL_REQUESTS = { most: 20, withinMs: HOUR_MS } as const satis
  */
 export const FORKS = { most: 10, withinMs: HOUR_MS } as const satisfies Limit;
 
-/**
- * Calls of the code host's REST interface that one client causes, an IPv6 /48 as a whole: a tenth of what GitHub allows
- * the bot account in an hour. A push causes some five, an upload of a form as many.
- */
-export const CLIENT_CALLS = { most: 500, withinMs: HOUR_MS } as const satisfies Limit;
-
 /** Badges of repositories not seen lately, for one client: half of what all clients together have by default. */
 export const CLIENT_BADGES = { most: 10, withinMs: MINUTE_MS } as const satisfies Limit;
 
@@ -111,6 +105,17 @@ export const OPEN_LIMITS = {
     usual: '10/1h',
     longestHours: 24,
     what: 'reports and appeals',
+    countedFor: 'an IPv4 address or an IPv6 /48',
+  },
+  /**
+   * Whatever asks the host in the bot's name: a tenth of what GitHub allows an account in an hour. A push causes some
+   * five.
+   */
+  calls: {
+    variable: 'LIMIT_CALLS',
+    usual: '500/1h',
+    longestHours: 1,
+    what: 'requests to the code host',
     countedFor: 'an IPv4 address or an IPv6 /48',
   },
   /** Look-ups of policies at the code host. Made-up names must not use up the bot's 5,000 requests an hour. */

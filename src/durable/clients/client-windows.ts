@@ -36,8 +36,7 @@ const UNWRITTEN_PART = 0.1;
 /** Some 10 MB. Of more clients, those that came first are written down. */
 const MOST_IN_MEMORY = 20_000;
 
-export type LimitedAction =
-  OpenLimitName | 'forks' | 'calls' | Exclude<keyof typeof CONTRACT_LIMITS, 'pullRequests'>;
+export type LimitedAction = OpenLimitName | 'forks' | Exclude<keyof typeof CONTRACT_LIMITS, 'pullRequests'>;
 
 interface StoredWindow extends SlidingWindow {
   /** How long its hits count. */

@@ -26,7 +26,6 @@ import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { askForShare, giveShareBack, type Share, shareExplanation } from '../request/account-share.ts';
 import { clientWindowsOf, guardOf } from '../../objects.ts';
-import { refuseCauser } from '../request/caused-calls.ts';
 import { type Client, clientOf, siteWindowKey, windowKey } from '../request/client.ts';
 import { countVainLookUp, knownWait, rememberWait, tooMany } from '../request/rate-limit.ts';
 import { sentence } from '../request/refused.ts';
@@ -41,8 +40,8 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   return {
     async enter() {
       try {
-        const causer = await refuseCauser(c);
-        if (causer !== null) return tooManyCalls(sentence(causer.error));
+        const callsMs = await knownWait(c, 'calls');
+        if (callsMs > 0) return tooManyCalls(sentence(tooMany(c, 'calls', callsMs)));
         const known = await knownWait(c, 'pushes');
         if (known > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', known)));
         const pusher = await client();

@@ -8,26 +8,18 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { onForget, Recent } from '../../isolate/recent.ts';
+import { onForget } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
-import { CLIENT_CALLS } from '../../limits/limits.ts';
-import { isAhead } from '../../limits/sliding-window.ts';
 import { clientWindowsOf } from '../../objects.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
 import { clientOf, siteWindowKey } from './client.ts';
-import { type Refused, refused } from './refused.ts';
-import { retryAfter } from './write-refusal.ts';
+import { rememberWait } from './rate-limit.ts';
 
 /** The window is told of so many at a time. */
 const BATCH = 20;
-const BATCHES = { most: CLIENT_CALLS.most / BATCH, withinMs: CLIENT_CALLS.withinMs };
-const MOST_REMEMBERED = 10_000;
 
 const calls = new ClientAttempts();
 onForget(() => calls.clear());
-
-/** Until when a client must wait, by its hash; milliseconds since 1970. */
-const waitsUntil = new Recent<number>({ most: MOST_REMEMBERED });
 
 /** Charges each call of a host's REST interface to the client of the request. */
 export class ChargedHttp extends HttpClient {
@@ -40,9 +32,8 @@ export class ChargedHttp extends HttpClient {
 
   override fetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
     const { hosts } = this.#c.var.config;
-    if (typeof input === 'string' && hosts.some(({ apiUrl }) => input.startsWith(`${apiUrl}/`))) {
-      waitUntil(charge(this.#c));
-    }
+    const isCall = typeof input === 'string' && hosts.some(({ apiUrl }) => input.startsWith(`${apiUrl}/`));
+    if (isCall) waitUntil(charge(this.#c));
     return super.fetch(input, init);
   }
 }
@@ -51,26 +42,14 @@ export class ChargedHttp extends HttpClient {
 async function charge(c: Context<AppEnv>): Promise<void> {
   try {
     const key = siteWindowKey(await clientOf(c));
-    const now = Date.now();
-    const { waitMs, attempts } = calls.hit(key, [CLIENT_CALLS], now);
-    if (waitMs > 0) waitsUntil.set(key, now + waitMs);
+    const limits = c.var.config.limits.calls;
+    const { waitMs, attempts } = calls.hit(key, limits, Date.now());
+    await rememberWait(c, 'calls', waitMs);
     if (attempts % BATCH !== 0) return;
-    const told = await clientWindowsOf(c.env, key).hit(key, 'calls', [BATCHES]);
-    if (told.waitMs > 0) waitsUntil.set(key, now + told.waitMs);
+    const batches = limits.map(({ most, withinMs }) => ({ most: Math.ceil(most / BATCH), withinMs }));
+    const told = await clientWindowsOf(c.env, key).hit(key, 'calls', batches);
+    await rememberWait(c, 'calls', told.waitMs);
   } catch (error) {
     c.var.logger.warn('a limit could not be checked', { error });
   }
-}
-
-/** Why a client may not cause more calls now, as far as this isolate knows; null if it may. Never rejects. */
-export async function refuseCauser(c: Context<AppEnv>): Promise<Refused | null> {
-  if (waitsUntil.size === 0) return null;
-  const key = siteWindowKey(await clientOf(c));
-  const now = Date.now();
-  const until = waitsUntil.get(key) ?? 0;
-  if (!isAhead(until, CLIENT_CALLS.withinMs, now)) return null;
-  const { most } = CLIENT_CALLS;
-  const why = `requests from your network have made the service ask the code host ${most} times within an hour, which is the limit`;
-  const seconds = retryAfter(until - now);
-  return refused(429, `${why}; try again in ${seconds} s`, { 'Retry-After': seconds });
 }

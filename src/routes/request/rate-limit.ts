@@ -11,7 +11,6 @@ import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { limitText, OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
 import { isAhead, longestOf } from '../../limits/sliding-window.ts';
 import { clientWindowsOf } from '../../objects.ts';
-import { refuseCauser } from './caused-calls.ts';
 import { ALL_CLIENTS, type Client, clientOf, siteWindowKey, windowKey } from './client.ts';
 import { answerRefused, type Refused, refused, sentence } from './refused.ts';
 import { retryAfter } from './write-refusal.ts';
@@ -78,8 +77,8 @@ export async function knownWait(c: Context<AppEnv>, name: OpenLimitName): Promis
 export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Promise<Refused | null> {
   let waitMs: number;
   try {
-    const causer = await refuseCauser(c);
-    if (causer !== null) return causer;
+    const callsMs = await knownWait(c, 'calls');
+    if (callsMs > 0) return overLimit(c, 'calls', callsMs);
     waitMs = await countAttempt(c, name);
   } catch (error) {
     c.var.logger.error('a limit could not be checked', { error });

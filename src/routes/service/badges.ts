@@ -22,9 +22,8 @@ import { openStatistics } from '../../stats/statistics.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { CLIENT_BADGES } from '../../limits/limits.ts';
-import { refuseCauser } from '../request/caused-calls.ts';
 import { clientOf, siteWindowKey } from '../request/client.ts';
-import { countAttempt } from '../request/rate-limit.ts';
+import { countAttempt, knownWait } from '../request/rate-limit.ts';
 import {
   answer,
   as,
@@ -114,7 +113,9 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
   const repository = host === undefined || more.length > 0 ? null : parseName(host.kind, owner, name);
   if (host === undefined || repository === null) return answerRefused(c, refused(400, INVALID_NAME));
   const mayAsk = async () =>
-    (await refuseCauser(c)) === null && (await isWithinShare(c)) && (await countAttempt(c, 'badges')) === 0;
+    (await knownWait(c, 'calls')) === 0 &&
+    (await isWithinShare(c)) &&
+    (await countAttempt(c, 'badges')) === 0;
   const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(
     repository,
     mayAsk,

@@ -231,9 +231,7 @@ describe('a client that has made the service ask the host 500 times within an ho
     const comment = await postJson('/issues/7/comments/anonymous', { body: 'Hi' });
     expect(comment.status).toBe(429);
     expect(comment.headers.get('Retry-After')).toBe('3600');
-    expect(comment.text).toContain(
-      'requests from your network have made the service ask the code host 500 times',
-    );
+    expect(comment.text).toContain('too many requests to the code host from your network: at most 500 in 1h');
     const pushed = await push();
     expect(pushed.error).toBe('push rejected: too many requests');
     expect(pushed.progress).toContain('try again in 3600 s.');
