@@ -22,7 +22,7 @@ export interface TargetLimit {
   /** A keyed hash of the place: its name is not kept. */
   readonly key: string;
   readonly limits: readonly Limit[];
-  /** Completes "… takes", for people. */
+  /** What the refusal says, all but the wait. */
   readonly words: string;
 }
 
