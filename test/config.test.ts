@@ -61,6 +61,8 @@ describe('parseConfig', () => {
           { most: 60, withinMs: 60_000 },
           { most: 240, withinMs: 3_600_000 },
         ],
+        target: [{ most: 30, withinMs: 3_600_000 }],
+        thread: [{ most: 60, withinMs: 3_600_000 }],
         pushes: [{ most: 60, withinMs: 60_000 }],
         discoveries: [{ most: 240, withinMs: 60_000 }],
         lookUps: [{ most: 60, withinMs: 60_000 }],

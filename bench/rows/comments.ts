@@ -128,6 +128,8 @@ async function openThread(host: Helper<HostActions>, workspace: Workspace) {
       LIMIT_COMMENTS: '10000/1m',
       LIMIT_CREATIONS: '10000/1h',
       LIMIT_CALLS: '100000/1h',
+      LIMIT_TARGET: '10000/1h',
+      LIMIT_THREAD: '10000/1h',
     },
   };
 }

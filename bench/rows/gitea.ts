@@ -38,6 +38,8 @@ export async function giteaPush(workspace: Workspace): Promise<Row[]> {
       NOTIFY_BASE_URL: notifyUrl,
       LIMIT_CREATIONS: '10000/1h',
       LIMIT_CALLS: '100000/1h',
+      LIMIT_TARGET: '10000/1h',
+      LIMIT_THREAD: '10000/1h',
       LIMIT_DISCOVERIES: '10000/1m',
     };
     const { url } = await service.ask('start', { build: await builtWorker(workspace), env });

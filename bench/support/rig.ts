@@ -59,6 +59,8 @@ export class Rig {
       LIMIT_DISCOVERIES: '10000/1m',
       LIMIT_CREATIONS: '10000/1h',
       LIMIT_CALLS: '100000/1h',
+      LIMIT_TARGET: '10000/1h',
+      LIMIT_THREAD: '10000/1h',
     };
     this.#hostAddresses = host;
     this.#serviceAddress = await this.#service.ask('start', { build, env });

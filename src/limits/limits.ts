@@ -69,6 +69,25 @@ export const OPEN_LIMITS = {
     what: 'comments and issues',
     countedFor: 'client',
   },
+  /**
+   * From however many networks they come: maintainers who get more will report the bot account. A repository may lower
+   * this and the next one in its `.gitveil.yml`.
+   */
+  target: {
+    variable: 'LIMIT_TARGET',
+    usual: '30/1h',
+    longestHours: 24,
+    what: 'pull requests and issues opened in one repository',
+    countedFor: 'all clients together',
+  },
+  /** A busy discussion has one comment a minute. */
+  thread: {
+    variable: 'LIMIT_THREAD',
+    usual: '60/1h',
+    longestHours: 24,
+    what: 'comments on one thread',
+    countedFor: 'all clients together',
+  },
   /** Updates are not limited otherwise, and each costs the service and the code host work. */
   pushes: {
     variable: 'LIMIT_PUSHES',
@@ -159,6 +178,34 @@ export const MODERATION_ALERT_LIMITS = {
 
 /** The limits of this service. */
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
+
+/** What is allowed if `more` is to hold as well. What another limit implies is left out. */
+export function lowered(limits: readonly Limit[], more: readonly Limit[]): readonly Limit[] {
+  return more.reduce(
+    (all, limit) =>
+      all.some((other) => implies(other, limit))
+        ? all
+        : [...all.filter((other) => !implies(limit, other)), limit],
+    limits,
+  );
+}
+
+function implies(limit: Limit, other: Limit): boolean {
+  return limit.most <= other.most && limit.withinMs >= other.withinMs;
+}
+
+/** `about 43 minutes`, rounded up. */
+export function waitText(ms: number): string {
+  const [size, unit] = (
+    [
+      [HOUR_MS, 'hour'],
+      [MINUTE_MS, 'minute'],
+      [1000, 'second'],
+    ] as const
+  ).find(([span]) => ms > span) ?? [1000, 'second'];
+  const count = Math.max(1, Math.ceil(ms / size));
+  return `about ${count} ${unit}${count === 1 ? '' : 's'}`;
+}
 
 /** `60 in 1m and 240 in 1h` */
 export function limitText(limits: readonly Limit[]): string {

@@ -9,7 +9,7 @@
  */
 import { type Tag, type TagProblem, tagsOfHtml, tagsOfText } from './html-tags.ts';
 import { type ElementProblem, OpenElements } from './open-elements.ts';
-import { type Leaf, Outline } from './outline.ts';
+import { cellsOf, type Leaf, Outline } from './outline.ts';
 import { looksLikeFooter } from './forged-footer.ts';
 
 export const FENCE_IS_OPEN = 'a code fence is never closed; close it, or it hides the footer';
@@ -56,10 +56,6 @@ function htmlProblem(leaves: readonly Leaf[]): string | null {
     }
   }
   return wordsOf(elements.end());
-}
-
-function cellsOf({ lines }: Leaf): string[] {
-  return lines.flatMap((line) => line.split(/(?<!\\)\|/));
 }
 
 function problemOf(tags: readonly Tag[] | TagProblem, elements: OpenElements): string | null {

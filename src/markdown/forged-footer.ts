@@ -46,11 +46,7 @@ function isFooter(shown: string): boolean {
 
 /** Letters and digits are left, as they look. */
 function lettersOf(markdown: string): string {
-  const text = markdown
-    .replaceAll(TAGS, '')
-    .replaceAll(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (_, hex?: string, decimal?: string) =>
-      characterOf(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)),
-    )
+  const text = withCharacters(markdown.replaceAll(TAGS, ''))
     .replaceAll(/&[A-Za-z][A-Za-z0-9]{1,31};/g, '')
     .normalize('NFKD');
   let letters = '';
@@ -59,6 +55,13 @@ function lettersOf(markdown: string): string {
     if (/^[a-z0-9]$/.test(latin)) letters += latin;
   }
   return letters;
+}
+
+/** With characters in place of the numbers that stand for them in HTML. */
+export function withCharacters(html: string): string {
+  return html.replaceAll(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (_, hex?: string, decimal?: string) =>
+    characterOf(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)),
+  );
 }
 
 function characterOf(codePoint: number): string {

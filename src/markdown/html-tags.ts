@@ -121,6 +121,35 @@ export function tagsOfText(text: string): readonly Tag[] | TagProblem {
   return tags;
 }
 
+/**
+ * The text of a paragraph, a heading or a cell without its code spans; all of it where it is not certain what is code.
+ */
+export function withoutCode(text: string): string {
+  if (!text.includes('`') || DEFINITION.test(text) || !Array.isArray(tagsOfText(text))) return text;
+  const codeEnds = new CodeEnds(text);
+  const special = /\\|`+|</g;
+  let [shown, from] = ['', 0];
+  for (let found = special.exec(text); found !== null; found = special.exec(text)) {
+    const { 0: mark, index: at } = found;
+    let end = at + mark.length;
+    if (mark === '\\') {
+      end = at + (matchAt(ESCAPED, text, at)?.[0].length ?? 1);
+    } else if (mark === '<') {
+      const whole = matchAt(WHOLE_TAG, text, at) ?? matchAt(AUTOLINK, text, at) ?? matchAt(COMMENT, text, at);
+      end = at + (whole?.[0].length ?? 1);
+    } else {
+      const behind = codeEnds.behind(at);
+      special.lastIndex = behind;
+      if (behind === end) continue;
+      end = behind;
+      shown += `${text.slice(from, at)} `;
+      from = end;
+    }
+    special.lastIndex = end;
+  }
+  return shown + text.slice(from);
+}
+
 /** Where code spans end: at the next run of as many backticks. */
 class CodeEnds {
   readonly #text: string;

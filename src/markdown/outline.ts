@@ -32,6 +32,11 @@ export interface Leaf {
   mayBeTable: boolean;
 }
 
+/** If it is a table. */
+export function cellsOf({ lines }: Leaf): string[] {
+  return lines.flatMap((line) => line.split(/(?<!\\)\|/));
+}
+
 /** `disputed`: renderers do not agree how to read it. */
 export type OutlineProblem = 'disputed' | 'too-deep';
 

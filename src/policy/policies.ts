@@ -45,7 +45,8 @@ export class Policies {
 
   /** @param mayAsk whether the host may be asked if necessary. If not, it counts as not answering. Never rejects. */
   async of(repository: RepositoryName, mayAsk = async () => true): Promise<KnownPolicy> {
-    const name = `policy/${recordName(this.#place, repository).toLowerCase()}`;
+    // Not as an earlier version has remembered it, which knew no limits.
+    const name = `policy-2/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
       name,
       freshMs: POLICY_FRESH_MS,

@@ -2,13 +2,16 @@
  * What a repository's maintainers say about anonymous contributions, in `.gitveil.yml` at its root.
  *
  * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted;
- * `pull_request_footer: true` makes pull requests say where they come from. Without the file, everything is accepted.
+ * `pull_request_footer: true` makes pull requests say where they come from; `limit: 5/1h` lowers how much is posted.
+ * Without the file, everything is accepted.
  * With an invalid file, nothing is: its author may have wanted to refuse, and an unknown key may be a misspelt
  * `accept`. Pure: bytes in, plain data out.
  */
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
+import { rateLimits } from '../config/values.ts';
 import type { Repository } from '../host/code-host.ts';
+import type { Limit } from '../limits/sliding-window.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 
 export const POLICY_PATH = '.gitveil.yml';
@@ -27,6 +30,8 @@ export interface Policy {
   readonly pullRequests?: Closed;
   /** Whether a pull request ends with a line about the service. */
   readonly pullRequestFooter: boolean;
+  /** Besides the operator's, for what is opened here and for what is said on each thread. */
+  readonly limits: readonly Limit[];
   /** Completes "the file …"; null if the file is valid or missing. */
   readonly problem: string | null;
 }
@@ -36,8 +41,12 @@ export const OPEN_POLICY: Policy = {
   anonymousFriendly: false,
   accepted: CONTRIBUTIONS,
   pullRequestFooter: false,
+  limits: [],
   problem: null,
 };
+
+/** As the operator's variables have it. */
+const LIMITS = rateLimits(24);
 
 /** A policy is a few lines. */
 const MAX_POLICY_BYTES = 8 * 1024;
@@ -56,8 +65,10 @@ const policySchema = z.strictObject(
     pull_request_footer: z
       .boolean({ error: 'must set pull_request_footer to true or false' })
       .default(OPEN_POLICY.pullRequestFooter),
+    // It can only lower the operator's, so one that is not understood refuses nothing.
+    limit: z.unknown().optional(),
   },
-  { error: 'may contain only the keys anonymous_friendly, accept and pull_request_footer' },
+  { error: 'may contain only the keys anonymous_friendly, accept, pull_request_footer and limit' },
 );
 
 /** @param file the file's bytes; null if it is not a file, or too large for the host to send. */
@@ -72,17 +83,18 @@ export function parsePolicy(file: Uint8Array | null): Policy {
   // Null if the file contains nothing but comments.
   const parsed = policySchema.safeParse(content ?? {});
   if (!parsed.success) return unusable(parsed.error.issues[0]?.message ?? '');
-  const { anonymous_friendly: anonymousFriendly, accept, pull_request_footer } = parsed.data;
+  const { anonymous_friendly: anonymousFriendly, accept, pull_request_footer, limit } = parsed.data;
   return {
     anonymousFriendly,
     accepted: CONTRIBUTIONS.filter((kind) => accept.includes(kind)),
     pullRequestFooter: pull_request_footer,
+    limits: (typeof limit === 'string' ? LIMITS.parse(limit) : undefined) ?? [],
     problem: null,
   };
 }
 
 function unusable(problem: string): Policy {
-  return { anonymousFriendly: false, accepted: [], pullRequestFooter: false, problem };
+  return { anonymousFriendly: false, accepted: [], pullRequestFooter: false, limits: [], problem };
 }
 
 /** @throws Error */

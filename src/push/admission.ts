@@ -6,6 +6,8 @@
  */
 import type { TrackedPullRequest } from '../durable/guard/tracked-pull-request.ts';
 import { RateLimitError } from '../host/account/rate-limit.ts';
+import type { Limit } from '../limits/sliding-window.ts';
+import type { RepositoryName } from '../repository-name.ts';
 import { Refusal } from './reply/refusal.ts';
 
 export interface Admission {
@@ -35,8 +37,11 @@ export interface Admission {
 
 /** For one pull request. Stays taken if nobody knows whether that was opened. */
 export interface Place {
-  /** Takes one of the things that the bot account may create, before the first write. @throws Refusal as `takeShare`. */
-  takeShare(): Promise<void>;
+  /**
+   * Takes one of the things that the bot account may create, and one of those that may be opened in the repository,
+   * before the first write. @param policyLimits those of the repository. @throws Refusal as `takeShare`.
+   */
+  takeShare(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
   /** No earlier attempt waits for an answer, so none shares its place. @throws Refusal if there is no other one left. */
   beAnother(): Promise<void>;
   /** The pull request is open. Never rejects. */
@@ -89,6 +94,13 @@ export const tooManyCalls = (explanation: string): Refusal =>
 /** @param explanation which limit, and how long to wait. */
 export const tooManyForks = (explanation: string): Refusal =>
   new Refusal('too many forks', [explanation, 'Nothing was changed.'], { outcome: 'rate-limited' });
+
+/** @param explanation which limit, and how long to wait. */
+export const tooManyThere = (explanation: string, waitMs: number): Refusal =>
+  new Refusal('too many pull requests for this repository', [explanation, 'Nothing was changed.'], {
+    outcome: 'rate-limited',
+    waitMs,
+  });
 
 /** @param explanation why, and how long to wait. */
 export const othersFirst = (explanation: string): Refusal =>

@@ -14,6 +14,8 @@ export interface PushSettings {
   readonly client: GitClient;
   /** What pull requests end with if the repository's policy asks for it. */
   readonly pullRequestFooter: string;
+  /** Address of the code host. */
+  readonly hostUrl: string;
   /** The address to push to, for the commands in messages. */
   remoteUrl(repository: RepositoryName): string;
   /** The form of an issue. */

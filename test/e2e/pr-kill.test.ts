@@ -42,6 +42,8 @@ async function start(port: number): Promise<Service> {
       // Many kills open more than the usual limit allows in a minute.
       LIMIT_CREATIONS: '10000/1h',
       LIMIT_CALLS: '100000/1h',
+      LIMIT_TARGET: '10000/1h',
+      LIMIT_THREAD: '10000/1h',
     },
     port,
     stateDir,

@@ -22,11 +22,38 @@ describe('a policy file', () => {
     ['\uFEFFaccept: false', false, []],
     ['pull_request_footer: false', false, ALL],
   ])('%j says what it says', (text, anonymousFriendly, accepted) => {
-    expect(parse(text)).toEqual({ anonymousFriendly, accepted, pullRequestFooter: false, problem: null });
+    expect(parse(text)).toEqual({
+      anonymousFriendly,
+      accepted,
+      pullRequestFooter: false,
+      limits: [],
+      problem: null,
+    });
   });
 
   it('may ask for a footer', () => {
     expect(parse('pull_request_footer: true')).toMatchObject({ accepted: ALL, pullRequestFooter: true });
+  });
+
+  it.each([
+    ['5/1h', [{ most: 5, withinMs: 3_600_000 }]],
+    [
+      '2/1m, 5/24h',
+      [
+        { most: 2, withinMs: 60_000 },
+        { most: 5, withinMs: 86_400_000 },
+      ],
+    ],
+    ['5', []],
+    ['0/1h', []],
+    ['5/1d', []],
+    ['none', []],
+    ['[5/1h]', []],
+    ['{most: 5}', []],
+    ['', []],
+  ])('may have the limit %s, which changes nothing if it is not understood', (limit, limits) => {
+    expect(parse(`limit: ${limit}`)).toEqual({ ...OPEN_POLICY, limits });
+    expect(parse(`accept: false\nlimit: ${limit}`)).toMatchObject({ accepted: [], problem: null });
   });
 
   it.each([
@@ -50,6 +77,7 @@ describe('a policy file', () => {
       anonymousFriendly: false,
       accepted: [],
       pullRequestFooter: false,
+      limits: [],
       problem: expect.stringMatching(problem) as string,
     });
   });
@@ -114,7 +142,7 @@ describe('the sentence of a refusal', () => {
   it('names what is wrong with a file that cannot be read', () => {
     expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
       'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which may contain only the keys ' +
-        'anonymous_friendly, accept and pull_request_footer.',
+        'anonymous_friendly, accept, pull_request_footer and limit.',
     );
   });
 });

@@ -86,6 +86,7 @@ export const verdicts: fc.Arbitrary<RandomVerdict> = plannedCommits.chain((commi
     description: optionText(commits.length),
     isDraft: fc.boolean(),
     footer: unicode,
+    policyLimits: fc.array(fc.record({ most: fc.nat(), withinMs: fc.nat() }), { maxLength: 2 }),
     commits: fc.constant(commits),
     upstream: fc.array(ref, { maxLength: 5 }),
     ground: fc.array(oid, { maxLength: 3 }),

@@ -22,7 +22,7 @@ import { listPseudonym, unlistPseudonym } from '../../stats/listed-pseudonyms.ts
 import { openHostAccess } from '../host-access.ts';
 import { doChores } from './chores.ts';
 import { type Pardon, type ReportOutcome, pardon, takeReport, tellNews } from './moderate.ts';
-import { feedNamed, guardOf } from '../../objects.ts';
+import { clientWindowsOf, feedNamed, guardOf } from '../../objects.ts';
 import { feedName } from '../notification-feed/notification-feed.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './post-comment.ts';
@@ -129,6 +129,8 @@ export class Identity extends DurableObject<Env> {
         records: this.#records(),
         host,
         clock: systemClock,
+        count: async ({ key, limits }: CommentRequest['limit']) =>
+          (await clientWindowsOf(this.env, key).hit(key, 'thread', limits)).waitMs,
         wakeBy: (at: number | null) => this.#wakeBy(at),
         attempting: (id: number | null) => {
           this.#currentAttempt = id;

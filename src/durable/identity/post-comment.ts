@@ -3,6 +3,7 @@ import type { Clock } from '../../isolate/clock.ts';
 import type { PostedComment, ThreadHost } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import { MAX_TEXT_CHARACTERS, characters, commentText } from '../../markdown/footer.ts';
 import { COOLDOWN_MS, postingDecision } from './moderation.ts';
 import { findComment } from './chores.ts';
@@ -22,6 +23,8 @@ export interface CommentRequest {
   readonly body: string;
   /** Scheme and host for the footer's link, such as `https://veil.example`. */
   readonly origin: string;
+  /** Of the thread, for all authors together. */
+  readonly limit: { readonly key: string; readonly limits: readonly Limit[] };
 }
 
 export type CommentOutcome =
@@ -30,6 +33,10 @@ export type CommentOutcome =
   | { readonly kind: 'cooldown'; readonly leftMs: number }
   /** Longer than the host allows. `maxCharacters` are left for the author's words. */
   | { readonly kind: 'too-long'; readonly maxCharacters: number }
+  /** For this thread, of all authors. */
+  | { readonly kind: 'too-many'; readonly waitMs: number }
+  /** That limit cannot be asked. */
+  | { readonly kind: 'unchecked'; readonly error: string }
   /** Too many comments of this pseudonym are waiting. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'failed'; readonly failure: WriteFailure };
@@ -38,6 +45,8 @@ export interface Surroundings {
   readonly records: Records;
   readonly host: ThreadHost;
   readonly clock: Clock;
+  /** Counts a comment on the thread. Answers how long to wait; 0 if it may be posted. */
+  count(limit: CommentRequest['limit']): Promise<number>;
   /** Makes the alarm go off at this time or earlier; null: no alarm needed. */
   wakeBy(at: number | null): Promise<void>;
   /** Called with the attempt in progress; with null when it is over. */
@@ -64,6 +73,8 @@ export async function postComment(
     await surroundings.wakeBy(clock.now() + FORGETTING_DELAY_MS);
     return { kind: 'too-long', maxCharacters: characters(body) - excess };
   }
+  const refusal = await refusedByThread(surroundings, request.limit);
+  if (refusal !== null) return refusal;
 
   const attempt = comments.begin({ repository: { owner, name: repo }, number }, clock.now());
   surroundings.attempting(attempt.id);
@@ -91,6 +102,19 @@ export async function postComment(
     surroundings.attempting(null);
     await surroundings.wakeBy(karma.nextDueAt());
   }
+}
+
+/** Fails closed. Null: it was counted, which stays so if the host does not take it. */
+async function refusedByThread(
+  surroundings: Surroundings,
+  limit: CommentRequest['limit'],
+): Promise<CommentOutcome | null> {
+  const outcome = await surroundings.count(limit).then(
+    (waitMs): CommentOutcome | null => (waitMs > 0 ? { kind: 'too-many', waitMs } : null),
+    (error: unknown): CommentOutcome => ({ kind: 'unchecked', error: String(error) }),
+  );
+  if (outcome !== null) await surroundings.wakeBy(surroundings.clock.now() + FORGETTING_DELAY_MS);
+  return outcome;
 }
 
 /**

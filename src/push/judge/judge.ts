@@ -22,6 +22,7 @@ import { isUpdate, type Publishable, type Verdict } from '../verdict/verdict.ts'
 import { type Base, chooseBase } from './base.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
+import { refuseNoise, warningOfNoise } from './noise.ts';
 import { planWork } from './plan.ts';
 import { claimNamed, findNamed, requiredKey } from './pull-request.ts';
 import type { Questions } from './questions.ts';
@@ -108,6 +109,7 @@ async function judged(
     description: textOf(plan, options.description),
     isDraft: options.draft,
     footer: open.policy?.pullRequestFooter ? settings.pullRequestFooter : '',
+    policyLimits: open.policy?.limits ?? [],
     commits: plan.commits,
     upstream: branchesFor(history, work, base, open),
     ground: [...work.ground],
@@ -115,7 +117,13 @@ async function judged(
     namedBases: [...pack.namedBases.oids()],
     mayChangeSubmodules: open.hasSubmodules || names.hasGitlinks,
   };
-  const warnings = [...warningOfNames(plan.messages()), ...warningOfDraft(push)];
+  const where = { hostUrl: settings.hostUrl, repository };
+  refuseNoise(push, where);
+  const warnings = [
+    ...warningOfNames(plan.messages()),
+    ...warningOfNoise(push, where),
+    ...warningOfDraft(push),
+  ];
   if (!options.preview) {
     return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
   }

@@ -77,8 +77,9 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
 
 /** The last moment before something is written at the host. */
 async function prepare(run: PushRun, publication: Publication, branch: WorkBranch): Promise<Attempt> {
-  const { place } = publication;
-  const sharing = place === null ? run.host.admission.takeShare() : place.takeShare();
+  const { place, push } = publication;
+  const sharing =
+    place === null ? run.host.admission.takeShare() : place.takeShare(push.repository, push.policyLimits);
   // Side by side, unless the fork has to be made: nobody knows how long that takes, and the date comes after it.
   const beginning = branch.isKnown ? begin(run, publication) : null;
   const [shared] = await Promise.allSettled([sharing, beginning]);

@@ -29,11 +29,19 @@ export class Refusal extends Error {
   readonly code: RefusalCode;
   /** How a push is counted that was not accepted, or was a preview. */
   readonly outcome: SpecialOutcome | null;
+  /** For a client that reads it from a header; null: it is not known, or only in the lines. */
+  readonly waitMs: number | null;
 
   constructor(
     reason: string,
     lines: readonly string[],
-    options: { unpackStatus?: string; outcome?: SpecialOutcome; code?: RefusalCode; cause?: unknown } = {},
+    options: {
+      unpackStatus?: string;
+      outcome?: SpecialOutcome;
+      waitMs?: number;
+      code?: RefusalCode;
+      cause?: unknown;
+    } = {},
   ) {
     super(reason, { cause: options.cause });
     this.reason = reason;
@@ -41,6 +49,7 @@ export class Refusal extends Error {
     this.unpackStatus = options.unpackStatus ?? 'ok';
     this.code = options.code ?? 'other';
     this.outcome = options.outcome ?? null;
+    this.waitMs = options.waitMs ?? null;
   }
 
   /** The lines, with blank lines around them. */

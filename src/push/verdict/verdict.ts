@@ -6,6 +6,7 @@ import type { PlannedCommits, PlannedText } from '../../git/objects/planned-comm
 import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, Repository } from '../../host/code-host.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import type { Refusal } from '../reply/refusal.ts';
 
 export type Verdict =
@@ -29,6 +30,8 @@ export interface Publishable {
   readonly isDraft: boolean;
   /** What the pull request's text ends with; may be empty. */
   readonly footer: string;
+  /** How much the repository takes, besides the operator's limit. */
+  readonly policyLimits: readonly Limit[];
   readonly commits: PlannedCommits;
   /** Upstream's branches that the fork must have, where upstream has them. */
   readonly upstream: readonly Ref[];

@@ -77,7 +77,7 @@ async function answerReply(
   if (isBlank(form.body)) return again(refused(400, 'body is required'));
   const secrets = await secretsOf(c, token, [String(number), form.body, form.userToken]);
   const userToken = form.userToken || userTokenOf(secrets);
-  const checked = checkComment({ body: form.body, user_token: userToken });
+  const checked = checkComment(c, target, { body: form.body, user_token: userToken });
   if (checked.kind === 'refused') return again(checked);
   if (step !== 'post') {
     const hash = await pseudonymOn(c, { repository: target, number }, userToken);

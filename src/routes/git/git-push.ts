@@ -184,6 +184,7 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
       serviceAddress(c.req.raw, c.var.config),
       maintainersUrl(c.var.config),
     ),
+    hostUrl: c.var.host.url,
     remoteUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}`,
     issueFormUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}${ISSUE_FORM}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,

@@ -6,6 +6,7 @@ import type { ClientWindows } from '../../durable/clients/client-windows.ts';
 import type { AppEnv, Env } from '../../env.ts';
 import { FORKS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
 import { MOST_PULL_REQUESTS } from '../../limits/places.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
 import {
   type Admission,
@@ -18,10 +19,12 @@ import {
   tooManyForks,
   tooManyLookUps,
   tooManyPushes,
+  tooManyThere,
   unchecked,
   unguarded,
 } from '../../push/admission.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { askForShare, giveShareBack, type Share, shareExplanation } from '../request/account-share.ts';
@@ -29,6 +32,7 @@ import { clientWindowsOf, guardOf } from '../../objects.ts';
 import { type Client, clientOf, siteWindowKey, windowKey } from '../request/client.ts';
 import { countVainLookUp, knownWait, rememberWait, tooMany } from '../request/rate-limit.ts';
 import { sentence } from '../request/refused.ts';
+import { countAtTarget, overTarget, targetLimit } from '../request/target-limit.ts';
 import { retryAfter } from '../request/write-refusal.ts';
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
@@ -100,6 +104,17 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     throw paused ?? (share.isKnown ? othersFirst : unchecked)(sentence(shareExplanation(c, share)));
   }
 
+  /** Counts a pull request that is about to be opened. It stays counted if the host refuses it. @throws Refusal */
+  async function countOpening(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void> {
+    try {
+      const limit = await targetLimit(c, repository, null, policyLimits);
+      const waitMs = await countAtTarget(c, limit);
+      if (waitMs > 0) throw tooManyThere(sentence(overTarget(limit, waitMs)), waitMs);
+    } catch (error) {
+      throw error instanceof Refusal ? error : outOfReach(c, error);
+    }
+  }
+
   /**
    * Takes a place of each. Answers those that nobody shares. One after the other: a client that has none left takes none
    * from its neighbours, not even for a moment. @throws Refusal
@@ -138,8 +153,16 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   ): Place {
     let share: Share | null = null;
     return {
-      async takeShare() {
-        share = await takeShare(true);
+      async takeShare(repository, policyLimits) {
+        // Side by side, so that a push waits no longer for it. If it has no share, it stays counted for the repository.
+        const [counted, taken] = await Promise.allSettled([
+          countOpening(repository, policyLimits),
+          takeShare(true),
+        ]);
+        if (taken.status === 'rejected') throw taken.reason;
+        // `release` gives it back.
+        share = taken.value;
+        if (counted.status === 'rejected') throw counted.reason;
       },
       async beAnother() {
         const shared = counters.filter((counter) => !own.includes(counter));

@@ -81,12 +81,16 @@ export async function refuseTooMany(c: Context<AppEnv>, name: OpenLimitName): Pr
     if (callsMs > 0) return overLimit(c, 'calls', callsMs);
     waitMs = await countAttempt(c, name);
   } catch (error) {
-    c.var.logger.error('a limit could not be checked', { error });
-    const message = 'the service cannot check its limits; nothing was posted: try again in a minute';
-    return refused(503, message, { 'Retry-After': '60' });
+    return uncheckedLimit(c, error);
   }
   if (waitMs === 0) return null;
   return overLimit(c, name, waitMs);
+}
+
+export function uncheckedLimit(c: Context<AppEnv>, error: unknown): Refused {
+  c.var.logger.error('a limit could not be checked', { error });
+  const message = 'the service cannot check its limits; nothing was posted: try again in a minute';
+  return refused(503, message, { 'Retry-After': '60' });
 }
 
 /** For endpoints that only read: if the limit cannot be checked, the request passes. */

@@ -7,15 +7,18 @@ import type { AppEnv } from '../../env.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { characters, MAX_TEXT_CHARACTERS } from '../../markdown/footer.ts';
 import { footerProblem } from '../../markdown/footer-room.ts';
+import { noiseProblem } from '../../markdown/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { newUserToken } from '../../secret/user-token.ts';
 import { identityOf } from '../../objects.ts';
 import { publicOrigin } from '../request/public-origin.ts';
+import { uncheckedLimit } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
+import { refusedByTarget, type TargetLimit } from '../request/target-limit.ts';
 import { retryAfter, writeRefusal } from '../request/write-refusal.ts';
 import { payloadProblem, publicText } from '../request/payload.ts';
-import { beginPosting } from './posting.ts';
+import { beginPosting, postingLimit } from './posting.ts';
 
 export const MAX_TOKEN_CHARACTERS = 256;
 
@@ -59,13 +62,18 @@ export interface CheckedComment {
  * What can be said of a comment without asking anyone.
  * @param payload the fields of the JSON endpoint. A new token takes the place of a missing one.
  */
-export function checkComment(payload: unknown): CheckedComment | Refused {
+export function checkComment(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  payload: unknown,
+): CheckedComment | Refused {
   const parsed = commentRequest.safeParse(payload);
   if (!parsed.success) return refused(400, payloadProblem(parsed.error));
   const { body, user_token: userToken } = parsed.data;
   // The pseudonym knows how long a body may be.
   const isTooLong = characters(body) > MAX_TEXT_CHARACTERS;
-  const problem = isTooLong ? null : footerProblem(body);
+  const where = { hostUrl: c.var.host.url, repository };
+  const problem = isTooLong ? null : (footerProblem(body) ?? noiseProblem({ body }, where));
   if (problem !== null) return refused(400, problem);
   return { kind: 'comment', body, userToken: userToken || newUserToken() };
 }
@@ -91,6 +99,7 @@ export async function postComment(
 
   const { repository, number } = thread;
   const hash = await pseudonymOn(c, thread, userToken);
+  const limit = await postingLimit(c, repository, number);
   const outcome = await post(c, hash, {
     host: c.var.host.key,
     owner: repository.owner,
@@ -98,11 +107,13 @@ export async function postComment(
     number,
     body,
     origin: publicOrigin(c.req.raw, c.var.config),
+    // Counted there: only the pseudonym knows whether it may write.
+    limit: { key: limit.key, limits: limit.limits },
   });
   if (outcome.kind !== 'posted') {
     // Without an answer of the host it may be there.
     if (outcome.kind !== 'failed' || outcome.failure.kind !== 'unreachable') posting.cancel();
-    return refusalOf(c, outcome);
+    return refusalOf(c, outcome, limit);
   }
   const { url, karma } = outcome;
   return { kind: 'posted', answer: { comment_url: url, hash, karma, user_token: userToken } };
@@ -121,7 +132,11 @@ async function post(c: Context<AppEnv>, hash: string, request: CommentRequest): 
   }
 }
 
-function refusalOf(c: Context<AppEnv>, outcome: Exclude<CommentOutcome, { kind: 'posted' }>): Refused {
+function refusalOf(
+  c: Context<AppEnv>,
+  outcome: Exclude<CommentOutcome, { kind: 'posted' }>,
+  limit: TargetLimit,
+): Refused {
   switch (outcome.kind) {
     case 'blocked':
       return refused(403, BLOCKED);
@@ -129,6 +144,10 @@ function refusalOf(c: Context<AppEnv>, outcome: Exclude<CommentOutcome, { kind: 
       return refused(429, COOLDOWN, { 'Retry-After': retryAfter(outcome.leftMs) });
     case 'too-long':
       return refused(400, `body must have at most ${outcome.maxCharacters} characters`);
+    case 'too-many':
+      return refusedByTarget(limit, outcome.waitMs);
+    case 'unchecked':
+      return uncheckedLimit(c, outcome.error);
     case 'busy':
       return refused(503, 'too many comments with this token at once; try again in a minute', {
         'Retry-After': '60',

@@ -54,7 +54,7 @@ const COMMENT: Omit<Description, 'operationId' | 'summary'> = {
     ),
     403: error('The pseudonym is blocked, or the repository does not accept anonymous comments.', BLOCKED),
     429: error(
-      'The pseudonym must wait, the client has posted too much, or little is left to the bot account. Retry-After says how long.',
+      'The pseudonym must wait, the client or all clients together have posted too much, or little is left to the bot account. Retry-After says how long.',
       COOLDOWN,
     ),
     ...HOST_FAULTS,
@@ -88,7 +88,7 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
   const number = threadNumber(c.req.param('number') ?? '');
   if (number === null) return answerRefused(c, refused(400, 'invalid issue number'));
   if (payload.kind === 'invalid') return answerRefused(c, INVALID_PAYLOAD);
-  const checked = checkComment(payload.value);
+  const checked = checkComment(c, target, payload.value);
   if (checked.kind === 'refused') return answerRefused(c, checked);
   const refusal = await refusePosting(c, target, 'comments');
   if (refusal !== null) return answerRefused(c, refusal);

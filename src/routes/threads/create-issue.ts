@@ -14,15 +14,18 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../markdown/footer.ts';
 import { footerProblem } from '../../markdown/footer-room.ts';
+import { noiseProblem } from '../../markdown/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { newUserToken } from '../../secret/user-token.ts';
 import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { serviceAddress } from '../request/public-origin.ts';
+import { uncheckedLimit } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
+import { countAtTarget, refusedByTarget } from '../request/target-limit.ts';
 import { writeRefusal } from '../request/write-refusal.ts';
 import { isBlank, payloadProblem, publicText } from '../request/payload.ts';
-import { beginPosting } from './posting.ts';
+import { beginPosting, postingLimit } from './posting.ts';
 
 /** The host's limit. */
 const MAX_TITLE_CHARACTERS = 256;
@@ -61,6 +64,7 @@ type IssueAnswer = z.infer<typeof issueAnswer>;
  */
 export function checkIssue(
   c: Context<AppEnv>,
+  repository: RepositoryName,
   payload: Readonly<Record<string, unknown>>,
 ): { readonly kind: 'issue'; readonly issue: NewIssue } | Refused {
   if (isBlank(payload['title']) || isBlank(payload['body'])) {
@@ -72,7 +76,8 @@ export function checkIssue(
   const text = issueText(body, serviceAddress(c.req.raw, c.var.config));
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
   if (excess > 0) return refused(400, `body must have at most ${characters(body) - excess} characters`);
-  const problem = footerProblem(body);
+  const problem =
+    footerProblem(body) ?? noiseProblem({ title, body }, { hostUrl: c.var.host.url, repository });
   if (problem !== null) return refused(400, problem);
   return { kind: 'issue', issue: { title, body: text, labels: labels ?? [] } };
 }
@@ -89,6 +94,11 @@ export async function createIssue(
 
   // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  const over = await refuseOverTarget(c, target);
+  if (over !== null) {
+    posting.cancel();
+    return over;
+  }
   const created = await create(c, target, issue);
   if ('kind' in created) {
     // Without an answer of the host it may be there.
@@ -112,6 +122,17 @@ export async function createIssue(
       issue_reply_token: userToken,
     },
   };
+}
+
+/** Fails closed. Null: it was counted, and is to be created. */
+async function refuseOverTarget(c: Context<AppEnv>, target: RepositoryName): Promise<Refused | null> {
+  try {
+    const limit = await postingLimit(c, target, null);
+    const waitMs = await countAtTarget(c, limit);
+    return waitMs > 0 ? refusedByTarget(limit, waitMs) : null;
+  } catch (error) {
+    return uncheckedLimit(c, error);
+  }
 }
 
 async function create(

@@ -34,7 +34,7 @@ issues.post(
       ),
       403: error('The repository does not accept anonymous issues.'),
       429: error(
-        'The client has posted too much, or little is left to the bot account. Retry-After says how long to wait.',
+        'The client or all clients together have posted too much, or little is left to the bot account. Retry-After says how long to wait.',
       ),
       ...HOST_FAULTS,
     },
@@ -44,7 +44,7 @@ issues.post(
 async function issue(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const payload = await readJsonObject(c);
   if (payload.kind === 'invalid') return answerRefused(c, INVALID_PAYLOAD);
-  const checked = checkIssue(c, payload.value);
+  const checked = checkIssue(c, target, payload.value);
   if (checked.kind === 'refused') return answerRefused(c, checked);
   const refusal = await refusePosting(c, target, 'issues');
   if (refusal !== null) return answerRefused(c, refusal);

@@ -7,7 +7,7 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { openPolicies } from '../../policy/policies.ts';
+import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import { policyRefusal } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { error } from '../description.ts';
@@ -15,6 +15,7 @@ import { askForShare, giveShareBack, shareExplanation } from '../request/account
 import { refuseTooMany } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
+import { type TargetLimit, targetLimit } from '../request/target-limit.ts';
 import { refuseWithoutBot, retryAfter } from '../request/write-refusal.ts';
 
 /** Answers of the endpoints that create something at the host, if it fails there or may not begin. */
@@ -57,7 +58,7 @@ async function refuseByPolicy(
   target: RepositoryName,
   kind: keyof typeof SINGULAR,
 ): Promise<Refused | null> {
-  const policy = await openPolicies(c.env, c.var.config, c.var.host, c.var.logger, c.var.http).of(target);
+  const policy = await policyOf(c, target);
   if (policy === undefined) {
     return refused(503, `the policy of ${fullName(target)} cannot be read at the moment; try again later`);
   }
@@ -66,6 +67,19 @@ async function refuseByPolicy(
   if (policy === null) return refused(400, `failed to create ${SINGULAR[kind]}: 404 Not Found`);
   const refusal = policyRefusal(policy, target, kind);
   return refusal === null ? null : refused(403, refusal);
+}
+
+function policyOf(c: Context<AppEnv>, target: RepositoryName): Promise<KnownPolicy> {
+  return openPolicies(c.env, c.var.config, c.var.host, c.var.logger, c.var.http).of(target);
+}
+
+/** After `refusePosting`, whose policy is still remembered. @param number of the thread; null: for a new issue. */
+export async function postingLimit(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  number: number | null,
+): Promise<TargetLimit> {
+  return targetLimit(c, target, number, (await policyOf(c, target))?.limits ?? []);
 }
 
 /** Takes the client's share of what the bot account may create, or answers why it has none. */

@@ -45,6 +45,7 @@ export class Pseudonym {
       number: 1,
       body,
       origin: ORIGIN,
+      limit: { key: `00${this.hash}`, limits: [{ most: 10_000, withinMs: HOUR_MS }] },
       ...more,
     });
   }

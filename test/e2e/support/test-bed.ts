@@ -99,6 +99,8 @@ export class TestBed {
         // A test file opens pull requests faster than people do. How the limit works: bot-account.test.ts.
         LIMIT_CREATIONS: '10000/1h',
         LIMIT_CALLS: '100000/1h',
+        LIMIT_TARGET: '10000/1h',
+        LIMIT_THREAD: '10000/1h',
         ...options.env,
       },
       stateDir: ownState ?? options.stateDir ?? null,

@@ -2,6 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
 import type { PullRequest } from '../../../src/host/code-host.ts';
+import { OPEN_POLICY } from '../../../src/policy/policy.ts';
 import { type Circumstances, judge } from '../../../src/push/judge/judge.ts';
 import type { Questions } from '../../../src/push/judge/questions.ts';
 import type { Upstream } from '../../../src/push/judge/upstream.ts';
@@ -50,6 +51,7 @@ const circumstances = {
     identityCheck: 'refuse',
     prUpdatePolicy: 'hash',
     pullRequestFooter: '',
+    hostUrl: 'https://git.test',
     remoteUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
     issueFormUrl: () => 'https://gitveil.test/v1/gh/octo/hello/new-issue',
   },
@@ -59,9 +61,9 @@ const circumstances = {
 } as unknown as Circumstances;
 
 /** A push of one commit. */
-function received(options: Partial<PushOptions> = {}): Received {
-  const { receiver } = receive([buildPack([{ type: 'commit', content: WORK }]).bytes]);
-  const command = { oldId: '0'.repeat(40), newId: oidOf('commit', WORK), refName: 'refs/heads/topic' };
+function received(options: Partial<PushOptions> = {}, work = WORK): Received {
+  const { receiver } = receive([buildPack([{ type: 'commit', content: work }]).bytes]);
+  const command = { oldId: '0'.repeat(40), newId: oidOf('commit', work), refName: 'refs/heads/topic' };
   return {
     taken: { command, target: { kind: 'branch', branch: 'topic' } },
     commandList: [command],
@@ -168,6 +170,35 @@ describe('a push is judged', () => {
   it('a preview, which says what would become public', async () => {
     const { verdict } = await judge(received({ preview: true }), upstream, circumstances, asked());
     expect(verdict.kind === 'preview' && verdict.lines.join('\n')).toContain('Mend it');
+  });
+
+  it('refused if its text disturbs many people, whether or not it is a preview; else only warned of', async () => {
+    const people = '@a @b @c @d @e @f';
+    const message = `Mend it\n\n${people}\n`;
+    const work = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message });
+    const judged = async (options: Partial<PushOptions>, on = asked()) =>
+      (await judge(received(options, work), upstream, circumstances, on)).verdict;
+    const refusal = { reason: 'the pull request would disturb too many people' };
+    for (const options of [{}, { preview: true }, { title: 'Other' }, { description: people }]) {
+      expect(await judged(options)).toMatchObject({ kind: 'refused', refusal });
+    }
+    const warnings = expect.arrayContaining(['  Mend it']) as string[];
+    expect(await judged({ description: '' })).toMatchObject({ kind: 'publishable', warnings });
+    // The text of an open pull request stays as it is.
+    const pullRequest = { number: 7, isOpen: true, base: 'main' } as unknown as PullRequest;
+    const open = asked({ findPullRequest: async () => pullRequest });
+    expect(await judged({ prHash: PR_HASH }, open)).toMatchObject({ kind: 'publishable', warnings });
+    expect(await judged({ prHash: PR_HASH, title: people }, open)).toMatchObject({
+      kind: 'refused',
+      refusal,
+    });
+  });
+
+  it('with the limits of the repository', async () => {
+    const limits = [{ most: 5, withinMs: 3_600_000 }];
+    const limited = { ...upstream, policy: { ...OPEN_POLICY, limits } };
+    const { verdict } = await judge(received(), limited, circumstances, asked());
+    expect(verdict).toMatchObject({ push: { policyLimits: limits } });
   });
 
   it('the same each time', async () => {

@@ -39,7 +39,7 @@ describe('the page', () => {
 
   it('shows what errors say', () => {
     expect(text).toContain(
-      '429 The pseudonym must wait, the client has posted too much, or little is left to the bot account.',
+      '429 The pseudonym must wait, the client or all clients together have posted too much, or little is left to the bot account.',
     );
     expect(text).toContain('cooldown activo por reportes');
     expect(text).toContain(
@@ -50,6 +50,7 @@ describe('the page', () => {
   it('shows the limits of this service', async () => {
     expect(text).toContain('new pull requests 5 in 1h fixed');
     expect(text).toContain('comments and issues 60 in 1m and 240 in 1h LIMIT_COMMENTS');
+    expect(text).toContain('comments on one thread, for all clients together 60 in 1h LIMIT_THREAD');
   });
 
   it('has commands that can be tried', () => {

@@ -270,7 +270,9 @@ async function takeShare(creates: boolean): Promise<string> {
   address += 1;
   const variables = { HOST_ACCOUNTS: UNREACHABLE };
   const refusal = await admitted(`198.51.100.${address}`, variables, async (admission) =>
-    creates ? (await admission.reserve(`push ${address}`)).takeShare() : admission.takeShare(),
+    creates
+      ? (await admission.reserve(`push ${address}`)).takeShare({ owner: 'octo', name: 'hello' }, [])
+      : admission.takeShare(),
   );
   return refusal === null ? 'ok' : [refusal.reason, ...refusal.lines].join('\n');
 }

@@ -18,6 +18,7 @@ import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { problem, type Refused, sentence } from '../../request/refused.ts';
+import { retryAfter } from '../../request/write-refusal.ts';
 import { answerForm, placeOf } from '../form-answer.ts';
 import { secretsOf } from '../form-request.ts';
 import { CHANGE_FORM, WITHDRAW_FORM } from '../paths.ts';
@@ -130,12 +131,13 @@ export function refusalOf(outcome: Outcome): Refusal {
 }
 
 /** The words of a refusal are for people who push. */
-export function refusedPush({ reason, lines, outcome, cause }: Refusal): Refused {
+export function refusedPush({ reason, lines, outcome, waitMs, cause }: Refusal): Refused {
   const failed = cause === undefined ? 400 : 502;
   const status = outcome === 'suspended' ? 503 : outcome === 'rate-limited' ? 429 : failed;
   const heading = sentence(reason);
   const hint = lines.some((line) => /\bpush\b/i.test(line))
     ? ['Where this says “push”, send this form again.']
     : [];
-  return problem(status, [heading, ...lines, ...hint].join('\n'));
+  const headers = waitMs === null ? {} : { 'Retry-After': retryAfter(waitMs) };
+  return { ...problem(status, [heading, ...lines, ...hint].join('\n')), headers };
 }

@@ -11,11 +11,12 @@ import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError, MovedError } from '../../../host-error.ts';
+import { noiseProblem } from '../../../markdown/noise.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
-import { problem } from '../../request/refused.ts';
+import { problem, sentence } from '../../request/refused.ts';
 import { answerForm, placeOf } from '../form-answer.ts';
 import { receiveForm, type SentForm } from '../form-request.ts';
 import { CHANGE_FORM } from '../paths.ts';
@@ -80,9 +81,19 @@ async function answerChange(
       committedAt: Math.floor(sent.token.madeAt / 1000),
       email: c.var.config.anonEmail,
     });
+    const isNew = {
+      title: source.text?.title !== fields.title,
+      description: source.text?.description !== fields.description,
+    };
+    const noise = noiseProblem(
+      { title: isNew.title ? fields.title : '', description: isNew.description ? fields.description : '' },
+      { hostUrl: c.var.host.url, repository: target },
+    );
+    // In words for a form: the push would refuse it, too.
+    if (noise !== null) return showAgain(c, form, problem(400, sentence(noise)));
     const pushOptions = pushOptionsOf(fields, {
-      title: source.text !== null && source.text.title !== fields.title,
-      description: source.text !== null && source.text.description !== fields.description,
+      title: source.text !== null && isNew.title,
+      description: source.text !== null && isNew.description,
     });
     const push = { admission: host.admission, change: built, base: source.base, pushOptions };
     return step === 'open'

@@ -1,0 +1,47 @@
+/** What a push would write in the name of the bot account, and whether that would disturb many people. */
+import { ZERO_OID } from '../../git/objects/oid.ts';
+import { pullRequestText } from '../../git/objects/commit-message.ts';
+import { noiseProblem, type Whereabouts } from '../../markdown/noise.ts';
+import { Refusal } from '../reply/refusal.ts';
+import { namedText, wholeText } from '../verdict/text.ts';
+import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import { shown } from './names/shown.ts';
+
+/** More are counted, not shown. */
+const MAX_SHOWN = 10;
+/** Of all messages together. */
+const MAX_READ_BYTES = 2 * 1024 * 1024;
+
+/** No id of the push's own commits refers to another repository. */
+const NO_IDS = { idOf: () => ZERO_OID };
+
+/** @throws Refusal if the text of the pull request would. */
+export function refuseNoise(push: Publishable, where: Whereabouts): void {
+  const { title, body } = isUpdate(push) ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
+  const problem = noiseProblem({ title: title ?? '', description: body ?? '' }, where);
+  if (problem === null) return;
+  throw new Refusal('the pull request would disturb too many people', [
+    `Its ${problem}.`,
+    'It is the message of the newest commit if the push does not say otherwise:',
+    'push again with -o title=... or -o description=... in its place.',
+  ]);
+}
+
+/** Lines for the person, about messages that would; none if there are none. Cost: linear in the messages, and bounded. */
+export function warningOfNoise({ commits }: Publishable, where: Whereabouts): string[] {
+  const titles: string[] = [];
+  let bytesLeft = MAX_READ_BYTES;
+  for (const { encoding, message } of commits) {
+    const { title, body } = pullRequestText({ encoding, message: message.bytes.subarray(0, bytesLeft) });
+    if (noiseProblem({ title, body }, where) !== null) titles.push(title);
+    bytesLeft -= message.bytes.byteLength;
+    if (bytesLeft <= 0) break;
+  }
+  if (titles.length === 0) return [];
+  const more = titles.length > MAX_SHOWN ? [`  and ${titles.length - MAX_SHOWN} more`] : [];
+  return [
+    'Your commit messages become public as they are. These mention many people, or refer to much in other repositories:',
+    ...titles.slice(0, MAX_SHOWN).map((title) => `  ${shown(title)}`),
+    ...more,
+  ];
+}

@@ -1,0 +1,67 @@
+/**
+ * Holds what is about to be posted against what one repository, or one thread, takes from all clients together: what
+ * gets a bot account suspended is noise where it posts, from however many networks that comes.
+ *
+ * Asked after everything else, so that only what would be posted is counted. What then fails at the host stays counted.
+ */
+import type { Context } from 'hono';
+import { recordName } from '../../config/hosts.ts';
+import type { AppEnv } from '../../env.ts';
+import { limitText, lowered, waitText } from '../../limits/limits.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
+import { clientWindowsOf } from '../../objects.ts';
+import { POLICY_PATH } from '../../policy/policy.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
+import { keyedHash } from '../../secret/keyed-hash.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { type Refused, refused } from './refused.ts';
+import { retryAfter } from './write-refusal.ts';
+
+export interface TargetLimit {
+  readonly name: 'target' | 'thread';
+  /** A keyed hash of the place: its name is not kept. */
+  readonly key: string;
+  readonly limits: readonly Limit[];
+  /** What the refusal says, all but the wait. */
+  readonly words: string;
+}
+
+/** @param number of the thread; null: for what is opened. @param policyLimits those of the repository. */
+export async function targetLimit(
+  c: Context<AppEnv>,
+  repository: RepositoryName,
+  number: number | null,
+  policyLimits: readonly Limit[],
+): Promise<TargetLimit> {
+  const { config, host } = c.var;
+  const [name, what] =
+    number === null ? (['target', 'pull requests and issues'] as const) : (['thread', 'comments'] as const);
+  const thread = number === null ? '' : `#${number}`;
+  const place = `${recordName(host, repository)}${thread}`.toLowerCase();
+  const limits = lowered(config.limits[name], policyLimits);
+  const isLowered = policyLimits.some((limit) => limits.includes(limit));
+  const says = isLowered ? `, as its ${POLICY_PATH} says` : '';
+  return {
+    name,
+    key: keyedHash(await serviceSecret(c.env, config.identitySecret), 'target', place),
+    limits,
+    words: `too many ${what} for ${fullName(repository)}${thread}: this service posts at most ${limitText(limits)} there for all people together${says}`,
+  };
+}
+
+/** Counts one. Answers how long to wait; 0 if it may be posted. Rejects if nobody can tell. */
+export async function countAtTarget(
+  { env }: Context<AppEnv>,
+  { key, name, limits }: TargetLimit,
+): Promise<number> {
+  return (await clientWindowsOf(env, key).hit(key, name, limits)).waitMs;
+}
+
+/** `too many comments for octo/hello#7: this service posts at most 60 in 1h there for all people together; again in about 43 minutes` */
+export function overTarget({ words }: TargetLimit, waitMs: number): string {
+  return `${words}; again in ${waitText(waitMs)}`;
+}
+
+export function refusedByTarget(limit: TargetLimit, waitMs: number): Refused {
+  return refused(429, overTarget(limit, waitMs), { 'Retry-After': retryAfter(waitMs) });
+}

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { limitText, lowered, waitText } from '../../src/limits/limits.ts';
+import { rateLimits } from '../../src/config/values.ts';
+
+const limits = (text: string) => (text === '' ? [] : (rateLimits(24).parse(text) ?? []));
+
+describe('limits', () => {
+  it.each([
+    ['30/1h', '', '30 in 1h'],
+    ['30/1h', '5/1h', '5 in 1h'],
+    ['30/1h', '5/24h', '5 in 24h'],
+    ['30/1h', '30/1h', '30 in 1h'],
+    ['30/1h', '31/1h', '30 in 1h'],
+    ['30/1h', '30/1m', '30 in 1h'],
+    ['30/1h', '100/24h', '30 in 1h and 100 in 24h'],
+    ['3/1m,30/1h', '5/1h', '3 in 1m and 5 in 1h'],
+    ['3/1m,30/1h', '2/1h,1/1m', '2 in 1h and 1 in 1m'],
+  ])('of %s are at most lowered by %s', (own, more, both) => {
+    expect(limitText(lowered(limits(own), limits(more)))).toBe(both);
+  });
+});
+
+describe('a wait', () => {
+  it.each([
+    [0, 'about 1 second'],
+    [1, 'about 1 second'],
+    [44_001, 'about 45 seconds'],
+    [60_000, 'about 60 seconds'],
+    [60_001, 'about 2 minutes'],
+    [42.5 * 60_000, 'about 43 minutes'],
+    [3_600_000, 'about 60 minutes'],
+    [3_600_001, 'about 2 hours'],
+    [24 * 3_600_000, 'about 24 hours'],
+  ])('of %i ms is %s', (ms, text) => {
+    expect(waitText(ms)).toBe(text);
+  });
+});

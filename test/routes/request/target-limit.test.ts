@@ -1,0 +1,125 @@
+/** What all clients together may post in one place: counted last, given back where it costs nothing, and never skipped. */
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ClientWindows } from '../../../src/durable/clients/client-windows.ts';
+import type { Env } from '../../../src/env.ts';
+import { FakeThreads } from '../../durable/support/fake-threads.ts';
+import { admitted } from '../../support/admission.ts';
+import { post, SECRET } from '../support/json-caller.ts';
+
+const real = env as unknown as Env;
+const HOUR_MS = 3_600_000;
+
+let address = 0;
+let now = Date.now();
+let account: string[];
+
+beforeEach(() => {
+  account = [];
+  vi.setSystemTime((now += 24 * HOUR_MS));
+  vi.spyOn(console, 'log').mockImplementation(() => {});
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+/** Notes what the account is asked for. */
+const HOST_ACCOUNTS = {
+  idFromName: (name: string) => real.HOST_ACCOUNTS.idFromName(name),
+  get: (id: DurableObjectId) => {
+    const stub = real.HOST_ACCOUNTS.get(id) as unknown as Record<string, (...values: unknown[]) => unknown>;
+    return new Proxy(stub, {
+      get:
+        (_, method: string) =>
+        (...values: unknown[]) => {
+          if (method === 'admit' || method === 'giveBack') account.push(method);
+          // Called on the stub itself: its methods have no `apply`.
+          return stub[method]?.(...values);
+        },
+    });
+  },
+} as unknown as Env['HOST_ACCOUNTS'];
+const variables = { IDENTITY_SECRET: SECRET, HOST_ACCOUNTS };
+
+const repository = { owner: 'octo', name: 'hello' };
+const write = (path: string, payload: object, more: Partial<Env> = {}) =>
+  post(`/v1/gh/octo/hello${path}`, {
+    payload,
+    headers: { 'CF-Connecting-IP': `198.51.100.${(address += 1)}` },
+    variables: { ...variables, ...more },
+  });
+const issue = (more: Partial<Env> = {}) => write('/issues/anonymous', { title: 'A', body: 'B' }, more);
+
+/** Of a push from an address of its own. */
+const opening = (more: Partial<Env> = {}) =>
+  admitted(`198.51.100.${(address += 1)}`, { ...variables, ...more }, async (admission) => {
+    const place = await admission.reserve(`push ${address}`);
+    await place.takeShare(repository, []).catch(async (error: unknown) => {
+      await place.release();
+      throw error;
+    });
+  });
+
+describe('a place that is full', () => {
+  it('is told with the time to wait, and the share of the account is given back', async () => {
+    const host = new FakeThreads();
+    const limits = { LIMIT_TARGET: '2/1h' };
+    expect((await issue(limits)).status).toBe(200);
+    expect(await opening(limits)).toBeNull();
+    vi.setSystemTime((now += 17 * 60_000));
+    account = [];
+    const refused = await issue(limits);
+    expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '2580']);
+    expect(refused.body['error']).toMatch(/; again in about 43 minutes$/);
+    await vi.waitFor(() => expect(account).toEqual(['admit', 'giveBack']));
+    account = [];
+    const push = await opening(limits);
+    expect(push).toMatchObject({
+      reason: 'too many pull requests for this repository',
+      outcome: 'rate-limited',
+      waitMs: 43 * 60_000,
+    });
+    expect(push?.lines[0]).toMatch(
+      /^Too many pull requests and issues for octo\/hello: .* again in about 43 minutes\.$/,
+    );
+    expect(account).toEqual(['admit', 'giveBack']);
+    expect(host.issues).toHaveLength(1);
+    vi.setSystemTime((now += 43 * 60_000));
+    expect((await issue(limits)).status).toBe(200);
+  });
+
+  it('is one by a keyed hash, whatever the spelling; counted after the limits of the client', async () => {
+    const host = new FakeThreads();
+    const counted = vi.spyOn(ClientWindows.prototype, 'hit');
+    for (const thread of ['octo/hello/issues/7', 'OCTO/Hello/pulls/7', 'octo/hello/issues/8']) {
+      await post(`/v1/gh/${thread}/comments/anonymous`, { payload: { body: 'Hi' }, variables });
+    }
+    expect(host.comments).toHaveLength(3);
+    const names = counted.mock.calls.map(([, name]) => name);
+    expect(names).toEqual(['comments', 'thread', 'comments', 'thread', 'comments', 'thread']);
+    const [, first, , second, , third] = counted.mock.calls.map(([key]) => key);
+    expect(first).toMatch(/^[0-9a-f]{64}$/);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+  });
+});
+
+describe('while it cannot be asked how full a place is', () => {
+  it('nothing is posted, and the share of the account is given back', async () => {
+    const host = new FakeThreads();
+    vi.spyOn(ClientWindows.prototype, 'hit').mockImplementation(async (_, name) => {
+      if (name === 'thread' || name === 'target') throw new Error('Connection lost.');
+      return { allowed: true, attempts: 1, waitMs: 0 };
+    });
+    for (const ask of [() => write('/issues/7/comments/anonymous', { body: 'Hi' }), () => issue()]) {
+      const answer = await ask();
+      expect([answer.status, answer.headers.get('Retry-After')]).toEqual([503, '60']);
+      expect(answer.body['error']).toContain('the service cannot check its limits');
+      await vi.waitFor(() => expect(account).toEqual(['admit', 'giveBack']));
+      account = [];
+    }
+    expect([host.comments, host.issues]).toEqual([[], []]);
+    const push = await opening();
+    expect(push).toMatchObject({ reason: 'the service cannot check its limits' });
+    expect(account).toEqual(['admit', 'giveBack']);
+  });
+});
