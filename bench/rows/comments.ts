@@ -127,7 +127,7 @@ async function openThread(host: Helper<HostActions>, workspace: Workspace) {
       // All comments come from one address.
       LIMIT_COMMENTS: '10000/1m',
       LIMIT_CREATIONS: '10000/1h',
-      LIMIT_CALLS: '100000/1h',
+      LIMIT_CALLS: '10000/1h',
       LIMIT_TARGET: '10000/1h',
       LIMIT_THREAD: '10000/1h',
     },

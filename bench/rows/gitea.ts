@@ -37,7 +37,7 @@ export async function giteaPush(workspace: Workspace): Promise<Row[]> {
       HOSTING_TOKEN_MY: gitea.botToken,
       NOTIFY_BASE_URL: notifyUrl,
       LIMIT_CREATIONS: '10000/1h',
-      LIMIT_CALLS: '100000/1h',
+      LIMIT_CALLS: '10000/1h',
       LIMIT_TARGET: '10000/1h',
       LIMIT_THREAD: '10000/1h',
       LIMIT_DISCOVERIES: '10000/1m',

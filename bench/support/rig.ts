@@ -58,7 +58,7 @@ export class Rig {
       // All clones come from one address.
       LIMIT_DISCOVERIES: '10000/1m',
       LIMIT_CREATIONS: '10000/1h',
-      LIMIT_CALLS: '100000/1h',
+      LIMIT_CALLS: '10000/1h',
       LIMIT_TARGET: '10000/1h',
       LIMIT_THREAD: '10000/1h',
     };

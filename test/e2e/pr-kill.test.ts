@@ -41,7 +41,7 @@ async function start(port: number): Promise<Service> {
       NOTIFY_BASE_URL: sandbox.notifyUrl,
       // Many kills open more than the usual limit allows in a minute.
       LIMIT_CREATIONS: '10000/1h',
-      LIMIT_CALLS: '100000/1h',
+      LIMIT_CALLS: '10000/1h',
       LIMIT_TARGET: '10000/1h',
       LIMIT_THREAD: '10000/1h',
     },

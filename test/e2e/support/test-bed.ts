@@ -98,7 +98,7 @@ export class TestBed {
         NOTIFY_BASE_URL: sandbox.notifyUrl,
         // A test file opens pull requests faster than people do. How the limit works: bot-account.test.ts.
         LIMIT_CREATIONS: '10000/1h',
-        LIMIT_CALLS: '100000/1h',
+        LIMIT_CALLS: '10000/1h',
         LIMIT_TARGET: '10000/1h',
         LIMIT_THREAD: '10000/1h',
         ...options.env,
