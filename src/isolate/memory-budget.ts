@@ -34,8 +34,10 @@ const MAX_WAIT_MS = 10_000;
 const HOLD_LIFE_MS = 120_000;
 /** Much longer than between two looks of a request that waits, also if the isolate is busy. */
 const TICKET_LIFE_MS = 5_000;
-/** While others wait, a large request may not go on for longer, so that nobody blocks the service by being slow. */
+/** While others wait, a request that holds much may not go on for longer, so that nobody blocks the service by being slow. */
 const LONGEST_BUSY_HOLD_MS = 60_000;
+/** Whoever holds less may take as long as it likes. */
+const MUCH_BYTES = MiB;
 /** Of the pool, for the requests of one client. */
 const MOST_OF_ONE_CLIENT = 3 / 4;
 
@@ -136,11 +138,12 @@ export class MemoryBudget {
     }
   }
 
-  /** For a request: @throws HostError `busy` if it has had the large place for long, and others wait. */
+  /** For a request: @throws HostError `busy` if it has held much for long, and others wait. */
   checkPatience(account: Account): void {
     const now = account.clock.now();
     account.seenAt = now;
-    if (this.#large !== account || now - account.since < LONGEST_BUSY_HOLD_MS) return;
+    const holdsMuch = this.#large === account || account.bytes > MUCH_BYTES;
+    if (!holdsMuch || now - account.since < LONGEST_BUSY_HOLD_MS) return;
     this.#dropDead(now);
     if (this.#queue.some(({ client }) => client === null || client !== account.client)) throw busy();
   }

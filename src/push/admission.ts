@@ -11,8 +11,11 @@ import type { RepositoryName } from '../repository-name.ts';
 import { Refusal } from './reply/refusal.ts';
 
 export interface Admission {
-  /** Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects. */
-  enter(): Promise<Refusal | null>;
+  /**
+   * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
+   * @param isWithdrawal it takes something back, however much its client has caused.
+   */
+  enter(isWithdrawal: boolean): Promise<Refusal | null>;
   /**
    * Takes one of the pull requests that an address may open within an hour. Called before the host is asked anything.
    * @param pushHash one that is repeated shares the place that it has. @throws Refusal if there is none left.
@@ -42,8 +45,11 @@ export interface Place {
    * before the first write. @param policyLimits those of the repository. @throws Refusal as `takeShare`.
    */
   takeShare(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
-  /** No earlier attempt waits for an answer, so none shares its place. @throws Refusal if there is no other one left. */
-  beAnother(): Promise<void>;
+  /**
+   * The push has begun, and no other attempt at it runs. If it has none but a shared place, makes sure that there still
+   * is one, or that it has another. @throws Refusal if there is none left.
+   */
+  settle(isAnother: boolean): Promise<void>;
   /** The pull request is open. Never rejects. */
   opened(pullRequest: Omit<TrackedPullRequest, 'pushedAt'>): Promise<void>;
   /** No pull request was opened. Never rejects; the second time, nothing happens. */

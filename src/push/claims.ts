@@ -30,6 +30,7 @@ export class Claims {
   /** A retry has something left to do, whether or not this attempt is answered. */
   #isKept = false;
   #isRepeated = false;
+  #hasFailed = false;
 
   constructor(host: PushHost) {
     this.#host = host;
@@ -96,8 +97,12 @@ export class Claims {
     return begun;
   }
 
-  /** The push has failed. What is left of it is kept for a retry if this or an earlier attempt may have done something. */
+  /**
+   * The push has failed. What is left of it is kept for a retry if this or an earlier attempt may have done something;
+   * otherwise it is forgotten, whether or not this attempt is answered.
+   */
   failed(isUnknown: boolean): void {
+    this.#hasFailed = true;
     this.#isKept ||= isUnknown || this.#isRepeated;
   }
 
@@ -108,7 +113,7 @@ export class Claims {
 
   /** @param isAnswered false if a retry may resume the push. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
-    const isOver = isAnswered && !this.#isKept;
+    const isOver = (isAnswered || this.#hasFailed) && !this.#isKept;
     await Promise.allSettled(this.#ends.splice(0).map((end) => end(isOver)));
   }
 }

@@ -126,11 +126,11 @@ export class PushSession {
     const { host, reply } = this.#run;
     this.#statuses = (reason) => refNamesOf(request).map((refName) => ({ refName, reason }));
     if (request.kind === 'faulty') throw request.fault;
-    const refusal = await host.admission.enter();
-    if (refusal !== null) throw refusal;
     const { commandList, pushOptions } = request;
     const parsed = parsePushOptions(pushOptions);
     const deleted = deletedBranch(commandList);
+    const refusal = await host.admission.enter(deleted !== null);
+    if (refusal !== null) throw refusal;
     if (deleted !== null && parsed.kind === 'valid' && parsed.options.prHash !== null) {
       this.#kind = 'withdrawal';
       // Git sends no pack with deletions. Any other bytes are discarded.

@@ -16,12 +16,6 @@ const SLOW_READ_BYTES = 16 * 1024;
 /** A chunk is handed on when it is full, or after this time. */
 const CHUNK_MS = 1_000;
 
-/**
- * After a chunk that was full within that time, the next is read at once, as each read leaves garbage; or as much of it
- * as a sender that is twice as fast as the slowest sends in the time allowed for a read.
- */
-const FAST_BYTES_PER_MS = 2 * SLOWEST_BYTES_PER_MS;
-
 /** Why a body could not be read, for the caller to answer. */
 export class BodyError extends Error {
   override readonly name = 'BodyError';
@@ -109,8 +103,13 @@ function patientSource(
   async function readMore(buffer: ArrayBuffer, filled: number) {
     const startedAt = Date.now();
     const view = new Uint8Array(buffer, filled);
-    const longBytes = Math.min(Math.ceil(timeoutMs * FAST_BYTES_PER_MS), view.byteLength);
-    const reading = isFast ? reader.readAtLeast(longBytes, view) : reader.read(view);
+    // Each read leaves garbage, so of a fast sender it waits for more: never for more than the slowest one sends in time.
+    const longBytes = Math.min(
+      SLOW_READ_BYTES,
+      Math.floor(timeoutMs * SLOWEST_BYTES_PER_MS),
+      view.byteLength,
+    );
+    const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);
     const tooLate = () => new BodyError('timeout');
     const { value } = await within(timeoutMs, reading, tooLate).catch((error: unknown) => {
       throw error instanceof BodyError ? error : new BodyError('aborted', error);

@@ -219,6 +219,46 @@ describe('a push whose pull request may be open, as far as anybody knows', () =>
   });
 });
 
+describe('a repeated push', () => {
+  it('takes another place if the pull request of the first attempt is closed by now', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const path = new RegExp(`/repos/${upstream.fullName}/pulls$`);
+    bed.sandbox.faults.inject({
+      method: 'POST',
+      path,
+      times: ALWAYS,
+      cut: { during: 'answer', afterBytes: 20 },
+    });
+    bed.sandbox.faults.inject({ method: 'GET', path, times: ALWAYS, answer: { status: 500 } });
+    expect((await clone.push()).code).toBe(1);
+    bed.sandbox.faults.clear();
+    const [owner, repo] = upstream.fullName.split('/') as [string, string];
+    bed.sandbox.maintainer.close({ owner, repo, number: 1 });
+    await expectAccepted(bed, contribution, await clone.push());
+    bed.tripwire.tolerate('the alert names the address', ({ secret }) => secret.kind === 'address');
+    const report = await openMany(contribution, 4);
+    expect(report.map((line) => line?.startsWith('ok '))).toEqual([true, true, true, false]);
+    await expect.poll(() => alertsWith(clone.person.address)).toHaveLength(1);
+  });
+});
+
+describe('pushes of one address that open nothing', () => {
+  it('fork nothing anew', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    await openMany(contribution, 5);
+    bed.tripwire.tolerate('the alert names the address', ({ secret }) => secret.kind === 'address');
+    const forks = () => bed.host.requestsFor(upstream, 'POST', /\/forks$/).length;
+    const before = forks();
+    for (let index = 0; index < 3; index++) await openMany(contribution, 1);
+    expect(forks()).toBe(before);
+    await expect.poll(() => alertsWith(clone.person.address)).toHaveLength(1);
+  });
+});
+
 describe('the request that Git sends ahead of a large push', () => {
   it('counts nowhere', async () => {
     const { upstream, clone } = await contribute(bed);

@@ -166,15 +166,15 @@ describe('a request', () => {
 
   it('that holds much for a minute is refused if another one waits', async () => {
     budget = new MemoryBudget(8 * MiB);
-    const [dawdler, small] = [holding(9 * MiB), holding(4 * MiB)];
+    const [dawdler, crawler, small] = [holding(9 * MiB), holding(4 * MiB), holding(MiB)];
     clock.at += 60_000;
-    await Promise.all([dawdler.take(0), small.take(0)]);
+    await Promise.all([dawdler.take(0), crawler.take(0), small.take(0)]);
     const waiting = request().take(5 * MiB);
-    await expect(dawdler.take(0)).rejects.toMatchObject(BUSY);
+    for (const slow of [dawdler, crawler]) await expect(slow.take(0)).rejects.toMatchObject(BUSY);
     await small.take(0);
     dawdler.end();
     await waiting;
-    expect(budget.heldBytes).toBe(9 * MiB);
+    expect(budget.heldBytes).toBe(10 * MiB);
   });
 });
 

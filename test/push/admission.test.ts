@@ -155,22 +155,23 @@ describe('the places of a client', () => {
   ) {
     const asked: string[] = [];
     const alerts: unknown[] = [];
-    const names: string[] = [];
-    const windowOf = (name: string) => {
-      if (!names.includes(name)) names.push(name);
-      const which = names.indexOf(name) === 0 ? 'own' : 'site';
-      return {
-        async reservePlace(_client: string, _key: string, _most: number, isAnother: boolean) {
-          asked.push(`${which} ${isAnother ? 'another' : 'reserve'}`);
-          return isAnother ? GIVEN : (answers[which] ?? lost());
-        },
-        async releasePlace() {
-          asked.push(`${which} release`);
-        },
-      };
+    const clients: string[] = [];
+    /** The client's own window is asked first. */
+    const which = (client: string): 'own' | 'site' => {
+      if (!clients.includes(client)) clients.push(client);
+      return client === clients[0] ? 'own' : 'site';
+    };
+    const windows = {
+      async reservePlace(client: string, _key: string, _most: number, isAnother: boolean) {
+        asked.push(`${which(client)} ${isAnother ? 'another' : 'reserve'}`);
+        return isAnother ? GIVEN : (answers[which(client)] ?? lost());
+      },
+      releasePlace: async (client: string) => void asked.push(`${which(client)} release`),
+      hit: async (_client: string, action: string) => (asked.push(`count ${action}`), { waitMs: 0 }),
+      takeBack: async (_client: string, action: string) => void asked.push(`take back ${action}`),
     };
     const variables = {
-      CLIENT_WINDOWS: { idFromName: (name: string) => name, get: windowOf },
+      CLIENT_WINDOWS: { idFromName: () => 'id', get: () => windows },
       GUARD: {
         idFromName: () => 'id',
         get: () => ({
@@ -199,9 +200,9 @@ describe('the places of a client', () => {
     });
   });
 
-  it('are given back when nobody knows whether they were given', async () => {
+  it('are given back when another cannot be had', async () => {
     expect(await ask({ own: GIVEN, site: null })).toEqual({
-      asked: ['own reserve', 'site reserve', 'own release', 'site release'],
+      asked: ['own reserve', 'site reserve', 'own release'],
       alerts: [],
       reason: 'the service cannot check its limits',
     });
@@ -214,10 +215,27 @@ describe('the places of a client', () => {
     expect(asked).toEqual(['own reserve', 'site reserve']);
   });
 
+  it('are given back with what was counted for the repository, if nothing was opened', async () => {
+    const { asked } = await ask({ own: GIVEN, site: GIVEN }, async (admission) => {
+      const place = await admission.reserve('push');
+      await place.takeShare({ owner: 'octo', name: 'hello' }, []);
+      await place.release();
+      await place.release();
+    });
+    expect(asked).toEqual([
+      'own reserve',
+      'site reserve',
+      'count target',
+      'own release',
+      'site release',
+      'take back target',
+    ]);
+  });
+
   it('are taken once more for the same push after its answer', async () => {
     const { asked } = await ask({ own: SHARED, site: GIVEN }, async (admission) => {
       const place = await admission.reserve('push');
-      await place.beAnother();
+      await place.settle(true);
       await place.release();
     });
     expect(asked).toEqual(['own reserve', 'site reserve', 'own another', 'site release', 'own release']);

@@ -87,6 +87,14 @@ describe('claims', () => {
     }
   });
 
+  it('of a push that has failed for good are forgotten, also if it was not answered', async () => {
+    const { claims, of } = world();
+    await claims.begin(PUSH_HASH, TARGET, INTENT);
+    claims.failed(false);
+    await claims.end(false);
+    expect(of('end')).toEqual([['end', 1, true]]);
+  });
+
   it.each<[string, ClaimedPullRequest, string]>([
     ['at work', { kind: 'busy' }, 'another push to this pull request is in progress'],
     ['in the way', { kind: 'wrong-key' }, 'the pr-key is missing or wrong'],

@@ -67,6 +67,15 @@ export class ClientWindows extends DurableObject<Env> {
     return after.hit;
   }
 
+  /** What was counted last has not happened. */
+  async takeBack(client: string, action: LimitedAction): Promise<void> {
+    const key = `${client} ${action}`;
+    const { row, unwritten } = this.#read<StoredWindow>(key, { ...EMPTY_WINDOW, withinMs: 0 });
+    if (row.hits.length === 0) return;
+    const isWritten = unwritten === 0;
+    await this.#remember(key, { ...row, hits: row.hits.slice(0, -1) }, Math.max(0, unwritten - 1), isWritten);
+  }
+
   /**
    * Takes a place for a push that wants to open a pull request, if one is left.
    * @param key a keyed hash of the push. @param most how many places there are.

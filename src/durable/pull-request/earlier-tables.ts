@@ -6,7 +6,7 @@ import { MAIN_HOST } from '../../config/hosts.ts';
 import { hasTable } from '../tables.ts';
 import type { HistoryEvent, Standing } from './history.ts';
 import { type Kept, saveKept } from './kept.ts';
-import type { OutboxEntry } from './outbox.ts';
+import { MAX_NOTIFICATIONS, type OutboxEntry } from './outbox.ts';
 import { DATES_LIFE_MS, type RecordStore } from './record.ts';
 
 /** Under which they stored the key of a further code host. */
@@ -53,7 +53,9 @@ export function takeTables(storage: DurableObjectStorage, kept: Kept, record: Re
     for (const { id, kind, url, at } of take(sql, 'events')) {
       kept.events.push({ id: lastId + id, kind, url, at });
     }
-    for (const { kind, event, url, at, attempts, due_at: dueAt = 0 } of take(sql, 'outbox')) {
+    // There was no limit: more would not fit into one value.
+    for (const row of take(sql, 'outbox').slice(-MAX_NOTIFICATIONS)) {
+      const { kind, event, url, at, attempts, due_at: dueAt = 0 } = row;
       kept.outbox.push({ kind, event, url, at, attempts, dueAt });
     }
     saveKept(kv, kept);

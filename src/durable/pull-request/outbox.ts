@@ -58,7 +58,8 @@ export class Outbox {
     const { outbox } = this.#kept;
     outbox.push({ kind, event, url: shortUrl(url), at, attempts: 0, dueAt: 0 });
     const notifications = outbox.filter((entry) => entry.kind === 'notification');
-    if (notifications.length > MAX_NOTIFICATIONS) this.#remove(notifications[0]);
+    const oldest = notifications.find((entry) => entry.event === 'commented') ?? notifications[0];
+    if (notifications.length > MAX_NOTIFICATIONS) this.#remove(oldest);
   }
 
   /**

@@ -29,6 +29,7 @@ export class WorkBranch {
   readonly #run: PushRun;
   readonly #push: Target;
   #ready: ReadyFork | null = null;
+  #hasBegun = false;
   /** A sync that the push does not wait for. */
   #syncing: Promise<void> | null = null;
 
@@ -51,6 +52,7 @@ export class WorkBranch {
   async prepare(): Promise<void> {
     const { host, reply } = this.#run;
     const { repository } = this.#push;
+    this.#hasBegun = true;
     await reply.step('Preparing the fork ...');
     const known = knownFork(host, repository);
     await this.#makeReady().catch(async (error: unknown) => {
@@ -141,9 +143,9 @@ export class WorkBranch {
       .catch((error: unknown) => logger.warn('a branch without a pull request stays on the fork', { error }));
   }
 
-  /** After a push that failed, nothing is known of the fork for sure. */
+  /** After a push that failed, nothing is known of the fork for sure, unless the host was asked nothing. */
   forget(): void {
-    forgetFork(this.#run.host, this.#push.repository);
+    if (this.#hasBegun) forgetFork(this.#run.host, this.#push.repository);
   }
 
   /** After a broken connection: the host may have accepted the push nevertheless. */

@@ -85,9 +85,11 @@ async function prepare(run: PushRun, publication: Publication, branch: WorkBranc
   const [shared] = await Promise.allSettled([sharing, beginning]);
   if (shared.status === 'rejected') throw shared.reason;
   const early = await beginning;
-  await branch.prepare();
+  if (early === null) await branch.prepare();
   const attempt = early ?? (await begin(run, publication));
-  if (!attempt.isRepeated) await place?.beAnother();
+  // With an attempt that was answered, or whose pull request is closed, it shares no place: it opens another one.
+  await place?.settle(!attempt.isRepeated || attempt.earlier?.isOpen === false);
+  if (early !== null) await branch.prepare();
   return attempt;
 }
 

@@ -32,7 +32,13 @@ import { clientWindowsOf, guardOf } from '../../objects.ts';
 import { type Client, clientOf, siteWindowKey, windowKey } from '../request/client.ts';
 import { countVainLookUp, knownWait, rememberWait, tooMany } from '../request/rate-limit.ts';
 import { sentence } from '../request/refused.ts';
-import { countAtTarget, overTarget, targetLimit } from '../request/target-limit.ts';
+import {
+  countAtTarget,
+  overTarget,
+  type TargetLimit,
+  targetLimit,
+  uncountAtTarget,
+} from '../request/target-limit.ts';
 import { retryAfter } from '../request/write-refusal.ts';
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
@@ -42,9 +48,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   let pushedAt = 0;
 
   return {
-    async enter() {
+    async enter(isWithdrawal) {
       try {
-        const callsMs = await knownWait(c, 'calls');
+        const callsMs = isWithdrawal ? 0 : await knownWait(c, 'calls');
         if (callsMs > 0) return tooManyCalls(sentence(tooMany(c, 'calls', callsMs)));
         const known = await knownWait(c, 'pushes');
         if (known > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', known)));
@@ -104,12 +110,16 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     throw paused ?? (share.isKnown ? othersFirst : unchecked)(sentence(shareExplanation(c, share)));
   }
 
-  /** Counts a pull request that is about to be opened. It stays counted if the host refuses it. @throws Refusal */
-  async function countOpening(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void> {
+  /** Counts a pull request that is about to be opened. @throws Refusal */
+  async function countOpening(
+    repository: RepositoryName,
+    policyLimits: readonly Limit[],
+  ): Promise<TargetLimit> {
     try {
       const limit = await targetLimit(c, repository, null, policyLimits);
       const waitMs = await countAtTarget(c, limit);
       if (waitMs > 0) throw tooManyThere(sentence(overTarget(limit, waitMs)), waitMs);
+      return limit;
     } catch (error) {
       throw error instanceof Refusal ? error : outOfReach(c, error);
     }
@@ -127,12 +137,10 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     const own: PlaceCounter[] = [];
     try {
       for (const counter of counters) {
-        // A counter whose answer is lost may have given a place.
-        own.push(counter);
         const { windows, client: of, most } = counter;
+        // If the answer is lost, the place that it may have given stays taken: nobody knows whose it would be.
         const { isReserved, isShared, ...full } = await windows().reservePlace(of, key, most, isAnother);
-        if (isReserved && !isShared) continue;
-        own.pop();
+        if (isReserved && !isShared) own.push(counter);
         if (isReserved) continue;
         if (full.isAlertDue) c.executionCtx.waitUntil(alertOperator(counter, full.attempts));
         throw rateLimited(most, counter.whose);
@@ -152,21 +160,22 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     own: readonly PlaceCounter[],
   ): Place {
     let share: Share | null = null;
+    let target: TargetLimit | null = null;
     return {
       async takeShare(repository, policyLimits) {
-        // Side by side, so that a push waits no longer for it. If it has no share, it stays counted for the repository.
+        // Side by side, so that a push waits no longer for it. `release` gives both back.
         const [counted, taken] = await Promise.allSettled([
           countOpening(repository, policyLimits),
           takeShare(true),
         ]);
+        if (counted.status === 'fulfilled') target = counted.value;
+        if (taken.status === 'fulfilled') share = taken.value;
         if (taken.status === 'rejected') throw taken.reason;
-        // `release` gives it back.
-        share = taken.value;
         if (counted.status === 'rejected') throw counted.reason;
       },
-      async beAnother() {
+      async settle(isAnother) {
         const shared = counters.filter((counter) => !own.includes(counter));
-        own = [...own, ...(await reserve(shared, key, true))];
+        own = [...own, ...(await reserve(shared, key, isAnother))];
       },
       async opened(pullRequest) {
         const tell = () => guardOf(c.env).opened({ ...pullRequest, pushedAt }, owner.siteHash('burst'));
@@ -178,9 +187,13 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
           });
       },
       async release() {
-        const [places, taken] = [own, share];
-        [own, share] = [[], null];
-        await Promise.all([release(places, key), taken === null ? null : giveShareBack(c, taken)]);
+        const [places, taken, counted] = [own, share, target];
+        [own, share, target] = [[], null, null];
+        await Promise.all([
+          release(places, key),
+          taken === null ? null : giveShareBack(c, taken),
+          counted === null ? null : uncountAtTarget(c, counted),
+        ]);
       },
     };
   }

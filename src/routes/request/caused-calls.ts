@@ -19,7 +19,12 @@ import { rememberWait } from './rate-limit.ts';
 const BATCH = 20;
 
 const calls = new ClientAttempts();
-onForget(() => calls.clear());
+/** By client: calls that its window was not told of. */
+const untold = new Map<string, number>();
+onForget(() => {
+  calls.clear();
+  untold.clear();
+});
 
 /** Charges each call of a host's REST interface to the client of the request. */
 export class ChargedHttp extends HttpClient {
@@ -43,9 +48,12 @@ async function charge(c: Context<AppEnv>): Promise<void> {
   try {
     const key = siteWindowKey(await clientOf(c));
     const limits = c.var.config.limits.calls;
-    const { waitMs, attempts } = calls.hit(key, limits, Date.now());
+    const { waitMs } = calls.hit(key, limits, Date.now());
     await rememberWait(c, 'calls', waitMs);
-    if (attempts % BATCH !== 0) return;
+    if (calls.size < untold.size) untold.clear();
+    const more = 1 + (untold.get(key) ?? 0);
+    untold.set(key, more % BATCH);
+    if (more < BATCH) return;
     const batches = limits.map(({ most, withinMs }) => ({ most: Math.ceil(most / BATCH), withinMs }));
     const told = await clientWindowsOf(c.env, key).hit(key, 'calls', batches);
     await rememberWait(c, 'calls', told.waitMs);

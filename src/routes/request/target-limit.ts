@@ -2,7 +2,8 @@
  * Holds what is about to be posted against what one repository, or one thread, takes from all clients together: what
  * gets a bot account suspended is noise where it posts, from however many networks that comes.
  *
- * Asked after everything else, so that only what would be posted is counted. What then fails at the host stays counted.
+ * Asked after everything else, so that only what would be posted is counted. An issue or a comment that then fails at the
+ * host stays counted.
  */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
@@ -55,6 +56,13 @@ export async function countAtTarget(
   { key, name, limits }: TargetLimit,
 ): Promise<number> {
   return (await clientWindowsOf(env, key).hit(key, name, limits)).waitMs;
+}
+
+/** It was not posted after all. If this fails, it stays counted. Never rejects. */
+export async function uncountAtTarget(c: Context<AppEnv>, { key, name }: TargetLimit): Promise<void> {
+  await clientWindowsOf(c.env, key)
+    .takeBack(key, name)
+    .catch((error: unknown) => c.var.logger.warn('a place could not be given back', { error }));
 }
 
 /** `too many comments for octo/hello#7: this service posts at most 60 in 1h there for all people together; again in about 43 minutes` */

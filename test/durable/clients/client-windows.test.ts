@@ -16,6 +16,7 @@ function sameWindow(client = 'a') {
   return {
     object,
     hit: (action: LimitedAction, limits: readonly Limit[]) => object.hit(client, action, limits),
+    takeBack: (action: LimitedAction) => object.takeBack(client, action),
     reservePlace: (key: string, most: number) => object.reservePlace(client, key, most),
     releasePlace: (key: string) => object.releasePlace(client, key),
   };
@@ -124,6 +125,17 @@ describe('the window of an address', () => {
     await window.releasePlace('c');
     expect((await window.reservePlace('f', 5)).isReserved).toBe(true);
     expect((await window.reservePlace('g', 5)).isReserved).toBe(false);
+  });
+
+  it('counts no more what was taken back, also after a restart, and takes back nothing that was not there', async () => {
+    const limits = [{ most: 3, withinMs: HOUR_MS }];
+    const window = newWindow();
+    await window.takeBack('target');
+    for (let time = 0; time < 3; time++) await window.hit('target', limits);
+    await window.takeBack('target');
+    await abortAllDurableObjects();
+    expect(await sameWindow().hit('target', limits)).toMatchObject({ allowed: true, attempts: 3 });
+    expect((await sameWindow().hit('target', limits)).allowed).toBe(false);
   });
 
   it('is forgotten when nothing of it counts any more, and not before', async () => {
