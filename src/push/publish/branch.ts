@@ -182,7 +182,6 @@ function hostLines(reason: string, messages: string): string[] {
 }
 
 function overtaken(): Refusal {
-  return new Refusal('another push to this pull request came first', [
-    'Nothing of this one was kept. Push again to put yours on top.',
-  ]);
+  const lines = ['Nothing of this one was kept. Push again to put yours on top.'];
+  return new Refusal('another push to this pull request came first', lines, { code: 'overtaken' });
 }

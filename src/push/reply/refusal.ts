@@ -14,7 +14,7 @@ export type HostStep =
   'lookup' | 'history' | 'fork' | 'sync' | 'push' | 'pull-request' | 'edit' | 'withdrawal';
 
 /** What a program needs to tell apart: the host has failed at a step, or the same push is under way. */
-export type RefusalCode = HostStep | 'in-progress' | 'other';
+export type RefusalCode = HostStep | 'in-progress' | 'overtaken' | 'other';
 
 export type SpecialOutcome = 'suspended' | 'rate-limited' | 'preview';
 

@@ -50,7 +50,9 @@ export async function openChange(
       return done(c, target, fields, { isUpdate, prUrl, prHash, prKey, lines });
     }
     const refusal = refusalOf(outcome);
-    if (refusal.code !== 'in-progress' || attempt === ATTEMPTS) {
+    // The first of two equal forms may be faster by so much that the second sees only its branch.
+    const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && fields.prHash === '');
+    if (!isSecond || attempt === ATTEMPTS) {
       return showAgain(c, form, refusedPush(refusal));
     }
     await systemClock.sleep(PAUSE_MS);
