@@ -29,6 +29,7 @@ const PLAIN = [
   'NOTIFY_ADMIN_URL',
   'NOTIFY_BASE_URL',
   'OFFICIAL_INSTANCE',
+  'ONION_URL',
   'OUTGOING_FETCH_HOSTS',
   'PORT',
   'PR_UPDATE_POLICY',
@@ -93,6 +94,11 @@ export class EnvironmentReader {
       );
     }
     return value ?? fallback;
+  }
+
+  /** Reports that `variable` is absent, but has to be there. @param why follows its name in the sentence. */
+  miss(variable: AnyVariable, why: string): void {
+    this.problems.push({ variable, rule: why, message: `${variable} ${why}` });
   }
 
   #report(variable: AnyVariable, text: string, allowed: string): void {
