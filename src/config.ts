@@ -80,6 +80,8 @@ export interface Config {
   /** Where src/objects.ts has new objects made; null: near whoever asks for them first. */
   readonly locationHint: LocationHint | null;
   readonly commitHash: string;
+  /** SHA-256 of the Worker's bundle in hex, as whoever deployed it says. */
+  readonly bundleHash: string | null;
   readonly sourceRepo: string;
   /** True on the project's own public instance only. */
   readonly officialInstance: boolean;
@@ -159,6 +161,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
       matching('a commit id or the name of a branch', /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/),
       'main',
     ),
+    bundleHash: reader.read('BUNDLE_HASH', matching('a SHA-256 in hex', /^[0-9a-f]{64}$/), null),
     sourceRepo: reader.read('SOURCE_REPO', webAddress, 'https://github.com/gitveil/gitveil'),
     officialInstance: reader.read('OFFICIAL_INSTANCE', oneOf('true', 'false'), 'false') === 'true',
   };

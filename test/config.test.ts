@@ -42,6 +42,7 @@ describe('parseConfig', () => {
       isServiceUrlGiven: false,
       onionUrl: null,
       isOnOneMachine: false,
+      bundleHash: null,
       readTimeoutMs: 30_000,
       writeTimeoutMs: 30_000,
       logFormat: 'text',

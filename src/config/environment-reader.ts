@@ -5,6 +5,7 @@ import type { ValueKind } from './values.ts';
 const PLAIN = [
   'ALERT_ADDRESS',
   'ANON_EMAIL',
+  'BUNDLE_HASH',
   'CLIENT_IP_HEADER',
   'COMMIT_HASH',
   'DB_URL',
