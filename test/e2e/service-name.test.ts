@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
+import type { Clone, GitRun } from './support/person.ts';
 import { commentsOn } from './support/speak.ts';
 import { useTestBed } from './support/test-bed.ts';
 
@@ -19,7 +20,10 @@ interface Answer {
 function askAs(host: string, url: string, json?: unknown): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const type = json === undefined ? {} : { 'Content-Type': 'application/json' };
-    const options = { method: json === undefined ? 'GET' : 'POST', headers: { Host: host, Accept: 'text/html,*/*', ...type } };
+    const options = {
+      method: json === undefined ? 'GET' : 'POST',
+      headers: { Host: host, Accept: 'text/html,*/*', ...type },
+    };
     const sent = request(url, { ...options, agent: false }, (answer) => {
       void text(answer).then(
         (body) => resolve({ status: answer.statusCode, headers: answer.headers, body }),
@@ -30,6 +34,10 @@ function askAs(host: string, url: string, json?: unknown): Promise<Answer> {
   });
 }
 
+function pushAs(clone: Clone, host: string): Promise<GitRun> {
+  return clone.tryGit('-c', `http.extraHeader=Host: ${host}`, 'push', 'origin', 'HEAD:topic');
+}
+
 describe('a service without SERVICE_URL, asked for under the name of a private machine', () => {
   const bed = useTestBed();
 
@@ -38,9 +46,7 @@ describe('a service without SERVICE_URL, asked for under the name of a private m
     const { upstream, clone } = contribution;
     await upstream.grow({ files: { '.gitveil.yml': 'pull_request_footer: true\n' } });
     await clone.commit();
-    const pushed = await clone.tryGit(
-      ...['-c', `http.extraHeader=Host: ${LAPTOP}`, 'push', 'origin', 'HEAD:topic'],
-    );
+    const pushed = await pushAs(clone, LAPTOP);
     const { pull, banner } = await expectAccepted(bed, contribution, pushed);
     const thread = `${upstream.fullName}/issues/${pull.number}`;
     const path = `${bed.service.url}/v1/gh/${upstream.fullName}/issues`;
@@ -52,8 +58,8 @@ describe('a service without SERVICE_URL, asked for under the name of a private m
     ]);
     const page = await askAs(LAPTOP, `${bed.service.url}/v1/pr/${banner.prHash}`);
     expect(page.body).not.toContain(LAPTOP);
-    for (const path of ['pulls', 'issues', `issues/${pull.number}/comments`]) {
-      expect(JSON.stringify(await bed.host.call('GET', `/repos/${upstream.fullName}/${path}`))).not.toContain(
+    for (const list of ['pulls', 'issues', `issues/${pull.number}/comments`]) {
+      expect(JSON.stringify(await bed.host.call('GET', `/repos/${upstream.fullName}/${list}`))).not.toContain(
         LAPTOP,
       );
     }
@@ -70,9 +76,7 @@ describe('a service with an onion address', () => {
     const { upstream, clone } = contribution;
     await upstream.grow({ files: { '.gitveil.yml': 'pull_request_footer: true\n' } });
     await clone.commit();
-    const pushed = await clone.tryGit(
-      ...['-c', `http.extraHeader=Host: ${ONION}`, 'push', 'origin', 'HEAD:topic'],
-    );
+    const pushed = await pushAs(clone, ONION);
     const { pull, banner } = await expectAccepted(bed, contribution, pushed);
     expect(pushed.stderr).toContain(`http://${ONION}/v1/pr/${banner.prHash}`);
     expect(pushed.stderr).not.toContain('veil.example');
