@@ -5,6 +5,7 @@
  * data: a test run builds once and passes it to every process that starts a service.
  */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,6 +27,8 @@ export interface WorkerBuild {
   readonly migrations: readonly Migration[];
   /** The commit that was built, from `currentCommit`. */
   readonly commitHash: string;
+  /** Of `script`, from `bundleHash`. */
+  readonly bundleHash: string;
   /** ISO 8601. */
   readonly builtAt: string;
 }
@@ -64,6 +67,7 @@ export async function buildWorker(main?: string): Promise<WorkerBuild> {
     helpers: { migrate, schedule },
     migrations,
     commitHash,
+    bundleHash: bundleHash(script),
     builtAt,
   };
 }
@@ -85,6 +89,11 @@ export async function currentCommit(): Promise<string> {
   } catch {
     return 'main';
   }
+}
+
+/** SHA-256 in hex. The same commit gives the same one on every machine, as the lock file fixes every package. */
+export function bundleHash(script: string): string {
+  return createHash('sha256').update(script).digest('hex');
 }
 
 /** The part of wrangler.toml that is read here. */

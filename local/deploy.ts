@@ -1,13 +1,17 @@
 /**
  * `npm run deploy`: brings the database up to date, and then uploads the Worker together with the id of the commit it was
- * built from, which /health reports. Arguments go to `wrangler deploy`; with `--dry-run` it only builds.
+ * built from and the hash of the bundle, which /health reports. Arguments go to `wrangler deploy`; with `--dry-run` it only builds.
  *
  * The database comes first, so that new code never runs without its tables. The old code runs on the new tables for
  * some seconds, and migrations must allow that. On a fresh account, the database is created here, because `wrangler
  * deploy` would create it too late. wrangler finds it by its name, and creates the namespaces itself.
  */
 import { spawnSync } from 'node:child_process';
-import { currentCommit, readConfig } from './build.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bundleHash, currentCommit, readConfig } from './build.ts';
+import { bundleWorker } from './esbuild.ts';
 
 /** Its name in wrangler.toml. */
 const DATABASE = 'gitveil';
@@ -50,4 +54,12 @@ async function prepareDatabase(): Promise<void> {
 }
 
 if (!args.includes('--dry-run')) await prepareDatabase();
-wrangler('deploy', '--var', `COMMIT_HASH:${await currentCommit()}`, ...args);
+const folder = mkdtempSync(join(tmpdir(), 'gitveil-deploy-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const bundle = await bundleWorker(await readConfig());
+const file = join(folder, 'worker.js');
+writeFileSync(file, bundle);
+// wrangler would bundle the same code, but its minifier chooses other short names.
+const asBuilt = [file, '--config=wrangler.toml', '--no-bundle', '--minify=false'];
+const facts = [`COMMIT_HASH:${await currentCommit()}`, `BUNDLE_HASH:${bundleHash(bundle)}`];
+wrangler('deploy', ...asBuilt, ...facts.flatMap((fact) => ['--var', fact]), ...args);

@@ -32,6 +32,7 @@ export interface PreparedService {
   /** The configuration in it. */
   readonly config: string;
   readonly commitHash: string;
+  readonly bundleHash: string;
 }
 
 export interface PrepareOptions {
@@ -62,7 +63,8 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
     ]);
     const workerd = { program: workerdProgram(), importPath: STAND_INS_PATH };
     await migrate(workerd, database, build.migrations);
-    return { workerd, folder, config, commitHash: build.commitHash };
+    const { commitHash, bundleHash } = build;
+    return { workerd, folder, config, commitHash, bundleHash };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

@@ -20,6 +20,7 @@ import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
 import { bundleFile } from './esbuild.ts';
 import { tryPort, whyNotListening } from './ports.ts';
 import { type PreparedService, prepareService } from './prepare-service.ts';
+import { nameProblem } from './service-name.ts';
 import { stateDirProblem } from './state-dir.ts';
 
 /** A service that listens on this machine only, for a real host, has a proxy in front. */
@@ -43,10 +44,12 @@ async function start(): Promise<void> {
   const { config, warnings } = result;
   for (const { message } of warnings) say(`warning: ${message}`);
   const embedding = isHostEmbedded(config) ? embeddingProblem(config) : null;
-  const problems = [...names, ...(embedding === null ? [] : [{ message: embedding }])];
+  const hasProxy = env['CLIENT_IP_HEADER'] !== undefined;
+  const refusals = [embedding, nameProblem(config, hasProxy)].filter((message) => message !== null);
+  const problems = [...names, ...refusals.map((message) => ({ message }))];
   if (problems.length > 0) fail(problems);
   if (isHostEmbedded(config) && !isLoopback(config.host)) say(`warning: ${EMBEDDED_FOR_ALL}`);
-  if (!isHostEmbedded(config) && env['CLIENT_IP_HEADER'] === undefined && isLoopback(config.host)) {
+  if (!isHostEmbedded(config) && !hasProxy && isLoopback(config.host)) {
     say(`warning: ${UNKNOWN_CLIENTS}`);
   }
   await checkPort(config);

@@ -15,6 +15,7 @@ import {
   hostNames,
   matching,
   oneOf,
+  onionAddress,
   rateLimits,
   webAddress,
   wholeNumber,
@@ -44,6 +45,10 @@ export interface Config {
   readonly serviceUrl: string;
   /** If false, `serviceUrl` is a guess: it names this machine, which others cannot reach. */
   readonly isServiceUrlGiven: boolean;
+  /** The service's address in the Tor network. */
+  readonly onionUrl: string | null;
+  /** Whether any client can reach the service under any name. On Cloudflare only those of the Worker's routes arrive. */
+  readonly isOnOneMachine: boolean;
   readonly readTimeoutMs: number;
   readonly writeTimeoutMs: number;
   readonly logFormat: 'text' | 'json';
@@ -75,6 +80,8 @@ export interface Config {
   /** Where src/objects.ts has new objects made; null: near whoever asks for them first. */
   readonly locationHint: LocationHint | null;
   readonly commitHash: string;
+  /** SHA-256 of the Worker's bundle in hex, as whoever deployed it says. */
+  readonly bundleHash: string | null;
   readonly sourceRepo: string;
   /** True on the project's own public instance only. */
   readonly officialInstance: boolean;
@@ -90,9 +97,17 @@ export type ConfigResult =
  */
 export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResult {
   const reader = new EnvironmentReader(env);
-  const host = reader.read('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1');
+  const givenHost = reader.read('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), null);
+  const host = givenHost ?? '127.0.0.1';
   const port = reader.read('PORT', wholeNumber(1, 65_535), 8080);
   const serviceUrl = reader.read('SERVICE_URL', webAddress, null);
+  const onionUrl = reader.read('ONION_URL', onionAddress, null);
+  if (onionUrl !== null && serviceUrl === null) {
+    reader.miss(
+      'SERVICE_URL',
+      'must be set beside ONION_URL, because what is published always names SERVICE_URL',
+    );
+  }
   const notifyAdminTopic = reader.read(
     'NOTIFY_ADMIN_TOPIC',
     matching('1 to 64 letters, digits, - or _', /^[A-Za-z0-9_-]{1,64}$/),
@@ -113,6 +128,9 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     stateDir: reader.read('STATE_DIR', matching('the path of a folder', /^[^\0\r\n]+$/), '.state'),
     serviceUrl: serviceUrl ?? localUrl(host, port),
     isServiceUrlGiven: serviceUrl !== null,
+    onionUrl,
+    // `npm start` always sets it, and a Worker on Cloudflare has no use for it.
+    isOnOneMachine: givenHost !== null,
     readTimeoutMs: reader.read('READ_TIMEOUT', duration, 30_000),
     writeTimeoutMs: reader.read('WRITE_TIMEOUT', duration, 30_000),
     logFormat: reader.read('LOG_FORMAT', oneOf('text', 'json'), 'text'),
@@ -143,6 +161,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
       matching('a commit id or the name of a branch', /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/),
       'main',
     ),
+    bundleHash: reader.read('BUNDLE_HASH', matching('a SHA-256 in hex', /^[0-9a-f]{64}$/), null),
     sourceRepo: reader.read('SOURCE_REPO', webAddress, 'https://github.com/gitveil/gitveil'),
     officialInstance: reader.read('OFFICIAL_INSTANCE', oneOf('true', 'false'), 'false') === 'true',
   };

@@ -10,6 +10,7 @@ import type { AppEnv, Env } from './env.ts';
 import { loggerOf } from './log.ts';
 import { crossOrigin } from './middleware/cross-origin.ts';
 import { measure } from './middleware/measure.ts';
+import { onionLocation } from './middleware/onion-location.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { admin } from './routes/moderation/admin.ts';
 import { appeals } from './routes/moderation/appeals.ts';
@@ -52,6 +53,7 @@ app.use(async (c, next) => {
   return next();
 });
 
+app.use(onionLocation);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.

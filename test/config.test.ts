@@ -40,6 +40,9 @@ describe('parseConfig', () => {
       stateDir: '.state',
       serviceUrl: 'http://127.0.0.1:8080',
       isServiceUrlGiven: false,
+      onionUrl: null,
+      isOnOneMachine: false,
+      bundleHash: null,
       readTimeoutMs: 30_000,
       writeTimeoutMs: 30_000,
       logFormat: 'text',
@@ -394,6 +397,21 @@ describe('the hosted database', () => {
       const env = Object.fromEntries(names.map((name) => [name, 'a value']));
       expect(misspelt(env, configOf({ HOSTS }).hosts)).toEqual([]);
     });
+  });
+
+  it('wants SERVICE_URL beside ONION_URL, which is of version 3', () => {
+    const ONION_URL = `http://${'a2b3'.repeat(14)}.onion`;
+    expect(messagesOf({ ONION_URL })).toEqual([
+      expect.stringMatching(/^SERVICE_URL must be set beside ONION_URL/),
+    ]);
+    expect(configOf({ ONION_URL: `${ONION_URL}/`, SERVICE_URL: 'https://veil.example' })).toMatchObject({
+      onionUrl: ONION_URL,
+    });
+    for (const wrong of ['http://veil.example', `${ONION_URL}/path`, 'http://expyuzz4wqqyqhjn.onion']) {
+      expect(messagesOf({ ONION_URL: wrong, SERVICE_URL: 'https://veil.example' })).toEqual([
+        expect.stringMatching(/^ONION_URL is ".*": it must be the http address of an onion service/),
+      ]);
+    }
   });
 
   it('warns of limits that a client can evade, where others than this machine may connect', () => {

@@ -5,6 +5,7 @@ import type { ValueKind } from './values.ts';
 const PLAIN = [
   'ALERT_ADDRESS',
   'ANON_EMAIL',
+  'BUNDLE_HASH',
   'CLIENT_IP_HEADER',
   'COMMIT_HASH',
   'DB_URL',
@@ -29,6 +30,7 @@ const PLAIN = [
   'NOTIFY_ADMIN_URL',
   'NOTIFY_BASE_URL',
   'OFFICIAL_INSTANCE',
+  'ONION_URL',
   'OUTGOING_FETCH_HOSTS',
   'PORT',
   'PR_UPDATE_POLICY',
@@ -93,6 +95,11 @@ export class EnvironmentReader {
       );
     }
     return value ?? fallback;
+  }
+
+  /** Reports that `variable` is absent, but has to be there. @param why follows its name in the sentence. */
+  miss(variable: AnyVariable, why: string): void {
+    this.problems.push({ variable, rule: why, message: `${variable} ${why}` });
   }
 
   #report(variable: AnyVariable, text: string, allowed: string): void {

@@ -92,6 +92,17 @@ export const webAddress: ValueKind<string> = {
   },
 };
 
+/** An address in the Tor network, of version 3 (rend-spec-v3, "Encoding onion addresses"). */
+export const onionAddress: ValueKind<string> = {
+  rule: 'the http address of an onion service, such as http://<56 letters and digits>.onion',
+  parse(text) {
+    const address = webAddress.parse(text);
+    return address !== undefined && /^https?:\/\/[a-z2-7]{56}\.onion(:\d+)?$/.test(address)
+      ? address
+      : undefined;
+  },
+};
+
 const HOST_NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** Names of servers, as they stand in addresses. */

@@ -1,5 +1,6 @@
 /**
  * What counts as one client: an IPv4 address, or the /64 of an IPv6 address, because one connection usually gets a /64.
+ * Of an onion service's clients, each circuit counts as one, if Tor tells the circuits.
  *
  * The address is taken from the one header that the platform sets and a client cannot (`CLIENT_IP_HEADER`); other
  * claims of a client are ignored. The address is used only for counting and hashing, and never stored.
@@ -8,11 +9,18 @@
 /** Cloudflare's edge sets it. */
 export const DEFAULT_CLIENT_IP_HEADER = 'CF-Connecting-IP';
 
+/**
+ * The /64 in which Tor numbers the circuits of an onion service (tor(1), `HiddenServiceExportCircuitID haproxy`). It is
+ * of unique local addresses (RFC 4193), which nobody has on the public Internet.
+ */
+const CIRCUITS = 'fc00:dead:beef:4dad';
+
 /** All clients without a known address count as one. Otherwise hiding the address would avoid the limit. */
 const UNKNOWN = 'unknown';
 
 /**
- * The network of the client that sent `request`, in one spelling: `192.0.2.1`, `2001:db8:0:1::/64` or `unknown`.
+ * The network of the client that sent `request`, in one spelling: `192.0.2.1`, `2001:db8:0:1::/64`, a circuit such as
+ * `fc00:dead:beef:4dad:0:0:0:2a`, or `unknown`.
  * @param headerName of the header that holds the address. Without it, workerd's own word for the peer of the connection
  *   counts: on one machine there may be no proxy in front.
  */
@@ -43,15 +51,14 @@ export function networkOf(address: string): string {
   if (mapped.every((group, index) => group === (index === 5 ? 0xffff : 0))) {
     return [high >> 8, high & 255, low >> 8, low & 255].join('.');
   }
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(':')}::/64`;
+  const spelt = groups.map((group) => group.toString(16));
+  const prefix = spelt.slice(0, 4).join(':');
+  return prefix === CIRCUITS ? spelt.join(':') : `${prefix}::/64`;
 }
 
 /**
  * What one subscriber may hold of addresses: an IPv4 address, or the /48 around a /64, which a free tunnel gives to
- * anybody. @param network as `networkOf` spells it.
+ * anybody. All circuits of an onion service lie in one /48, because anybody may open as many as they like. @param network as `networkOf` spells it.
  */
 export function siteOf(network: string): string {
   const [site] = /^(?:[0-9a-f]+:){3}/.exec(network) ?? [];

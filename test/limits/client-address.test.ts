@@ -14,6 +14,7 @@ describe('siteOf', () => {
     ['2001:db8:1:2::/64', '2001:db8:1::/48'],
     ['2001:db8:0:0::/64', '2001:db8:0::/48'],
     ['0:0:0:0::/64', '0:0:0::/48'],
+    ['fc00:dead:beef:4dad:0:0:0:2a', 'fc00:dead:beef::/48'],
   ])('takes %s as part of %s', (network, site) => {
     expect(siteOf(network)).toBe(site);
   });
@@ -31,6 +32,9 @@ describe('networkOf', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     ['::', '0:0:0:0::/64'],
     ['1::', '1:0:0:0::/64'],
+    ['fc00:dead:beef:4dad::2a', 'fc00:dead:beef:4dad:0:0:0:2a'],
+    ['FC00:DEAD:BEEF:4DAD::AABB:CCDD', 'fc00:dead:beef:4dad:0:0:aabb:ccdd'],
+    ['fc00:dead:beef:4dae::2a', 'fc00:dead:beef:4dae::/64'],
   ])('takes %s as %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });

@@ -1,14 +1,15 @@
 /** What esbuild makes here is what wrangler deploys: the same bundle, settings and statements of the database. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { unstable_splitSqlQuery as splitSqlQuery } from 'wrangler';
-import { readConfig } from '../../local/build.ts';
+import { bundleHash, readConfig } from '../../local/build.ts';
 import { bundleWorker } from '../../local/esbuild.ts';
 import { statementsOf } from '../../local/migrations.ts';
+import { startService } from '../../local/service.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MIGRATIONS = join(ROOT, 'migrations');
@@ -37,6 +38,30 @@ it('bundles the same bytes as wrangler', async () => {
   const ours = await bundleWorker({ ...(await readConfig()), minify: false });
   // Not `toBe`, which would print two megabytes.
   expect(ours === wranglers, 'the bundles are the same').toBe(true);
+});
+
+it('has the same hash in another folder, when it is deployed, and as a running service reports it', async () => {
+  for (const name of ['src', 'local', 'sandbox', 'wrangler.toml', 'package.json']) {
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const hashIn = async (root: string) => {
+    const program = [join(root, 'local/bundle.ts'), '--hash'];
+    return (await promisify(execFile)(process.execPath, program, { cwd: folder })).stdout.trim();
+  };
+  const hash = await hashIn(ROOT);
+  expect(hash).toMatch(/^[0-9a-f]{64}$/);
+  expect(await hashIn(folder)).toBe(hash);
+  const deploy = [join(ROOT, 'local/deploy.ts'), '--dry-run', '--outdir', folder];
+  await promisify(execFile)(process.execPath, deploy, { cwd: ROOT });
+  expect(bundleHash(readFileSync(join(folder, 'worker.js'), 'utf8'))).toBe(hash);
+  const service = await startService({ env: {}, stateDir: null });
+  try {
+    const health = await (await fetch(`${service.url}/health`)).json<{ verify: object }>();
+    expect(health.verify).toMatchObject({ bundle: hash });
+  } finally {
+    await service.dispose();
+  }
 });
 
 it('reads the same statements of the database as wrangler', () => {

@@ -42,7 +42,8 @@ process.exit(answer.status ?? 0);
   return { calls: readFileSync(calls, 'utf8').split('\n').filter(Boolean), code, stderr };
 }
 
-const UPLOAD = /^deploy --var COMMIT_HASH:[0-9a-f]{40}(-dirty)?$/;
+const UPLOAD =
+  /^deploy \S+worker\.js --config=wrangler\.toml --no-bundle --minify=false --var COMMIT_HASH:[0-9a-f]{40}(-dirty)? --var BUNDLE_HASH:[0-9a-f]{64}$/;
 
 describe('npm run deploy', () => {
   it('creates the database on a fresh account, and migrates it before the upload', async () => {

@@ -19,6 +19,8 @@ const CONFIGURATION = 'docs/configuration.md';
 /** What a reader can take in: the whole of the first page, and of the tour through the code. */
 const MOST_LINES = 120;
 const MOST_WORDS = 2500;
+const PRIVACY = 'docs/privacy.md';
+const MOST_WORDS_OF_PRIVACY = 2000;
 
 function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
@@ -63,6 +65,22 @@ it('README.md begins with the two commands, and .ci/run runs both parts of the s
 
 it('docs/architecture.md can be read in one go', () => {
   expect(textOf('docs/architecture.md').split(/\s+/).length).toBeLessThanOrEqual(MOST_WORDS);
+});
+
+it('docs/privacy.md can be read in one go', () => {
+  const words = textOf(PRIVACY)
+    .replaceAll(/<!--.*?-->/gs, '')
+    .match(/\S*\w\S*/g);
+  expect(words?.length).toBeLessThanOrEqual(MOST_WORDS_OF_PRIVACY);
+});
+
+it('docs/privacy.md names tests that exist beside its promises', () => {
+  const proofs = Array.from(textOf(PRIVACY).matchAll(/^<!-- (test\/\S+): (.+) -->$/gm));
+  expect(proofs.length).toBeGreaterThan(40);
+  const missing = proofs.filter(
+    ([, file = '', title = '']) => !existsSync(join(ROOT, file)) || !textOf(file).includes(title),
+  );
+  expect(missing.map(([proof]) => proof)).toEqual([]);
 });
 
 it.each(DOCUMENTS.filter((path) => path !== CONFIGURATION))('%s has no table of variables', (path) => {

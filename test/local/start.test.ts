@@ -75,6 +75,22 @@ describe('npm start with a public address and no token', () => {
   });
 });
 
+describe('npm start where others reach the service, without SERVICE_URL', () => {
+  it.each([
+    [{ HOST: '0.0.0.0' }, 'HOST is "0.0.0.0", so other machines can reach the service'],
+    [
+      { CLIENT_IP_HEADER: 'X-Real-IP' },
+      'CLIENT_IP_HEADER is set, so others reach the service through a proxy',
+    ],
+  ])('exits with 1 and says what to set: %j', async (env, reason) => {
+    const program = start(env);
+    expect(await program.ended).toBe(1);
+    expect(program.output.stderr).toContain(
+      `gitveil: ${reason}, but SERVICE_URL is not set: set it to the address that they use, such as https://`,
+    );
+  });
+});
+
 describe('npm start with several things to say', () => {
   it('says warnings also if it cannot start', async () => {
     const program = start({ HSTING_TOKEN: 'secret', DB_URL: 'https://db.example.org' });
@@ -91,7 +107,7 @@ describe('npm start with several things to say', () => {
     const port = await freePorts();
     const server = createServer().listen(port, HOST);
     try {
-      const program = start({ PORT: String(port), HOST });
+      const program = start({ PORT: String(port), HOST, SERVICE_URL: `http://localhost:${port}` });
       await program.ended;
       const warning =
         'gitveil: warning: the embedded code host is only for trying gitveil: set HOSTING_TOKEN before others use it\n';
@@ -120,7 +136,11 @@ describe('npm start on a port in use', () => {
 
 describe('npm start on an address of another machine', () => {
   it('exits with 1 and says what to do', async () => {
-    const program = start({ PORT: String(await freePorts()), HOST: '192.0.2.1' });
+    const program = start({
+      PORT: String(await freePorts()),
+      HOST: '192.0.2.1',
+      SERVICE_URL: 'http://localhost:8080',
+    });
     expect(await program.ended).toBe(1);
     expect(program.output.stderr).toMatch(
       /^gitveil: HOST is "192\.0\.2\.1": this machine cannot listen there; [^\n]+\n$/m,

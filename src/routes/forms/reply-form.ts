@@ -17,7 +17,7 @@ import {
 } from '../../pages/forms/thread-pages.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { memoryFor } from '../request/held-memory.ts';
-import { publicOrigin } from '../request/public-origin.ts';
+import { publishedOrigin } from '../request/public-origin.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
 import { type Refused, refused, sentence } from '../request/refused.ts';
 import { isBlank } from '../request/payload.ts';
@@ -83,7 +83,7 @@ async function answerReply(
     const hash = await pseudonymOn(c, { repository: target, number }, userToken);
     // A new pseudonym has none.
     const karma = (form.userToken === '' ? 0 : await karmaOf(c, hash)) + 1;
-    const text = commentText(form.body, { hash, karma, origin: publicOrigin(c.req.raw, c.var.config) });
+    const text = commentText(form.body, { hash, karma, origin: publishedOrigin(c.req.raw, c.var.config) });
     return answerForm(c, replyPreviewPage({ ...form, userToken }, text, hash));
   }
   const outcome = await postOnce(c, target, 'comments', secrets, async (): Promise<PostOutcome> => {

@@ -39,7 +39,7 @@ import { pullRequestFooter } from '../../markdown/footer.ts';
 import { maintainersUrl } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pages/pull-request-page.ts';
 import { ISSUE_FORM } from '../forms/paths.ts';
-import { publicOrigin, serviceAddress } from '../request/public-origin.ts';
+import { shownOrigin, publishedAddress } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { withinLimit } from '../request/rate-limit.ts';
@@ -171,7 +171,7 @@ function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> 
 function pushSettings(c: Context<AppEnv>): PushSettings {
   const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, identityCheck } =
     c.var.config;
-  const origin = publicOrigin(c.req.raw, c.var.config);
+  const origin = shownOrigin(c.req.raw, c.var.config);
   return {
     anonEmail,
     maxRepositoryMb,
@@ -181,7 +181,7 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
     identityCheck,
     client: clientOf(c),
     pullRequestFooter: pullRequestFooter(
-      serviceAddress(c.req.raw, c.var.config),
+      publishedAddress(c.req.raw, c.var.config),
       maintainersUrl(c.var.config),
     ),
     hostUrl: c.var.host.url,

@@ -14,7 +14,7 @@ import { discoverFetch, uploadPack } from './git-fetch.ts';
 import { refuseLfs } from './git-lfs.ts';
 import { discoverPush, receivePack } from './git-push.ts';
 import { showRemote } from '../pages/remote-page.ts';
-import { publicOrigin } from '../request/public-origin.ts';
+import { shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 import { onGitRepository, onRemote, prefersPage } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
@@ -69,7 +69,7 @@ git.get(
 function explainRemote(c: Context<AppEnv>, target: RepositoryName): Response | Promise<Response> {
   const { config, host } = c.var;
   if (prefersPage(c)) return showRemote(c, target);
-  const remote = `${publicOrigin(c.req.raw, config)}/v1/${repositoryPath(host, target)}`;
+  const remote = `${shownOrigin(c.req.raw, config)}/v1/${repositoryPath(host, target)}`;
   return c.text(
     [
       `This is a Git remote for anonymous contributions to ${fullName(target)}.`,

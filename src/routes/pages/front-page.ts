@@ -11,7 +11,7 @@ import { type FrontPage, frontPage as renderFrontPage, frontText } from '../../p
 import { openStatistics } from '../../stats/statistics.ts';
 import { answer, as, described, HTML, TEXT } from '../description.ts';
 import { answerPage, preferredType } from './answer-page.ts';
-import { keptFor, publicOrigin } from '../request/public-origin.ts';
+import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';
 
 /** The numbers on the page are just as old. */
@@ -45,7 +45,7 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
   const { config, logger, http } = c.var;
   const text = c.req.query('repo') ?? '';
   const path = parseRepositoryText(text, config.hosts);
-  const origin = publicOrigin(c.req.raw, config);
+  const origin = shownOrigin(c.req.raw, config);
   const page = {
     text,
     hosts: config.hosts,
@@ -53,7 +53,7 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
     isNamed: path !== null,
     remoteBase: `${origin}/v1/`,
   };
-  const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, config), Vary: 'Accept' };
+  const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
     return c.text(frontText(page, config), 200, headers);
   }

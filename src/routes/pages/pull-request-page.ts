@@ -14,7 +14,7 @@ import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import { pullRequestPage as renderPage, pullRequestText } from '../../pages/pull-request-page.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
-import { keptFor, publicOrigin } from '../request/public-origin.ts';
+import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { countVainLookUp, knownWait, textRefusal } from '../request/rate-limit.ts';
 import { answer, as, described, HTML, TEXT } from '../description.ts';
@@ -77,8 +77,8 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
     const waitMs = await countVainLookUp(c);
     return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isFeed);
   }
-  const origin = publicOrigin(c.req.raw, config);
-  const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, config) };
+  const origin = shownOrigin(c.req.raw, config);
+  const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
   if (isFeed) return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
   const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key' };
   return isForTerminal(c)

@@ -7,7 +7,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { remotePage } from '../../pages/remote-page.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM } from '../forms/paths.ts';
-import { keptFor, publicOrigin } from '../request/public-origin.ts';
+import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
 import { remotePath } from '../request/remote-path.ts';
 import { listedPullRequests } from './listed-pull-requests.ts';
@@ -33,7 +33,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   const path = remotePath(host, target);
   const page = {
     repository: target,
-    remoteBase: `${publicOrigin(c.req.raw, config)}/v1/`,
+    remoteBase: `${shownOrigin(c.req.raw, config)}/v1/`,
     path: repositoryPath(host, target),
     forms: { issue: path + ISSUE_FORM, reply: path + REPLY_FORM, change: path + CHANGE_FORM },
     policy,
@@ -41,6 +41,6 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   };
   const isComplete = policy !== undefined && pullRequests !== null;
   return answerPage(c, remotePage(page, config), 200, {
-    'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, config) : 'no-store',
+    'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });
 }

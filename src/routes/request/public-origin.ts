@@ -1,32 +1,48 @@
 /**
- * The service's address as seen from outside, for links in what it posts and shows.
+ * The service's own address.
  *
- * It is the operator's `SERVICE_URL`, whatever host a request names, because a client can choose that. If the operator
- * has set none, it is the scheme and host of the request (contract, 2.5).
+ * What is published at a code host names the operator's `SERVICE_URL`, whatever host a request names, because a client
+ * can choose that. What is shown to the client itself names the onion service if the client came through it.
  */
-import type { Config } from '../../config.ts';
+import { type Config, isLoopback } from '../../config.ts';
 
 /** Characters of a host name that would end a link in Markdown. */
 const UNFIT_PATTERN = /[^A-Za-z0-9.:/[\]_-]/g;
 
-type ServiceUrl = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven'>;
+type Addresses = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'onionUrl' | 'isOnOneMachine'>;
 
-/** Scheme and host, without a slash at the end. */
-export function publicOrigin(request: Request, { serviceUrl, isServiceUrlGiven }: ServiceUrl): string {
-  if (isServiceUrlGiven) return new URL(serviceUrl).origin;
-  const { origin } = new URL(request.url);
+/** Scheme and host for links in what is published, without a slash at the end. */
+export function publishedOrigin(request: Request, config: Addresses): string {
+  const { serviceUrl, isServiceUrlGiven, isOnOneMachine } = config;
+  const { origin, hostname } = new URL(request.url);
+  // Without `SERVICE_URL` it is the scheme and host of the request (contract, 2.5), unless the client may have made them
+  // up, or would tell by them how it calls this machine.
+  const isKnown = !isOnOneMachine || isLoopback(hostname.replaceAll(/[[\]]/g, ''));
+  if (isServiceUrlGiven || !isKnown) return new URL(serviceUrl).origin;
   return origin.replaceAll(UNFIT_PATTERN, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 
-/** The service's address for a link that is the same for everyone: the operator's, or else that of the request. */
-export function serviceAddress(request: Request, config: ServiceUrl): string {
-  return config.isServiceUrlGiven ? config.serviceUrl : publicOrigin(request, config);
+/** The address of the front page for links in what is published. */
+export function publishedAddress(request: Request, config: Addresses): string {
+  return config.isServiceUrlGiven ? config.serviceUrl : publishedOrigin(request, config);
+}
+
+/** Scheme and host for links and commands that only this client sees, without a slash at the end. */
+export function shownOrigin(request: Request, config: Addresses): string {
+  const { onionUrl } = config;
+  return onionUrl !== null && isOnion(request, config) ? onionUrl : publishedOrigin(request, config);
 }
 
 /**
  * `Cache-Control` of an answer that names the service's address. A shared cache may ignore the request's host, so a
  * client could put any address into it. So only answers with the operator's address may be shared.
  */
-export function keptFor(seconds: number, { isServiceUrlGiven }: ServiceUrl): string {
-  return `${isServiceUrlGiven ? 'public' : 'private'}, max-age=${seconds}`;
+export function keptFor(seconds: number, request: Request, config: Addresses): string {
+  const isShared = config.isServiceUrlGiven && !isOnion(request, config);
+  return `${isShared ? 'public' : 'private'}, max-age=${seconds}`;
+}
+
+/** Whether the client came through the onion service. Ports are left out, because a proxy may drop them. */
+function isOnion(request: Request, { onionUrl }: Addresses): boolean {
+  return onionUrl !== null && new URL(request.url).hostname === new URL(onionUrl).hostname;
 }

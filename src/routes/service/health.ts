@@ -24,6 +24,10 @@ const healthAnswer = z
     verify: z
       .object({
         github: z.url().meta({ description: 'The page of the deployed commit.' }),
+        bundle: z
+          .string()
+          .optional()
+          .meta({ description: 'SHA-256 of the deployed bundle. `npm run build -- --hash` prints it.' }),
         source: z.string().meta({ description: 'How to compare the running code with its source.' }),
       })
       .meta({ description: 'For checking which code runs.' }),
@@ -33,7 +37,7 @@ const healthAnswer = z
 type HealthAnswer = z.infer<typeof healthAnswer>;
 
 const NOTICE =
-  'deployedCommit is the revision that the operator has deployed, by their own account. Compare it with the source repository; nobody can check from outside which code runs.';
+  'deployedCommit is the revision that the operator has deployed, and bundle its SHA-256, by their own account. Build it yourself and compare; nobody can check from outside which code runs.';
 
 export const health = new Hono<AppEnv>();
 
@@ -48,7 +52,7 @@ health.get(
 );
 
 function showHealth(c: Context<AppEnv>): Response {
-  const { commitHash, sourceRepo, officialInstance } = c.var.config;
+  const { commitHash, bundleHash, sourceRepo, officialInstance } = c.var.config;
   return c.json<HealthAnswer>({
     status: 'healthy',
     deployedCommit: commitHash,
@@ -58,6 +62,10 @@ function showHealth(c: Context<AppEnv>): Response {
     // The contract's name for "what runs the code"; here that is workerd, versioned by its compatibility date.
     goVersion: `workerd ${c.env.COMPATIBILITY_DATE}`,
     // Uncommitted changes have no page. The nearest is that of the parent commit.
-    verify: { github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`, source: NOTICE },
+    verify: {
+      github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`,
+      ...(bundleHash !== null && { bundle: bundleHash }),
+      source: NOTICE,
+    },
   });
 }

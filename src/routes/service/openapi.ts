@@ -9,7 +9,7 @@ import type { ApiDocument } from '../../pages/api/document.ts';
 import { apiPage } from '../../pages/api/api-page.ts';
 import { answer, as, described, HTML } from '../description.ts';
 import { answerPage } from '../pages/answer-page.ts';
-import { keptFor, publicOrigin } from '../request/public-origin.ts';
+import { keptFor, shownOrigin } from '../request/public-origin.ts';
 
 const DOCUMENTATION = {
   info: {
@@ -49,7 +49,7 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   /** Generated once for each isolate, on the first request. */
   async function documentFor(c: Context<AppEnv>) {
     known ??= await generateSpecs(app, { documentation: DOCUMENTATION, excludeStaticFile: false });
-    return { ...known, servers: [{ url: publicOrigin(c.req.raw, c.var.config) }] };
+    return { ...known, servers: [{ url: shownOrigin(c.req.raw, c.var.config) }] };
   }
 
   const routes = new Hono<AppEnv>();
@@ -67,7 +67,7 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   );
 
   async function showDescription(c: Context<AppEnv>): Promise<Response> {
-    c.header('Cache-Control', keptFor(KEPT_SECONDS, c.var.config));
+    c.header('Cache-Control', keptFor(KEPT_SECONDS, c.req.raw, c.var.config));
     return c.json(await documentFor(c));
   }
 
@@ -84,7 +84,7 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   async function showDocs(c: Context<AppEnv>): Promise<Response> {
     const document = await documentFor(c);
     return answerPage(c, apiPage(document as unknown as ApiDocument, c.var.config.limits), 200, {
-      'Cache-Control': keptFor(KEPT_SECONDS, c.var.config),
+      'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, c.var.config),
     });
   }
 

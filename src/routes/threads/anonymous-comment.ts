@@ -12,7 +12,7 @@ import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { newUserToken } from '../../secret/user-token.ts';
 import { identityOf } from '../../objects.ts';
-import { publicOrigin } from '../request/public-origin.ts';
+import { publishedOrigin } from '../request/public-origin.ts';
 import { uncheckedLimit } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refusedByTarget, type TargetLimit } from '../request/target-limit.ts';
@@ -106,7 +106,7 @@ export async function postComment(
     repo: repository.name,
     number,
     body,
-    origin: publicOrigin(c.req.raw, c.var.config),
+    origin: publishedOrigin(c.req.raw, c.var.config),
     // Counted there: only the pseudonym knows whether it may write.
     limit: { key: limit.key, limits: limit.limits },
   });

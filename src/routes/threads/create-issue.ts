@@ -19,7 +19,7 @@ import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { newUserToken } from '../../secret/user-token.ts';
 import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
-import { serviceAddress } from '../request/public-origin.ts';
+import { publishedAddress } from '../request/public-origin.ts';
 import { uncheckedLimit } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { countAtTarget, refusedByTarget } from '../request/target-limit.ts';
@@ -73,7 +73,7 @@ export function checkIssue(
   const parsed = issueRequest.safeParse(payload);
   if (!parsed.success) return refused(400, payloadProblem(parsed.error));
   const { title, body, labels } = parsed.data;
-  const text = issueText(body, serviceAddress(c.req.raw, c.var.config));
+  const text = issueText(body, publishedAddress(c.req.raw, c.var.config));
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
   if (excess > 0) return refused(400, `body must have at most ${characters(body) - excess} characters`);
   const problem =

@@ -32,6 +32,13 @@ describe('GET /health', () => {
     });
   });
 
+  it('tells the hash of the bundle if the deployment does', async () => {
+    const BUNDLE_HASH = 'ab'.repeat(32);
+    expect(await (await get('/health', { BUNDLE_HASH })).json()).toMatchObject({
+      verify: { bundle: BUNDLE_HASH },
+    });
+  });
+
   it('says main and unknown when the deployment tells nothing', async () => {
     const response = await get('/health', { VERSION: { id: '', tag: '', timestamp: '' } });
     expect(await response.json()).toMatchObject({ deployedCommit: 'main', deployedAt: 'unknown' });

@@ -1,0 +1,21 @@
+/** Whether the service knows the name under which others reach it. */
+import { type Config, isLoopback } from '../src/config.ts';
+
+/**
+ * Why the service may not start; null if it may. Without SERVICE_URL it could name in comments and pull requests only
+ * what a client says, such as the name of the client's own machine.
+ * @param hasProxy whether CLIENT_IP_HEADER is set, which only a proxy in front needs.
+ */
+export function nameProblem(
+  { host, isServiceUrlGiven }: Pick<Config, 'host' | 'isServiceUrlGiven'>,
+  hasProxy: boolean,
+): string | null {
+  if (isServiceUrlGiven || (isLoopback(host) && !hasProxy)) return null;
+  const reason = isLoopback(host)
+    ? 'CLIENT_IP_HEADER is set, so others reach the service through a proxy'
+    : `HOST is "${host}", so other machines can reach the service`;
+  return (
+    `${reason}, but SERVICE_URL is not set: set it to the address that they use, such as https://git.example.org, ` +
+    'which comments and pull requests will name'
+  );
+}

@@ -1,0 +1,108 @@
+/** Under which name the service appears, whatever name a client calls it by. */
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
+import type { Clone, GitRun } from './support/person.ts';
+import { commentsOn } from './support/speak.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const LAPTOP = 'adas-laptop.corp.lan';
+const ONION = `${'a2b3'.repeat(14)}.onion`;
+
+interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+/** Asks as `fetch` cannot, under a name of the client's own. */
+function askAs(host: string, url: string, json?: unknown): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const type = json === undefined ? {} : { 'Content-Type': 'application/json' };
+    const options = {
+      method: json === undefined ? 'GET' : 'POST',
+      headers: { Host: host, Accept: 'text/html,*/*', ...type },
+    };
+    const sent = request(url, { ...options, agent: false }, (answer) => {
+      void text(answer).then(
+        (body) => resolve({ status: answer.statusCode, headers: answer.headers, body }),
+        reject,
+      );
+    });
+    sent.on('error', reject).end(json === undefined ? undefined : JSON.stringify(json));
+  });
+}
+
+function pushAs(clone: Clone, host: string): Promise<GitRun> {
+  return clone.tryGit('-c', `http.extraHeader=Host: ${host}`, 'push', 'origin', 'HEAD:topic');
+}
+
+describe('a service without SERVICE_URL, asked for under the name of a private machine', () => {
+  const bed = useTestBed();
+
+  it('publishes that name nowhere', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await upstream.grow({ files: { '.gitveil.yml': 'pull_request_footer: true\n' } });
+    await clone.commit();
+    const pushed = await pushAs(clone, LAPTOP);
+    const { pull, banner } = await expectAccepted(bed, contribution, pushed);
+    const thread = `${upstream.fullName}/issues/${pull.number}`;
+    const path = `${bed.service.url}/v1/gh/${upstream.fullName}/issues`;
+    const comment = await askAs(LAPTOP, `${path}/${pull.number}/comments/anonymous`, { body: 'Hello' });
+    const issue = await askAs(LAPTOP, `${path}/anonymous`, { title: 'T', body: 'Words' });
+    expect([comment.status, issue.status]).toEqual([200, 200]);
+    expect(await commentsOn(bed, thread)).toEqual([
+      expect.stringContaining(`(${bed.service.url}/v1/moderation/report?`),
+    ]);
+    const page = await askAs(LAPTOP, `${bed.service.url}/v1/pr/${banner.prHash}`);
+    expect(page.body).not.toContain(LAPTOP);
+    for (const list of ['pulls', 'issues', `issues/${pull.number}/comments`]) {
+      expect(JSON.stringify(await bed.host.call('GET', `/repos/${upstream.fullName}/${list}`))).not.toContain(
+        LAPTOP,
+      );
+    }
+  });
+});
+
+describe('a service with an onion address', () => {
+  const bed = useTestBed({
+    env: { SERVICE_URL: 'https://veil.example', ONION_URL: `http://${ONION}` },
+  });
+
+  it('shows it to those who came through it, and publishes SERVICE_URL', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await upstream.grow({ files: { '.gitveil.yml': 'pull_request_footer: true\n' } });
+    await clone.commit();
+    const pushed = await pushAs(clone, ONION);
+    const { pull, banner } = await expectAccepted(bed, contribution, pushed);
+    expect(pushed.stderr).toContain(`http://${ONION}/v1/pr/${banner.prHash}`);
+    expect(pushed.stderr).not.toContain('veil.example');
+    const published = JSON.stringify(await bed.host.call('GET', `/repos/${upstream.fullName}/pulls`));
+    expect(published).toContain('https://veil.example');
+    const comments = `${bed.service.url}/v1/gh/${upstream.fullName}/issues/${pull.number}/comments/anonymous`;
+    expect((await askAs(ONION, comments, { body: 'Hello' })).status).toBe(200);
+    const [comment] = await commentsOn(bed, `${upstream.fullName}/issues/${pull.number}`);
+    expect(comment).toContain('(https://veil.example/v1/moderation/report?');
+    for (const told of [published, comment]) expect(told).not.toContain('.onion');
+  });
+
+  it('tells browsers of the onion address at SERVICE_URL only', async () => {
+    const path = `${bed.service.url}/?repo=octo/hello`;
+    const askPage = (host: string) =>
+      askAs(host, path).then(({ headers, body }) => [
+        headers['onion-location'],
+        headers['cache-control'],
+        body,
+      ]);
+    const [location, kept, clear] = await askPage('veil.example');
+    expect([location, kept]).toEqual([`http://${ONION}/?repo=octo/hello`, 'public, max-age=5']);
+    expect(clear).toContain('https://veil.example/v1/gh/octo/hello');
+    const [locationThere, keptThere, hidden] = await askPage(ONION);
+    expect([locationThere, keptThere]).toEqual([undefined, 'private, max-age=5']);
+    expect(hidden).toContain(`http://${ONION}/v1/gh/octo/hello`);
+    expect(hidden).not.toContain('veil.example');
+  });
+});
