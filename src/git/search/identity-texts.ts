@@ -2,9 +2,9 @@
  * What to search for so that nobody publishes their own name by mistake: the names and addresses in the headers of
  * pushed objects, in the forms in which a text may contain them.
  *
- * An address is searched for as a whole. A name is searched for if it has at least two words, separated by a blank or
- * by a character that replaces it in file names. A single word, such as "Ada", is too common. Upper and lower case are
- * equal.
+ * An address is searched for as a whole, and so is the login in one that the host has made. A name is searched for if it
+ * has at least two words, separated by a blank or by a character that replaces it in file names, or one long word. A
+ * short one, such as "Ada", is too common. Upper and lower case are equal.
  */
 import { decodeUtf8 } from '../bytes.ts';
 import type { RawIdentity } from './raw-identity.ts';
@@ -24,6 +24,12 @@ const MIN_NAME_BYTES = 5;
 const MAX_LENGTH = 100;
 /** A letter of a Latin alphabet is an initial; one of other scripts may be a surname. */
 const MIN_WORD_BYTES = 2;
+/** Letters and digits of a word that is searched for alone. */
+const MIN_LONE_LETTERS = 6;
+/** A character of these scripts is as significant as two letters. */
+const SYLLABLES = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
+/** Addresses that a host makes of a login: `123+login@users.noreply.<host>`; Forgejo's have no `users`. */
+const LOGIN = /^(?:\d+[+-])?([^@]+)@(?:users\.)?noreply\./i;
 /** A row of bytes, each in both cases if it is a letter. */
 type Letters = readonly ByteClass[];
 
@@ -43,15 +49,11 @@ const MAX_ALL_PLACES = 4 * ROOM;
 /**
  * The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular.
  */
-const NOBODYS = new Set([
-  'noreply@github.com',
-  'your name',
-  'you@example.com',
-  'test user',
-  'test@example.com',
-  'user@example.com',
-  'dev container',
-]);
+const NOBODYS = new Set(
+  ['noreply@github.com', 'you@example.com', 'test@example.com', 'user@example.com', 'your name', 'test user']
+    .concat('dev container,github,gitlab,dependabot,web-flow,unknown,nobody,no name,anonymous'.split(','))
+    .concat('username,developer,administrator,ubuntu,debian,vagrant,docker,jenkins,runner,vscode'.split(',')),
+);
 
 export interface IdentityTexts {
   readonly texts: readonly SearchedText[];
@@ -86,15 +88,20 @@ export function identityTexts(
 function textsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): SearchedText[] {
   const nameText = decode(name, encoding);
   const address = searchedEmail(decode(email, encoding), nobodys);
-  const own = address === null ? [] : [addressText(address)];
+  const login = LOGIN.exec(address ?? '')?.[1] ?? '';
+  const own = [
+    ...(address === null ? [] : [addressText(address)]),
+    ...(isTelling(login) && !isNobodys(login, nobodys) ? [nameOf([wordClasses(login)])] : []),
+  ];
   if (!isTelling(nameText) || isNobodys(nameText, nobodys)) return own;
   const isUtf8 = encoding === null && decodeUtf8(name) !== null;
+  const isLone = !/\s/.test(nameText);
   return [
     ...[nameText, ...surnameLast(nameText)].flatMap((text) => [
       // Composed and decomposed letters look alike, and some systems write the latter.
       nameOf(text.normalize('NFC').split(/\s+/).map(wordClasses)),
       nameOf(text.normalize('NFD').split(/\s+/).map(wordClasses)),
-      nameOf(surnameFirst(text).map(wordClasses), COMMA),
+      ...(isLone ? [] : [nameOf(surnameFirst(text).map(wordClasses), COMMA)]),
     ]),
     // In the encoding of the commit, if that is not UTF-8; some do not say theirs.
     ...(isUtf8 ? [] : [nameOf(splitWords(name).map(byteClasses))]),
@@ -104,6 +111,8 @@ function textsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<st
 
 function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
   const letters = words.flatMap((word, index) => (index === 0 ? word : [...separator, ...word]));
+  // A part of a single word may be anybody's.
+  if (words.length === 1) return searchedText(BOUNDARY, letters, { first: 0, last: 0 });
   // Its first word and a letter of the next are telling.
   const beginning = (words[0]?.length ?? 0) + separator.length + 1;
   const first = letters.length - MIN_TELLING_LETTERS;
@@ -140,13 +149,22 @@ function searchedEmail(text: string, nobodys: ReadonlySet<string>): string | nul
 }
 
 function isNobodys(text: string, nobodys: ReadonlySet<string>): boolean {
-  return nobodys.has(text.toLowerCase()) || NOBODYS.has(text.toLowerCase());
+  const lower = text.toLowerCase();
+  return nobodys.has(lower) || NOBODYS.has(lower) || lower.endsWith('[bot]');
 }
 
 function isTelling(name: string): boolean {
-  const words = name.split(/\s+/).filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES);
+  const words = name.split(/\s+/);
   const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
-  return words.length > 1 && name.length <= MAX_LENGTH && Buffer.byteLength(letters) >= MIN_NAME_BYTES;
+  const isFull = words.filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES).length > 1;
+  const isEnough = isFull ? Buffer.byteLength(letters) >= MIN_NAME_BYTES : words.some(isLong);
+  return isEnough && name.length <= MAX_LENGTH;
+}
+
+/** Whether a word says who somebody is if it stands alone. */
+function isLong(word: string): boolean {
+  const letters = word.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  return /\p{L}/u.test(word) && letters + (word.match(SYLLABLES)?.length ?? 0) >= MIN_LONE_LETTERS;
 }
 
 /** `Ada Lovelace` as lists and catalogues write it: `Lovelace, Ada`. */
@@ -174,7 +192,7 @@ function textClasses(text: string): Letters {
     const own = Buffer.from(letter);
     const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => Buffer.from(other));
     const variants = [own, ...others.filter((other) => other.length === own.length)];
-    return Array.from(own, (_, at) => [...new Set(variants.map((bytes) => bytes[at] as number))]);
+    return Array.from(own, (_, at) => [...new Set(variants.map((bytes) => bytes[at] as number))].toSorted((a, b) => a - b));
   });
 }
 

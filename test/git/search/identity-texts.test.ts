@@ -59,7 +59,16 @@ describe('a name', () => {
       expect(isIn(text, identity('Anne-Marie Lee'))).toBe(true);
   });
 
-  it.each(['Ada', 'A B', 'a-b c', '', '  '])('of too little to tell is not searched for: %j', (name) => {
+  it('of one word is found if the word is long, and no part of another', () => {
+    const who = identity('Augusta');
+    for (const text of ['by Augusta.', 'AUGUSTA', '/home/augusta/x', 'augusta@elsewhere.example'])
+      expect(isIn(text, who)).toBe(true);
+    for (const text of ['augustan', 'Xaugusta', 'August']) expect(isIn(text, who)).toBe(false);
+    expect(isIn('作者山田太です', identity('山田太'))).toBe(true);
+    expect(isIn('by A Lovelace', identity('A Lovelace'))).toBe(true);
+  });
+
+  it.each(['Ada', 'A B', 'a-b c', '', '  ', '山田', '123456', 'GitHub', 'dependabot[bot]'])('of too little to tell is not searched for: %j', (name) => {
     expect(identityTexts([identity(name, 'nothing')], new Set()).texts).toEqual([]);
   });
 
@@ -106,6 +115,24 @@ describe('an address', () => {
   });
 });
 
+describe('the login in an address of the host', () => {
+  it.each([
+    '123+ada-lovelace@users.noreply.github.com',
+    'Ada-Lovelace@users.noreply.github.com',
+    '123-ada-lovelace@users.noreply.gitlab.com',
+    'ada-lovelace@noreply.codeberg.org',
+  ])('is found: %s', (email) => {
+    const who = identity('-', email);
+    for (const text of ['ask @ada-lovelace', 'git.example/Ada-Lovelace/x']) expect(isIn(text, who)).toBe(true);
+    expect(isIn('ask @ada-lovelaces', who)).toBe(false);
+  });
+
+  it('is not searched for if it is short, or if somebody has chosen the address', () => {
+    expect(isIn('by ada99', identity('-', '1+ada99@users.noreply.github.com'))).toBe(false);
+    expect(isIn('by lovelace', identity('-', 'lovelace@example.org'))).toBe(false);
+  });
+});
+
 describe('of what a delta copies in part, here written as |', () => {
   const who = identity('Ada Lovelace', 'ada.l@example.org');
   const { texts } = identityTexts([who], new Set());
@@ -138,6 +165,12 @@ describe('of what a delta copies in part, here written as |', () => {
     'x|x',
   ])('it is not found in %j, which is too little', (text) => {
     expect(tellsOf(texts, text)).toBe(false);
+  });
+
+  it('a single word is found as a whole only', () => {
+    const word = identityTexts([identity('Augusta', '-')], new Set());
+    expect(tellsOf(word.texts, '|by Augusta.|')).toBe(true);
+    for (const text of ['|gusta.', 'by August|']) expect(tellsOf(word.texts, text)).toBe(false);
   });
 
   it('a beginning of at least six letters is an address without its provider', () => {
