@@ -6,7 +6,7 @@
  * has at least two words, separated by a blank or by a character that replaces it in file names, or one long word. A
  * short one, such as "Ada", is too common. Upper and lower case are equal.
  */
-import { decodeUtf8 } from '../bytes.ts';
+import { decodeUtf8, utf8 } from '../bytes.ts';
 import type { RawIdentity } from './raw-identity.ts';
 import {
   type ByteClass,
@@ -30,6 +30,10 @@ const MIN_LONE_LETTERS = 6;
 const SYLLABLES = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
 /** Addresses that a host makes of a login: `123+login@users.noreply.<host>`; Forgejo's have no `users`. */
 const LOGIN = /^(?:\d+[+-])?([^@]+)@(?:users\.)?noreply\./i;
+/** The bytes of one letter; null: there is no such letter. */
+type Encode = (letter: string) => Uint8Array | null;
+const WINDOWS_1252 = new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+const NOTHING = new Uint8Array(0);
 /** A row of bytes, each in both cases if it is a letter. */
 type Letters = readonly ByteClass[];
 
@@ -99,14 +103,22 @@ function textsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<st
   return [
     ...[nameText, ...surnameLast(nameText)].flatMap((text) => [
       // Composed and decomposed letters look alike, and some systems write the latter.
-      nameOf(text.normalize('NFC').split(/\s+/).map(wordClasses)),
-      nameOf(text.normalize('NFD').split(/\s+/).map(wordClasses)),
-      ...(isLone ? [] : [nameOf(surnameFirst(text).map(wordClasses), COMMA)]),
+      ...formsOf(text.normalize('NFC').split(/\s+/)),
+      nameOf(text.normalize('NFD').split(/\s+/).map((word) => wordClasses(word))),
+      ...(isLone ? [] : formsOf(surnameFirst(text), COMMA)),
     ]),
     // In the encoding of the commit, if that is not UTF-8; some do not say theirs.
     ...(isUtf8 ? [] : [nameOf(splitWords(name).map(byteClasses))]),
     ...own,
   ];
+}
+
+/** A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part. */
+function formsOf(words: readonly string[], separator?: Letters): SearchedText[] {
+  const isAscii = words.every((word) => /^[\0-\x7f]*$/.test(word));
+  const hasOther = !isAscii && words.every((word) => Array.from(word).every((letter) => inWindows1252(letter)));
+  const encodings: readonly Encode[] = hasOther ? [utf8, inWindows1252] : [utf8];
+  return encodings.map((encode) => nameOf(words.map((word) => wordClasses(word, encode)), separator));
 }
 
 function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
@@ -180,20 +192,28 @@ function surnameLast(name: string): string[] {
 }
 
 /** As a text, but what may stand between words may stand in place of a hyphen or a full stop, too. */
-function wordClasses(word: string): Letters {
-  return textClasses(word).map((letter) =>
+function wordClasses(word: string, encode: Encode = utf8): Letters {
+  return textClasses(word, encode).map((letter) =>
     letter.some((byte) => SEPARATORS.includes(byte)) ? SEPARATORS : letter,
   );
 }
 
-/** UTF-8, each letter in both cases if both take the same number of bytes. */
-function textClasses(text: string): Letters {
+/** Each letter in both cases if both take the same number of bytes. */
+function textClasses(text: string, encode: Encode = utf8): Letters {
   return Array.from(text).flatMap((letter) => {
-    const own = Buffer.from(letter);
-    const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => Buffer.from(other));
-    const variants = [own, ...others.filter((other) => other.length === own.length)];
-    return Array.from(own, (_, at) => [...new Set(variants.map((bytes) => bytes[at] as number))].toSorted((a, b) => a - b));
+    const own = encode(letter) ?? NOTHING;
+    const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => encode(other));
+    const variants = [own, ...others.filter((other) => other?.length === own.length)];
+    return Array.from(own, (_, at) =>
+      [...new Set(variants.map((bytes) => bytes?.[at] as number))].toSorted((a, b) => a - b),
+    );
   });
+}
+
+/** Null if the encoding has no such letter. */
+function inWindows1252(letter: string): Uint8Array | null {
+  const byte = WINDOWS_1252.indexOf(letter);
+  return byte < 0 || letter.length !== 1 ? null : Uint8Array.of(byte);
 }
 
 /** The bytes unchanged; ASCII letters in both cases. */

@@ -81,6 +81,16 @@ describe('a name', () => {
     expect(isIn('김 철수', identity('김 철수'))).toBe(true);
   });
 
+  it('is found in Latin-1 and Windows-1252, in either case', () => {
+    for (const text of ['von Zoë Müller', 'ZOË MÜLLER', 'müller, zoë'])
+      expect(isIn(Buffer.from(text, 'latin1'), identity('Zoë Müller')), text).toBe(true);
+    expect(isIn(Buffer.from('von Müller.', 'latin1'), identity('Müller'))).toBe(true);
+    // The letters that Latin-1 has not: š, and the apostrophe that typewriters have not.
+    expect(isIn(Buffer.from('Petra Bene\x9a', 'latin1'), identity('Petra Beneš'))).toBe(true);
+    expect(isIn(Buffer.from('PETRA BENE\x8a', 'latin1'), identity('Petra Beneš'))).toBe(true);
+    expect(isIn(Buffer.from('Jo O\x92Hara', 'latin1'), identity('Jo O’Hara'))).toBe(true);
+  });
+
   it('is found in the encoding of its commit and in UTF-8', () => {
     const who = {
       name: Buffer.from('Jürgen Weiß', 'latin1'),
