@@ -22,6 +22,7 @@ async function expectFound(contribution: Contribution, ...args: string[]): Promi
   const pushed = await clone.push(...args);
   const lines = await expectRefused(bed, upstream, pushed, REASON);
   expect(lines).toContain('To publish it anyway, add: -o publish-names');
+  expect(lines.find((line) => line.startsWith('Nothing of this push was sent.'))).toBeDefined();
   expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
   return lines.join('\n');
 }
@@ -161,6 +162,9 @@ describe('a name or an address in files', () => {
       const { upstream, clone, found } = await listed();
       const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
       expect(lines).toContain(found);
+      expect(lines.join()).toContain(
+        'Nothing of this push was sent. To search, the service has read upstream’s versions of the changed files',
+      );
       expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
     });
 
@@ -286,6 +290,7 @@ describe('a preview', () => {
         ' ! [remote rejected] HEAD -> topic (preview: nothing was published)',
       ]);
       const text = remoteLines(pushed).join('\n');
+      expect(text).toContain('This push would be refused: your name would become public.');
       expect(text).toContain('This push would open a pull request:');
       expect(text).toMatch(new RegExp(`Repository: +${upstream.fullName}\n +Base: +main\n +Title: +Second`));
       expect(text).toMatch(/[0-9a-f]{10} {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {2}First\n/);
@@ -309,7 +314,11 @@ describe('a preview', () => {
     expect(date).toMatch(/^\d{4}-/);
     expect(oid).toHaveLength(10);
     expect(commit?.message.toString()).toBe('Only one\n');
+    expect(shown).not.toContain('refused');
     expect(shown).toContain('found no name or address of the commits’ authors');
+    const { authorName, authorEmail, committerName } = contribution.person;
+    expect(shown).toContain(`The service searched for ${authorEmail}, ${authorName}, `);
+    expect(shown).toContain(committerName);
     await bed.host.onlyPull(upstream);
   });
 

@@ -32,7 +32,9 @@ const SYLLABLES = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
 const LOGIN = /^(?:\d+[+-])?([^@]+)@(?:users\.)?noreply\./i;
 /** The bytes of one letter; null: there is no such letter. */
 type Encode = (letter: string) => Uint8Array | null;
-const WINDOWS_1252 = new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+const WINDOWS_1252 = new TextDecoder('windows-1252').decode(
+  Uint8Array.from({ length: 256 }, (_, byte) => byte),
+);
 const NOTHING = new Uint8Array(0);
 /** A row of bytes, each in both cases if it is a letter. */
 type Letters = readonly ByteClass[];
@@ -59,10 +61,27 @@ const NOBODYS = new Set(
     .concat('username,developer,administrator,ubuntu,debian,vagrant,docker,jenkins,runner,vscode'.split(',')),
 );
 
+/** What a person may be told that nobody searches for, and why. */
+export interface Skipped {
+  readonly term: string;
+  readonly reason: string;
+}
+
 export interface IdentityTexts {
   readonly texts: readonly SearchedText[];
+  /** Of each text, the index of the first identity that it belongs to. */
+  readonly owners: readonly number[];
+  /** Names, addresses and logins that are searched for in all their forms, as they are written. */
+  readonly terms: ReadonlySet<string>;
+  readonly skipped: readonly Skipped[];
   /** False if there are more names and addresses than are searched for. */
   readonly isComplete: boolean;
+}
+
+/** A name, an address or a login, with the texts that it may stand as; or why it is not searched for. */
+interface Term {
+  readonly term: string;
+  readonly forms: readonly SearchedText[] | string;
 }
 
 /**
@@ -74,51 +93,79 @@ export function identityTexts(
   nobodys: ReadonlySet<string>,
 ): IdentityTexts {
   const texts = new Map<string, SearchedText>();
+  const owners: number[] = [];
+  const terms = new Set<string>();
+  const skipped = new Map<string, Skipped>();
   let left = ROOM;
   let leftOfAll = MAX_ALL_PLACES;
-  for (const identity of identities) {
-    for (const text of textsOf(identity, nobodys)) {
-      const key = JSON.stringify(text.letters);
-      leftOfAll -= placesOf(text);
-      if (texts.has(key) && leftOfAll >= 0) continue;
-      left -= placesOf(text);
-      if (left < 0 || leftOfAll < 0) return { texts: [...texts.values()], isComplete: false };
-      texts.set(key, text);
+  const found = (isComplete: boolean): IdentityTexts => ({
+    texts: [...texts.values()],
+    owners,
+    terms,
+    skipped: [...skipped.values()],
+    isComplete,
+  });
+  for (const [owner, identity] of identities.entries()) {
+    for (const { term, forms } of termsOf(identity)) {
+      if (term === '' || nobodys.has(term.toLowerCase())) continue;
+      if (typeof forms === 'string') {
+        skipped.set(term, { term, reason: forms });
+        continue;
+      }
+      for (const text of forms) {
+        const key = JSON.stringify(text.letters);
+        leftOfAll -= placesOf(text);
+        if (texts.has(key) && leftOfAll >= 0) continue;
+        left -= placesOf(text);
+        if (left < 0 || leftOfAll < 0) return found(false);
+        texts.set(key, text);
+        owners.push(owner);
+      }
+      terms.add(term);
     }
   }
-  return { texts: [...texts.values()], isComplete: true };
+  return found(true);
 }
 
-function textsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): SearchedText[] {
-  const nameText = decode(name, encoding);
-  const address = searchedEmail(decode(email, encoding), nobodys);
-  const login = LOGIN.exec(address ?? '')?.[1] ?? '';
-  const own = [
-    ...(address === null ? [] : [addressText(address)]),
-    ...(isTelling(login) && !isNobodys(login, nobodys) ? [nameOf([wordClasses(login)])] : []),
-  ];
-  if (!isTelling(nameText) || isNobodys(nameText, nobodys)) return own;
-  const isUtf8 = encoding === null && decodeUtf8(name) !== null;
-  const isLone = !/\s/.test(nameText);
+function termsOf({ name, email, encoding }: RawIdentity): Term[] {
+  // Some commits do not say that they are no UTF-8.
+  const own = encoding ?? (decodeUtf8(name) === null ? 'windows-1252' : 'utf-8');
+  const nameText = decode(name, own);
+  const raw = own === 'utf-8' ? [] : [nameOf(splitWords(name).map(byteClasses))];
+  const address = decode(email, encoding ?? 'utf-8');
+  const login = LOGIN.exec(address)?.[1] ?? '';
   return [
-    ...[nameText, ...surnameLast(nameText)].flatMap((text) => [
-      // Composed and decomposed letters look alike, and some systems write the latter.
-      ...formsOf(text.normalize('NFC').split(/\s+/)),
-      nameOf(text.normalize('NFD').split(/\s+/).map((word) => wordClasses(word))),
-      ...(isLone ? [] : formsOf(surnameFirst(text), COMMA)),
-    ]),
-    // In the encoding of the commit, if that is not UTF-8; some do not say theirs.
-    ...(isUtf8 ? [] : [nameOf(splitWords(name).map(byteClasses))]),
-    ...own,
+    { term: address, forms: reasonAgainstAddress(address) ?? [addressText(address)] },
+    { term: login, forms: reasonAgainst(login) ?? [nameOf([wordClasses(login)])] },
+    { term: nameText, forms: reasonAgainst(nameText) ?? [...nameForms(nameText), ...raw] },
   ];
+}
+
+function nameForms(name: string): SearchedText[] {
+  const isLone = !/\s/.test(name);
+  return [name, ...surnameLast(name)].flatMap((text) => {
+    // Composed and decomposed letters look alike, and some systems write the latter.
+    const decomposed = text.normalize('NFD').split(/\s+/);
+    return [
+      formsOf(text.normalize('NFC').split(/\s+/)),
+      nameOf(decomposed.map((word) => wordClasses(word))),
+      isLone ? [] : formsOf(surnameFirst(text), COMMA),
+    ].flat();
+  });
 }
 
 /** A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part. */
 function formsOf(words: readonly string[], separator?: Letters): SearchedText[] {
   const isAscii = words.every((word) => /^[\0-\x7f]*$/.test(word));
-  const hasOther = !isAscii && words.every((word) => Array.from(word).every((letter) => inWindows1252(letter)));
+  const hasOther =
+    !isAscii && words.every((word) => Array.from(word).every((letter) => inWindows1252(letter)));
   const encodings: readonly Encode[] = hasOther ? [utf8, inWindows1252] : [utf8];
-  return encodings.map((encode) => nameOf(words.map((word) => wordClasses(word, encode)), separator));
+  return encodings.map((encode) =>
+    nameOf(
+      words.map((word) => wordClasses(word, encode)),
+      separator,
+    ),
+  );
 }
 
 function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
@@ -154,23 +201,28 @@ function searchedText(before: ByteClass, letters: Letters, telling: Lack): Searc
   };
 }
 
-/** Null: it tells nothing of a person, or is no address. */
-function searchedEmail(text: string, nobodys: ReadonlySet<string>): string | null {
-  const isEmail = text.length <= MAX_LENGTH && /^[^\s@]+@[^\s@]+$/.test(text);
-  return isEmail && !isNobodys(text, nobodys) ? text : null;
+/** Why an address is not searched for; null: it is. */
+function reasonAgainstAddress(text: string): string | null {
+  if (text.length > MAX_LENGTH) return 'too long';
+  if (isNobodys(text)) return 'nobody’s in particular';
+  return /^[^\s@]+@[^\s@]+$/.test(text) ? null : 'no address';
 }
 
-function isNobodys(text: string, nobodys: ReadonlySet<string>): boolean {
-  const lower = text.toLowerCase();
-  return nobodys.has(lower) || NOBODYS.has(lower) || lower.endsWith('[bot]');
-}
-
-function isTelling(name: string): boolean {
+/** The same of a name or a login. */
+function reasonAgainst(name: string): string | null {
+  if (name.length > MAX_LENGTH) return 'too long';
+  if (isNobodys(name)) return 'nobody’s in particular';
   const words = name.split(/\s+/);
   const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
   const isFull = words.filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES).length > 1;
   const isEnough = isFull ? Buffer.byteLength(letters) >= MIN_NAME_BYTES : words.some(isLong);
-  return isEnough && name.length <= MAX_LENGTH;
+  if (isEnough) return null;
+  return words.length === 1 ? 'one short word' : 'too short';
+}
+
+function isNobodys(text: string): boolean {
+  const lower = text.toLowerCase();
+  return NOBODYS.has(lower) || lower.endsWith('[bot]');
 }
 
 /** Whether a word says who somebody is if it stands alone. */
@@ -231,9 +283,9 @@ function splitWords(name: Uint8Array): Uint8Array[] {
   return text.split(' ').flatMap((word: string) => (word === '' ? [] : [Buffer.from(word, 'latin1')]));
 }
 
-function decode(bytes: Uint8Array, encoding: string | null): string {
+function decode(bytes: Uint8Array, encoding: string): string {
   try {
-    return new TextDecoder(encoding ?? 'utf-8').decode(bytes).trim();
+    return new TextDecoder(encoding).decode(bytes).trim();
   } catch {
     return new TextDecoder().decode(bytes).trim();
   }

@@ -1,6 +1,6 @@
 /** Whom and what one push is searched for, as the headers of its own commits and tags say it. */
 import type { Oid } from '../objects/oid.ts';
-import { identityTexts } from './identity-texts.ts';
+import { type IdentityTexts, identityTexts } from './identity-texts.ts';
 import { MAX_SEARCHED_IDS, ownIdTexts } from './own-id-texts.ts';
 import { IdentityCollector } from './raw-identity.ts';
 import { type SearchedText, type Span, TextSearch } from './text-search.ts';
@@ -13,7 +13,7 @@ export interface HeaderSource {
 }
 
 export interface Named {
-  /** The one who pushes first: if there are too many people, those who come last are left out. */
+  /** The newest commit's first: if there are too many people, those who come last are left out. */
   readonly headers: Iterable<HeaderSource>;
   /** Ids that no new commit has. */
   readonly originalIds: Iterable<Oid>;
@@ -33,23 +33,30 @@ const GITLINK: SearchedText = {
 
 export class SearchedNames {
   readonly search: TextSearch;
+  /** What a person may be told of the names and addresses. */
+  readonly identities: Pick<IdentityTexts, 'terms' | 'skipped'>;
   /** False if there are more names and addresses than can be searched for. */
   readonly isComplete: boolean;
   /** False if there are more original ids. */
   readonly hasAllIds: boolean;
   /** Texts from this one on are original ids. */
   readonly #firstId: number;
+  /** Texts from this one on, up to the ids, are not in the newest commit's header. */
+  readonly #firstOther: number;
   readonly #gitlink: number;
 
   /** @throws RangeError if they take more room than there is. */
   constructor({ headers, originalIds, nobodys }: Named) {
     const collector = new IdentityCollector();
+    let newest = 0;
     for (const { content, encoding } of headers) {
       if (!collector.isComplete) break;
       collector.add(content, encoding);
+      newest ||= collector.identities.length;
     }
     const publics = new Set(nobodys.map((text) => text.toLowerCase()));
-    const { texts, isComplete } = identityTexts(collector.identities, publics);
+    const identities = identityTexts(collector.identities, publics);
+    const { texts, owners, isComplete } = identities;
     const oids: Oid[] = [];
     let hasAllIds = true;
     for (const oid of originalIds) {
@@ -59,9 +66,11 @@ export class SearchedNames {
     }
     const all = [...texts, ...ownIdTexts(oids)];
     this.search = new TextSearch([...all, GITLINK]);
+    this.identities = identities;
     this.isComplete = isComplete && collector.isComplete;
     this.hasAllIds = hasAllIds;
     this.#firstId = texts.length;
+    this.#firstOther = owners.filter((owner) => owner < newest).length;
     this.#gitlink = all.length;
   }
 
@@ -75,15 +84,24 @@ export class SearchedNames {
     return text >= this.#firstId && text < this.#gitlink;
   }
 
+  /** Whether it names somebody, but nobody in the newest commit's header, who is probably the one who pushes. */
+  isAnothers(text: number): boolean {
+    return text >= this.#firstOther && text < this.#firstId;
+  }
+
   isGitlink(text: number): boolean {
     return text === this.#gitlink;
   }
 
-  /** The first name or address. A text may hold hundreds of thousands. */
+  /** The first name or address in the newest commit's header, else the first one. A text may hold hundreds of thousands. */
   firstNameIn(content: Uint8Array): Span | null {
-    for (const span of this.search.spans(content))
-      if (!this.isGitlink(span.text) && !this.isId(span.text)) return span;
-    return null;
+    let first: Span | null = null;
+    for (const span of this.search.spans(content)) {
+      if (this.isGitlink(span.text) || this.isId(span.text)) continue;
+      if (!this.isAnothers(span.text)) return span;
+      first ??= span;
+    }
+    return first;
   }
 
   /** Names, addresses and ids in a text or an object, in order. */

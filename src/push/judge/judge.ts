@@ -130,7 +130,7 @@ async function judged(
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
-  const lines = previewLines({ ...previewed, findings: names.report, warnings });
+  const lines = previewLines({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
   return { verdict: { kind: 'preview', lines }, claim };
 }
 

@@ -68,9 +68,12 @@ describe('a name', () => {
     expect(isIn('by A Lovelace', identity('A Lovelace'))).toBe(true);
   });
 
-  it.each(['Ada', 'A B', 'a-b c', '', '  ', '山田', '123456', 'GitHub', 'dependabot[bot]'])('of too little to tell is not searched for: %j', (name) => {
-    expect(identityTexts([identity(name, 'nothing')], new Set()).texts).toEqual([]);
-  });
+  it.each(['Ada', 'A B', 'a-b c', '', '  ', '山田', '123456', 'GitHub', 'dependabot[bot]'])(
+    'of too little to tell is not searched for: %j',
+    (name) => {
+      expect(identityTexts([identity(name, 'nothing')], new Set()).texts).toEqual([]);
+    },
+  );
 
   it('of letters outside ASCII is found in either case, composed and decomposed', () => {
     const who = identity('Zoë Müller');
@@ -133,7 +136,8 @@ describe('the login in an address of the host', () => {
     'ada-lovelace@noreply.codeberg.org',
   ])('is found: %s', (email) => {
     const who = identity('-', email);
-    for (const text of ['ask @ada-lovelace', 'git.example/Ada-Lovelace/x']) expect(isIn(text, who)).toBe(true);
+    for (const text of ['ask @ada-lovelace', 'git.example/Ada-Lovelace/x'])
+      expect(isIn(text, who)).toBe(true);
     expect(isIn('ask @ada-lovelaces', who)).toBe(false);
   });
 
@@ -197,6 +201,26 @@ it('leaves half of the room to the ids of commits', () => {
     const { texts } = identityTexts(many.slice(0, count), new Set());
     expect(texts.reduce((sum, text) => sum + placesOf(text), 0)).toBeLessThanOrEqual(MAX_TEXT_BYTES / 2);
   }
+});
+
+it('tells for whom it searches, and for whom not, with the reason', () => {
+  const people = [
+    identity('Ada Lovelace', '7+lovelace@users.noreply.github.com'),
+    identity('Max', 'max'),
+    identity('A B', ''),
+    identity(`${'x '.repeat(60)}`, 'bot@x.example'),
+    identity('GitHub', 'noreply@github.com'),
+  ];
+  const { terms, skipped } = identityTexts(people, new Set(['bot@x.example']));
+  expect([...terms]).toEqual(['7+lovelace@users.noreply.github.com', 'lovelace', 'Ada Lovelace']);
+  expect(skipped.map(({ term, reason }) => `${term.slice(0, 20)}: ${reason}`)).toEqual([
+    'max: no address',
+    'Max: one short word',
+    'A B: too short',
+    'x x x x x x x x x x : too long',
+    'noreply@github.com: nobody’s in particular',
+    'GitHub: nobody’s in particular',
+  ]);
 });
 
 describe('what is nobody’s', () => {

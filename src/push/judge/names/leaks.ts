@@ -12,10 +12,16 @@ export interface Leak {
 
 export const NAMES: Leak = {
   reason: 'your name would become public',
-  heading: 'The name or address of a commit’s author would become public:',
+  heading: 'Your name or address would become public:',
   advice: [
     'Remove it and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
   ],
+};
+
+export const OTHERS_NAMES: Leak = {
+  reason: 'the name of another author would become public',
+  heading: 'The name or address of another author than the newest commit’s would become public:',
+  advice: NAMES.advice,
 };
 
 export const ORIGINAL_IDS: Leak = {
@@ -38,11 +44,11 @@ export const CHANGE_IDS: Leak = {
   ],
 };
 
-/** @param leaks at least one, the worst first. @param lines where they are. */
+/** @param leaks at least one, the worst first. @param lines where they are, and what was searched. */
 export function wouldBePublic(leaks: readonly Leak[], lines: readonly string[]): Refusal {
   return new Refusal(leaks[0]?.reason ?? '', [
     ...lines,
-    ...leaks.flatMap(({ advice }) => advice),
+    ...new Set(leaks.flatMap(({ advice }) => advice)),
     'To publish it anyway, add: -o publish-names',
   ]);
 }
