@@ -7,7 +7,8 @@ import type { Oid } from '../../../git/objects/oid.ts';
 import { changeIdsIn } from '../../../git/search/change-ids.ts';
 import type { ContentHit } from '../../../git/search/pack-search.ts';
 import type { SearchedNames } from '../../../git/search/searched-names.ts';
-import { CHANGE_IDS, type Leak, NAMES, ORIGINAL_IDS, OTHERS_NAMES } from './leaks.ts';
+import { CHANGE_IDS, type Leak, MERGES, NAMES, ORIGINAL_IDS, OTHERS_NAMES } from './leaks.ts';
+import type { MergeSentences } from './merge-sentences.ts';
 import { MAX_SHOWN_LENGTH, shown } from './shown.ts';
 
 /** No more are shown. */
@@ -20,6 +21,7 @@ export class Findings {
     [OTHERS_NAMES, []],
     [ORIGINAL_IDS, []],
     [CHANGE_IDS, []],
+    [MERGES, []],
   ]);
 
   constructor(names: SearchedNames) {
@@ -34,8 +36,12 @@ export class Findings {
       this.#add(this.#leakOf(name.text), () => line(where(), lineAround(text, name.end - 1)));
   }
 
-  addMessages(messages: Iterable<Uint8Array>): void {
-    for (const message of messages) this.addText(() => `message of "${shown(subjectOf(message))}"`, message);
+  addMessages(messages: Iterable<Uint8Array>, merges: MergeSentences): void {
+    for (const message of messages) {
+      const where = (): string => `message of "${shown(subjectOf(message))}"`;
+      this.addText(where, message);
+      for (const sentence of merges.privateIn(message)) this.#add(MERGES, () => line(where(), sentence));
+    }
   }
 
   addOption(name: string, value: string): void {

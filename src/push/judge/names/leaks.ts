@@ -44,6 +44,15 @@ export const CHANGE_IDS: Leak = {
   ],
 };
 
+export const MERGES: Leak = {
+  reason: 'names of your branches or remotes would become public',
+  heading: 'What a merge has written into its message names something that upstream does not have:',
+  advice: [
+    'It may be a branch, a remote, a folder or an address of yours. "git rebase" onto upstream’s branch leaves merges out,',
+    'and -o squash makes one commit of all. Or change the message: "git commit --amend", "git rebase -i --rebase-merges".',
+  ],
+};
+
 /** @param leaks at least one, the worst first. @param lines where they are, and what was searched. */
 export function wouldBePublic(leaks: readonly Leak[], lines: readonly string[]): Refusal {
   return new Refusal(leaks[0]?.reason ?? '', [

@@ -17,6 +17,7 @@ import type { PushSettings } from '../../settings.ts';
 import type { Work } from '../work.ts';
 import { Findings, MAX_FINDINGS } from './findings.ts';
 import { wouldBePublic } from './leaks.ts';
+import { MergeSentences, type PublicNames } from './merge-sentences.ts';
 import { type NamedCommits, namedCommits } from './named-commits.ts';
 import { shown } from './shown.ts';
 
@@ -36,6 +37,7 @@ export interface NameSearch {
   readonly originalIds: Iterable<Oid>;
   readonly pack: ReceivedPack;
   readonly history: UpstreamHistory;
+  readonly upstream: PublicNames;
   readonly memory: Memory;
   /** Asked only if a name may be there. */
   readonly questions: SearchQuestions;
@@ -71,7 +73,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
     const { title, description } = options;
     if (title !== null) findings.addOption('title', title);
     if (description !== null) findings.addOption('description', description);
-    findings.addMessages(plan.messages());
+    findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
     const strangers = await namedByMessages(search);
     if (strangers.areStrange) findings.addStrangers(strangers.oids);
     const searched = {

@@ -51,6 +51,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
     history: { isKnown: () => false, since: -Infinity, reachBack: async () => false },
+    upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
     memory,
     questions: { readBases: async () => [], readUpstream: async () => new Map() },
   } as unknown as NameSearch);
@@ -114,6 +115,19 @@ describe('a refusal', () => {
       expect.stringMatching(/^Remove it and push again: "git commit --amend"/),
       'To publish it anyway, add: -o publish-names',
     ]);
+  });
+});
+
+describe('a merge', () => {
+  const message = "Merge branch 'main' of ../m2 into topic-acme-corp-1234\n";
+
+  it('that names what is not upstream’s is refused, with both ways out', async () => {
+    const refused = await search({ authors: [ADA], message }).catch((error: unknown) => error);
+    const { reason, lines } = refused as Refusal;
+    expect(reason).toBe('names of your branches or remotes would become public');
+    expect(lines).toContain(`  message of "${message.trim()}": ${message.trim()}`);
+    expect(lines.join(' ')).toMatch(/git rebase.*-o squash.*-o publish-names/);
+    await search({ authors: [ADA], message, options: { publishNames: true } });
   });
 });
 
