@@ -240,6 +240,38 @@ describe('a name or an address in files', () => {
   });
 });
 
+describe('what nobody is refused for', () => {
+  it('is told before it is published: home folders, files of editors, and files that cannot be searched', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'img/old.png': 'old', 'a.txt': `${noise(400)}\n` } });
+    const contribution = { upstream, clone: await bed.person().clone(upstream.url) };
+    const { clone } = contribution;
+    const files = { 'img/new.png': 'new', '.DS_Store': '\0', '.idea/workspace.xml': '<x/>\n' };
+    await clone.commit({
+      message: 'Build it\n\nOn C:\\Users\\ada\\x\n',
+      files: { ...files, Makefile: 'all:\n\tcc -I/home/ada/include\n' },
+    });
+    const told = [
+      'Paths of home folders become public. Look whether they name you:',
+      '  a changed file: /home/ada',
+      '  a message: C:\\Users\\ada',
+      'Files of an editor or a system become public:',
+      '  .DS_Store',
+      '  .idea/workspace.xml',
+      'Nobody has looked inside these files for names:',
+      '  img/new.png',
+    ];
+    const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
+    expect(preview.filter((line) => told.includes(line))).toEqual(told);
+    expect(preview.join('\n')).not.toContain('old.png');
+    const pushed = await clone.push();
+    await expectAccepted(bed, contribution, pushed);
+    const lines = remoteLines(pushed);
+    expect(lines.filter((line) => told.includes(line))).toEqual(told);
+    expect(lines.indexOf('  img/new.png')).toBeLessThan(lines.indexOf('Your pull request is open.'));
+  });
+});
+
 describe('the original id of a commit', () => {
   it('is found in a file, and can be published on purpose', async () => {
     const contribution = await contribute(bed);

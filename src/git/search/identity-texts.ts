@@ -11,10 +11,10 @@ import type { RawIdentity } from './raw-identity.ts';
 import {
   type ByteClass,
   type Lack,
-  MAX_TEXT_BYTES,
   MIN_TELLING_LETTERS,
   placesOf,
   type SearchedText,
+  TEXT_ROOM,
 } from './text-search.ts';
 import { BOUNDARY } from './word-boundary.ts';
 
@@ -48,10 +48,8 @@ const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharC
 const MIN_LOCAL_BYTES = 6;
 /** More first letters are rarely copied. */
 const MOST_LACKED_FIRST = 12;
-/** The other half is for original ids. */
-const ROOM = MAX_TEXT_BYTES / 2;
 /** Of the same texts in different forms. */
-const MAX_ALL_PLACES = 4 * ROOM;
+const MAX_ALL_PLACES = 4 * TEXT_ROOM;
 /**
  * The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular.
  */
@@ -96,7 +94,7 @@ export function identityTexts(
   const owners: number[] = [];
   const terms = new Set<string>();
   const skipped = new Map<string, Skipped>();
-  let left = ROOM;
+  let left = TEXT_ROOM;
   let leftOfAll = MAX_ALL_PLACES;
   const found = (isComplete: boolean): IdentityTexts => ({
     texts: [...texts.values()],

@@ -1,6 +1,7 @@
 /** Whom and what one push is searched for, as the headers of its own commits and tags say it. */
 import type { Oid } from '../objects/oid.ts';
 import { type IdentityTexts, identityTexts } from './identity-texts.ts';
+import { HOME_TEXTS } from './home-folders.ts';
 import { MAX_SEARCHED_IDS, ownIdTexts } from './own-id-texts.ts';
 import { IdentityCollector } from './raw-identity.ts';
 import { type SearchedText, type Span, TextSearch } from './text-search.ts';
@@ -27,8 +28,8 @@ const GITLINK: SearchedText = {
   before: letter('1')[0]!,
   letters: letter('60000 '),
   after: null,
-  lack: { first: 0, last: 0 },
-  tellingLack: { first: 0, last: 0 },
+  lack: { first: 0, last: -1 },
+  tellingLack: { first: 0, last: -1 },
 };
 
 export class SearchedNames {
@@ -65,7 +66,7 @@ export class SearchedNames {
       oids.push(oid);
     }
     const all = [...texts, ...ownIdTexts(oids)];
-    this.search = new TextSearch([...all, GITLINK]);
+    this.search = new TextSearch([...all, GITLINK, ...HOME_TEXTS]);
     this.identities = identities;
     this.isComplete = isComplete && collector.isComplete;
     this.hasAllIds = hasAllIds;
@@ -93,11 +94,16 @@ export class SearchedNames {
     return text === this.#gitlink;
   }
 
+  /** Whether it is no name and no id, but only noted on the way. */
+  isNoted(text: number): boolean {
+    return text >= this.#gitlink;
+  }
+
   /** The first name or address in the newest commit's header, else the first one. A text may hold hundreds of thousands. */
   firstNameIn(content: Uint8Array): Span | null {
     let first: Span | null = null;
     for (const span of this.search.spans(content)) {
-      if (this.isGitlink(span.text) || this.isId(span.text)) continue;
+      if (this.isNoted(span.text) || this.isId(span.text)) continue;
       if (!this.isAnothers(span.text)) return span;
       first ??= span;
     }
@@ -106,6 +112,6 @@ export class SearchedNames {
 
   /** Names, addresses and ids in a text or an object, in order. */
   spansIn(content: Uint8Array): Span[] {
-    return this.search.spansIn(content).filter(({ text }) => !this.isGitlink(text));
+    return this.search.spansIn(content).filter(({ text }) => !this.isNoted(text));
   }
 }

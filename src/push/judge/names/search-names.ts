@@ -19,6 +19,7 @@ import { Findings, MAX_FINDINGS } from './findings.ts';
 import { wouldBePublic } from './leaks.ts';
 import { MergeSentences, type PublicNames } from './merge-sentences.ts';
 import { type NamedCommits, namedCommits } from './named-commits.ts';
+import { remarksOn } from './remarks.ts';
 import { shown } from './shown.ts';
 
 /** From a spool that is not in memory, each costs a request. */
@@ -90,7 +91,8 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
     findings.addHits(found.hits);
     share.setNow(0);
     const gaps = gapsOf(names, findings, strangers, found);
-    return conclude(search, names, findings, { gaps, hasAsked, hasGitlinks: found.hasGitlinks });
+    const remarks = remarksOn(textsOf(search), found);
+    return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
   } catch (error) {
     if (error instanceof RangeError) throw notSearchable();
     throw error;
@@ -99,6 +101,8 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 
 interface Conduct {
   readonly gaps: readonly string[];
+  /** What refuses nothing. */
+  readonly remarks: readonly string[];
   /** Whether the host was asked for something. */
   readonly hasAsked: boolean;
   readonly hasGitlinks: boolean;
@@ -108,20 +112,17 @@ function conclude(
   { settings, options }: NameSearch,
   names: SearchedNames,
   { leaks, lines }: Findings,
-  { gaps, hasAsked, hasGitlinks }: Conduct,
+  { gaps, remarks, hasAsked, hasGitlinks }: Conduct,
 ): NamesSearched {
   const searched = searchedLine(names.identities);
   const [worst] = leaks;
   if (worst === undefined) {
-    const warnings = names.hasNames || names.identities.skipped.length === 0 ? gaps : [...gaps, searched];
-    return {
-      warnings,
-      report: [...nothingFound(names, gaps), searched, ...gaps],
-      refusal: null,
-      hasGitlinks,
-    };
+    const isIdle = !names.hasNames && names.identities.skipped.length > 0;
+    const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
+    const report = [...nothingFound(names, gaps), searched, ...gaps, ...remarks];
+    return { warnings, report, refusal: null, hasGitlinks };
   }
-  const warnings = [worst.heading, ...lines, ...gaps, searched];
+  const warnings = [worst.heading, ...lines, ...gaps, searched, ...remarks];
   const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
   if (wouldRefuse && !options.preview) throw wouldBePublic(leaks, [...warnings, whatWasSent(hasAsked)]);
   return { warnings, report: warnings, refusal: wouldRefuse ? worst.reason : null, hasGitlinks };
@@ -164,6 +165,12 @@ function* headersOf({ work, pack }: NameSearch): Generator<HeaderSource> {
     if (content !== undefined) yield { content, encoding: commit.encoding };
   }
   for (const { type, content } of pack.kept.objects()) if (type === 'tag') yield { content, encoding: null };
+}
+
+function* textsOf({ options, plan }: NameSearch): Generator<readonly [string, string]> {
+  yield ['title', options.title ?? ''];
+  yield ['description', options.description ?? ''];
+  for (const message of plan.messages()) yield ['a message', Buffer.from(message).toString()];
 }
 
 /** Commits that messages name. Those of this push stand there as zeros. */
