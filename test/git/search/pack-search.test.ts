@@ -433,7 +433,7 @@ describe('what is noted on the way', () => {
 
   it('is whether a large pack has binary files, whose paths are not known', async () => {
     const noise = Buffer.concat(Array.from({ length: 20 }, () => randomBytes(60_000)));
-    const text = Buffer.from(noise.map((byte) => byte | 1));
+    const text = Buffer.from(noise.map((byte: number) => byte | 1));
     expect(await searched([blob(noise)])).toMatchObject({ hasBinaries: true, files: null });
     expect(await searched([blob(text)])).toMatchObject({ hasBinaries: false, files: null });
   });
