@@ -265,6 +265,36 @@ describe('a client that has made the service ask the host 500 times within an ho
   });
 });
 
+describe('what a client has caused', () => {
+  it('is told to its window, although the calls of another client have become too old to count', async () => {
+    const told: string[] = [];
+    const CLIENT_WINDOWS = {
+      idFromName: () => 'id',
+      get: () => ({
+        async hit(_client: string, action: string) {
+          if (action === 'calls') told.push(action);
+          return { allowed: true, attempts: 1, waitMs: 0 };
+        },
+      }),
+    };
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(missing);
+    let count = 0;
+    const pages = async (number: number) => {
+      for (let left = number; left > 0; left--)
+        await ask(`/v1/gh/octo/seen-${count++}`, BROWSER, { LIMIT_DISCOVERIES: '10000/1m', CLIENT_WINDOWS });
+    };
+    await pages(1);
+    address += 1;
+    vi.setSystemTime((now += 50 * 60_000));
+    await pages(6);
+    expect(told).toEqual([]);
+    // Now the first one is forgotten.
+    vi.setSystemTime((now += 20 * 60_000));
+    await pages(6);
+    expect(told).toEqual(['calls']);
+  });
+});
+
 /** What a push may do in the name of the account, when nobody can ask what that is. */
 async function takeShare(creates: boolean): Promise<string> {
   address += 1;
