@@ -39,7 +39,8 @@ async function pushSlowly(bytes: Uint8Array, perSecond: number) {
     },
     body: readable,
   });
-  const answer = worker.fetch(request, { ...bindings, HOSTING_TOKEN: 'token' }, context).finally(() => {
+  const answering = worker.fetch(request, { ...bindings, HOSTING_TOKEN: 'token' }, context);
+  const answer = Promise.resolve(answering).finally(() => {
     answeredAt = Date.now();
   });
   for (let sent = 0; sent < bytes.byteLength && answeredAt === 0; sent += perSecond) {
