@@ -8,15 +8,13 @@
 import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
-import { Pace } from './pace.ts';
+import { Pace, SLOWEST_BYTES_PER_MS } from './pace.ts';
 
 const READ_BYTES = 64 * 1024;
 /** Whoever sends little, or nothing yet, takes little: less than this in a chunk. */
 const SLOW_READ_BYTES = 16 * 1024;
 /** A chunk is handed on when it is full, or after this time. */
 const CHUNK_MS = 1_000;
-/** One that was fast and sends less has stopped. */
-const STOPPED_BYTES_PER_MS = 1;
 
 /** Why a body could not be read, for the caller to answer. */
 export class BodyError extends Error {
@@ -105,10 +103,10 @@ function patientSource(
   async function readMore(buffer: ArrayBuffer, filled: number) {
     const startedAt = Date.now();
     const view = new Uint8Array(buffer, filled);
-    // Each read leaves garbage, so of a fast sender it waits for more.
+    // Each read leaves garbage, so of a fast sender it waits for more: never for more than the slowest one sends in time.
     const longBytes = Math.min(
       SLOW_READ_BYTES,
-      Math.floor(timeoutMs * STOPPED_BYTES_PER_MS),
+      Math.floor(timeoutMs * SLOWEST_BYTES_PER_MS),
       view.byteLength,
     );
     const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);

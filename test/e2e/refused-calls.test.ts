@@ -26,7 +26,8 @@ const bed = useTestBed({
 
 /** Calls of the objects that everybody needs, since the last time. A copy of the panic switch is renewed each second. */
 async function callsOfHotObjects(): Promise<string[]> {
-  const { calls } = (await (await fetch(`${bed.service.url}/counts`)).json()) as Counts;
+  const response = await fetch(`${bed.service.url}/counts`);
+  const { calls } = await response.json<Counts>();
   const names = calls.map(({ name }) => name);
   return names.filter(
     (name) => /^(GUARD|HOST_ACCOUNTS|CLIENT_WINDOWS)\./.test(name) && name !== 'GUARD.status',

@@ -13,10 +13,12 @@ const bindings = env as unknown as Env;
 const COMMANDS = `${pkt(`${'0'.repeat(40)} ${'a'.repeat(40)} refs/heads/fix\0 report-status side-band-64k`)}${FLUSH}`;
 const MINUTE = 60_000;
 
+let host: ReturnType<typeof vi.spyOn>;
+
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   vi.spyOn(console, 'log').mockImplementation(() => {});
-  vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+  host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
 });
 
 afterEach(() => {
@@ -29,7 +31,7 @@ async function pushSlowly(bytes: Uint8Array, perSecond: number) {
   const { readable, writable } = new IdentityTransformStream();
   const writer = writable.getWriter();
   const startedAt = Date.now();
-  let answeredAt = 0;
+  const answered = { at: 0 };
   const context = createExecutionContext();
   const request = new Request('https://gitveil.test/v1/gh/octo/hello/git-receive-pack', {
     method: 'POST',
@@ -41,9 +43,9 @@ async function pushSlowly(bytes: Uint8Array, perSecond: number) {
   });
   const answering = worker.fetch(request, { ...bindings, HOSTING_TOKEN: 'token' }, context);
   const answer = Promise.resolve(answering).finally(() => {
-    answeredAt = Date.now();
+    answered.at = Date.now();
   });
-  for (let sent = 0; sent < bytes.byteLength && answeredAt === 0; sent += perSecond) {
+  for (let sent = 0; sent < bytes.byteLength && answered.at === 0; sent += perSecond) {
     await vi.advanceTimersByTimeAsync(1_000);
     await writer.write(bytes.subarray(sent, sent + perSecond)).catch(() => {});
   }
@@ -51,7 +53,7 @@ async function pushSlowly(bytes: Uint8Array, perSecond: number) {
   const response = await answer;
   const said = readPushAnswer(new Uint8Array(await response.arrayBuffer()));
   await waitOnExecutionContext(context);
-  return { status: response.status, said, ms: answeredAt - startedAt };
+  return { status: response.status, said, ms: answered.at - startedAt };
 }
 
 function bodyOf(blobBytes: number): Uint8Array {
@@ -73,7 +75,7 @@ it.each([1_024, 1_300])('at %i bytes a second is ended in-band within six minute
     unpack: 'incomplete pack',
     error: 'push rejected: the push did not arrive completely',
   });
-  expect(said.progress).toContain('less than 8 KiB a second for more than 5 minutes');
+  expect(said.progress).toContain('less than 8 KiB a second for 5 minutes');
   expect(said.progress).toContain('push fewer commits at once or use a faster connection');
 });
 
@@ -82,5 +84,5 @@ it('at 15 KB a second is read to its end, although 5 MB take it more than five m
   expect(ms).toBeGreaterThan(5 * MINUTE);
   // It gets as far as the host, which this test has none of.
   expect(said.unpack).toBe('ok');
-  expect(HttpClient.prototype.fetch).toHaveBeenCalled();
+  expect(host).toHaveBeenCalled();
 });
