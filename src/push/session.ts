@@ -129,15 +129,17 @@ export class PushSession {
     const { commandList, pushOptions } = request;
     const parsed = parsePushOptions(pushOptions);
     const deleted = deletedBranch(commandList);
-    const refusal = await host.admission.enter(deleted !== null);
+    const withdrawing =
+      parsed.kind === 'valid' && (parsed.options.withdraw || deleted !== null) ? parsed : null;
+    const refusal = await host.admission.enter(withdrawing !== null || deleted !== null);
     if (refusal !== null) throw refusal;
-    if (deleted !== null && parsed.kind === 'valid' && parsed.options.prHash !== null) {
+    if (withdrawing !== null && withdrawing.options.prHash !== null) {
       this.#kind = 'withdrawal';
-      // Git sends no pack with deletions. Any other bytes are discarded.
+      const { prHash, prKey, warnings } = withdrawing.options;
+      // A pack is of no use. Git sends none with a deletion.
       await drain(reader);
-      const withdrawal = { prHash: parsed.options.prHash, prKey: parsed.options.prKey, refName: deleted };
-      await reply.note(...parsed.options.warnings);
-      return () => this.#withdraw(withdrawal);
+      await reply.note(...warnings);
+      return () => this.#withdraw({ prHash, prKey, deletedRef: deleted });
     }
     const { taken, refused } = planCommands(commandList);
     const { command } = taken ?? {};
