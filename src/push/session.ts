@@ -129,16 +129,19 @@ export class PushSession {
     const { commandList, pushOptions } = request;
     const parsed = parsePushOptions(pushOptions);
     const deleted = deletedBranch(commandList);
+    const withdrawing =
+      parsed.kind === 'valid' && (parsed.options.withdraw || deleted !== null) ? parsed : null;
     const { taken, refused } = planCommands(commandList);
-    const refusal = await host.admission.enter(deleted !== null, this.#opening(parsed, taken));
+    const isWithdrawal = withdrawing !== null || deleted !== null;
+    const refusal = await host.admission.enter(isWithdrawal, this.#opening(parsed, taken));
     if (refusal !== null) throw refusal;
-    if (deleted !== null && parsed.kind === 'valid' && parsed.options.prHash !== null) {
+    if (withdrawing !== null && withdrawing.options.prHash !== null) {
       this.#kind = 'withdrawal';
-      // Git sends no pack with deletions. Any other bytes are discarded.
+      const { prHash, prKey, warnings } = withdrawing.options;
+      // A pack is of no use. Git sends none with a deletion.
       await drain(reader);
-      const withdrawal = { prHash: parsed.options.prHash, prKey: parsed.options.prKey, refName: deleted };
-      await reply.note(...parsed.options.warnings);
-      return () => this.#withdraw(withdrawal);
+      await reply.note(...warnings);
+      return () => this.#withdraw({ prHash, prKey, deletedRef: deleted });
     }
     const { command } = taken ?? {};
     this.#statuses = (reason) =>
