@@ -376,6 +376,8 @@ describe('the hosted database', () => {
       ['SERVCE_URLS', 'SERVICE_URL'],
       ['CLIENT-IP-HEADER', 'CLIENT_IP_HEADER'],
       ['service_url', 'SERVICE_URL'],
+      ['SERVICE_URI', 'SERVICE_URL'],
+      ['HOSTING_API_URI', 'HOSTING_API_URL'],
       ['HOSTNG_TOKEN_MY', 'HOSTING_TOKEN_MY'],
     ])('%s, and names %s', (name, meant) => {
       const message = `${name} is set, but there is no such variable: did you mean ${meant}? Rename it, or unset it`;
