@@ -56,6 +56,7 @@ describe('parseConfig', () => {
       alertAddress: 'shown',
       maxRepositoryMb: 500,
       spoolMb: 2000,
+      forkLifeMs: 30 * 24 * 60 * 60 * 1000,
       limits: {
         comments: [
           { most: 60, withinMs: 60_000 },

@@ -131,7 +131,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#record.addDates(isMoved ? [push.dates] : [], at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
-      this.#prepareHistory(pullRequest, at);
+      this.#prepareHistory(pullRequest, at, isNew);
       if (isNew) this.#outbox.add('ledger', 'opened', url, at);
       const event = isNew ? 'opened' : 'updated';
       this.#outbox.add('notification', event, url, at);
@@ -190,11 +190,11 @@ export class PullRequest extends DurableObject<Env> {
 
   /**
    * From now on there is a page. The hash enters the list of pages first, because people open their page at once. True
-   * if it is not in the list yet.
+   * if it is not in the list yet. @param isNew it enters again, as its fork may have been taken off the list of forks.
    */
-  #prepareHistory({ number, url }: PullRequestRecord, at: number): boolean {
+  #prepareHistory({ number, url }: PullRequestRecord, at: number, isNew = false): boolean {
     const isFirst = this.#history.prepare(number);
-    if (isFirst) this.#outbox.add('page', 'opened', url, at);
+    if (isFirst || isNew) this.#outbox.add('page', 'opened', url, at);
     return isFirst;
   }
 

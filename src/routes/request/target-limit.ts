@@ -7,7 +7,8 @@
  */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
-import type { AppEnv } from '../../env.ts';
+import type { Config } from '../../config.ts';
+import type { AppEnv, Env } from '../../env.ts';
 import { limitText, lowered, waitText } from '../../limits/limits.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { clientWindowsOf } from '../../objects.ts';
@@ -38,16 +39,24 @@ export async function targetLimit(
   const [name, what] =
     number === null ? (['target', 'pull requests and issues'] as const) : (['thread', 'comments'] as const);
   const thread = number === null ? '' : `#${number}`;
-  const place = `${recordName(host, repository)}${thread}`.toLowerCase();
   const limits = lowered(config.limits[name], policyLimits);
   const isLowered = policyLimits.some((limit) => limits.includes(limit));
   const says = isLowered ? `, as its ${POLICY_PATH} says` : '';
   return {
     name,
-    key: keyedHash(await serviceSecret(c.env, config.identitySecret), 'target', place),
+    key: await targetKey(c.env, config, `${recordName(host, repository)}${thread}`),
     limits,
     words: `too many ${what} for ${fullName(repository)}${thread}: this service posts at most ${limitText(limits)} there for all people together${says}`,
   };
+}
+
+/** @param place a repository, or a thread. */
+export async function targetKey(
+  env: Env,
+  { identitySecret }: Pick<Config, 'identitySecret'>,
+  place: string,
+): Promise<string> {
+  return keyedHash(await serviceSecret(env, identitySecret), 'target', place.toLowerCase());
 }
 
 /** Counts one. Answers how long to wait; 0 if it may be posted. Rejects if nobody can tell. */
