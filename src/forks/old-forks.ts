@@ -33,7 +33,7 @@ export interface OldForks {
   /** How long a fork is kept, in milliseconds. */
   readonly lifeMs: number;
   /** Whether a push that opens a pull request there has begun within the hour. */
-  isPushedTo(repository: RepositoryName): Promise<boolean>;
+  readonly isPushedTo: (repository: RepositoryName) => Promise<boolean>;
 }
 
 export interface Deletion {
