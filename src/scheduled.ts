@@ -16,6 +16,7 @@ import { clientWindowsOf, feedNamed, secretOf } from './objects.ts';
 import { forgetFork } from './push/publish/fork.ts';
 import type { RepositoryName } from './repository-name.ts';
 import { targetKey } from './routes/request/target-limit.ts';
+import { serviceSecret } from './secret/open-secret.ts';
 
 const TWO_SECRETS =
   'IDENTITY_SECRET is set, so the secret that the service created earlier is no longer used';
@@ -69,7 +70,8 @@ async function cleanForks(env: Env, config: Config, host: HostConfig, now: numbe
   try {
     const old = { db: env.DB, hostKey: host.key, host: openRepositories(access), transport, lifeMs };
     const isPushedTo = async (repository: RepositoryName): Promise<boolean> => {
-      const key = await targetKey(env, config, recordName(host, repository));
+      const secret = await serviceSecret(env, config.identitySecret);
+      const key = targetKey(secret, recordName(host, repository));
       return clientWindowsOf(env, key).hasHits(key, 'target');
     };
     const { of, refusal } = await deleteOldForks({ ...old, isPushedTo }, now);

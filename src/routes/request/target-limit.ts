@@ -7,8 +7,7 @@
  */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
-import type { Config } from '../../config.ts';
-import type { AppEnv, Env } from '../../env.ts';
+import type { AppEnv } from '../../env.ts';
 import { limitText, lowered, waitText } from '../../limits/limits.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { clientWindowsOf } from '../../objects.ts';
@@ -44,19 +43,18 @@ export async function targetLimit(
   const says = isLowered ? `, as its ${POLICY_PATH} says` : '';
   return {
     name,
-    key: await targetKey(c.env, config, `${recordName(host, repository)}${thread}`),
+    key: targetKey(
+      await serviceSecret(c.env, config.identitySecret),
+      `${recordName(host, repository)}${thread}`,
+    ),
     limits,
     words: `too many ${what} for ${fullName(repository)}${thread}: this service posts at most ${limitText(limits)} there for all people together${says}`,
   };
 }
 
 /** @param place a repository, or a thread. */
-export async function targetKey(
-  env: Env,
-  { identitySecret }: Pick<Config, 'identitySecret'>,
-  place: string,
-): Promise<string> {
-  return keyedHash(await serviceSecret(env, identitySecret), 'target', place.toLowerCase());
+export function targetKey(secret: string, place: string): string {
+  return keyedHash(secret, 'target', place.toLowerCase());
 }
 
 /** Counts one. Answers how long to wait; 0 if it may be posted. Rejects if nobody can tell. */
