@@ -13,6 +13,7 @@ import { clone } from './rows/clone.ts';
 import { comments } from './rows/comments.ts';
 import { commits } from './rows/commits.ts';
 import { cpu } from './rows/cpu.ts';
+import { crowd } from './rows/crowd.ts';
 import { distant } from './rows/distant.ts';
 import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
@@ -47,6 +48,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   comments,
   endpoints,
   'panic-switch': panicSwitch,
+  crowd,
 };
 
 function chosen(only: readonly string[]): readonly string[] {

@@ -32,8 +32,8 @@ export async function panicSwitch(workspace: Workspace): Promise<Row[]> {
 
 async function pushInCrowd(rig: Rig, client: string, target: Target, branch: string): Promise<number> {
   const { origin } = new URL(target.service);
-  const urls = PATHS.map((path) => `${origin}${path}`);
-  const load = await SteadyLoad.start(urls, PER_SECOND);
+  const requests = PATHS.map((path) => ({ url: `${origin}${path}` }));
+  const load = await SteadyLoad.start(requests, PER_SECOND);
   try {
     return await rig.push(client, target, branch);
   } finally {

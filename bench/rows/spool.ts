@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { medians, type Row, row } from '../support/figures.ts';
 import { Helper } from '../support/helper.ts';
 import { growthDuring } from '../support/memory.ts';
-import type { SpoolActions } from '../support/spool-process.ts';
+import type { WorkerActions } from '../support/worker-process.ts';
 
 const ROUNDS = 5;
 const BYTES = 100_000_000;
@@ -57,9 +57,12 @@ export async function spool(): Promise<Row[]> {
 }
 
 async function spooledOnce(): Promise<Spooled> {
-  const helper = new Helper<SpoolActions>(join(import.meta.dirname, '../support/spool-process.ts'));
+  const helper = new Helper<WorkerActions>(join(import.meta.dirname, '../support/worker-process.ts'));
   try {
-    const { url, workerdPid } = await helper.ask('start', null);
+    const { url, workerdPid } = await helper.ask('start', {
+      file: 'spool-worker.ts',
+      objects: { SPOOL: 'Spool' },
+    });
     const ask = async (work: Work, bytes = BYTES): Promise<{ ms: number; calls: number }> => {
       const began = performance.now();
       const answer = await fetch(`${url}/${work}?bytes=${bytes}`);

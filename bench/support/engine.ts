@@ -1,10 +1,10 @@
 /** The pack engine inside workerd, at work on one pack. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EngineActions } from './engine-process.ts';
 import type { Pack } from './git.ts';
 import { Helper } from './helper.ts';
 import type { CodeRepository } from './repositories.ts';
+import type { WorkerActions } from './worker-process.ts';
 
 /** What the Worker can do with its pack. */
 export type Work = 'scan' | 'checksumOnly' | 'walkOnly' | 'inflateEach' | 'rewrite' | 'hashOnly' | 'zlibOnly';
@@ -22,9 +22,10 @@ export class Engine {
     { tip, base }: Pick<CodeRepository, 'tip' | 'base'>,
     use: (engine: Engine) => Promise<T>,
   ): Promise<T> {
-    const helper = new Helper<EngineActions>(join(import.meta.dirname, 'engine-process.ts'));
+    const helper = new Helper<WorkerActions>(join(import.meta.dirname, 'worker-process.ts'));
     try {
-      const engine = new Engine(await helper.ask('start', null));
+      const { url } = await helper.ask('start', { file: 'engine-worker.ts' });
+      const engine = new Engine(url);
       const parts = pack.commitsOnly ? '&parts' : '';
       await engine.#request(`pack?tip=${tip}&base=${base}${parts}`, {
         method: 'POST',

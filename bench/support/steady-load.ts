@@ -7,6 +7,22 @@ const TICK_MS = 10;
 const LAST_ANSWERS_MS = 2_000;
 const OK = 'HTTP/1.1 200';
 
+export interface LoadRequest {
+  readonly url: string;
+  /** Default: GET. */
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** ASCII. */
+  readonly body?: string;
+}
+
+function textOf({ url, method = 'GET', headers = {}, body = '' }: LoadRequest): string {
+  const { pathname, host } = new URL(url);
+  const all = { Host: host, ...headers, ...(body !== '' && { 'Content-Length': String(body.length) }) };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+}
+
 export class SteadyLoad {
   readonly #sockets: readonly Socket[];
   readonly #timer: NodeJS.Timeout;
@@ -25,15 +41,12 @@ export class SteadyLoad {
     }, TICK_MS);
   }
 
-  /** One connection for each address. @param perSecond of all addresses together. */
-  static async start(urls: readonly string[], perSecond: number): Promise<SteadyLoad> {
-    const requests = urls.map((url) => {
-      const { pathname, host } = new URL(url);
-      return `GET ${pathname} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
-    });
-    const sockets = urls.map((url) => connect(Number(new URL(url).port), new URL(url).hostname));
+  /** One connection for each request, which is repeated. @param perSecond all together. */
+  static async start(requests: readonly LoadRequest[], perSecond: number): Promise<SteadyLoad> {
+    const sockets = requests.map(({ url }) => connect(Number(new URL(url).port), new URL(url).hostname));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    return new SteadyLoad(sockets, requests, Math.ceil((perSecond * TICK_MS) / 1000 / urls.length));
+    const perTick = Math.ceil((perSecond * TICK_MS) / 1000 / requests.length);
+    return new SteadyLoad(sockets, requests.map(textOf), perTick);
   }
 
   /**

@@ -38,6 +38,16 @@ export interface Reservation {
   readonly attempts: number;
   /** True: alert the operator now, and not again for an hour. */
   readonly isAlertDue: boolean;
+  /** Only of a refusal. Earlier versions of the Worker do not say. */
+  readonly full?: FullPlaces;
+}
+
+/** All places are taken. */
+export interface FullPlaces {
+  /** The keys of the pushes that hold them. */
+  readonly holders: readonly string[];
+  /** How long until there is one again, if none is given back. */
+  readonly waitMs: number;
 }
 
 /**
@@ -56,9 +66,16 @@ export function reserve(
   if (!isShared && held.length >= most) {
     const refused = before.refused + 1;
     const isAlertDue = mayAlert(before, now);
+    const waitMs = Math.min(...held.map(({ at }) => at + WITHIN_MS - now));
     return {
       places: { held, refused, alertedAt: isAlertDue ? now : before.alertedAt },
-      reservation: { isReserved: false, isShared, attempts: held.length + refused, isAlertDue },
+      reservation: {
+        isReserved: false,
+        isShared,
+        attempts: held.length + refused,
+        isAlertDue,
+        full: { holders: held.map((place) => place.key), waitMs },
+      },
     };
   }
   const after = isShared ? held : [...held, { key, at: now }];

@@ -139,9 +139,16 @@ function history(pullRequest: PullRequestView): Html {
 function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { what: string; line: string }[] {
   const { host, owner, repo, prHash } = pullRequest;
   const key = needsKey ? ' -o pr-key=<key>' : '';
-  const push = `git push -o pr-hash=${prHash}${key} ${shellWord(`${origin}/v1/${host}/${owner}/${repo}`)}`;
-  const update = { what: 'Update it: commit, then push', line: `${push} HEAD:my-change` };
-  const withdraw = { what: 'Withdraw it (main, or another branch that upstream has)', line: `${push} :main` };
+  const options = `-o pr-hash=${prHash}${key}`;
+  const remote = shellWord(`${origin}/v1/${host}/${owner}/${repo}`);
+  const update = {
+    what: 'Update it: commit, then push',
+    line: `git push ${options} ${remote} HEAD:refs/heads/my-change`,
+  };
+  const withdraw = {
+    what: 'Withdraw it, in any clone',
+    line: `git push -o withdraw ${options} ${remote} HEAD:refs/heads/withdraw`,
+  };
   return pullRequest.state === 'open' ? [update, withdraw] : [update];
 }
 
@@ -168,8 +175,8 @@ function commands(page: PullRequestPage): Html {
     ${
       page.pullRequest.state === 'open'
         ? html`<p class="soft small after-commands">
-            A withdrawal closes the pull request and removes its branch from the fork. Git reports
-            <code>main</code> as deleted; upstream’s stays as it is.
+            A withdrawal closes the pull request and removes its branch from the fork. It takes nothing of
+            what Git sends.
           </p>`
         : ''
     }

@@ -14,8 +14,9 @@ export interface Admission {
   /**
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
    * @param isWithdrawal it takes something back, however much its client has caused.
+   * @param pushHash if it can only open a pull request: what `reserve` will be asked with.
    */
-  enter(isWithdrawal: boolean): Promise<Refusal | null>;
+  enter(isWithdrawal: boolean, pushHash?: () => Promise<string>): Promise<Refusal | null>;
   /**
    * Takes one of the pull requests that an address may open within an hour. Called before the host is asked anything.
    * @param pushHash one that is repeated shares the place that it has. @throws Refusal if there is none left.

@@ -25,6 +25,13 @@ export interface PushHost extends UpstreamHost {
   pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'end'>;
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
+  /**
+   * The open pull request that was recorded last with the same work; null if there is none, or nobody knows. Never
+   * rejects. @param work keyed hash of the commits without their author and dates.
+   */
+  openWith(work: string): Promise<{ readonly prHash: string; readonly url: string } | null>;
+  /** Never rejects. */
+  recordWork(work: string, prHash: string): Promise<void>;
   /** The object of a pull request. */
   pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell'>;
 }

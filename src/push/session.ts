@@ -26,8 +26,8 @@ import { lookUpUpstream } from './judge/upstream.ts';
 import { type Published, publish } from './publish/publish.ts';
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
 import type { PushRun } from './push-run.ts';
-import { deletedBranch, planCommands } from './receive/commands.ts';
-import { parsePushOptions, type PushOptions } from './receive/push-options.ts';
+import { deletedBranch, planCommands, type TakenCommand } from './receive/commands.ts';
+import { parsePushOptions, type PushOptions, type PushOptionsResult } from './receive/push-options.ts';
 import { type Received, receivePack } from './receive/receive.ts';
 import { type BannerFacts, bannerLines } from './reply/banner.ts';
 import { countPush } from './reply/outcome.ts';
@@ -129,17 +129,20 @@ export class PushSession {
     const { commandList, pushOptions } = request;
     const parsed = parsePushOptions(pushOptions);
     const deleted = deletedBranch(commandList);
-    const refusal = await host.admission.enter(deleted !== null);
-    if (refusal !== null) throw refusal;
-    if (deleted !== null && parsed.kind === 'valid' && parsed.options.prHash !== null) {
-      this.#kind = 'withdrawal';
-      // Git sends no pack with deletions. Any other bytes are discarded.
-      await drain(reader);
-      const withdrawal = { prHash: parsed.options.prHash, prKey: parsed.options.prKey, refName: deleted };
-      await reply.note(...parsed.options.warnings);
-      return () => this.#withdraw(withdrawal);
-    }
+    const withdrawing =
+      parsed.kind === 'valid' && (parsed.options.withdraw || deleted !== null) ? parsed : null;
     const { taken, refused } = planCommands(commandList);
+    const isWithdrawal = withdrawing !== null || deleted !== null;
+    const refusal = await host.admission.enter(isWithdrawal, this.#opening(parsed, taken));
+    if (refusal !== null) throw refusal;
+    if (withdrawing !== null && withdrawing.options.prHash !== null) {
+      this.#kind = 'withdrawal';
+      const { prHash, prKey, warnings } = withdrawing.options;
+      // A pack is of no use. Git sends none with a deletion.
+      await drain(reader);
+      await reply.note(...warnings);
+      return () => this.#withdraw({ prHash, prKey, deletedRef: deleted });
+    }
     const { command } = taken ?? {};
     this.#statuses = (reason) =>
       command === undefined ? refused : [{ refName: command.refName, reason }, ...refused];
@@ -159,6 +162,14 @@ export class PushSession {
       await spool.discard();
     };
     return () => this.#judgeAndPublish({ taken, commandList, options, pack });
+  }
+
+  /** The hash of a push that needs a place, if it is known already that it does. */
+  #opening(parsed: PushOptionsResult, taken: TakenCommand | null): (() => Promise<string>) | undefined {
+    if (taken === null || parsed.kind === 'invalid') return undefined;
+    const { options } = parsed;
+    if (options.preview || options.prHash !== null) return undefined;
+    return () => this.#hashOf({ taken, options });
   }
 
   async #judgeAndPublish(received: Received): Promise<Done> {
@@ -241,7 +252,7 @@ export class PushSession {
   }
 
   /** The same for a push that is repeated, and nothing that can be guessed. */
-  async #hashOf({ taken, options }: Received): Promise<string> {
+  async #hashOf({ taken, options }: Pick<Received, 'taken' | 'options'>): Promise<string> {
     const { host } = this.#run;
     // A ref name contains no space.
     const place = recordName({ key: host.hostKey }, this.#target).toLowerCase();

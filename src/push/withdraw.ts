@@ -1,6 +1,6 @@
 /**
- * Withdraws a pull request: a push that deletes a branch and names the pull request closes it, and removes its branch
- * from the fork. None of the limits on pull requests applies; those who make up hashes may look up only so many.
+ * Withdraws a pull request: a push with `-o withdraw`, or one that deletes a branch and names the pull request, closes it
+ * and removes its branch from the fork. None of the limits on pull requests applies; those who make up hashes may look up only so many.
  *
  * Each step can be repeated, so a withdrawal that failed half-way can be pushed again.
  */
@@ -17,8 +17,8 @@ import { Refusal } from './reply/refusal.ts';
 export interface WithdrawalRequest {
   readonly prHash: string;
   readonly prKey: string | null;
-  /** The ref that the push deletes. */
-  readonly refName: string;
+  /** The ref that the push deletes; null: it deletes none. */
+  readonly deletedRef: string | null;
 }
 
 /** A pull request that is closed now. */
@@ -26,14 +26,14 @@ export interface Withdrawn {
   readonly prUrl: string;
   /** It was merged before, and its branch is gone. */
   readonly isMerged: boolean;
-  readonly refName: string;
+  readonly deletedRef: string | null;
 }
 
 /** @throws Refusal */
 export async function withdraw(
   run: PushRun,
   target: RepositoryName,
-  { prHash, prKey, refName }: WithdrawalRequest,
+  { prHash, prKey, deletedRef }: WithdrawalRequest,
 ): Promise<Withdrawn> {
   const { host, settings, claims, steps } = run;
   const needsKey = settings.prUpdatePolicy === 'key';
@@ -56,7 +56,7 @@ export async function withdraw(
     steps.run('withdrawal', () => removeBranch(run, pullRequest, workBranch(prHash))),
     tell(run, prHash, pullRequest, closed),
   ]);
-  return { prUrl: pullRequest.url, isMerged: closed.kind === 'merged', refName };
+  return { prUrl: pullRequest.url, isMerged: closed.kind === 'merged', deletedRef };
 }
 
 async function removeBranch({ host }: PushRun, { fork }: PullRequest, branch: string): Promise<void> {
@@ -90,16 +90,16 @@ function unknown(repository: RepositoryName): Refusal {
 }
 
 /** The last lines of its answer. */
-export function farewellLines({ prUrl, isMerged, refName }: Withdrawn): string[] {
-  const branch = refName.replace(/^refs\/(?:heads|for)\//, '');
+export function farewellLines({ prUrl, isMerged, deletedRef }: Withdrawn): string[] {
+  const branch = deletedRef?.replace(/^refs\/(?:heads|for)\//, '');
   return [
     '',
     isMerged
       ? 'Your pull request was already merged. Its branch is removed.'
       : 'Your pull request is withdrawn.',
     `  PR URL:   ${prUrl}`,
-    '',
-    `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
-    '',
+    branch === undefined
+      ? 'Nothing was pushed, whatever Git says next.'
+      : `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
   ];
 }

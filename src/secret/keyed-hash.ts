@@ -14,7 +14,7 @@ import { createHmac } from 'node:crypto';
  * service made, and what that form decides. `target`: a repository or a thread, for what is posted there.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'share';
-export type HashUse = ClientUse | 'push' | 'place' | 'form' | 'target';
+export type HashUse = ClientUse | 'push' | 'place' | 'form' | 'target' | 'work';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {

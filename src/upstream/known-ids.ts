@@ -3,51 +3,93 @@
  * listed history (src/upstream/upstream-history.ts).
  */
 import type { UpstreamIds } from '../git/wire/fetch-request.ts';
-import type { Oid } from '../git/objects/oid.ts';
-import { HostError } from '../host-error.ts';
+import type { OidTable } from '../git/objects/oid-table.ts';
+import { HostError, MovedError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { HistoryHost } from './upstream-host.ts';
 import { UpstreamHistory } from './upstream-history.ts';
-import { defaultBranchOf, discoveredRefs } from './upstream-refs.ts';
+import { defaultBranchOf, discoveredRefs, UPSTREAM_PREFIXES } from './upstream-refs.ts';
+
+/** All refs, such as those that a host keeps for pull requests. */
+const ALL_PREFIXES = ['refs/'];
+
+interface Known {
+  readonly history: UpstreamHistory;
+  readonly hasAllBranches: boolean;
+}
 
 /** @param host must outlive the request. Costs nothing until the first question. */
 export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds {
-  let opening: Promise<UpstreamHistory> | null = null;
+  let opening: Promise<Known> | null = null;
   return {
     async someOf(oids) {
       try {
-        const history = await (opening ??= openHistory(host, target));
-        return await reachBackUntil(history, oids, (known) => known.size > 0);
+        const { history } = await (opening ??= openHistory(host, target));
+        for (;;) {
+          const known = new Set(oids.filter((oid) => history.isKnown(oid)));
+          if (known.size > 0 || !(await history.reachBack())) return known;
+        }
       } catch (error) {
         // Without a common commit, the client gets more than it needs. Nothing worse happens.
         if (error instanceof HostError) return new Set();
         throw error;
       }
     },
-    async allOf(oids) {
-      const history = await (opening ??= openHistory(host, target));
-      const asked = new Set(oids).size;
-      return (await reachBackUntil(history, oids, (known) => known.size === asked)).size === asked;
+    /**
+     * One small request for a clone, and none for a fetch, for whose haves the history was opened. Only what is no tip
+     * of a branch or tag costs more: the whole history, and then all refs.
+     */
+    async firstUnknown(oids) {
+      const marks = new Uint8Array(oids.size);
+      if (allMarked(marks)) return null;
+      const opened = await opening?.catch(() => null);
+      if (opened) markKnown(opened.history, oids, marks);
+      if (!allMarked(marks)) await markAdvertised(host, target, UPSTREAM_PREFIXES, oids, marks);
+      if (allMarked(marks)) return null;
+      const { history, hasAllBranches } = await (opened ?? (opening = openHistory(host, target)));
+      do {
+        markKnown(history, oids, marks);
+        if (allMarked(marks)) return null;
+      } while (await history.reachBack());
+      await markAdvertised(host, target, ALL_PREFIXES, oids, marks);
+      const unknown = marks.indexOf(0);
+      return unknown < 0 ? null : { oid: oids.at(unknown), isLacking: hasAllBranches && history.isWhole };
     },
   };
 }
 
-async function openHistory(host: HistoryHost, target: RepositoryName): Promise<UpstreamHistory> {
+function allMarked(marks: Uint8Array): boolean {
+  return !marks.includes(0);
+}
+
+function markKnown(history: UpstreamHistory, oids: OidTable, marks: Uint8Array): void {
+  let index = 0;
+  for (const oid of oids.oids()) {
+    if (history.isKnown(oid)) marks[index] = 1;
+    index += 1;
+  }
+}
+
+/** As the transport does, also under the repository's new name. @throws HostError */
+async function markAdvertised(
+  { transport }: HistoryHost,
+  target: RepositoryName,
+  prefixes: readonly string[],
+  oids: OidTable,
+  marks: Uint8Array,
+): Promise<void> {
+  try {
+    await transport.markAdvertised(target, prefixes, oids, marks);
+  } catch (error) {
+    if (!(error instanceof MovedError)) throw error;
+    await transport.markAdvertised(error.to, prefixes, oids, marks);
+  }
+}
+
+async function openHistory(host: HistoryHost, target: RepositoryName): Promise<Known> {
   const list = await discoveredRefs(host, target);
   const main = [defaultBranchOf(list)].filter((ref) => ref !== null);
   const history = new UpstreamHistory(host.lister, list.repository, list.refs, main);
   await history.reachBack();
-  return history;
-}
-
-/** Lists further back until enough of the ids are known or nothing is left to list, and returns the known ones. */
-async function reachBackUntil(
-  history: UpstreamHistory,
-  oids: readonly Oid[],
-  isEnough: (known: ReadonlySet<Oid>) => boolean,
-): Promise<ReadonlySet<Oid>> {
-  for (;;) {
-    const known = new Set(oids.filter((oid) => history.isKnown(oid)));
-    if (isEnough(known) || !(await history.reachBack())) return known;
-  }
+  return { history, hasAllBranches: list.hasAllBranches };
 }

@@ -12,7 +12,7 @@ import type { HistoryHost } from './upstream-host.ts';
 import { Recent } from '../isolate/recent.ts';
 
 /** Only these, not the thousands of refs that the host keeps for pull requests. */
-const PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
+export const UPSTREAM_PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
 
 const LIFE_MS = 10_000;
 /** Together at most some 20 MB. */
@@ -50,7 +50,7 @@ export async function listUpstreamRefs(
   host: Pick<HistoryHost, 'transport' | 'clock'>,
   repository: RepositoryName,
 ): Promise<RefList> {
-  const list = await host.transport.listRefs(repository, PREFIXES, 'upstream');
+  const list = await host.transport.listRefs(repository, UPSTREAM_PREFIXES, 'upstream');
   if (list.refs.length <= MAX_REFS_REMEMBERED)
     remembered.set(repositoryKey(host.transport.hostName, repository), list, host.clock.now());
   else remembered.delete(repositoryKey(host.transport.hostName, repository));

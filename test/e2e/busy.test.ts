@@ -25,16 +25,19 @@ const SENT_BYTES = 1_000_000;
 const CRAWLED_BYTES = 1_300;
 const CLIENTS = COMMANDS.length + CLIENTS_WITH_PACKS;
 
-const bed = useTestBed({ env: LIVE_METRICS });
+/** GitHub's number for a minute, but by the hour: the tests may take longer. */
+const CREATIONS = 80;
+
+const bed = useTestBed({ env: { ...LIVE_METRICS, LIMIT_CREATIONS: `${CREATIONS}/1h` } });
 
 async function beginPush(
   upstream: Upstream,
   address: string,
   pack: Uint8Array = Buffer.concat([PACK_HEADER], 1024 * 1024),
   sentBytes = PACK_HEADER.byteLength,
+  command = { newId: randomBytes(20).toString('hex'), ref: 'refs/heads/x' },
 ): Promise<RawConnection> {
   const connection = await RawConnection.open(bed.service.url);
-  const command = { newId: randomBytes(20).toString('hex'), ref: 'refs/heads/x' };
   const body = pushBody({ commands: [command], pack: Buffer.from(pack) });
   connection.sendHead(`/v1/gh/${upstream.fullName}/git-receive-pack`, null, {
     'CF-Connecting-IP': address,
@@ -80,6 +83,11 @@ async function fillMemory(upstream: Upstream, address: (client: number) => strin
 async function requestsInFlight(): Promise<number> {
   const text = await readMetrics(bed.service, 'application/json');
   return (JSON.parse(text) as { goroutines: number }).goroutines;
+}
+
+async function creationsLeft(): Promise<number> {
+  const line = (await readMetrics(bed.service)).split('\n').find((text) => /_creations_left\{/.test(text));
+  return Number(line?.split(' ').at(-1));
 }
 
 async function allEnded(): Promise<void> {
@@ -188,6 +196,52 @@ it('a crowd of pushes that have sent a megabyte and then crawl leaves room for o
   }
   await allEnded();
 }, 90_000);
+
+it('a hundred pushes that crawl, each complete but for its end, have created nothing and leave others everything', async () => {
+  const [crawled, upstream] = [await bed.createUpstream(), await bed.createUpstream()];
+  const person = bed.person();
+  const [theirs, clone] = [await person.clone(crawled.url), await bed.person().clone(upstream.url)];
+  await theirs.commit({ files: { 'new.txt': randomBytes(20_000).toString('hex') } });
+  await clone.commit();
+  const left = await creationsLeft();
+  const pack = await packOf(theirs, ['HEAD', '^origin/main']);
+  const newId = await theirs.idOf('HEAD');
+  const asked = bed.host.requests.length;
+  const crawlers = await Promise.all(
+    Array.from({ length: CRAWLERS }, (_, client) =>
+      beginPush(crawled, `10.10.${client}.1`, pack, Math.floor(pack.byteLength / 2), {
+        newId,
+        ref: 'refs/heads/x',
+      }),
+    ),
+  );
+  let sent = Math.floor(pack.byteLength / 2);
+  const crawl = setInterval(() => {
+    // Its last bytes never come.
+    const next = pack.subarray(sent, Math.min(sent + CRAWLED_BYTES, pack.byteLength - 20));
+    sent += next.byteLength;
+    for (const client of crawlers) client.send(next);
+  }, 1_000);
+  try {
+    await expect.poll(requestsInFlight).toBeGreaterThan(CRAWLERS);
+    expect(await creationsLeft()).toBe(left);
+    expect(await clone.push()).toMatchObject({ code: 0 });
+    // A pull request, and the fork for it.
+    expect(await creationsLeft()).toBe(left - 2);
+    const written = bed.host.requests
+      .slice(asked)
+      .filter(({ method, path }) => method !== 'GET' && !path.endsWith('/git-upload-pack'));
+    expect(written.filter(({ path }) => path.includes(`/${crawled.name}`))).toEqual([]);
+    // They were not worthless: one that ends is taken.
+    clearInterval(crawl);
+    crawlers[0]?.send(pack.subarray(sent));
+    expect((await crawlers[0]?.answer())?.body.toString()).toContain('PR URL:');
+  } finally {
+    clearInterval(crawl);
+    for (const client of crawlers) client.vanish();
+  }
+  await allEnded();
+}, 60_000);
 
 it('forms that are announced and not sent take no memory from others', async () => {
   const upstream = await bed.createUpstream();

@@ -72,7 +72,7 @@ describe('a host that breaks off', () => {
   ])('before it answers %s is 502', async (path, pattern) => {
     const upstream = await bed.createUpstream();
     const body = await wantBody(upstream);
-    bed.sandbox.faults.inject({ path: pattern, cut: { during: 'request', afterBytes: 0 } });
+    bed.sandbox.faults.inject({ path: pattern, times: 9, cut: { during: 'request', afterBytes: 0 } });
     const { status, body: answer } =
       path === 'info/refs'
         ? await send(`${upstream.url}/info/refs?service=git-upload-pack`, { person: bed.person() })

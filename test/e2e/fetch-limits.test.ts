@@ -111,11 +111,11 @@ describe('a fetch of lines without end', () => {
 });
 
 it('a fetch of as many wants as fit is relayed, in a request of its own length', async () => {
-  // The host has none of them, which is its own affair.
+  // As a partial clone may. The host has none of them, which is its own affair.
   const ids = Array.from({ length: 42_000 }, (_, index) => index.toString(16).padStart(40, '0'));
   const wants = Buffer.concat(ids.map((id) => pkt(`want ${id}\n`)));
   const before = bed.host.requests.length;
-  await ask(gzipSync(fetchOf(wants)), { 'Content-Encoding': 'gzip' });
+  await ask(gzipSync(fetchOf(pkt('filter blob:none\n'), wants)), { 'Content-Encoding': 'gzip' });
   const headers = bed.host.requests[before]?.headers ?? {};
   expect(Number(headers['content-length'])).toBeGreaterThan(2 * MiB);
 });
@@ -125,5 +125,7 @@ it('a want that repeats for megabytes is relayed once', async () => {
   expectPack(
     await ask(gzipSync(fetchOf(many(pkt(`want ${tip}\n`), 15 * MiB))), { 'Content-Encoding': 'gzip' }),
   );
-  expect(Number(bed.host.requests[before]?.headers['content-length'])).toBeLessThan(1024);
+  for (const { headers } of bed.host.requests.slice(before)) {
+    expect(Number(headers['content-length'])).toBeLessThan(1024);
+  }
 });

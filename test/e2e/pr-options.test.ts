@@ -22,6 +22,15 @@ describe('title, description and base', () => {
     expect(pull).toMatchObject({ title: 'Fix the größe', body: 'It was wrong.', base: 'next' });
   });
 
+  it('a description may have several lines, one in each option', async () => {
+    const contribution = await contribute(bed);
+    await contribution.clone.commit();
+    const options = ['It was wrong.', '', 'It was wrong.'].flatMap((line) => ['-o', `description=${line}`]);
+    const pushed = await contribution.clone.push(...options, 'origin', 'HEAD:topic');
+    const { pull } = await expectAccepted(bed, contribution, pushed);
+    expect(pull.body).toBe('It was wrong.\n\nIt was wrong.');
+  });
+
   it('each stand for themselves', async () => {
     const contribution = await contribute(bed);
     await contribution.clone.commit({ message: 'wip\n\nNotes that stay.\n' });

@@ -31,7 +31,7 @@ it('a pull request can be followed on its page and by its feed, to the withdrawa
   const pushed = await clone.push();
   const { banner, pull } = await expectAccepted(bed, contribution, pushed);
   const url = `${bed.service.url}/v1/pr/${banner.prHash}`;
-  expect(remoteLines(pushed)).toContain(`  ${url}`);
+  expect(remoteLines(pushed)).toContain(`  Page:     ${url}`);
   // The list of pages hears of it some milliseconds after the push.
   await expect.poll(async () => (await get(url)).status).toBe(200);
   expect(await shownAt(url)).toEqual({ state: 'Open', events: [['Opened', pull.url]], entries: ['opened'] });
@@ -54,12 +54,12 @@ it('a pull request can be followed on its page and by its feed, to the withdrawa
   expect(updated.code, updated.stderr).toBe(0);
   expect((await shownAt(url)).entries).toEqual(['updated with new commits', ...reacted.entries]);
 
-  const command = /git push (-o \S+) (\S+) (:main)/.exec(await (await get(url)).text())!.slice(1);
-  const withdrawn = await clone.push('-o', ...command[0]!.split(' ').slice(1), ...command.slice(1));
+  const command = /git push (-o withdraw -o \S+ \S+ \S+?)<\/code>/.exec(await (await get(url)).text())![1]!;
+  const withdrawn = await clone.push(...command.split(' '));
   expect(withdrawn.code, withdrawn.stderr).toBe(0);
   const last = await shownAt(url);
   expect([last.state, last.entries[0]]).toEqual(['Withdrawn', 'withdrawn']);
-  expect(await (await get(url)).text()).not.toContain(':main');
+  expect(await (await get(url)).text()).not.toContain('-o withdraw');
 
   await expect.poll(() => published(banner.prHash)).toHaveLength(5);
   expect(

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
-import { statusTable } from './support/push-output.ts';
+import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { useTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, RECEIVE_PACK } from './support/wire.ts';
@@ -67,6 +67,33 @@ describe('the same push again', () => {
     ]);
     await expectAccepted(bed, contribution, await first);
     await bed.host.onlyPull(contribution.upstream);
+  });
+
+  it('once it was answered says first that the same commits are open, and how to update or withdraw', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const first = await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:one'));
+    // The same work under other dates, as after a rebase.
+    await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000000 +0000');
+    const second = await clone.push('origin', 'HEAD:two');
+    expect(second.code, second.stderr).toBe(0);
+    const { prHash } = bannerOf(second);
+    const remote = `${bed.service.url}/v1/gh/${upstream.fullName}`;
+    expect(remoteLines(second).slice(0, 4)).toEqual([
+      `NEW pull request: the same commits are open as ${first.pull.url}`,
+      'To update that one, and to withdraw this one:',
+      `  git push -o pr-hash=${first.banner.prHash} ${remote} HEAD:refs/heads/my-change`,
+      `  git push -o withdraw -o pr-hash=${prHash} ${remote} HEAD:refs/heads/withdraw`,
+    ]);
+    expect(
+      (await clone.push('-o', 'withdraw', '-o', `pr-hash=${prHash}`, 'origin', 'HEAD:withdraw')).code,
+    ).toBe(0);
+    await clone.push('-o', 'withdraw', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:withdraw');
+    // Neither is open any more.
+    await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000010 +0000');
+    const third = await clone.push('origin', 'HEAD:three');
+    expect(third.stderr).not.toContain('NEW pull request');
   });
 
   it('once it was answered opens another pull request', async () => {

@@ -40,6 +40,39 @@ describe('a withdrawal', () => {
     expect(await upstream.tip()).toBe(tip);
   });
 
+  it('asked for by an option pushes nothing, whatever ref the push names', async () => {
+    const { upstream, clone, branch, prHash } = await opened();
+    const before = bed.host.requestsFor(upstream, 'POST', /\/git-receive-pack$/).length;
+    const pushed = await clone.push(
+      '-o',
+      'withdraw',
+      '-o',
+      `pr-hash=${prHash}`,
+      'origin',
+      'HEAD:refs/heads/withdraw',
+    );
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(remoteLines(pushed)).toContain('Nothing was pushed, whatever Git says next.');
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+    expect(await bed.host.workBranches(upstream)).not.toContain(branch);
+    expect(bed.host.requestsFor(upstream, 'POST', /\/git-receive-pack$/)).toHaveLength(before);
+    expect(await clone.git('rev-parse', 'origin/main')).toBe(await upstream.tip());
+  });
+
+  it.each([
+    [['withdraw'], 'withdraw needs pr-hash=<hash>, as the banner showed it'],
+    [
+      ['withdraw', 'preview', 'pr-hash=0123456789ab'],
+      'a withdrawal has no preview: leave out preview or withdraw',
+    ],
+  ])('with the options %j is refused, and nothing is closed', async (options, reason) => {
+    const { upstream, clone } = await opened();
+    const words = options.flatMap((option) => ['-o', option]);
+    const pushed = await clone.push(...words, 'origin', 'HEAD:refs/heads/topic');
+    expect(statusTable(pushed)).toEqual([` ! [remote rejected] HEAD -> topic (push rejected: ${reason})`]);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+  });
+
   it('is told to the topic, once', async () => {
     const { withdraw, prHash, first, on } = await opened();
     await withdraw();

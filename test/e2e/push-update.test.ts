@@ -9,7 +9,7 @@ import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
 
-const NOTICE = /No pull request of octo\/\w+ has that pr-hash: opening a new one\./;
+const NOTICE = /^NEW pull request: no pull request of octo\/\w+ has that pr-hash\.$/m;
 
 describe('a push with a pr-hash', () => {
   it('updates the open pull request with further commits', async () => {

@@ -3,6 +3,7 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
+import { systemClock } from '../../src/isolate/clock.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
 import type { Admission } from '../../src/push/admission.ts';
 import worker from '../../src/worker.ts';
@@ -104,6 +105,24 @@ describe('a push in panic mode', () => {
     expect((await send(stream)).status).toBe(413);
     // The limit, and what a client may have on its way until it sees the answer.
     expect(taken.mebibytes).toBeLessThan(240);
+  });
+
+  it.each([
+    ['has a moment for its answer to leave', false, 1],
+    ['is forgotten at once if its client has gone', true, 0],
+  ])('%s', async (_, hasGone, waits) => {
+    const sleep = vi.spyOn(systemClock, 'sleep').mockClear();
+    const context = createExecutionContext();
+    const request = new Request('https://gitveil.test/v1/gh/octo/hello/git-receive-pack', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-git-receive-pack-request', 'CF-Connecting-IP': ADDRESS },
+      body: COMMANDS,
+    });
+    const { body } = await worker.fetch(request, bindings, context);
+    if (hasGone) await body?.cancel();
+    else await new Response(body).arrayBuffer();
+    await waitOnExecutionContext(context);
+    expect(sleep.mock.calls.filter(([ms]) => ms === 20)).toHaveLength(waits);
   });
 });
 

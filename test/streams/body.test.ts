@@ -170,6 +170,27 @@ describe('a slow body', () => {
     expect(await outcome).toBe(expected);
   });
 
+  it('of 15 KB a second, with pauses as long as one wait may be, is read to its end', async () => {
+    const { source, sendAfter, end } = slowSender();
+    const outcome = outcomeOf(source);
+    for (let second = 0; second < 334; second++)
+      await sendAfter(second % 100 === 50 ? 29_000 : 1_000, 15_000);
+    await end();
+    expect(await outcome).toBe(334 * 15_000);
+  });
+
+  it('of 1,300 bytes a second is given up within six minutes, also if it was fast before', async () => {
+    for (const before of [0, 10_000_000]) {
+      const { source, sendAfter } = slowSender();
+      const outcome = outcomeOf(source);
+      if (before > 0) await sendAfter(0, before);
+      const startedAt = Date.now();
+      const given = outcome.then((code) => [code, (Date.now() - startedAt) / 1000]);
+      for (let second = 0; second < 6 * 60; second++) await sendAfter(1_000, 1_300);
+      expect(await given).toEqual(['timeout', 357]);
+    }
+  });
+
   it('of a byte now and then is given up within a minute and a wait', async () => {
     const { source, sendAfter } = slowSender();
     const startedAt = Date.now();

@@ -16,8 +16,6 @@ export const MAX_OTHER_BYTES = MiB;
 /** Of each of the other lines, because reading a short one costs as much. */
 export const LEAST_COUNTED_BYTES = 64;
 const ID_LINE = /^(?:want|have|shallow) [0-9a-f]{40}$/;
-/** What repeats further apart than gzip's window of 32 KiB does not shrink, so sending it is work. */
-const REMEMBERED_WANTS = 1024;
 /** What counts of a short request is less than what its connection takes. */
 const UNCOUNTED_BYTES = 64 * 1024;
 /** So much is counted ahead. */
@@ -57,14 +55,10 @@ export class FetchLineReader {
     return line;
   }
 
-  /** The lines up to a flush, without wants that repeat. @throws as `next` */
+  /** The lines up to a flush. @throws as `next` */
   async *section(): AsyncGenerator<string> {
-    const wants = new Set<string>();
     for (let line = await this.next(); line.kind !== 'flush'; line = await this.next()) {
       if (line.kind !== 'data') throw malformed();
-      if (wants.has(line.text)) continue;
-      if (wants.size === REMEMBERED_WANTS) wants.clear();
-      if (line.text.startsWith('want ')) wants.add(line.text);
       yield line.text;
     }
   }

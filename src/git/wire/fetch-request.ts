@@ -4,12 +4,16 @@
  * gitprotocol-pack, "Packfile Negotiation"; versions 0 and 1 ask alike).
  *
  * Only known lines are passed on. A `have` line is passed on if upstream has that commit. Dropping one makes the answer
- * larger at worst. A `shallow` line cannot be dropped, or the host would assume that the client has more.
+ * larger at worst. A `shallow` line cannot be dropped, or the host would assume that the client has more. A `want` of
+ * what upstream does not have may be one of the client's own commits, so the request is refused as Git would refuse it.
+ * A partial clone asks for files and folders by their ids, which cannot be told from such a commit's: it sends a filter
+ * and no `have`.
  */
 import type { ByteReader } from './byte-reader.ts';
 import { FetchLineReader, FetchWriter, tooManyLines } from './fetch-lines.ts';
 import type { Memory } from '../memory.ts';
 import { isOid, type Oid, OID_HEX_LENGTH } from '../objects/oid.ts';
+import { OidTable } from '../objects/oid-table.ts';
 import { DELIM_PKT, encodePktLine, FLUSH_PKT } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
 import { RefPrefixes } from './ref-prefixes.ts';
@@ -23,8 +27,14 @@ const DAY_SECONDS = 24 * 60 * 60;
 export interface UpstreamIds {
   /** Those of the ids that upstream is known to have. At least one, if there is one. */
   someOf(oids: readonly Oid[]): Promise<ReadonlySet<Oid>>;
-  /** Whether upstream is known to have all of them. */
-  allOf(oids: readonly Oid[]): Promise<boolean>;
+  /** One of the ids that upstream is not known to have; null if it has all of them. */
+  firstUnknown(oids: OidTable): Promise<UnknownId | null>;
+}
+
+export interface UnknownId {
+  readonly oid: Oid;
+  /** Whether upstream is known not to have it. False: not all of upstream's history could be listed. */
+  readonly isLacking: boolean;
 }
 
 export interface FetchRequest {
@@ -40,7 +50,6 @@ const FILTER = String.raw`(?:blob:none|blob:limit=\d{1,15}[kmg]?|tree:\d{1,9}|ob
 
 /** Lines of a `fetch` command, except those that end it or tell what the client has. Others are useless or tell of it. */
 const FETCH_ARGUMENTS = [
-  /^want [0-9a-f]{40}$/,
   /^(?:thin-pack|no-progress|include-tag|ofs-delta|deepen-relative|sideband-all)$/,
   /^deepen \d{1,15}$/,
   /^deepen-not [^\s\p{Cc}]{1,1000}$/u,
@@ -48,7 +57,9 @@ const FETCH_ARGUMENTS = [
   /^packfile-uris [a-z,]{1,50}$/,
   /^want-ref [^\s\p{Cc}]{1,1000}$/u,
 ];
+const WANT = /^want ([0-9a-f]{40})(?: (.*))?$/;
 const DEEPEN_SINCE = /^deepen-since (\d{1,15})$/;
+const FILTERED = 'filter ';
 const LS_REFS_ARGUMENTS = /^(?:peel|symrefs|unborn)$/;
 const REF_PREFIX = /^ref-prefix (\P{Cc}+)$/u;
 /** Capabilities that a client of version 0 may ask for with its first `want`. */
@@ -127,14 +138,18 @@ async function readFetch(
   writer: FetchWriter,
   upstream: UpstreamIds,
 ): Promise<FetchRequest> {
-  const [haves, shallows]: [Oid[], Oid[]] = [[], []];
-  let [isDone, isNegotiation] = [false, false];
+  const haves: Oid[] = [];
+  const [wants, shallows] = [new OidTable(), new OidTable()];
+  let [isDone, isNegotiation, isFiltered] = [false, false, false];
   for await (const line of args) {
-    if (line.startsWith('have ')) keep(haves, line.slice('have '.length));
+    const [, want, more] = WANT.exec(line) ?? [];
+    if (want !== undefined && more === undefined) wants.add(want);
+    else if (line.startsWith('have ')) keep(haves, line.slice('have '.length));
     else if (line.startsWith('shallow ')) keepShallow(shallows, line.slice('shallow '.length));
     else if (line === 'done') isDone = true;
     else if (line === 'wait-for-done') isNegotiation = true;
     else passOn(line, writer);
+    isFiltered ||= line.startsWith(FILTERED);
   }
   await lines.end();
   // The client only wants to know which of its commits upstream has.
@@ -143,6 +158,8 @@ async function readFetch(
   const common = await commonOf(haves, upstream);
   // The client will name more. Without a common commit, the host would take the request for a clone, and begin to send.
   if (haves.length > 0 && common.length === 0 && !isDone) return acknowledged([]);
+  if (!isFiltered || haves.length > 0) await refuseForeign(wants, upstream);
+  for (const oid of wants.oids()) writer.line(`want ${oid}`);
   for (const oid of common) writer.line(`have ${oid}`);
   if (isDone) writer.line('done');
   writer.packet(FLUSH_PKT);
@@ -152,20 +169,27 @@ async function readFetch(
 /** A section of wants, shallows and depths; a section of haves; then `done`, or a flush for another round. */
 async function readV0(lines: FetchLineReader, upstream: UpstreamIds): Promise<FetchRequest> {
   const writer = new FetchWriter();
-  const [haves, shallows]: [Oid[], Oid[]] = [[], []];
+  const haves: Oid[] = [];
+  const [wants, shallows] = [new OidTable(), new OidTable()];
   const behindShallows: string[] = [];
-  let isFirst = true;
+  let wanted = AGENT;
   for await (const line of lines.section()) {
-    const [, oid, capabilities = ''] = /^want ([0-9a-f]{40})(?: (.*))?$/.exec(line) ?? [];
+    const [, oid, capabilities = ''] = WANT.exec(line) ?? [];
     if (oid !== undefined) {
       const kept = capabilities.split(' ').filter((word) => V0_CAPABILITIES.has(word));
-      writer.line(isFirst ? `want ${oid} ${[...kept, AGENT].join(' ')}` : `want ${oid}`);
-      isFirst = false;
+      if (wants.size === 0) wanted = [...kept, AGENT].join(' ');
+      wants.add(oid);
     } else if (line.startsWith('shallow ')) keepShallow(shallows, line.slice('shallow '.length));
     else behindShallows.push(line);
   }
-  const end = isFirst ? null : await readRounds(lines, haves);
+  const end = wants.size === 0 ? null : await readRounds(lines, haves);
   await lines.end();
+  const isFiltered = behindShallows.some((line) => line.startsWith(FILTERED));
+  if (!isFiltered || haves.length > 0) await refuseForeign(wants, upstream);
+  for (const oid of wants.oids()) {
+    writer.line(`want ${oid}${wanted === '' ? '' : ` ${wanted}`}`);
+    wanted = '';
+  }
   await passShallowsOn(shallows, writer, upstream);
   for (const line of behindShallows) passOn(line, writer);
   writer.packet(FLUSH_PKT);
@@ -202,19 +226,22 @@ function startOfDay(seconds: number): number {
   return seconds - (seconds % DAY_SECONDS);
 }
 
-async function passShallowsOn(
-  oids: readonly Oid[],
-  writer: FetchWriter,
-  upstream: UpstreamIds,
-): Promise<void> {
-  if (oids.length === 0) return;
-  if (!(await upstream.allOf(oids))) {
+async function passShallowsOn(oids: OidTable, writer: FetchWriter, upstream: UpstreamIds): Promise<void> {
+  if ((await upstream.firstUnknown(oids)) !== null) {
     throw new ProtocolError(
       'unsupported',
       'Your shallow clone ends at commits that the service cannot find upstream. Clone again.',
     );
   }
-  for (const oid of new Set(oids)) writer.line(`shallow ${oid}`);
+  for (const oid of oids.oids()) writer.line(`shallow ${oid}`);
+}
+
+/** @throws ProtocolError in the words of Git's upload-pack, if upstream lacks one. */
+async function refuseForeign(wants: OidTable, upstream: UpstreamIds): Promise<void> {
+  const unknown = await upstream.firstUnknown(wants);
+  if (unknown?.isLacking === true) {
+    throw new ProtocolError('unsupported', `upload-pack: not our ref ${unknown.oid}`);
+  }
 }
 
 async function commonOf(oids: readonly Oid[], upstream: UpstreamIds): Promise<readonly Oid[]> {
@@ -238,9 +265,9 @@ function keep(oids: Oid[], oid: Oid): void {
 }
 
 /** @throws ProtocolError if one would be dropped: the host would assume that the client has more. */
-function keepShallow(oids: Oid[], oid: Oid): void {
-  if (oids.length === MAX_HAVES) throw tooManyLines();
-  keep(oids, oid);
+function keepShallow(oids: OidTable, oid: Oid): void {
+  if (oids.size === MAX_HAVES) throw tooManyLines();
+  if (isOid(oid)) oids.add(oid);
 }
 
 /** A request that is refused, as Git shows it: `fatal: remote error: <message>`. */

@@ -9,6 +9,7 @@ import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
 import { type Oid, OID_HEX_LENGTH, oidFromHex } from '../objects/oid.ts';
+import type { OidTable } from '../objects/oid-table.ts';
 import {
   DELIM_PKT,
   encodePktLine,
@@ -38,6 +39,7 @@ const UNBORN = utf8('unborn');
 const SYMREF_TARGET = 'symref-target:';
 const SPACE = 0x20;
 const LF = 0x0a;
+const COLON = 0x3a;
 
 function encodeCommand(command: string, args: readonly string[]): Uint8Array {
   return concatBytes([
@@ -55,6 +57,11 @@ function malformed(what: string): ProtocolError {
 
 export function encodeLsRefs(prefixes: readonly string[]): Uint8Array {
   return encodeCommand('ls-refs', ['symrefs', 'unborn', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
+}
+
+/** Also what annotated tags stand for. */
+export function encodePeeledLsRefs(prefixes: readonly string[]): Uint8Array {
+  return encodeCommand('ls-refs', ['peel', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
 }
 
 export interface RefList {
@@ -97,6 +104,33 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
     refs.push({ name, oid });
     const usedBytes = REF_BYTES * refs.length + 2 * keptBytes;
     if (usedBytes > share.bytes) await share.set(usedBytes + COUNTED_STEP);
+  }
+}
+
+/**
+ * Marks the ids that a list of refs names, and keeps nothing of the list, so that it may be long. Ends when all are
+ * marked.
+ * @param marks a byte for each id.
+ * @throws ProtocolError `bad-request` if the answer is malformed.
+ */
+export async function markAdvertised(reader: ByteReader, oids: OidTable, marks: Uint8Array): Promise<void> {
+  let left = marks.reduce((count, mark) => count + (mark === 0 ? 1 : 0), 0);
+  for (;;) {
+    if (left === 0) return reader.cancel();
+    const payload = takePayload(reader) ?? (await readLine(reader));
+    if (payload === null) return;
+    refuseErrorPacket(payload);
+    const end = payload.at(-1) === LF ? payload.byteLength - 1 : payload.byteLength;
+    if (end < OID_HEX_LENGTH) throw malformed('ref list');
+    // The ref's id, and the last attribute, what it peels to. No name of a ref contains a colon.
+    const peeledAt = end - OID_HEX_LENGTH;
+    for (const start of payload[peeledAt - 1] === COLON ? [0, peeledAt] : [0]) {
+      const oid = oidFromHex(payload, start, start + OID_HEX_LENGTH);
+      const index = oid === null ? -1 : oids.indexOf(oid);
+      if (index < 0 || marks[index] !== 0) continue;
+      marks[index] = 1;
+      left -= 1;
+    }
   }
 }
 

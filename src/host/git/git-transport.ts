@@ -8,6 +8,7 @@ import type { Clock } from '../../isolate/clock.ts';
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
+import type { OidTable } from '../../git/objects/oid-table.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { KEPT_OBJECT_BYTES } from '../../git/pack/memory-limits.ts';
 import {
@@ -15,7 +16,9 @@ import {
   encodeObjectFetch,
   encodeLsRefs,
   encodePackFetch,
+  encodePeeledLsRefs,
   type HistoryRequest,
+  markAdvertised,
   type ObjectRequest,
   readLsRefs,
   type RefList,
@@ -33,6 +36,8 @@ import { type HistoryAnswer, packPieces, readHistory, readPackedObjects } from '
 
 /** Of an answer with refs. A list is cut long before, unless nearly all of its names are unusable. */
 const MAX_REF_LIST_BYTES = 16 * 1024 * 1024;
+/** Of one of which nothing is kept. The largest public repositories have half a million refs. */
+const MAX_SEARCHED_REF_LIST_BYTES = 64 * 1024 * 1024;
 const MAX_REPORT_BYTES = 1024 * 1024;
 
 export interface PushReport extends ReportStatus {
@@ -73,6 +78,27 @@ export class GitTransport {
       const response = await this.#http.post(repository, 'git-upload-pack', caller, encodeLsRefs(prefixes));
       return this.#http.read(response, { maxBytes: MAX_REF_LIST_BYTES }, (reader) =>
         readLsRefs(reader, this.#memory),
+      );
+    });
+  }
+
+  /**
+   * Marks the ids that upstream's refs name which begin with one of the prefixes; of an annotated tag, also the commit.
+   * One request; keeps nothing of the list.
+   * @param marks a byte for each id.
+   * @throws HostError
+   */
+  async markAdvertised(
+    repository: RepositoryName,
+    prefixes: readonly string[],
+    oids: OidTable,
+    marks: Uint8Array,
+  ): Promise<void> {
+    return this.#read(repository, 'upstream', async (caller) => {
+      const body = encodePeeledLsRefs(prefixes);
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
+      return this.#http.read(response, { maxBytes: MAX_SEARCHED_REF_LIST_BYTES }, (reader) =>
+        markAdvertised(reader, oids, marks),
       );
     });
   }

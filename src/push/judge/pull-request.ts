@@ -21,7 +21,7 @@ export async function findNamed(
   if (prHash === null) return null;
   const pullRequest = await questions.findPullRequest(prHash);
   if (pullRequest !== null) return { prHash, pullRequest };
-  await questions.note(`No pull request of ${fullName(repository)} has that pr-hash: opening a new one.`);
+  await questions.note(`NEW pull request: no pull request of ${fullName(repository)} has that pr-hash.`);
   return null;
 }
 

@@ -5,8 +5,11 @@
 import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
+import { recordName } from '../../config/hosts.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { workBranch } from '../../pr-hash.ts';
+import { keyedHash } from '../../secret/keyed-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Place } from '../admission.ts';
 import type { ClaimedUpdate } from '../claims.ts';
@@ -67,6 +70,7 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
         key: newKey,
       }),
     ]);
+    if (attempt.work !== null) run.beside(run.host.recordWork(attempt.work, prHash));
     await run.reply.note(...submodules);
     return { prHash, pullRequest, author: attempt.botLogin, newKey };
   } catch (error) {
@@ -102,6 +106,8 @@ interface Attempt {
   readonly anonymous: AnonymousCommits;
   /** What that attempt has opened. */
   readonly earlier: PullRequest | null;
+  /** Null for an update. */
+  readonly work: string | null;
 }
 
 /** From here on, a retry goes on with the same hash and the same date: that of the second before anything is sent. */
@@ -117,7 +123,35 @@ async function begin(run: PushRun, { push, pushHash, claim }: Publication): Prom
   const identity = { name: botLogin, email: settings.anonEmail };
   const dates = datesOf(push.commits, identity, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
-  return { prHash, isRepeated, botLogin, dates, anonymous, earlier };
+  // A retry resumes, and an update is meant.
+  const work = push.named === null ? await workOf(run, push, dates.undatedTip()) : null;
+  if (work !== null && !isRepeated) await tellSameWork(run, push, prHash, await host.openWith(work));
+  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work };
+}
+
+/** A keyed hash of the commits without their author and dates, and of where they are proposed. */
+async function workOf({ host }: PushRun, { repository }: Publishable, undatedTip: Oid): Promise<string> {
+  const place = recordName({ key: host.hostKey }, repository).toLowerCase();
+  return keyedHash(await host.secret(), 'work', `${place} ${undatedTip}`);
+}
+
+/** Before anything is public. The push still opens a pull request, as the contract says. */
+async function tellSameWork(
+  { reply, settings }: PushRun,
+  { repository }: Publishable,
+  prHash: string,
+  same: { readonly prHash: string; readonly url: string } | null,
+): Promise<void> {
+  if (same === null) return;
+  const key = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<key>' : '';
+  const push = (options: string, ref: string) =>
+    `  git push ${options}${key} ${settings.remoteUrl(repository)} HEAD:refs/heads/${ref}`;
+  await reply.note(
+    `NEW pull request: the same commits are open as ${same.url}`,
+    'To update that one, and to withdraw this one:',
+    push(`-o pr-hash=${same.prHash}`, 'my-change'),
+    push(`-o withdraw -o pr-hash=${prHash}`, 'withdraw'),
+  );
 }
 
 async function openOrEdit(

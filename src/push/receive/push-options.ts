@@ -12,7 +12,7 @@ const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTIO
 /** Shown once, because a push may contain any number of unknown options. */
 const WARNING =
   'The service does not know one of the push options and ignores it. ' +
-  'Known options: title=, description=, base=, squash, draft, preview, publish-names, pr-hash=<hash>, pr-key=<key>.';
+  'Known options: title=, description=, base=, squash, draft, preview, publish-names, withdraw, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
   /** The pull request to update. */
@@ -30,6 +30,8 @@ export interface PushOptions {
   readonly draft: boolean;
   /** Only show what would become public; publish nothing. */
   readonly preview: boolean;
+  /** Close the pull request, and push nothing. */
+  readonly withdraw: boolean;
   /** Go on although the author's name or address would become public. */
   readonly publishNames: boolean;
   /** Warnings about options that are ignored. */
@@ -57,7 +59,7 @@ const KNOWN = {
   },
   description: {
     isValid: (value: string) => DESCRIPTION_PATTERN.test(value),
-    rule: `description must be one line of at most ${MAX_DESCRIPTION_LENGTH} characters`,
+    rule: `description must be at most ${MAX_DESCRIPTION_LENGTH} characters, one line in each option`,
   },
   base: {
     isValid: (value: string) => isValidRefName(`refs/heads/${value}`),
@@ -67,11 +69,12 @@ const KNOWN = {
   draft: { isValid: isSet, rule: 'draft takes no value' },
   preview: { isValid: isSet, rule: 'preview takes no value' },
   'publish-names': { isValid: isSet, rule: 'publish-names takes no value' },
+  withdraw: { isValid: isSet, rule: 'withdraw takes no value' },
 } as const;
 type Name = keyof typeof KNOWN;
 
 /** Options that need no value. */
-const FLAGS: ReadonlySet<string> = new Set<Name>(['squash', 'draft', 'preview', 'publish-names']);
+const FLAGS: ReadonlySet<string> = new Set<Name>(['squash', 'draft', 'preview', 'publish-names', 'withdraw']);
 
 function isSet(value: string): boolean {
   return value === 'true';
@@ -99,22 +102,40 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   const given = new Map<Name, string>();
   let isUnknownGiven = false;
   for (const option of pushOptions) {
-    const [name, value] = split(option);
+    const [name, text] = split(option);
     if (!isKnown(name)) {
-      const isDryRun = /^dry[-_]run$/i.test(name);
+      const isDryRun = /^dry[-_]?run$/i.test(name);
       const meant = isDryRun ? 'preview' : nearName(name, Object.keys(KNOWN));
       if (meant !== undefined) return { kind: 'invalid', message: misspelt(name, meant), option: null };
       isUnknownGiven = true;
       continue;
     }
+    const before = given.get(name);
+    // Git sends one line with each option, so a description of several lines is several options.
+    const value =
+      name === 'description' && before !== undefined && text !== null ? `${before}\n${text}` : text;
     if (value === null || !KNOWN[name].isValid(value)) {
       return { kind: 'invalid', message: KNOWN[name].rule, option: name };
     }
-    if ((given.get(name) ?? value) !== value) {
+    if (name !== 'description' && (before ?? value) !== value) {
       const message = `${name} is given twice with different values: give it once`;
       return { kind: 'invalid', message, option: null };
     }
     given.set(name, value);
+  }
+  if (given.has('withdraw') && !given.has('pr-hash')) {
+    return {
+      kind: 'invalid',
+      message: 'withdraw needs pr-hash=<hash>, as the banner showed it',
+      option: null,
+    };
+  }
+  if (given.has('withdraw') && given.has('preview')) {
+    return {
+      kind: 'invalid',
+      message: 'a withdrawal has no preview: leave out preview or withdraw',
+      option: null,
+    };
   }
   return {
     kind: 'valid',
@@ -128,6 +149,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       draft: given.has('draft'),
       preview: given.has('preview'),
       publishNames: given.has('publish-names'),
+      withdraw: given.has('withdraw'),
       warnings: isUnknownGiven ? [WARNING] : [],
     },
   };

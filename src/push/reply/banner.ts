@@ -32,23 +32,17 @@ export function bannerLines(facts: BannerFacts): string[] {
     ...(prKey === null ? [] : [`-o pr-key=${prKey}`]),
     ...(base === null ? [] : [`-o ${shellWord(`base=${base}`)}`]),
   ].join(' ');
-  const keep = prKey === null ? 'the hash, it' : 'both, they';
   return [
     '',
     facts.updated ? 'Your pull request has been updated.' : 'Your pull request is open.',
-    '',
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,
     `  Branch:   ${facts.branch}`,
     `  PR hash:  ${prHash}`,
     ...(prKey === null ? [] : [`  PR key:   ${prKey}`]),
-    '',
-    'Follow it without an account:',
-    `  ${facts.pageUrl}`,
-    `  ${facts.subscribeUrl}`,
-    'Anyone can post to the second address, so trust only what the first one shows.',
-    `Update it later (keep ${keep} cannot be recovered):`,
+    `  Page:     ${facts.pageUrl}`,
+    `  Topic:    ${facts.subscribeUrl}`,
+    prKey === null ? 'Update it later:' : 'Update it later (nobody can recover the key):',
     `  git push ${options} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
-    '',
   ];
 }

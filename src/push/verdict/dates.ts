@@ -9,6 +9,7 @@
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
+import type { Oid } from '../../git/objects/oid.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 
 /** How much of the undated id a commit is recognised by. */
@@ -18,6 +19,8 @@ export interface Dates {
   readonly dateOf: DateOf;
   /** The commits that get their date now. */
   readonly added: () => DatedCommits;
+  /** The id that the last commit would have if all were dated 1970: the same for the same work. */
+  readonly undatedTip: () => Oid;
 }
 
 /** @param committedAt seconds since 1970: the date of all commits that have none yet. Cost: a SHA-1 over all commits, if dates are known or asked for. */
@@ -27,11 +30,9 @@ export function datesOf(
   known: readonly DatedCommits[],
   committedAt: number,
 ): Dates {
-  let undated: AnonymousCommits | null = null;
-  const hashOf = (commit: number): string => {
-    undated ??= new AnonymousCommits(commits, identity, () => 0);
-    return undated.idOf(commit).slice(0, HASH_HEX_LENGTH);
-  };
+  let made: AnonymousCommits | null = null;
+  const undated = () => (made ??= new AnonymousCommits(commits, identity, () => 0));
+  const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
   const dates = datesByHash(known);
   return {
     dateOf: dates.size === 0 ? () => committedAt : (commit) => dates.get(hashOf(commit)) ?? committedAt,
@@ -40,6 +41,7 @@ export function datesOf(
       const added = [...hashes].filter((hash) => !dates.has(hash));
       return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
     },
+    undatedTip: () => undated().tip,
   };
 }
 

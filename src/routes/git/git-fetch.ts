@@ -6,6 +6,7 @@
  * moved, and when the host asks for a password because it shows the repository to nobody.
  */
 import type { Context } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostNameOf } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { knownIds } from '../../upstream/known-ids.ts';
@@ -97,7 +98,7 @@ async function relayed(
       await drain(reader);
       return answerRefused(c, BUSY);
     }
-    if (error instanceof HostError) return error.code === 'missing' ? missing(c, target) : unreachable(c);
+    if (error instanceof HostError) return hostRefusal(c, target, error);
     if (!(error instanceof BodyError || error instanceof ProtocolError)) throw error;
     if (error.code === 'too-large') return bodyTooLarge(c, body);
     await drain(reader);
@@ -124,6 +125,19 @@ function passOn(
     return missing(c, target, headers);
   }
   return new Response(body, { status, headers: { 'Content-Type': contentType, ...headers, ...NO_CACHE } });
+}
+
+/** What the host has answered to the service's own question about a request. */
+function hostRefusal(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  { code, cause, message }: HostError,
+): Response | Promise<Response> {
+  if (code === 'missing') return missing(c, target);
+  // The contract (4.7) passes the host's status on.
+  return typeof cause === 'number'
+    ? answerRefused(c, refused(cause as ContentfulStatusCode, message), 'text')
+    : unreachable(c);
 }
 
 function unreachable(c: Context<AppEnv>): Response | Promise<Response> {

@@ -149,7 +149,7 @@ async function conclude(
     await reply.note(...lines);
     const isWritten = await reply.finish(report, finalLine);
     isAnswered = (await writer.close()) && isWritten;
-    await systemClock.sleep(LAST_BYTES_MS);
+    if (isAnswered) await systemClock.sleep(LAST_BYTES_MS);
   } finally {
     await session.end(isAnswered);
   }

@@ -27,6 +27,7 @@ import { Refusal } from '../../push/reply/refusal.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
+import { suspensionOf } from '../request/suspension.ts';
 import { askForShare, giveShareBack, type Share, shareExplanation } from '../request/account-share.ts';
 import { clientWindowsOf, guardOf } from '../../objects.ts';
 import { type Client, clientOf, siteWindowKey, windowKey } from '../request/client.ts';
@@ -40,6 +41,7 @@ import {
   uncountAtTarget,
 } from '../request/target-limit.ts';
 import { retryAfter } from '../request/write-refusal.ts';
+import { forgetFull, isFull, isNobodyFull, mustBeTold, rememberFull } from './full-clients.ts';
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
@@ -48,12 +50,11 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   let pushedAt = 0;
 
   return {
-    async enter(isWithdrawal) {
+    async enter(isWithdrawal, pushHash) {
       try {
-        const callsMs = isWithdrawal ? 0 : await knownWait(c, 'calls');
-        if (callsMs > 0) return tooManyCalls(sentence(tooMany(c, 'calls', callsMs)));
-        const known = await knownWait(c, 'pushes');
-        if (known > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', known)));
+        const known = await knownRefusal(isWithdrawal, pushHash);
+        // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
+        if (known !== null) return (await suspensionOf(c.env)).panicMode ? suspended() : known;
         const pusher = await client();
         const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
         const { pushes } = c.var.config.limits;
@@ -93,6 +94,22 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       await takeShare(true);
     },
   };
+
+  /** Why the client is over a limit, as far as this isolate knows. */
+  async function knownRefusal(
+    isWithdrawal: boolean,
+    pushHash?: () => Promise<string>,
+  ): Promise<Refusal | null> {
+    const callsMs = isWithdrawal ? 0 : await knownWait(c, 'calls');
+    if (callsMs > 0) return tooManyCalls(sentence(tooMany(c, 'calls', callsMs)));
+    const pushesMs = await knownWait(c, 'pushes');
+    if (pushesMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', pushesMs)));
+    if (pushHash === undefined || isNobodyFull()) return null;
+    const [owner, key] = [await client(), await placeKey(c, await pushHash())];
+    const counter = countersOf(c.env, owner).find((each) => isFull(each.client, key));
+    if (counter === undefined || mustBeTold(siteWindowKey(owner))) return null;
+    return rateLimited(counter.most, counter.whose);
+  }
 
   /** As far as this isolate knows. */
   function refusedByPause(): Refusal | null {
@@ -137,13 +154,20 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     const own: PlaceCounter[] = [];
     try {
       for (const counter of counters) {
-        const { windows, client: of, most } = counter;
+        const { windows, client: of, most, whose } = counter;
+        if (!isAnother && isFull(of, key)) throw rateLimited(most, whose);
         // If the answer is lost, the place that it may have given stays taken: nobody knows whose it would be.
-        const { isReserved, isShared, ...full } = await windows().reservePlace(of, key, most, isAnother);
+        const { isReserved, isShared, full, ...refused } = await windows().reservePlace(
+          of,
+          key,
+          most,
+          isAnother,
+        );
         if (isReserved && !isShared) own.push(counter);
         if (isReserved) continue;
-        if (full.isAlertDue) c.executionCtx.waitUntil(alertOperator(counter, full.attempts));
-        throw rateLimited(most, counter.whose);
+        if (refused.isAlertDue) c.executionCtx.waitUntil(alertOperator(counter, refused.attempts));
+        if (full !== undefined) rememberFull(of, full, isAnother ? key : null);
+        throw rateLimited(most, whose);
       }
       return own;
     } catch (error) {
@@ -200,6 +224,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
   /** A place that is not returned becomes free after an hour. */
   async function release(counters: readonly PlaceCounter[], key: string): Promise<void> {
+    for (const counter of counters) forgetFull(counter.client);
     await Promise.all(counters.map(({ windows, client: of }) => windows().releasePlace(of, key))).catch(
       (error: unknown) => c.var.logger.warn('a place could not be given back', { error }),
     );

@@ -21,6 +21,7 @@ import { openSpool } from '../../spool/spool.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
+import { prHashOf, recordWork } from '../../stats/works.ts';
 import { memoryFor } from '../request/held-memory.ts';
 import { pushAdmission } from './push-admission.ts';
 
@@ -94,6 +95,20 @@ export function pushHost(c: Context<AppEnv>, timeoutMs = HOST_TIMEOUT_MS): PushH
     secret: () => serviceSecret(c.env, config.identitySecret),
     pendingPush: (hash) => pendingPushOf(c.env, hash),
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
+    async openWith(work) {
+      try {
+        const prHash = await prHashOf(c.env.DB, work);
+        const view = prHash === null ? null : await pullRequestOf(c.env, prHash).view();
+        return view?.state === 'open' ? view : null;
+      } catch (error) {
+        c.var.logger.warn('it could not be found out whether the same work is open', { error });
+        return null;
+      }
+    },
+    recordWork: (work, prHash) =>
+      recordWork(c.env.DB, work, prHash).catch((error: unknown) =>
+        c.var.logger.warn('the work of a pull request could not be recorded', { error }),
+      ),
     pullRequest: (prHash) => pullRequestOf(c.env, prHash),
   };
 }

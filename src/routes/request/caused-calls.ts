@@ -8,7 +8,7 @@
 import { waitUntil } from 'cloudflare:workers';
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { onForget } from '../../isolate/recent.ts';
+import { onForget, Recent } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { clientWindowsOf } from '../../objects.ts';
 import { HttpClient } from '../../outgoing/http-client.ts';
@@ -19,12 +19,9 @@ import { rememberWait } from './rate-limit.ts';
 const BATCH = 20;
 
 const calls = new ClientAttempts();
-/** By client: calls that its window was not told of. */
-const untold = new Map<string, number>();
-onForget(() => {
-  calls.clear();
-  untold.clear();
-});
+onForget(() => calls.clear());
+/** By client: calls that its window was not told of. Of a crowd, those who caused some last are kept. */
+const untold = new Recent<number>({ most: 10_000 });
 
 /** Charges each call of a host's REST interface to the client of the request. */
 export class ChargedHttp extends HttpClient {
@@ -50,7 +47,6 @@ async function charge(c: Context<AppEnv>): Promise<void> {
     const limits = c.var.config.limits.calls;
     const { waitMs } = calls.hit(key, limits, Date.now());
     await rememberWait(c, 'calls', waitMs);
-    if (calls.size < untold.size) untold.clear();
     const more = 1 + (untold.get(key) ?? 0);
     untold.set(key, more % BATCH);
     if (more < BATCH) return;

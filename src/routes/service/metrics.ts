@@ -2,8 +2,9 @@
  * GET /metrics: as JSON (contract, 4.9), or as text for a monitoring system that asks for it.
  *
  * Who has the service key sees live figures: the JSON those of the isolate that answers, the text also the counts of
- * the whole service. If there is no key, everybody sees the snapshot (src/metrics/snapshot.ts). Cost: one call of the
- * Tally object, and one of each account's for new figures; none for the JSON with a key.
+ * the whole service, which are ten seconds old at most. If there is no key, everybody sees the snapshot
+ * (src/metrics/snapshot.ts). Cost: one call of the Tally object, and one of each account's, every ten seconds at most in
+ * an isolate; none for the JSON with a key.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
@@ -11,6 +12,7 @@ import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { durationText } from '../../metrics/duration-text.ts';
 import { expose, OPENMETRICS_TYPE, PROMETHEUS_TYPE } from '../../metrics/exposition.ts';
+import { Recent } from '../../isolate/recent.ts';
 import { accountGauges } from './account-gauges.ts';
 import { isolate, type IsolateFigures } from '../../metrics/isolate.ts';
 import type { Figures } from '../../metrics/snapshot.ts';
@@ -19,6 +21,11 @@ import { answer, as, asJson, described, TEXT } from '../description.ts';
 
 const JSON_TYPE = 'application/json';
 const OPENMETRICS = 'application/openmetrics-text';
+/** Many scrapers, or one that asks without a pause, must not keep objects busy that pushes need. */
+const OLDEST_MS = 10_000;
+
+/** What the objects have answered last. */
+const known = new Recent<Pick<Figures, 'counts' | 'gauges'>>({ most: 1, lifeMs: OLDEST_MS });
 
 const MEMORY = z
   .object({
@@ -50,7 +57,7 @@ metrics.get(
     operationId: 'metrics',
     summary: 'Metrics for operators',
     description:
-      'JSON describes only one isolate. The text formats of Prometheus and OpenMetrics also contain the counts of the whole service; ask for them with Accept. Where the service requires no key, the answer is a snapshot that changes at most every 15 minutes, without durations and without counts by route. With the key, it is live.',
+      'JSON describes only one isolate. The text formats of Prometheus and OpenMetrics also contain the counts of the whole service; ask for them with Accept. Where the service requires no key, the answer is a snapshot that changes at most every 15 minutes, without durations and without counts by route. With the key, it is live: what the text contains of the whole service is at most ten seconds old, or new with `Cache-Control: no-cache`.',
     tag: 'Service',
     isKeyed: true,
     responses: { 200: answer('The figures.', asJson(metricsAnswer), as(TEXT, OPENMETRICS)) },
@@ -63,9 +70,10 @@ async function showMetrics(c: Context<AppEnv>): Promise<Response> {
   const supports = [JSON_TYPE, TEXT, OPENMETRICS];
   const wanted = accepts(c, { header: 'Accept', supports, default: JSON_TYPE });
   const now = Date.now();
-  const live = () => liveFigures(c, now);
   // With a key, the middleware lets nobody in without it.
   const isPublic = c.var.config.serviceApiKey === null;
+  const mayBeOld = isPublic || !/\bno-cache\b/i.test(c.req.header('Cache-Control') ?? '');
+  const live = () => liveFigures(c, now, mayBeOld);
   if (wanted === JSON_TYPE) {
     const figures = isPublic ? (await publicFigures(now, live)).isolate : isolate.figures(now);
     return c.json<MetricsAnswer>(isolateAnswer(figures));
@@ -76,9 +84,13 @@ async function showMetrics(c: Context<AppEnv>): Promise<Response> {
   return c.body(text, 200, { 'Content-Type': isOpenMetrics ? OPENMETRICS_TYPE : PROMETHEUS_TYPE });
 }
 
-async function liveFigures(c: Context<AppEnv>, now: number): Promise<Figures> {
+async function liveFigures(c: Context<AppEnv>, now: number, mayBeOld: boolean): Promise<Figures> {
+  const own = isolate.figures(now);
+  const held = mayBeOld ? known.get('', now) : null;
+  if (held !== null) return { ...held, isolate: own };
   const [counts, gauges] = await Promise.all([allCounts(), accountGauges(c)]);
-  return { counts, gauges, isolate: isolate.figures(now) };
+  known.set('', { counts, gauges }, now);
+  return { counts, gauges, isolate: own };
 }
 
 function isolateAnswer(figures: IsolateFigures): MetricsAnswer {

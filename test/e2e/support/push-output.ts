@@ -37,7 +37,7 @@ export function bannerOf(run: Pick<GitRun, 'stderr'>): Banner {
     author: valueOf('Author:'),
     branch: valueOf('Branch:'),
     prHash: valueOf('PR hash:'),
-    subscribeUrl: lines.find((line) => line.includes('/anon-pr-')),
+    subscribeUrl: valueOf('Topic:'),
     command: lines.find((line) => line.startsWith('git push -o pr-hash=')),
   };
   const missing = Object.entries(banner).find(([, value]) => value === undefined);

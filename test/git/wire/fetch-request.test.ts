@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LEAST_COUNTED_BYTES, MAX_FETCH_BYTES, MAX_OTHER_BYTES } from '../../../src/git/wire/fetch-lines.ts';
 import { MAX_HAVES, readFetchRequest } from '../../../src/git/wire/fetch-request.ts';
+import { OidTable } from '../../../src/git/objects/oid-table.ts';
 import { UNCOUNTED } from '../../../src/git/memory.ts';
 import { RefPrefixes } from '../../../src/git/wire/ref-prefixes.ts';
 import { ByteReader } from '../../../src/git/wire/byte-reader.ts';
@@ -30,12 +31,14 @@ const packets = (lines: readonly string[]) => lines.map((line) => pkt(Buffer.fro
 const v2 = (head: readonly string[], args: readonly string[]) =>
   Buffer.from(`${packets(head)}${DELIM}${packets(args)}${FLUSH}`, 'latin1');
 
-const known = (asked: string[][] = []) => ({
+const v0 = (...sections: (readonly string[])[]) => Buffer.from(sections.map(packets).join(FLUSH), 'latin1');
+
+const known = (asked: string[][] = [], isLacking = true) => ({
   someOf: async (oids: readonly string[]) => {
     asked.push([...oids]);
     return new Set(oids.filter((oid) => oid === UPSTREAM || oid === OLDER));
   },
-  allOf: async (oids: readonly string[]) => oids.every((oid) => oid === OLDER),
+  firstUnknown: async (oids: OidTable) => (oids.has(LOCAL) ? { oid: LOCAL, isLacking } : null),
 });
 
 /** The lines that go on; `0000` and `0001` stand for themselves. */
@@ -231,6 +234,34 @@ it('a round without anything common is answered here, and the host is not asked'
   expect(await relayed(v2(HEAD, [`want ${WANT}`, `have ${LOCAL}`, 'done']), 2)).toContain('done');
 });
 
+describe('a want of what upstream lacks', () => {
+  const request = v2(HEAD, [`want ${WANT}`, `want ${LOCAL}`, 'done']);
+
+  it('is refused in Git’s words, in either version', async () => {
+    for (const [version, bytes] of [
+      [2, request],
+      [0, v0([`want ${WANT} thin-pack`, `want ${LOCAL}`], ['done'])],
+    ] as const) {
+      await expect(relayed(bytes, version)).rejects.toMatchObject({
+        code: 'unsupported',
+        publicMessage: `upload-pack: not our ref ${LOCAL}`,
+      });
+    }
+  });
+
+  it('is passed on if nobody can know that, and if a partial clone asks for it', async () => {
+    expect(await relayed(request, 2, undefined, known([], false))).toContain(`want ${LOCAL}`);
+    const filter = 'filter blob:none';
+    expect(await relayed(v2(HEAD, [filter, `want ${LOCAL}`, 'done']), 2)).toContain(`want ${LOCAL}`);
+    expect(await relayed(v0([`want ${LOCAL}`, filter], ['done']), 0)).toContain(
+      `want ${LOCAL} agent=git/2.0`,
+    );
+    // A partial clone's own question names nothing that it has.
+    const more = v2(HEAD, [filter, `want ${LOCAL}`, `have ${UPSTREAM}`, 'done']);
+    await expect(relayed(more, 2)).rejects.toThrow('not our ref');
+  });
+});
+
 it('a clone asks about no commits', async () => {
   const asked: string[][] = [];
   await relayed(v2(['command=fetch'], [`want ${WANT}`, 'done']), 2, undefined, known(asked));
@@ -243,8 +274,6 @@ it('so many commits are looked at, and no more', async () => {
   await relayed(v2(['command=fetch'], [`want ${WANT}`, ...haves, 'done']), 2, undefined, known(asked));
   expect(asked.map(({ length }) => length)).toEqual([MAX_HAVES]);
 });
-
-const v0 = (...sections: (readonly string[])[]) => Buffer.from(sections.map(packets).join(FLUSH), 'latin1');
 
 describe.each(CHUNKINGS)('a fetch of an older version in %s chunks', (_, cut) => {
   it('loses commits of the client’s own, its name and its session', async () => {
@@ -306,11 +335,15 @@ describe('a request that is too large', () => {
   const shallows = (count: number) =>
     v2(
       ['command=fetch'],
-      [...Array.from({ length: count }, () => `shallow ${OLDER}`), `want ${WANT}`, 'done'],
+      [
+        ...Array.from({ length: count }, (_, index) => `shallow ${oidNumber(100 + index)}`),
+        `want ${WANT}`,
+        'done',
+      ],
     );
 
   it('is not one of as many shallow lines as are looked at; with more it is, because none can be dropped', async () => {
-    expect(await relayed(shallows(MAX_HAVES), 2)).toContain(`shallow ${OLDER}`);
+    expect(await relayed(shallows(MAX_HAVES), 2)).toContain(`shallow ${oidNumber(100)}`);
     await expect(relayed(shallows(MAX_HAVES + 1), 2)).rejects.toMatchObject({ code: 'too-large' });
   });
 
@@ -352,7 +385,7 @@ describe('a request that is too large', () => {
   });
 
   it('is not one of many wants, and what is kept of it is counted before it is read', async () => {
-    const wants = Array.from({ length: 200_000 }, (_, index) => `want ${oidNumber(index)}`);
+    const wants = Array.from({ length: 200_000 }, (_, index) => `want ${oidNumber(100 + index)}`);
     const body = v2(['command=fetch'], [...wants, 'done']);
     const memory = new CountedMemory();
     const read = await readFetchRequest(readerOf(piecesOf(body, 256 * 1024)), 2, known(), memory);

@@ -15,6 +15,7 @@ const NONE: PushOptions = {
   draft: false,
   preview: false,
   publishNames: false,
+  withdraw: false,
   warnings: [],
 };
 
@@ -118,7 +119,7 @@ describe('parsePushOptions', () => {
       ['title', 'title=', 'title= ', `title=${'x'.repeat(257)}`, 'title=a\0b', 'title=a\u0085b'],
     ],
     [
-      'description must be one line of at most 4000 characters',
+      'description must be at most 4000 characters, one line in each option',
       ['description', 'description=\u001b[2J', `description=${'x'.repeat(4001)}`],
     ],
     [
@@ -167,6 +168,7 @@ describe('parsePushOptions', () => {
     ['bsae=main', 'base'],
     ['dry-run', 'preview'],
     ['dry_run', 'preview'],
+    ['dryrun', 'preview'],
   ])('refuses %j, which nearly is an option', (option, meant) => {
     const name = option.split('=')[0]?.trim();
     const message = `push option "${name}" is unknown: did you mean ${meant}? Correct it or leave it out`;

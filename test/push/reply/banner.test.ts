@@ -21,19 +21,14 @@ describe('bannerLines', () => {
     expect(bannerLines(FACTS)).toEqual([
       '',
       'Your pull request is open.',
-      '',
       '  PR URL:   https://host.test/octo/hello/pull/7',
       '  Author:   gitveil-bot',
       '  Branch:   anon-0123456789ab',
       '  PR hash:  0123456789ab',
-      '',
-      'Follow it without an account:',
-      '  https://service.test/v1/pr/0123456789ab',
-      '  https://notify.test/anon-pr-0123456789ab',
-      'Anyone can post to the second address, so trust only what the first one shows.',
-      'Update it later (keep the hash, it cannot be recovered):',
+      '  Page:     https://service.test/v1/pr/0123456789ab',
+      '  Topic:    https://notify.test/anon-pr-0123456789ab',
+      'Update it later:',
       '  git push -o pr-hash=0123456789ab https://service.test/v1/gh/octo/hello HEAD:refs/heads/fix',
-      '',
     ]);
   });
 

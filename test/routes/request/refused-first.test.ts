@@ -197,10 +197,12 @@ describe('a push that is refused', () => {
     asked = [];
     expect((await push(variables)).error).toBe('push rejected: too many pushes');
     expect(asked).toEqual(['GUARD.admit']);
-    // From then on, not even the guard.
+    // From then on, not even the guard, but for the copy of the panic switch, which is two seconds old at most.
     asked = [];
     expect((await push(variables)).error).toBe('push rejected: too many pushes');
-    expect(asked).toEqual([]);
+    expect(asked).toEqual(['GUARD.status']);
+    expect((await push(variables)).error).toBe('push rejected: too many pushes');
+    expect(asked).toEqual(['GUARD.status']);
     vi.setSystemTime((now += 3_600_000));
     expect((await push(variables)).error).not.toContain('too many pushes');
   });
@@ -235,7 +237,9 @@ describe('a client that has made the service ask the host 500 times within an ho
     const pushed = await push();
     expect(pushed.error).toBe('push rejected: too many requests');
     expect(pushed.progress).toContain('try again in 3600 s.');
-    expect([asked, host.mock.calls]).toEqual([[], []]);
+    expect([asked, host.mock.calls]).toEqual([['GUARD.status'], []]);
+    await push();
+    expect(asked).toEqual(['GUARD.status']);
     address += 1;
     await page(301);
     expect(host).toHaveBeenCalled();
@@ -265,6 +269,36 @@ describe('a client that has made the service ask the host 500 times within an ho
   });
 });
 
+describe('what a client has caused', () => {
+  it('is told to its window, although the calls of another client have become too old to count', async () => {
+    const told: string[] = [];
+    const CLIENT_WINDOWS = {
+      idFromName: () => 'id',
+      get: () => ({
+        async hit(_client: string, action: string) {
+          if (action === 'calls') told.push(action);
+          return { allowed: true, attempts: 1, waitMs: 0 };
+        },
+      }),
+    };
+    vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(missing);
+    let count = 0;
+    const pages = async (number: number) => {
+      for (let left = number; left > 0; left--)
+        await ask(`/v1/gh/octo/seen-${count++}`, BROWSER, { LIMIT_DISCOVERIES: '10000/1m', CLIENT_WINDOWS });
+    };
+    await pages(1);
+    address += 1;
+    vi.setSystemTime((now += 50 * 60_000));
+    await pages(6);
+    expect(told).toEqual([]);
+    // Now the first one is forgotten.
+    vi.setSystemTime((now += 20 * 60_000));
+    await pages(6);
+    expect(told).toEqual(['calls']);
+  });
+});
+
 /** What a push may do in the name of the account, when nobody can ask what that is. */
 async function takeShare(creates: boolean): Promise<string> {
   address += 1;
@@ -285,5 +319,98 @@ describe('a push while the account cannot be asked', () => {
     expect(refused).toMatch(/so it creates only a little now; try again in 60 s\./i);
     // It creates nothing.
     expect(await takeShare(false)).toBe('ok');
+  });
+});
+
+/** Answers with a full window, whose only place the first push that asks has; counts the questions. */
+function fullWindow() {
+  const keys: string[] = [];
+  const reservePlace = async (_client: string, key: string, _most: number, isAnother: boolean) => {
+    keys.push(key);
+    if (key === keys[0] && !isAnother) return { isReserved: true, isShared: keys.length > 1 };
+    const full = { holders: keys.slice(0, 1), waitMs: 1_800_000 };
+    return { isReserved: false, isShared: false, attempts: 6, isAlertDue: false, full };
+  };
+  const CLIENT_WINDOWS = {
+    idFromName: () => 'id',
+    get: () => ({ reservePlace, releasePlace: async () => {} }),
+  };
+  return { keys, CLIENT_WINDOWS };
+}
+
+describe('a push of a client that has no place left', () => {
+  const ANOTHER = { ref: 'refs/heads/another' };
+  beforeEach(() => {
+    vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
+  });
+
+  it('asks its window once in a minute, and the guard as often as it must know to see a burst', async () => {
+    const { keys, CLIENT_WINDOWS } = fullWindow();
+    const variables = { CLIENT_WINDOWS };
+    await push(variables);
+    [asked] = [[]];
+    const refusedOnes = async (count: number) => {
+      for (let left = count; left > 0; left--) {
+        const { error, progress } = await push(variables, ANOTHER);
+        expect(error).toBe('push rejected: rate limit exceeded');
+        expect(progress).toContain('Rate limit exceeded: max 5 PRs per hour per IP.');
+      }
+    };
+    await refusedOnes(50);
+    expect(keys).toHaveLength(2);
+    expect(asked.filter((call) => call === 'GUARD.admit')).toHaveLength(21);
+    expect(new Set(asked)).toEqual(new Set(['GUARD.admit', 'GUARD.status']));
+    vi.setSystemTime((now += 60_000));
+    await refusedOnes(1);
+    expect(keys).toHaveLength(3);
+  });
+
+  it('goes on if it is repeated and has a place, as long as it was not answered', async () => {
+    const { keys, CLIENT_WINDOWS } = fullWindow();
+    const variables = { CLIENT_WINDOWS };
+    await push(variables);
+    for (let count = 0; count < 25; count++) await push(variables, ANOTHER);
+    expect((await push(variables)).error).not.toContain('rate limit exceeded');
+    expect(keys).toHaveLength(3);
+    expect(keys[2]).toBe(keys[0]);
+  });
+
+  it('that was answered and is repeated wants another place, and is refused like any other', async () => {
+    const { keys, CLIENT_WINDOWS } = fullWindow();
+    const repeat = () =>
+      admitted(`198.51.100.${address}`, { CLIENT_WINDOWS }, async (admission) => {
+        await (await admission.reserve('answered')).settle(true);
+      });
+    expect(await repeat()).toBeNull();
+    expect((await repeat())?.reason).toBe('rate limit exceeded');
+    const before = keys.length;
+    expect((await repeat())?.reason).toBe('rate limit exceeded');
+    expect(keys).toHaveLength(before);
+  });
+
+  it('is told of panic first, as is one over another limit', async () => {
+    const { CLIENT_WINDOWS } = fullWindow();
+    const full = { CLIENT_WINDOWS };
+    await push(full);
+    for (let count = 0; count < 25; count++) await push(full, ANOTHER);
+    expect((await push(full, ANOTHER)).error).toBe('push rejected: rate limit exceeded');
+    const guard = bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
+    await guard.setPanic(true, { kind: 'password' });
+    vi.setSystemTime((now += 2_000));
+    const { error, progress } = await push(full, ANOTHER);
+    expect(error).toBe('push rejected: service temporarily suspended');
+    expect(progress).toContain('SERVICE TEMPORARILY SUSPENDED');
+    await guard.setPanic(false, { kind: 'password' });
+    const few = { LIMIT_PUSHES: '1/1h' };
+    address += 1;
+    await push(few);
+    await push(few);
+    vi.setSystemTime((now += 2_000));
+    expect((await push(few)).error).toBe('push rejected: too many pushes');
+    await guard.setPanic(true, { kind: 'password' });
+    vi.setSystemTime((now += 2_000));
+    expect((await push(few)).error).toBe('push rejected: service temporarily suspended');
+    await guard.setPanic(false, { kind: 'password' });
   });
 });

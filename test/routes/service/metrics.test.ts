@@ -1,7 +1,7 @@
 /** GET /metrics: the contract's JSON, what monitoring systems read, and how little of it is for everybody. */
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import worker from '../../../src/worker.ts';
 import type { IsolateFigures } from '../../../src/metrics/isolate.ts';
@@ -10,9 +10,9 @@ import { metricsAnswer } from '../../../src/routes/service/metrics.ts';
 const bindings = env as unknown as Env;
 const KEY = 'a-key-of-the-operator';
 
-/** As the operator, who has a key. */
+/** As the operator, who has a key, and wants figures as they are now. */
 async function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
-  const withKey = { ...headers, 'X-Service-Key': KEY };
+  const withKey = { 'Cache-Control': 'no-cache', ...headers, 'X-Service-Key': KEY };
   const request = new Request(`https://gitveil.test${path}`, { method, headers: withKey });
   return worker.fetch(request, { ...bindings, SERVICE_API_KEY: KEY });
 }
@@ -117,9 +117,48 @@ it('answers with an internal error when a figure cannot be had', async () => {
   vi.restoreAllMocks();
 });
 
+describe('figures of the whole service', () => {
+  const SCRAPE = { Accept: 'text/plain', 'Cache-Control': '' };
+  let now = Date.UTC(2029, 0, 1);
+
+  beforeEach(() => vi.setSystemTime((now += 3_600_000)));
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
+
+  it('are asked of each object once for a hundred scrapes within ten seconds', async () => {
+    // With it, the isolate tells what it has counted, which it does every ten seconds.
+    await ask('/health');
+    const asked = [vi.spyOn(bindings.TALLY, 'get'), vi.spyOn(bindings.HOST_ACCOUNTS, 'get')];
+    const calls = () => asked.map(({ mock }) => mock.calls.length);
+    for (let count = 0; count < 100; count++) {
+      vi.setSystemTime(now + 99 * count);
+      expect(await (await ask('/metrics', SCRAPE)).text()).toContain('gitveil_host_creations_left{');
+    }
+    expect(calls()).toEqual([1, 1]);
+    vi.setSystemTime((now += 10_000));
+    await ask('/metrics', SCRAPE);
+    expect(calls()[1]).toBe(2);
+    await metricsText();
+    expect(calls()[1]).toBe(3);
+  });
+
+  it('are asked of none for a hundred readers of the snapshot', async () => {
+    await askPublic('text/plain');
+    const asked = [vi.spyOn(bindings.TALLY, 'get'), vi.spyOn(bindings.HOST_ACCOUNTS, 'get')];
+    for (let count = 0; count < 100; count++) {
+      for (const accept of ['text/plain', 'application/json']) await askPublic(accept, 'no-cache');
+    }
+    for (const { mock } of asked) expect(mock.calls).toEqual([]);
+  });
+});
+
 /** As somebody of a service without a key. */
-async function askPublic(accept: string): Promise<string> {
-  const request = new Request('https://gitveil.test/metrics', { headers: { Accept: accept } });
+async function askPublic(accept: string, cacheControl = ''): Promise<string> {
+  const headers = { Accept: accept, 'Cache-Control': cacheControl };
+  const request = new Request('https://gitveil.test/metrics', { headers });
   return (await worker.fetch(request, { ...bindings })).text();
 }
 

@@ -1,4 +1,4 @@
-/** The Worker of bench/support/spool-worker.ts in a workerd of its own. */
+/** A Worker of the benchmarks in a workerd of its own. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -7,23 +7,33 @@ import { answerQuestions } from './helper.ts';
 
 let miniflare: Miniflare | null = null;
 
+/** A file beside this one, and the classes of its Durable Objects by their bindings. */
+interface BenchWorker {
+  readonly file: string;
+  readonly objects?: Readonly<Record<string, string>>;
+}
+
 const actions = {
-  async start(): Promise<{ url: string; workerdPid: number }> {
+  async start({ file, objects = {} }: BenchWorker): Promise<{ url: string; workerdPid: number }> {
     const { outputFiles } = await build({
-      entryPoints: [join(import.meta.dirname, 'spool-worker.ts')],
+      entryPoints: [join(import.meta.dirname, file)],
       bundle: true,
       write: false,
       format: 'esm',
       target: 'es2024',
       external: ['node:*', 'cloudflare:*'],
     });
+    const classes = Object.entries(objects).map(([binding, className]) => [
+      binding,
+      { className, useSQLite: true },
+    ]);
     miniflare = new Miniflare(
       convertV4MiniflareOptions({
         modules: true,
         script: outputFiles[0]?.text ?? '',
         compatibilityDate: '2026-11-01',
         compatibilityFlags: ['nodejs_compat'],
-        durableObjects: { SPOOL: { className: 'Spool', useSQLite: true } },
+        durableObjects: Object.fromEntries(classes),
         cf: false,
         telemetry: { enabled: false },
       }),
@@ -32,7 +42,7 @@ const actions = {
   },
 };
 
-export type SpoolActions = typeof actions;
+export type WorkerActions = typeof actions;
 
 /** workerd, the last process that this one has started. */
 function child(): number {

@@ -1,0 +1,115 @@
+/** What a client may ask for by its id: what upstream has, and never its own commits, which the host would learn. */
+import { describe, expect, it } from 'vitest';
+import { contribute } from './support/contribution.ts';
+import { useTestBed } from './support/test-bed.ts';
+import type { Person } from './support/person.ts';
+import type { Upstream } from './support/upstream.ts';
+import { pkt, readPkts, send } from './support/wire.ts';
+
+const bed = useTestBed();
+
+const fetchesOf = (upstream: Upstream) => bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/);
+const wasAskedFor = (upstream: Upstream, oid: string) =>
+  fetchesOf(upstream).some(({ body }) => body.includes(`want ${oid}`));
+
+/** Wants by hand, in either version, as a client without any commit; the answer's packets. */
+async function want(upstream: Upstream, person: Person, version: 0 | 2, lines: readonly string[]) {
+  const wants = lines.map((line) => pkt(`${line}\n`));
+  const body =
+    version === 2
+      ? [pkt('command=fetch\n'), Buffer.from('0001'), ...wants, pkt('done\n'), pkt(null)]
+      : [...wants, pkt(null), pkt('done\n')];
+  const { status, body: answer } = await send(`${upstream.url}/git-upload-pack`, {
+    method: 'POST',
+    person,
+    headers: {
+      'Content-Type': 'application/x-git-upload-pack-request',
+      ...(version === 2 && { 'Git-Protocol': 'version=2' }),
+    },
+    body: Buffer.concat(body),
+  });
+  expect(status).toBe(200);
+  return readPkts(answer)[0]?.toString() ?? '';
+}
+
+describe('a commit of one’s own', () => {
+  it('that a real client asks for is not upstream’s, by Git’s words, and the host learns nothing', async () => {
+    const { upstream, clone } = await contribute(bed);
+    const own = await clone.commit();
+    await clone.git('switch', '--quiet', '--detach', 'origin/main');
+    const fetched = await clone.tryGit('-c', 'protocol.version=2', 'fetch', 'origin', own);
+    // Git has it, so it asks for nothing; another clone has not.
+    expect(fetched.code).toBe(0);
+    const other = await clone.person.clone(upstream.url);
+    const refused = await other.tryGit('-c', 'protocol.version=2', 'fetch', 'origin', own);
+    expect([refused.code, refused.stderr]).toEqual([
+      128,
+      expect.stringContaining(`remote error: upload-pack: not our ref ${own}`),
+    ]);
+    expect(wasAskedFor(upstream, own)).toBe(false);
+  });
+
+  it.each([0, 2] as const)(
+    'is not upstream’s in version %i either, alone or beside a tip',
+    async (version) => {
+      const { upstream, clone, person } = await contribute(bed);
+      const own = await clone.commit();
+      const tip = await upstream.tip();
+      for (const lines of [
+        [`want ${own}`],
+        [`want ${tip} ofs-delta`.slice(0, version === 2 ? 45 : 99), `want ${own}`],
+      ]) {
+        expect(await want(upstream, person, version, lines)).toBe(`ERR upload-pack: not our ref ${own}\n`);
+      }
+      expect(wasAskedFor(upstream, own)).toBe(false);
+    },
+  );
+
+  it('is asked for by a partial clone, which cannot tell it from a file of upstream’s', async () => {
+    const { upstream, clone, person } = await contribute(bed);
+    const tree = await upstream.git('rev-parse', 'main^{tree}');
+    await want(upstream, person, 2, ['filter blob:none', `want ${tree}`]);
+    expect(wasAskedFor(upstream, tree)).toBe(true);
+    // A clone that names what it has is no partial clone's question.
+    const own = await clone.commit();
+    const tip = await upstream.tip();
+    const refused = await want(upstream, person, 2, ['filter blob:none', `want ${own}`, `have ${tip}`]);
+    expect(refused).toBe(`ERR upload-pack: not our ref ${own}\n`);
+  });
+});
+
+describe('what upstream has', () => {
+  it('can be asked for by its id: an old commit, a tag, what it stands for, a pull request', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ branch: 'side', from: 'main' });
+    const tagged = await upstream.tip('side');
+    const identity = ['-c', 'user.name=M', '-c', 'user.email=m@x.example'];
+    await upstream.git(...identity, 'tag', '-a', '-m', 'v1', 'v1', 'side');
+    await upstream.grow({ branch: 'side', from: 'side' });
+    const proposed = await upstream.tip('side');
+    await upstream.git('update-ref', 'refs/pull/7/head', proposed);
+    await upstream.git('update-ref', '-d', 'refs/heads/side');
+    const old = await upstream.git('rev-parse', 'main~1');
+    const tag = await upstream.git('rev-parse', 'v1');
+    const clone = await bed.person().clone(upstream.url, '--depth=1', '--no-tags', '--single-branch');
+    for (const id of [old, tag, tagged, proposed, 'refs/pull/7/head']) {
+      await clone.git('fetch', '--quiet', '--depth=1', 'origin', id);
+    }
+  });
+
+  it('costs a clone one small request more, and a fetch none', async () => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    const clone = await person.clone(upstream.url);
+    // Git's two, and the service's.
+    expect(fetchesOf(upstream)).toHaveLength(3);
+    await upstream.grow();
+    const before = fetchesOf(upstream).length;
+    await clone.git('fetch');
+    const bodies = fetchesOf(upstream)
+      .slice(before)
+      .map(({ body }) => /command=([a-z-]+)/.exec(body.toString())?.[1]);
+    // The client's list and fetch, and between them the service's list and history, with which it compares the haves.
+    expect(bodies).toEqual(['ls-refs', 'ls-refs', 'fetch', 'fetch']);
+  });
+});
