@@ -237,6 +237,7 @@ describe('a client that has made the service ask the host 500 times within an ho
     const pushed = await push();
     expect(pushed.error).toBe('push rejected: too many requests');
     expect(pushed.progress).toContain('try again in 3600 s.');
+    console.warn(JSON.stringify(host.mock.calls.map(([r]) => String((r as {url?:string}).url ?? r))));
     expect([asked, host.mock.calls]).toEqual([['GUARD.status'], []]);
     await push();
     expect(asked).toEqual(['GUARD.status']);
