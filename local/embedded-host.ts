@@ -28,13 +28,16 @@ export function embeddingProblem({
   hosts,
   serviceUrl,
   isServiceUrlGiven,
-}: Pick<Config, 'hosts' | 'serviceUrl' | 'isServiceUrlGiven'>): string | null {
+  onionUrl,
+}: Pick<Config, 'hosts' | 'serviceUrl' | 'isServiceUrlGiven' | 'onionUrl'>): string | null {
   const { hostname } = new URL(serviceUrl);
-  if (!isServiceUrlGiven || isLoopback(hostname.replaceAll(/[[\]]/g, ''))) return null;
+  const isPublic = isServiceUrlGiven && !isLoopback(hostname.replaceAll(/[[\]]/g, ''));
+  if (!isPublic && onionUrl === null) return null;
+  const [variable, address] = isPublic ? ['SERVICE_URL', serviceUrl] : ['ONION_URL', onionUrl];
   const tokens = hosts.map(({ key }) => tokenVariable(key)).join(' or ');
   return (
-    `SERVICE_URL is "${serviceUrl}", which is not an address of this machine only, and ${tokens} is not set: ` +
-    `set ${tokens} to the token of the bot account; or unset SERVICE_URL, to try the service with the embedded code host`
+    `${variable} is "${address}", which is not an address of this machine only, and ${tokens} is not set: ` +
+    `set ${tokens} to the token of the bot account; or unset ${variable}, to try the service with the embedded code host`
   );
 }
 

@@ -30,8 +30,9 @@ export interface Service {
   /**
    * Runs the Worker's scheduled handler, as the cron trigger does. Each run gets a time one minute after the last one,
    * because the handler respects how often the code host may be asked. Rejects if the handler does.
+   * @param at milliseconds since 1970, for what happens long after; default: now.
    */
-  runScheduled(): Promise<void>;
+  runScheduled(at?: number): Promise<void>;
   /** Ends workerd and keeps the state. */
   dispose(): Promise<void>;
 }
@@ -71,10 +72,10 @@ export async function runService(prepared: PreparedService, options: RunOptions)
   };
 }
 
-function scheduledRuns(socket: string): () => Promise<void> {
+function scheduledRuns(socket: string): Service['runScheduled'] {
   let lastTime = 0;
-  return async () => {
-    lastTime = Math.max(Date.now(), lastTime + MINUTE_MS);
+  return async (at = Date.now()) => {
+    lastTime = Math.max(at, lastTime + MINUTE_MS);
     const { body: outcome } = await post(socket, String(lastTime));
     if (outcome !== 'ok') throw new Error(`the scheduled handler ended with: ${outcome}`);
   };

@@ -2,8 +2,8 @@
  * What upstream's maintainers do with contributions, for tests and for trying the service out. These actions really
  * happen (a merge makes a merge commit in the bare repository) and notify the bot.
  */
-import { rmSync } from 'node:fs';
 import { readRef } from './bare-repository.ts';
+import { deleteRepository } from './delete-repository.ts';
 import { mustRunGit, runGit } from './git-command.ts';
 import type { Host } from './host.ts';
 import type { Issue, Repository, Review } from './records.ts';
@@ -88,27 +88,8 @@ export class Maintainer {
     this.#host.renameRepository(this.#repository(owner, repo), newName);
   }
 
-  /**
-   * Deletes a fork. As on GitHub its open pull requests stay, with the commits that they had: these are kept upstream as
-   * `refs/pull/<number>/head`.
-   */
   async deleteFork(owner: string, name: string): Promise<void> {
-    const fork = this.#repository(owner, name);
-    const { records } = this.#host.store;
-    for (const repository of records.repositories) {
-      for (const { number, pull } of repository.issues) {
-        if (pull?.headRepositoryId !== fork.id) continue;
-        const refspec = `+${pull.headSha}:refs/pull/${number}/head`;
-        await mustRunGit(this.#host.pathOf(repository), [
-          'fetch',
-          '--quiet',
-          this.#host.pathOf(fork),
-          refspec,
-        ]);
-      }
-    }
-    this.#host.store.removeRepository(fork);
-    rmSync(this.#host.pathOf(fork), { recursive: true, force: true });
+    await deleteRepository(this.#host, this.#repository(owner, name));
   }
 
   #identity(login: string): Record<string, string> {

@@ -77,7 +77,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     store,
     botLogin: options.botLogin ?? 'gitveil-bot',
     botToken: options.botToken ?? randomBytes(20).toString('hex'),
-    botScopes: options.botScopes ?? ['notifications', 'public_repo', 'workflow'],
+    botScopes: options.botScopes ?? ['delete_repo', 'notifications', 'public_repo', 'workflow'],
     forkDelayMs: options.forkDelayMs ?? 300,
     now,
   });

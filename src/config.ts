@@ -13,6 +13,7 @@ import {
   duration,
   headerSecret,
   hostNames,
+  life,
   matching,
   oneOf,
   onionAddress,
@@ -35,6 +36,7 @@ import { DEFAULT_CLIENT_IP_HEADER } from './limits/client-address.ts';
 
 /** So that the tenth that one client may use holds the largest push. */
 const LEAST_SPOOL_MB = 1_000;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Config {
   /** At least one: the first is that of the contract's paths. */
@@ -70,6 +72,8 @@ export interface Config {
   readonly maxRepositoryMb: number;
   /** What all pushes that are under way may have sent. */
   readonly spoolMb: number;
+  /** How long the bot's forks are kept after their last open pull request, in milliseconds; 0: for ever. */
+  readonly forkLifeMs: number;
   /** How often a client may do what the contract does not limit. */
   readonly limits: OpenLimits;
   /** What a push needs to update a pull request: only its hash, or also a key. */
@@ -151,6 +155,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
     spoolMb: reader.read('SPOOL_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 2_000),
+    forkLifeMs: reader.read('FORK_LIFE', life, 30 * DAY_MS),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),

@@ -59,6 +59,7 @@ describe('parseConfig', () => {
       alertAddress: 'shown',
       maxRepositoryMb: 500,
       spoolMb: 2000,
+      forkLifeMs: 30 * 24 * 60 * 60 * 1000,
       limits: {
         comments: [
           { most: 60, withinMs: 60_000 },
@@ -263,6 +264,24 @@ describe('addresses', () => {
   });
 });
 
+describe('FORK_LIFE', () => {
+  it.each([
+    ['0', 0],
+    ['0s', 0],
+    ['1h', 3_600_000],
+    ['720h', 30 * 86_400_000],
+    ['100h30m', 361_800_000],
+  ])('takes %s', (text, ms) => {
+    expect(configOf({ FORK_LIFE: text }).forkLifeMs).toBe(ms);
+  });
+
+  it.each(['30', '30d', '-1h', '59m', '87601h', 'ever', '1h 1m'])('refuses %j', (text) => {
+    expect(messagesOf({ FORK_LIFE: text })).toEqual([
+      expect.stringMatching(/^FORK_LIFE is ".*": it must be a duration from 1h to 87600h, such as 720h/),
+    ]);
+  });
+});
+
 describe('ANON_EMAIL', () => {
   it.each(['nobody@example.org', 'a+b@localhost'])('accepts %s', (text) => {
     expect(configOf({ ANON_EMAIL: text }).anonEmail).toBe(text);
@@ -376,6 +395,8 @@ describe('the hosted database', () => {
       ['SERVCE_URLS', 'SERVICE_URL'],
       ['CLIENT-IP-HEADER', 'CLIENT_IP_HEADER'],
       ['service_url', 'SERVICE_URL'],
+      ['SERVICE_URI', 'SERVICE_URL'],
+      ['HOSTING_API_URI', 'HOSTING_API_URL'],
       ['HOSTNG_TOKEN_MY', 'HOSTING_TOKEN_MY'],
     ])('%s, and names %s', (name, meant) => {
       const message = `${name} is set, but there is no such variable: did you mean ${meant}? Rename it, or unset it`;

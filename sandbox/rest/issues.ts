@@ -19,9 +19,12 @@ export const issueRoutes: readonly Route[] = [
 ];
 
 function listIssues(call: ApiCall, repository: Repository): Answer {
-  return page(call, selectByState(call, repository.issues), (issue) =>
-    renderIssue(call.host, repository, issue),
-  );
+  const { searchParams: query } = call.url;
+  const [creator, since] = [query.get('creator'), query.get('since')];
+  const issues = selectByState(call, repository.issues)
+    .filter(({ author }) => creator === null || author.toLowerCase() === creator.toLowerCase())
+    .filter(({ updatedAt }) => since === null || Date.parse(updatedAt) >= Date.parse(since));
+  return page(call, issues, (issue) => renderIssue(call.host, repository, issue));
 }
 
 function createIssue(call: ApiCall, repository: Repository): Answer {

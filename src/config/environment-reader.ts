@@ -9,6 +9,7 @@ const PLAIN = [
   'CLIENT_IP_HEADER',
   'COMMIT_HASH',
   'DB_URL',
+  'FORK_LIFE',
   'HOST',
   'HOSTS',
   'HOSTING_API_URL',

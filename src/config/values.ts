@@ -21,18 +21,34 @@ const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
 /** A day: longer waits are probably a mistake, and timers overflow at 2^31 ms. */
 const MAX_DURATION_MS = 24 * MS_PER_HOUR;
+/** Ten years. */
+const MAX_LIFE_MS = 87_600 * MS_PER_HOUR;
 
 /** `1h30m`, `30s`, `500ms`: units in falling order, each at most once. The result is in milliseconds. */
 export const duration: ValueKind<number> = {
   rule: 'a duration such as 30s, 1m, 500ms or 1h30m, from 1ms to 24h',
   parse(text) {
-    const match = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/.exec(text);
-    if (!match) return undefined;
-    const [hours, minutes, seconds, milliseconds] = match.slice(1).map((digits) => Number(digits ?? 0));
-    const total = hours! * MS_PER_HOUR + minutes! * MS_PER_MINUTE + seconds! * MS_PER_SECOND + milliseconds!;
+    const total = milliseconds(text);
     return total >= 1 && total <= MAX_DURATION_MS ? total : undefined;
   },
 };
+
+/** How long to keep something; 0: for ever. In milliseconds. */
+export const life: ValueKind<number> = {
+  rule: 'a duration from 1h to 87600h, such as 720h for 30 days, or 0 to keep them for ever',
+  parse(text) {
+    if (text === '0') return 0;
+    const total = milliseconds(text);
+    return total === 0 || (total >= MS_PER_HOUR && total <= MAX_LIFE_MS) ? total : undefined;
+  },
+};
+
+/** NaN if it is no duration. */
+function milliseconds(text: string): number {
+  const match = /^(?=.)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?(?:(\d+)ms)?$/.exec(text);
+  const [hours, minutes, seconds, rest] = (match ?? []).slice(1).map((digits) => Number(digits ?? 0));
+  return hours! * MS_PER_HOUR + minutes! * MS_PER_MINUTE + seconds! * MS_PER_SECOND + rest!;
+}
 
 /** A whole number between two bounds, both included. */
 export function wholeNumber(least: number, most: number): ValueKind<number> {

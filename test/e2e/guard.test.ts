@@ -80,12 +80,13 @@ describe('the sixth pull request of an hour', () => {
 
     const before = bed.host.requests.length;
     const refused = await pushAgain(contribution);
-    // Nothing but the discovery, and what the operator is told.
+    // Nothing but the discovery, what the operator is told, and whether the one before is shown.
     const asked = bed.host.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
     const { fullName } = contribution.upstream;
     const known = new Set([
       `POST /${fullName}.git/git-upload-pack`,
       `GET /api/v3/repos/${fullName}`,
+      `GET /api/v3/repos/${fullName}/pulls/5`,
       'POST /ntfy/',
     ]);
     expect(asked.filter((request) => !known.has(request))).toEqual([]);

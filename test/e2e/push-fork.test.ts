@@ -91,7 +91,10 @@ describe('the fork', () => {
     const before = bed.host.requests.length;
     expect((await clone.push('origin', 'HEAD:again')).code).toBe(0);
     const requests = bed.host.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
-    const own = requests.filter((request) => request.includes(upstream.name));
+    // When the push has ended, the service looks whether the pull request is shown.
+    const own = requests.filter(
+      (request) => request.includes(upstream.name) && !/^GET .*\/pulls\/\d+$/.test(request),
+    );
     expect(own.map((request) => request.replace(/ .*\/hello\d*/, ' …')).toSorted()).toEqual([
       'GET …',
       'POST ….git/git-receive-pack',
@@ -253,6 +256,44 @@ describe('the fork', () => {
     await clone.commit();
     await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:refs/for/release'));
     expect(forkRequests(upstream)).toHaveLength(2);
+  });
+
+  it.each<[how: string, status: number | null]>([
+    ['404', null],
+    ['the 403 of Gitea', 403],
+    ['the 500 of Forgejo', 500],
+  ])(
+    'that was deleted by hand is made anew by a push that names its pull request, also if Git is answered with %s',
+    async (_, status) => {
+      const contribution = await contribute(bed);
+      const { clone, upstream } = contribution;
+      await clone.commit();
+      const { banner } = await expectAccepted(bed, contribution, await clone.push());
+      await bed.sandbox.maintainer.deleteFork(bed.sandbox.botLogin, upstream.name);
+      const path = new RegExp(`/${bed.sandbox.botLogin}/${upstream.name}\\.git/git-upload-pack$`);
+      const times = status === 500 ? 3 : 1;
+      if (status !== null) bed.sandbox.faults.inject({ method: 'POST', path, times, answer: { status } });
+      await clone.commit();
+      const pushed = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic');
+      // The host has no branch any more for the first one.
+      const { pull } = await expectAccepted(bed, contribution, pushed);
+      expect(pull.headSha).toBe(await gitIn(bed.host.forkPath(upstream) ?? '', 'rev-parse', banner.branch));
+      expect(await bed.host.pulls(upstream)).toHaveLength(2);
+      expect(forkRequests(upstream)).toHaveLength(2);
+    },
+  );
+
+  it('that was renamed by hand is found by a push that names its pull request', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const first = await expectAccepted(bed, contribution, await clone.push());
+    const fork = { name: `${upstream.name}-renamed` };
+    bed.sandbox.maintainer.renameRepository(bed.sandbox.botLogin, upstream.name, fork.name);
+    await clone.commit();
+    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:topic');
+    const second = await expectAccepted(bed, contribution, pushed, { fork });
+    expect(second.pull.number).toBe(first.pull.number);
   });
 
   it('is forgotten when it cannot be used, and stays as it is', async () => {

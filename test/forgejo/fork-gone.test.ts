@@ -17,17 +17,25 @@ describe.skipIf(inject('gitea') === null).each([
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
     await clone.commit();
-    await expectAccepted(bed, contribution, await clone.push());
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
     await bed.people.call('DELETE', `/repos/${BOT}/${upstream.name}`);
     expect(bed.host.forkPath(upstream)).toBeNull();
     await clone.commit({ message: 'More\n' });
-    return contribution;
+    return { ...contribution, prHash: banner.prHash };
   }
 
   it('is made anew by the next push', async () => {
     const contribution = await withDeletedFork();
     await expectAccepted(bed, contribution, await contribution.clone.push('origin', 'HEAD:again'));
     expect(await bed.host.pulls(contribution.upstream)).toHaveLength(2);
+  });
+
+  it('is made anew by a push that names its pull request, which the host has closed', async () => {
+    const { prHash, ...contribution } = await withDeletedFork();
+    const pushed = await contribution.clone.push('-o', `pr-hash=${prHash}`, 'origin', 'HEAD:topic');
+    await expectAccepted(bed, contribution, pushed);
+    const states = (await bed.host.pulls(contribution.upstream)).map(({ state }) => state);
+    expect(states.toSorted()).toEqual(['closed', 'open']);
   });
 
   it('is made anew by a push to a branch that it has lacked', async () => {

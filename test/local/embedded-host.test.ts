@@ -30,4 +30,12 @@ describe('embeddingProblem', () => {
       expect(problem).toMatch(/set HOSTING_TOKEN to .* or unset SERVICE_URL/);
     },
   );
+
+  it('names what to do with an address in the Tor network, which is open to everybody', () => {
+    const ONION_URL = `http://${'a2b3'.repeat(14)}.onion`;
+    const problem = problemWith({ SERVICE_URL: 'http://localhost:8080', ONION_URL });
+    expect(problem).toContain(`ONION_URL is "${ONION_URL}"`);
+    expect(problem).toMatch(/set HOSTING_TOKEN to .* or unset ONION_URL/);
+    expect(problemWith({ SERVICE_URL: 'https://veil.example', ONION_URL })).toMatch(/or unset SERVICE_URL/);
+  });
 });

@@ -20,6 +20,7 @@ const ROOMS = [
   'policy',
   'durable',
   'events',
+  'forks',
   'stats',
   'notify',
   'badges',

@@ -12,6 +12,7 @@ const VIEW: PullRequestView = {
   number: 7,
   url: 'https://host.test/octo/hello/pull/7',
   state: 'open',
+  isShown: true,
   events: [
     {
       id: 2,

@@ -114,6 +114,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
         number: 1,
         url: `https://host.test/${text}`,
         state: 'open',
+        isShown: true,
         events: [{ id: 1, kind: 'commented', url: `https://host.test/${text}`, at: 0 }],
       },
       origin: text,

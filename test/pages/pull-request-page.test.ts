@@ -11,6 +11,7 @@ const HOSTILE: PullRequestView = {
   number: 7,
   url: 'javascript:alert(1)',
   state: 'closed',
+  isShown: true,
   events: [{ id: 1, kind: 'commented', url: 'data:text/html,<script>', at: 1_800_000_000 }],
 };
 const PAGE = { pullRequest: HOSTILE, origin: 'https://gitveil.test', needsKey: false };

@@ -84,6 +84,19 @@ describe('issues', () => {
   });
 });
 
+test('issues are listed by whoever wrote them, and since a moment', async () => {
+  const number = await newIssue();
+  clock += 5_000;
+  const since = new Date(clock).toISOString();
+  const listed = async (query: string) =>
+    (await call(host, 'GET', `${ISSUES}?state=all&${query}`)).list.map((issue) => issue['number']);
+  expect(await listed(`creator=${host.botLogin.toUpperCase()}`)).toContain(number);
+  expect(await listed('creator=octocat')).toEqual([]);
+  expect(await listed(`since=${since}`)).toEqual([]);
+  await newComment(number);
+  expect(await listed(`since=${since}&creator=${host.botLogin}`)).toEqual([number]);
+});
+
 describe('comments', () => {
   test('are made, read, listed, changed and deleted', async () => {
     const number = await newIssue();

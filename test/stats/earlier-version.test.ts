@@ -16,6 +16,7 @@ const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof ap
 const { DB } = bindings;
 const FIRST_NEW_MIGRATION = '0005_hosts.sql';
 
+const BEFORE_FORKS = '0010_forks.sql';
 const BEFORE_FEWER_ROWS = '0009_fewer_rows.sql';
 
 const OLD_HASH = 'INSERT INTO recorded_hashes VALUES (?) ON CONFLICT DO NOTHING';
@@ -39,6 +40,39 @@ it('what it writes is found, and what was there before stays', async () => {
   for (const hash of ['aaaaaaaa', 'bbbbbbbb', 'cccccccc']) expect(await isRecorded(DB, hash)).toBe(true);
   expect(await recordedHashesOf(DB, 'OCTO/hello', 9)).toEqual(['bbbbbbbb']);
   expect([await isListed(DB, 'dddddddd'), await isListed(DB, 'eeeeeeee')]).toEqual([true, true]);
+});
+
+it('a fork is listed with the first pull request of its repository, whoever records that', async () => {
+  await applyD1Migrations(DB, bindings.TEST_MIGRATIONS);
+  const AS_EARLIER = 'INSERT INTO hashes_by_repository VALUES (?, ?, ?)';
+  await DB.prepare(AS_EARLIER).bind('0f0f0f01', 'octo/forked', 5).run();
+  await DB.prepare(AS_EARLIER).bind('0f0f0f02', 'Octo/Forked', 7).run();
+  await DB.prepare(AS_EARLIER).bind('0f0f0f03', 'cb/octo/forked', 6).run();
+  const forks = async () =>
+    (await DB.prepare("SELECT * FROM forks WHERE repository LIKE '%forked' ORDER BY used_at").all()).results;
+  const [here, there] = [
+    { repository: 'octo/forked', host: 'gh', used_at: 5 },
+    { repository: 'cb/octo/forked', host: 'cb', used_at: 6 },
+  ];
+  expect(await forks()).toEqual([here, there]);
+  await DB.exec('DELETE FROM forks');
+  await recordHash(DB, '0f0f0f01', 'octo/forked', 9);
+  expect(await forks()).toEqual([here]);
+});
+
+it('forks of the pull requests that were there are listed', async () => {
+  for (const statement of ['DROP TRIGGER list_fork', 'DROP TRIGGER list_fork_again', 'DROP TABLE forks']) {
+    await DB.exec(statement);
+  }
+  await DB.exec(`DELETE FROM d1_migrations WHERE name = '${BEFORE_FORKS}'`);
+  await applyD1Migrations(DB, bindings.TEST_MIGRATIONS);
+  const { results } = await DB.prepare(
+    "SELECT * FROM forks WHERE repository LIKE '%forked' ORDER BY host",
+  ).all();
+  expect(results).toEqual([
+    { repository: 'cb/octo/forked', host: 'cb', used_at: 6 },
+    { repository: expect.stringMatching(/^octo\/forked$/i) as string, host: 'gh', used_at: 7 },
+  ]);
 });
 
 it('pull requests that were there stay, and the version before goes on counting them', async () => {

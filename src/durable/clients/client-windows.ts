@@ -67,6 +67,12 @@ export class ClientWindows extends DurableObject<Env> {
     return after.hit;
   }
 
+  /** Whether something counts that has happened lately. */
+  async hasHits(client: string, action: LimitedAction): Promise<boolean> {
+    const { row } = this.#read<StoredWindow>(`${client} ${action}`, { ...EMPTY_WINDOW, withinMs: 0 });
+    return !isQuiet(row, row.withinMs, Date.now());
+  }
+
   /** What was counted last has not happened. */
   async takeBack(client: string, action: LimitedAction): Promise<void> {
     const key = `${client} ${action}`;

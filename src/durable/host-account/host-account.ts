@@ -36,6 +36,9 @@ import { type FormResult, type FormStanding, SentForms } from './sent-forms.ts';
 import { Usability } from './usability.ts';
 
 const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+/** Under which it is kept when the host last refused to delete a fork, in milliseconds since 1970. */
+const DELETION_REFUSED_KEY = 'deletion-refused';
 /** A client's writes are counted, and who has had less comes first; their number alone refuses none. */
 const SHARE = [{ most: Infinity, withinMs: HOUR_MS }];
 
@@ -131,6 +134,22 @@ export class HostAccount extends DurableObject<Env> {
     const latest = latestCalls(this.#calls, { ...said, at: Date.now() });
     if (latest !== this.#calls) this.#begun.clear();
     this.#calls = latest;
+  }
+
+  /**
+   * Whether old forks may be looked at. They may wait: not while the host is to be left alone, or half of its calls are
+   * used up, nor within a day after it has refused to delete one. @param now milliseconds since 1970.
+   */
+  mayDeleteForks(now: number): boolean {
+    const refusedAt = this.ctx.storage.kv.get<number>(DELETION_REFUSED_KEY) ?? 0;
+    if (this.#pause.left(now) > 0 || Math.abs(now - refusedAt) < DAY_MS) return false;
+    const left = callsLeft(this.#use([], now), now);
+    return this.#calls === null || left === null || left >= this.#calls.limit / 2;
+  }
+
+  /** Cost: one write. */
+  deletionRefused(now: number): void {
+    this.ctx.storage.kv.put(DELETION_REFUSED_KEY, now);
   }
 
   figures(limits: readonly Limit[]): AccountFigures {

@@ -6,10 +6,11 @@
 import type { KeptHistory } from './history.ts';
 import type { KeptOutbox } from './outbox.ts';
 import type { KeptRecord } from './record.ts';
+import type { KeptSighting } from './sighting.ts';
 
 const KEY = 'pull-request';
 
-export interface Kept extends KeptRecord, KeptHistory, KeptOutbox {}
+export interface Kept extends KeptRecord, KeptHistory, KeptOutbox, KeptSighting {}
 
 export function openKept(kv: SyncKvStorage): Kept {
   const nothing = { record: null, tip: '', keyHash: null, datesUntil: null, standing: null };

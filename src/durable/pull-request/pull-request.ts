@@ -4,24 +4,27 @@
  *
  * A push ends when the pull request is recorded here. The alarm sends the notification and the ledger entry, so that an
  * outage of the notification service or the database delays no push and loses nothing. Recording the same push again
- * publishes nothing again.
+ * publishes nothing again. Nothing is sent before the code host shows the pull request.
  */
 import { DurableObject } from 'cloudflare:workers';
-import { recordName } from '../../config/hosts.ts';
+import { hostWithKey, recordName } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
+import { openActivity } from '../../host/open.ts';
 import { NotificationError, publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
 import { logRefusal } from '../../notify/refusals.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { recordHash } from '../../stats/recorded-hashes.ts';
+import { openHostAccess } from '../host-access.ts';
 import { Lease } from '../lease.ts';
 import { takeTables } from './earlier-tables.ts';
 import { History, type HistoryEvent, isEnd, type PullRequestState } from './history.ts';
 import { type Kept, openKept, saveKept } from './kept.ts';
 import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
 import { type DatedCommits, type PullRequestRecord, RecordStore } from './record.ts';
+import { Sighting } from './sighting.ts';
 
 /** The result of a push. */
 export interface RecordedPush {
@@ -52,6 +55,8 @@ export type ClaimedPullRequest =
 /** What its page and its feed show: nothing but what is public at the code host. */
 export interface PullRequestView extends PullRequestRecord {
   readonly state: PullRequestState;
+  /** False: nobody is to hear of it yet. */
+  readonly isShown: boolean;
   /** Newest first. */
   readonly events: readonly HistoryEvent[];
 }
@@ -85,6 +90,7 @@ export class PullRequest extends DurableObject<Env> {
   readonly #record: RecordStore;
   readonly #outbox: Outbox;
   readonly #history: History;
+  readonly #sighting: Sighting;
   readonly #lease = new Lease();
   #http: HttpClient | null = null;
 
@@ -95,6 +101,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#record = new RecordStore(this.#kept, ctx.storage.kv);
     this.#outbox = new Outbox(this.#kept, () => this.#save());
     this.#history = new History(this.#kept, this.#sql);
+    this.#sighting = new Sighting(this.#kept, () => this.#save());
     takeTables(ctx.storage, this.#kept, this.#record);
   }
 
@@ -131,8 +138,9 @@ export class PullRequest extends DurableObject<Env> {
     this.#record.addDates(isMoved ? [push.dates] : [], at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
-      this.#prepareHistory(pullRequest, at);
+      this.#prepareHistory(pullRequest, at, isNew);
       if (isNew) this.#outbox.add('ledger', 'opened', url, at);
+      if (isNew) this.#sighting.expect(number, at);
       const event = isNew ? 'opened' : 'updated';
       this.#outbox.add('notification', event, url, at);
       this.#history.add(event, url, at);
@@ -182,7 +190,8 @@ export class PullRequest extends DurableObject<Env> {
       const isReopened = this.#history.observe(record.number, ending, look?.askedAt ?? at);
       if (isReopened) this.#history.add('reopened', '', at);
     }
-    const hasNews = news.length > 0 || isListed;
+    const isSeen = look?.number === record.number && this.#sighting.seen(record.number);
+    const hasNews = news.length > 0 || isListed || isSeen;
     if (hasNews || this.#kept.standing !== before) this.#save();
     if (hasNews) await this.ctx.storage.setAlarm(at);
     return true;
@@ -190,11 +199,11 @@ export class PullRequest extends DurableObject<Env> {
 
   /**
    * From now on there is a page. The hash enters the list of pages first, because people open their page at once. True
-   * if it is not in the list yet.
+   * if it is not in the list yet. @param isNew it enters again, as its fork may have been taken off the list of forks.
    */
-  #prepareHistory({ number, url }: PullRequestRecord, at: number): boolean {
+  #prepareHistory({ number, url }: PullRequestRecord, at: number, isNew = false): boolean {
     const isFirst = this.#history.prepare(number);
-    if (isFirst) this.#outbox.add('page', 'opened', url, at);
+    if (isFirst || isNew) this.#outbox.add('page', 'opened', url, at);
     return isFirst;
   }
 
@@ -204,12 +213,14 @@ export class PullRequest extends DurableObject<Env> {
     if (record === null) return null;
     const { prHash, host, owner, repo, number, url } = record;
     const { state } = this.#history.standing(number);
-    return { prHash, host, owner, repo, number, url, state, events: this.#history.events() };
+    const { isShown } = this.#sighting;
+    return { prHash, host, owner, repo, number, url, state, isShown, events: this.#history.events() };
   }
 
   override async alarm(): Promise<void> {
     const now = Date.now();
-    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry));
+    const lookAt = await this.#sighting.look(now, (number) => this.#isShown(number));
+    const retryAt = lookAt ?? (await this.#outbox.empty(now, (entry) => this.#deliver(entry)));
     if (this.#record.expireDates(now)) this.#save();
     const nextAt = Math.min(retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
     // What came in meanwhile has set the alarm for itself.
@@ -220,6 +231,23 @@ export class PullRequest extends DurableObject<Env> {
 
   #save(): void {
     saveKept(this.ctx.storage.kv, this.#kept);
+  }
+
+  /** Whether the host shows the pull request. False if it does not answer. */
+  async #isShown(number: number): Promise<boolean> {
+    const record = this.#record.read();
+    const result = configOf(this.env);
+    if (record === null || result.kind === 'invalid') return false;
+    const host = hostWithKey(result.config, record.host);
+    // Nobody can be asked.
+    if (host === undefined || host.token === null) return true;
+    const http = (this.#http ??= openHttp(result.config));
+    const activity = openActivity(openHostAccess(this.env, result.config, host, http), () => {});
+    const name = { owner: record.owner, name: record.repo };
+    return activity.pullRequest(name, number).then(
+      (shown) => shown !== null,
+      () => false,
+    );
   }
 
   /** Whatever goes wrong, the entry stays in the outbox and is tried again. */

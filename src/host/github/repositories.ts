@@ -31,6 +31,7 @@ import type {
 import { addBranch, syncBranch } from './fork-branches.ts';
 import { HostError } from '../../host-error.ts';
 import { lookUp } from './look-up.ts';
+import { deleteFork, forkUsedAt, lastOpenPullRequest } from './own-forks.ts';
 import { isFrom, isHeadUnknown } from './pull-heads.ts';
 import { toPullRequest } from '../rest/answered-pull.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
@@ -97,6 +98,14 @@ export class GitHubRepositories implements RepositoryHost {
     );
   }
 
+  async forkUsedAt(fork: RepositoryName, repository: Repository, bot: Account): Promise<number | null> {
+    return forkUsedAt(this.#calls, fork, repository, bot);
+  }
+
+  async deleteFork(fork: RepositoryName): Promise<void> {
+    return deleteFork(this.#calls, fork);
+  }
+
   async syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void> {
     return syncBranch(this.#calls, fork, branch);
   }
@@ -132,6 +141,10 @@ export class GitHubRepositories implements RepositoryHost {
       const best = found.find(({ state }) => state === 'open') ?? found[0];
       return best === undefined ? null : toPullRequest(best);
     });
+  }
+
+  async lastOpenPullRequest(repository: RepositoryName, bot: Account, since: number): Promise<number> {
+    return lastOpenPullRequest(this.#calls, repository, bot, since);
   }
 
   async openPullRequest(

@@ -84,9 +84,10 @@ export class WorkBranch {
 
   /** Sends the commits, if they are not there. Only after `prepare`. @throws Refusal if the host did not take them. */
   async send(sent: Sent): Promise<void> {
-    const before = sent.mayExist
-      ? await this.#run.steps.run('fork', () => this.#tipOf(sent.branch))
-      : ZERO_OID;
+    const before = await this.#tipBefore(sent).catch(async (error: unknown) => {
+      await this.#makeAnew(error);
+      return this.#tipBefore(sent);
+    });
     if (before === sent.tip) {
       await this.#run.reply.step('The fork has these commits already.');
       return;
@@ -111,6 +112,18 @@ export class WorkBranch {
     }
   }
 
+  /** Where the branch is before the commits are sent; the zero id if it is not there. @throws Refusal */
+  async #tipBefore({ branch, mayExist }: Sent): Promise<Oid> {
+    return mayExist ? this.#run.steps.run('fork', () => this.#tipOf(branch)) : ZERO_OID;
+  }
+
+  /** Makes a fork anew that turns out to be gone. @param error what has failed; thrown if the fork is there. */
+  async #makeAnew(error: unknown): Promise<void> {
+    if (!(await isForkGone(this.#run.host, this.fork, error))) throw error;
+    this.forget();
+    await this.prepare();
+  }
+
   /** A fork that turns out to be gone is made anew, once. */
   async #sendWhole(sent: Sent, before: Oid): Promise<PushReport> {
     try {
@@ -121,10 +134,8 @@ export class WorkBranch {
       if (!lacksObjects(report) || syncing === null) return report;
       await this.#run.steps.run('sync', () => syncing);
     } catch (error) {
-      if (!(await isForkGone(this.#run.host, this.fork, error))) throw error;
-      this.forget();
-      await this.prepare();
-      return this.#upload(sent, ZERO_OID);
+      await this.#makeAnew(error);
+      return this.#upload(sent, await this.#tipBefore(sent));
     }
     return this.#upload(sent, before);
   }

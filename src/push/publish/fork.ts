@@ -44,7 +44,10 @@ export function knownFork(host: PushHost, repository: RepositoryName): Repositor
 }
 
 /** After a push that failed, nothing is known for sure. */
-export function forgetFork(host: PushHost, repository: RepositoryName): void {
+export function forgetFork(
+  host: { readonly transport: Pick<PushHost['transport'], 'hostName'> },
+  repository: RepositoryName,
+): void {
   knownForks.delete(repositoryKey(host.transport.hostName, repository));
 }
 

@@ -104,7 +104,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   for (const option of pushOptions) {
     const [name, text] = split(option);
     if (!isKnown(name)) {
-      const isDryRun = /^dry[-_]run$/i.test(name);
+      const isDryRun = /^dry[-_]?run$/i.test(name);
       const meant = isDryRun ? 'preview' : nearName(name, Object.keys(KNOWN));
       if (meant !== undefined) return { kind: 'invalid', message: misspelt(name, meant), option: null };
       isUnknownGiven = true;

@@ -50,7 +50,7 @@ export interface NamedPullRequest {
   readonly pullRequest: PullRequest;
 }
 
-/** Whether an open pull request is updated. */
+/** Whether an open pull request is updated. One whose fork was deleted never changes any more, even if it is open. */
 export function isUpdate({ named }: Pick<Publishable, 'named'>): boolean {
-  return named?.pullRequest.isOpen === true;
+  return named?.pullRequest.isOpen === true && named.pullRequest.fork !== null;
 }

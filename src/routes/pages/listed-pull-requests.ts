@@ -46,5 +46,7 @@ export async function listedPullRequests(
 async function ask({ env }: Context<AppEnv>, repository: string): Promise<ListedPullRequest[]> {
   const hashes = await recordedHashesOf(env.DB, repository, MAX_LISTED);
   const views = await Promise.all(hashes.map((hash) => pullRequestOf(env, hash).view()));
-  return views.filter((view) => view !== null).map(({ number, url, state }) => ({ number, url, state }));
+  return views.flatMap((view) =>
+    view?.isShown ? [{ number: view.number, url: view.url, state: view.state }] : [],
+  );
 }

@@ -86,10 +86,11 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
     : answerPage(c, renderPage(page), 200, kept);
 }
 
-/** Null if there is none. Never asks the object of a hash that no push has recorded. */
+/** Null if the code host shows none yet. Never asks the object of a hash that no push has recorded. */
 async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView | null> {
   const mayExist = await mayBeRecorded(c.env.DB, hash, c.var.logger);
-  return mayExist ? pullRequestOf(c.env, hash).view() : null;
+  const view = mayExist ? await pullRequestOf(c.env, hash).view() : null;
+  return view?.isShown ? view : null;
 }
 
 function unknown(c: Context<AppEnv>, isFeed: boolean): Response | Promise<Response> {

@@ -38,16 +38,23 @@ export async function targetLimit(
   const [name, what] =
     number === null ? (['target', 'pull requests and issues'] as const) : (['thread', 'comments'] as const);
   const thread = number === null ? '' : `#${number}`;
-  const place = `${recordName(host, repository)}${thread}`.toLowerCase();
   const limits = lowered(config.limits[name], policyLimits);
   const isLowered = policyLimits.some((limit) => limits.includes(limit));
   const says = isLowered ? `, as its ${POLICY_PATH} says` : '';
   return {
     name,
-    key: keyedHash(await serviceSecret(c.env, config.identitySecret), 'target', place),
+    key: targetKey(
+      await serviceSecret(c.env, config.identitySecret),
+      `${recordName(host, repository)}${thread}`,
+    ),
     limits,
     words: `too many ${what} for ${fullName(repository)}${thread}: this service posts at most ${limitText(limits)} there for all people together${says}`,
   };
+}
+
+/** @param place a repository, or a thread. */
+export function targetKey(secret: string, place: string): string {
+  return keyedHash(secret, 'target', place.toLowerCase());
 }
 
 /** Counts one. Answers how long to wait; 0 if it may be posted. Rejects if nobody can tell. */

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_EVENTS } from '../../../src/durable/pull-request/history.ts';
 import type { Env } from '../../../src/env.ts';
 import { closedEvent, type HostEvent } from '../../../src/events/host-event.ts';
+import { shownPull } from '../support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { writeAsEarlier } from '../support/earlier-pull-request.ts';
 import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
@@ -58,7 +59,9 @@ function newPullRequest(number = 7) {
 
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
-  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response(null));
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(
+    async (url) => shownPull(url) ?? new Response(null),
+  );
 });
 
 afterEach(() => vi.restoreAllMocks());
@@ -90,6 +93,7 @@ describe('the view of a pull request', () => {
       number: 7,
       url,
       state: 'open',
+      isShown: true,
       events: [
         { id: 3, kind: 'commented', url: '', at: at + 2 },
         { id: 2, kind: 'commented', url: comment(1).url, at: at + 1 },

@@ -12,6 +12,7 @@ import type { RecordedPush } from '../../../src/durable/pull-request/pull-reques
 import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
 import type { HostEvent } from '../../../src/events/host-event.ts';
+import { shownPull } from '../support/shown-pull.ts';
 import { EARLIER_TIP, writeAsEarlier } from '../support/earlier-pull-request.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
@@ -88,7 +89,9 @@ beforeEach(async () => {
   tooMany = 0;
   answerIsLost = false;
   duringPublishing = async () => {};
-  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (_, init) => {
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (requested, init) => {
+    const shown = shownPull(requested);
+    if (shown !== null) return shown;
     await duringPublishing();
     asked += 1;
     if (serviceIsDown) return new Response(null, { status: 503 });
@@ -268,6 +271,7 @@ describe('a pull request that an earlier version has kept in tables', () => {
     expect(await object.view()).toEqual({
       ...pullRequest,
       state: 'closed',
+      isShown: true,
       events: [
         { id: 2, kind: 'closed', url, at: AT },
         { id: 1, kind: 'opened', url, at: AT },

@@ -9,22 +9,37 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { buildOnce, type CachedBuild, cacheFolder } from '../../support/build-cache.ts';
 
-const VERSION = '1.26.0';
-const MODULE = `code.gitea.io/gitea@v${VERSION}`;
-
-const BUILD: CachedBuild = {
-  name: `gitea-${VERSION}`,
-  sources: [import.meta.filename],
-  steps: () => [
-    ['go', 'mod', 'download', MODULE],
-    ['sh', '-c', `cp -r "$(go env GOMODCACHE)/${MODULE}" source && chmod -R u+w source`],
-    'go -C source build -o ../gitea -tags sqlite,sqlite_unlock_notify'
-      .split(' ')
-      .concat('-ldflags', `-X main.Version=${VERSION}`, '.'),
-    // Read when it runs.
-    ['sh', '-c', 'mv source/templates source/options source/public . && rm -rf source'],
+/** What is changed in each version before it is built. */
+const VERSIONS: Readonly<Record<string, readonly string[]>> = {
+  '1.26.0': [],
+  '1.27.3': [
+    // Public proxies have it under its former name only.
+    'go -C source mod edit -replace gitea.dev/actions-proto-go=code.gitea.io/actions-proto-go@v0.6.0',
+    // Imports from other servers, by modules that are on no public proxy.
+    'rm source/services/migrations/gitea_downloader.go source/services/migrations/gitlab.go',
   ],
 };
+const USUAL_VERSION = '1.26.0';
+
+function buildOf(version: string): CachedBuild {
+  const module = `code.gitea.io/gitea@v${version}`;
+  const changes = VERSIONS[version];
+  if (changes === undefined) throw new Error(`GITVEIL_GITEA_VERSION: ${Object.keys(VERSIONS).join(' or ')}`);
+  return {
+    name: `gitea-${version}`,
+    sources: [import.meta.filename],
+    steps: () => [
+      ['go', 'mod', 'download', module],
+      ['sh', '-c', `cp -r "$(go env GOMODCACHE)/${module}" source && chmod -R u+w source`],
+      ...changes.map((change) => change.split(' ')),
+      'go -C source build -mod=mod -o ../gitea -tags sqlite,sqlite_unlock_notify'
+        .split(' ')
+        .concat('-ldflags', `-X main.Version=${version}`, '.'),
+      // Read when it runs.
+      ['sh', '-c', 'mv source/templates source/options source/public . && rm -rf source'],
+    ],
+  };
+}
 
 export type GiteaProgram =
   /** @property folder with its templates and options; null: they are in the program. */
@@ -32,16 +47,16 @@ export type GiteaProgram =
   | { readonly kind: 'missing'; readonly reason: string };
 
 /**
- * Gitea, or say why this machine has none. `GITVEIL_FORGE` names another program in its place, for example a release of
- * Forgejo.
+ * Gitea, or why this machine has none. `GITVEIL_GITEA_VERSION` chooses another version. `GITVEIL_FORGE` names another
+ * program in its place, for example a release of Forgejo.
  */
 export async function giteaProgram(): Promise<GiteaProgram> {
-  const { GITVEIL_FORGE: program } = process.env;
+  const { GITVEIL_FORGE: program, GITVEIL_GITEA_VERSION: version = USUAL_VERSION } = process.env;
   if (program !== undefined) {
     const folder = dirname(program);
     return { kind: 'ready', program, folder: existsSync(join(folder, 'templates')) ? folder : null };
   }
-  const result = await buildOnce(BUILD, cacheFolder('GITVEIL_GITEA', 'gitveil-gitea'));
+  const result = await buildOnce(buildOf(version), cacheFolder('GITVEIL_GITEA', 'gitveil-gitea'));
   return result.kind === 'built'
     ? { kind: 'ready', program: join(result.folder, 'gitea'), folder: result.folder }
     : { kind: 'missing', reason: result.reason };

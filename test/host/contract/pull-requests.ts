@@ -1,6 +1,9 @@
 /** What every host promises of pull requests (`RepositoryHost`). */
 import { describe, expect, it } from 'vitest';
+import type { RepositoryName } from '../../../src/repository-name.ts';
 import { unique, type World } from './world.ts';
+
+const HOUR_MS = 60 * 60 * 1000;
 
 export function pullRequestsContract(world: () => World): void {
   describe('a pull request', () => {
@@ -57,6 +60,22 @@ export function pullRequestsContract(world: () => World): void {
       expect(await repositories.closePullRequest(name, number)).toEqual(closed);
       await repositories.deleteBranch(fork, head.branch);
       expect(await repositories.findPullRequest(name, head)).toMatchObject({ number, isOpen: false });
+    });
+
+    it('of the bot’s tells until when one was open', async () => {
+      const { repositories, threads } = world();
+      const bot = await repositories.account();
+      const { repository } = await world().withIssue();
+      const lastOpen = (name: RepositoryName) =>
+        repositories.lastOpenPullRequest(name, bot, Date.now() - HOUR_MS);
+      // Its issues are none.
+      expect(await lastOpen(repository.name)).toBe(0);
+      const { name, number } = await world().proposed();
+      expect(await lastOpen(name)).toBe(Infinity);
+      await repositories.closePullRequest(name, number);
+      await threads.createComment(name, number, 'Too late');
+      expect(Math.abs(Date.now() - (await lastOpen(name)))).toBeLessThan(HOUR_MS);
+      expect(await repositories.lastOpenPullRequest(name, bot, Date.now() + HOUR_MS)).toBe(0);
     });
 
     it('that was merged is not closed', async () => {

@@ -168,6 +168,7 @@ describe('parsePushOptions', () => {
     ['bsae=main', 'base'],
     ['dry-run', 'preview'],
     ['dry_run', 'preview'],
+    ['dryrun', 'preview'],
   ])('refuses %j, which nearly is an option', (option, meant) => {
     const name = option.split('=')[0]?.trim();
     const message = `push option "${name}" is unknown: did you mean ${meant}? Correct it or leave it out`;

@@ -3,6 +3,7 @@ import { applyD1Migrations, listDurableObjectIds, runDurableObjectAlarm } from '
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { shownPull } from '../../durable/support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
 
@@ -18,7 +19,9 @@ async function ask(url = URL, variables: Partial<Env> = {}) {
 
 beforeAll(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
-  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response(null));
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(
+    async (url) => shownPull(url) ?? new Response(null),
+  );
   const object = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(HASH));
   const url = 'https://host.test/octo/hello/pull/7';
   const dates = { committedAt: 1, commitHashes: new Uint8Array() };

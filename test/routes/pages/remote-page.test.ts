@@ -3,6 +3,7 @@ import { applyD1Migrations, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { shownPull } from '../../durable/support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
 
@@ -44,7 +45,9 @@ async function read(path: string, client = '192.0.2.7'): Promise<string> {
 
 beforeAll(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
-  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async () => new Response(null, { status: 404 }));
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(
+    async (url) => shownPull(url) ?? new Response(null, { status: 404 }),
+  );
   const object = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName('0123456789ab'));
   const url = 'https://host.test/octo/hello/pull/7';
   await object.record(

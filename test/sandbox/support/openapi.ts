@@ -58,7 +58,7 @@ export function problemsWith(method: string, path: string, status: number, body:
   if (schema === undefined) return [`GitHub describes no status ${status} for ${method} ${template.path}`];
   if (schema === null) return body === null ? [] : ['the body should be empty'];
   const key = `${method} ${template.path} ${status}`;
-  const validate = validators.get(key) ?? ajv.compile(selfContained(schema));
+  const validate = validators.get(key) ?? ajv.compile(selfContained(schema, isRefusal(status)));
   validators.set(key, validate);
   if (validate(body)) return [];
   return (validate.errors ?? []).map((error) =>
@@ -86,8 +86,8 @@ function errorSchema(status: number): Schema {
   return { $ref: `#/components/schemas/${ERROR_SCHEMAS[status] ?? 'basic-error'}` };
 }
 
-/** The schema with everything that it refers to, in JSON Schema's own spelling. */
-function selfContained(schema: Schema): Schema {
+/** The schema with everything that it refers to, in JSON Schema's own spelling. @param isOpen of an error's body. */
+function selfContained(schema: Schema, isOpen: boolean): Schema {
   const definitions: Record<string, unknown> = {};
   const convert = (value: unknown, open: boolean): unknown => {
     if (Array.isArray(value)) return value.map((item) => convert(item, open));
@@ -110,7 +110,7 @@ function selfContained(schema: Schema): Schema {
     if (isObject && !open) converted['additionalProperties'] ??= false;
     return (value as Schema)['nullable'] === true ? { anyOf: [converted, { type: 'null' }] } : converted;
   };
-  const root = convert(schema, false) as Schema;
+  const root = convert(schema, isOpen) as Schema;
   return { ...root, $defs: definitions };
 }
 

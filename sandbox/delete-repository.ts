@@ -1,0 +1,21 @@
+/** The deletion of a repository, by whoever may do that. */
+import { rmSync } from 'node:fs';
+import { mustRunGit } from './git-command.ts';
+import type { Host } from './host.ts';
+import type { Repository } from './records.ts';
+
+/**
+ * As on GitHub, the pull requests from its branches stay, with the commits that they had: these are kept upstream as
+ * `refs/pull/<number>/head`.
+ */
+export async function deleteRepository(host: Host, deleted: Repository): Promise<void> {
+  for (const repository of host.store.records.repositories) {
+    for (const { number, pull } of repository.issues) {
+      if (pull?.headRepositoryId !== deleted.id) continue;
+      const refspec = `+${pull.headSha}:refs/pull/${number}/head`;
+      await mustRunGit(host.pathOf(repository), ['fetch', '--quiet', host.pathOf(deleted), refspec]);
+    }
+  }
+  host.store.removeRepository(deleted);
+  rmSync(host.pathOf(deleted), { recursive: true, force: true });
+}

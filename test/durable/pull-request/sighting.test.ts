@@ -1,0 +1,130 @@
+/** A pull request that the code host has opened, and does not show yet: nothing is sent, and it is looked for again. */
+import {
+  abortAllDurableObjects,
+  applyD1Migrations,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
+import type { Env } from '../../../src/env.ts';
+import { shownPull } from '../support/shown-pull.ts';
+import { HttpClient } from '../../../src/outgoing/http-client.ts';
+
+const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const API = 'https://api.host.test';
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+const PUSH = {
+  tip: 'a',
+  dates: { committedAt: 1_800_000_000, commitHashes: new Uint8Array() },
+  key: null,
+  lease: null,
+};
+
+/** What the host answers to a look at the pull request. */
+let shows: (url: unknown) => Response | null;
+let looks: string[];
+let published: number;
+let last = 0;
+
+beforeEach(async () => {
+  await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
+  [looks, published] = [[], 0];
+  shows = () => Response.json({ message: 'Not Found' }, { status: 404 });
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (asked) => {
+    const url = asked as string;
+    if (url.startsWith(API)) {
+      looks.push(new URL(url).pathname);
+      return shows(url) ?? new Response(null);
+    }
+    published += 1;
+    return new Response(null);
+  });
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+const objectOf = ({ prHash }: PullRequestRecord) =>
+  bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
+
+async function prepare(record: PullRequestRecord): Promise<void> {
+  await runInDurableObject(objectOf(record), (instance) => {
+    Object.assign(instance, { env: { ...bindings, HOSTING_API_URL: API, HOSTING_TOKEN: 'secret' } });
+  });
+}
+
+async function opened(): Promise<PullRequestRecord> {
+  const number = (last += 1);
+  const prHash = `feed${number.toString(16).padStart(8, '0')}`;
+  const url = `https://host.test/octo/hello/pull/${number}`;
+  const record = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url };
+  await prepare(record);
+  // Alarms are run by the tests; by itself none goes off within a test.
+  await objectOf(record).record(record, PUSH, Date.now() + HOUR_MS);
+  return record;
+}
+
+/** When the alarm goes off. */
+async function runAlarm(record: PullRequestRecord): Promise<void> {
+  const at = await runInDurableObject(objectOf(record), (_, { storage }) => storage.getAlarm());
+  vi.setSystemTime(at ?? Date.now());
+  await runDurableObjectAlarm(objectOf(record));
+}
+
+const isShown = async (record: PullRequestRecord) => (await objectOf(record).view())?.isShown;
+
+async function isCounted({ url }: PullRequestRecord): Promise<boolean> {
+  const row = bindings.DB.prepare('SELECT 1 FROM pull_requests WHERE pr_url = ?').bind(url).first();
+  return (await row) !== null;
+}
+
+it('is looked for until the host shows it, also after a restart, and then told', async () => {
+  const record = await opened();
+  await runAlarm(record);
+  shows = () => new Response(null, { status: 502 });
+  await runAlarm(record);
+  await abortAllDurableObjects();
+  await prepare(record);
+  await runAlarm(record);
+  expect(looks).toEqual(Array(3).fill(`/repos/octo/hello/pulls/${record.number}`));
+  expect([await isShown(record), await isCounted(record), published]).toEqual([false, false, 0]);
+  shows = shownPull;
+  await runAlarm(record);
+  expect([await isShown(record), await isCounted(record), published]).toEqual([true, true, 1]);
+  expect(looks).toHaveLength(4);
+});
+
+it('is told once the host has told of it', async () => {
+  const record = await opened();
+  await runAlarm(record);
+  const { number } = record;
+  await objectOf(record).tell('gh', [], Date.now(), { number: number + 1, askedAt: Date.now() });
+  expect(await isShown(record)).toBe(false);
+  await objectOf(record).tell('gh', [], Date.now(), { number, askedAt: Date.now() });
+  await runAlarm(record);
+  expect([await isShown(record), await isCounted(record), published]).toEqual([true, true, 1]);
+  expect(looks).toHaveLength(1);
+});
+
+it('is not looked for any more after a week', async () => {
+  const record = await opened();
+  await runAlarm(record);
+  vi.setSystemTime(Date.now() + 8 * DAY_MS);
+  await runDurableObjectAlarm(objectOf(record));
+  await runDurableObjectAlarm(objectOf(record));
+  expect([await isShown(record), published, looks.length]).toEqual([false, 0, 1]);
+});
+
+it('is not looked for by an update', async () => {
+  shows = shownPull;
+  const record = await opened();
+  await runAlarm(record);
+  await objectOf(record).record(record, { ...PUSH, tip: 'b' }, Date.now() + HOUR_MS);
+  await runAlarm(record);
+  expect([published, looks.length]).toEqual([2, 1]);
+});
