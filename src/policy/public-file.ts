@@ -3,7 +3,7 @@
  * account's calls of the REST interface: three or four small requests, one after the other, of which the folder's is
  * remembered.
  */
-import { findPath, readBlob, readCommit } from '../edit/tree-reader.ts';
+import { findPath, readBlob, readCommit } from '../upstream/tree-reader.ts';
 import type { FileAnswer } from '../host/code-host.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import type { RepositoryName } from '../repository-name.ts';
