@@ -2,29 +2,42 @@
  * The policies of repositories, read from the host at most every five minutes. While the host does not answer, the last
  * known policy counts.
  *
- * The bot may see more than the public. So a repository that is not public has no policy here, exactly like one that
- * does not exist. Cost if nothing is cached: two simultaneous requests to the host.
+ * They are read with Git, which costs none of the bot account's calls. Where that fails, because the host limits the
+ * public, serves no objects by their ids or calls the repository by another name now, the REST interface is asked, with
+ * two simultaneous calls. The bot may see more than the public. So a repository that is not public has no policy here,
+ * exactly like one that does not exist.
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
 import { openHostAccess } from '../durable/host-access.ts';
 import type { Env } from '../env.ts';
-import type { RepositoryHost } from '../host/code-host.ts';
+import type { FileAnswer, Repository, RepositoryHost } from '../host/code-host.ts';
+import { GitTransport } from '../host/git/git-transport.ts';
+import { SmartHttp } from '../host/git/smart-http.ts';
+import { pullRequestsOf } from '../host/git/visibility.ts';
 import { openRepositories } from '../host/open.ts';
 import { HostError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { Logger } from '../log.ts';
 import type { Http } from '../outgoing/http-client.ts';
+import { systemClock } from '../isolate/clock.ts';
 import { LastKnown, type LastKnownPlaces } from '../isolate/last-known.ts';
+import { isolateMemory } from '../isolate/memory-budget.ts';
 import { lastKnownPlaces } from '../isolate/open-last-known.ts';
 import { closedTo, OPEN_POLICY, parsePolicy, POLICY_PATH, type Policy } from './policy.ts';
+import { readPublicFile } from './public-file.ts';
 
 const POLICY_FRESH_MS = 5 * 60_000;
 /** Long, because a slow host is no reason to refuse a contribution, and the client has to wait for the host anyway. */
 const PATIENCE_MS = 20_000;
 
 /** The requests to the host. */
-export type PolicyHost = Pick<RepositoryHost, 'repository' | 'file'>;
+export interface PolicyHost extends Pick<RepositoryHost, 'repository' | 'file'> {
+  /** Null: the REST interface has to be asked. @throws HostError, `missing` if the public sees no such repository. */
+  publicFile(repository: RepositoryName, name: string): Promise<FileAnswer | null>;
+  /** Whose pull requests it takes; null: that was not seen lately. Only the REST interface says it, so nobody asks. */
+  pullRequestsOf(repository: RepositoryName): Repository['pullRequests'] | null;
+}
 
 /** Names the host in what is remembered. */
 type Place = Pick<HostConfig, 'key'>;
@@ -59,24 +72,36 @@ export class Policies {
     });
     // People who are refused for this reason are told to retry, and may do so immediately.
     if (policy === undefined) this.#lastKnown.forget(name);
-    return policy;
+    return policy ? closedTo(policy, this.#host.pullRequestsOf(repository) ?? 'all') : policy;
   }
 
   async #ask(repository: RepositoryName): Promise<Policy | null> {
     try {
-      const [{ isPrivate, pullRequests }, file] = await Promise.all([
+      const read = await this.#host.publicFile(repository, POLICY_PATH);
+      if (read !== null) return policyOf(read);
+    } catch (error) {
+      // How GitHub answers the public about what it does not see.
+      if (error instanceof HostError && error.code === 'missing' && error.cause === 401) return null;
+    }
+    return this.#askByRest(repository);
+  }
+
+  async #askByRest(repository: RepositoryName): Promise<Policy | null> {
+    try {
+      const [{ isPrivate }, file] = await Promise.all([
         this.#host.repository(repository),
         this.#host.file(repository, POLICY_PATH),
       ]);
-      if (isPrivate) return null;
-      const policy =
-        file.kind === 'missing' ? OPEN_POLICY : parsePolicy(file.kind === 'file' ? file.content : null);
-      return closedTo(policy, pullRequests);
+      return isPrivate ? null : policyOf(file);
     } catch (error) {
       if (error instanceof HostError && error.code === 'missing') return null;
       throw error;
     }
   }
+}
+
+function policyOf(file: FileAnswer): Policy {
+  return file.kind === 'missing' ? OPEN_POLICY : parsePolicy(file.kind === 'file' ? file.content : null);
 }
 
 export function openPolicies(
@@ -90,5 +115,20 @@ export function openPolicies(
   const places = lastKnownPlaces(env, config, (error) =>
     logger.warn('a policy could not be read', { error }),
   );
-  return new Policies(repositories, host, places);
+  const publicFile = async (repository: RepositoryName, name: string): Promise<FileAnswer | null> => {
+    const memory = isolateMemory.open(systemClock, 'policies');
+    try {
+      const transport = new GitTransport(new SmartHttp(host.url, null, http), systemClock, memory, null);
+      return await readPublicFile(transport, repository, name);
+    } finally {
+      memory.end();
+    }
+  };
+  const policyHost = {
+    repository: (name: RepositoryName) => repositories.repository(name),
+    file: (name: RepositoryName, path: string) => repositories.file(name, path),
+    publicFile,
+    pullRequestsOf: (name: RepositoryName) => pullRequestsOf(host.apiUrl, name, systemClock.now()),
+  };
+  return new Policies(policyHost, host, places);
 }

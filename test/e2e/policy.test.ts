@@ -78,10 +78,37 @@ describe('a policy', () => {
     expect(comment).toMatch(/^403 .* accepts nothing until its maintainers correct its \.gitveil\.yml/);
   });
 
+  it('is read without a call of the account, for pages and badges, also of repositories that are not there', async () => {
+    const friendly = await bed.createUpstream();
+    await withPolicy(friendly, 'anonymous_friendly: true\naccept: [issues]\n');
+    const plain = await bed.createUpstream();
+    const before = bed.host.requests.length;
+    const shown = async (path: string) =>
+      (await fetch(`${bed.service.url}${path}`, { headers: { Accept: 'text/html' } })).text();
+    expect(await shown(`/v1/gh/${friendly.fullName}`)).toContain('It accepts only anonymous issues.');
+    expect(await shown(`/v1/gh/${plain.fullName}`)).toContain('Change a file');
+    await shown('/v1/gh/octo/nowhere');
+    const badge = await shown(`/badges/anonymous-friendly.svg?repo=${encodeURIComponent(friendly.fullName)}`);
+    expect(badge).toContain('verified');
+    const paths = bed.host.requests.slice(before).map(({ path }) => path);
+    expect(paths.filter((path) => !path.endsWith('/git-upload-pack'))).toEqual([]);
+    // The tip, the commit, the folder and the file; the tip of one that is not there.
+    expect(paths).toHaveLength(4 + 3 + 1);
+  });
+
+  it('that is a symbolic link is read as the host follows it', async () => {
+    const upstream = await bed.createUpstream();
+    await withPolicy(upstream, 'accept: false\n');
+    await upstream.grow({ files: { 'policy.yml': 'accept: false\n' } });
+    const { comment } = await speak(upstream);
+    expect(comment).toMatch(/^403 /);
+  });
+
   it('that the host does not show lets nothing through', async () => {
     const upstream = await bed.createUpstream();
-    const path = new RegExp(`/${upstream.fullName}/contents/`);
-    bed.sandbox.faults.inject({ path, times: 9, answer: { status: 502 } });
+    for (const path of [new RegExp(`/${upstream.fullName}/contents/`), /git-upload-pack$/]) {
+      bed.sandbox.faults.inject({ path, times: 9, answer: { status: 502 } });
+    }
     const refusal = `503 the policy of ${upstream.fullName} cannot be read at the moment; try again later`;
     expect(await speak(upstream)).toEqual({ issue: refusal, comment: refusal });
   });

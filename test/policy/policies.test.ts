@@ -38,6 +38,15 @@ class FakeHost implements PolicyHost {
     return { ...name, id: 1, networkId: 1, isPrivate, isArchived: false, pullRequests, sizeKb: 1 };
   }
 
+  /** Left to the REST interface. */
+  async publicFile(): Promise<FileAnswer | null> {
+    return null;
+  }
+
+  pullRequestsOf(): Repository['pullRequests'] {
+    return this.pullRequests;
+  }
+
   async file(): Promise<FileAnswer> {
     if (this.failure !== null) throw this.failure;
     return this.text === null ? { kind: 'missing' } : { kind: 'file', content: utf8(this.text) };

@@ -1,6 +1,6 @@
 /**
- * Remembers which repositories the host has lately shown to be public, from look-ups that are made anyway. One for the
- * isolate.
+ * Remembers which repositories the host has lately shown to be public, and whose pull requests they take, from look-ups
+ * that are made anyway. One for the isolate.
  *
  * The bot's token may go along with requests about them, as it shows nothing that the public may not see. Hosts limit
  * requests without a token by address, and a Worker shares its addresses (cli/cli#14329).
@@ -23,7 +23,7 @@ export interface Visibility {
 const LIFE_MS = 10 * 60 * 1000;
 const MAX_REPOSITORIES = 1_000;
 
-const knownPublic = new Recent<true>({ lifeMs: LIFE_MS, most: MAX_REPOSITORIES });
+const knownPublic = new Recent<Repository['pullRequests']>({ lifeMs: LIFE_MS, most: MAX_REPOSITORIES });
 
 function keyOf(apiUrl: string, repository: RepositoryName): string {
   return `${apiUrl} ${fullName(repository)}`.toLowerCase();
@@ -33,15 +33,24 @@ function keyOf(apiUrl: string, repository: RepositoryName): string {
 function rememberVisibility(
   apiUrl: string,
   repository: RepositoryName,
-  isPrivate: boolean,
+  { isPrivate, pullRequests }: Repository,
   now: number,
 ): void {
   if (isPrivate) knownPublic.delete(keyOf(apiUrl, repository));
-  else knownPublic.set(keyOf(apiUrl, repository), true, now);
+  else knownPublic.set(keyOf(apiUrl, repository), pullRequests, now);
 }
 
 export function isKnownPublic(apiUrl: string, repository: RepositoryName, now: number): boolean {
-  return knownPublic.get(keyOf(apiUrl, repository), now) !== null;
+  return pullRequestsOf(apiUrl, repository, now) !== null;
+}
+
+/** Whose pull requests a public repository takes; null: it was not looked up lately. */
+export function pullRequestsOf(
+  apiUrl: string,
+  repository: RepositoryName,
+  now: number,
+): Repository['pullRequests'] | null {
+  return knownPublic.get(keyOf(apiUrl, repository), now);
 }
 
 /**
@@ -55,7 +64,7 @@ export async function lookUpWith(
 ): Promise<Repository> {
   const repository = await retried(read);
   for (const known of [name, repository]) {
-    rememberVisibility(apiUrl, known, repository.isPrivate, clock.now());
+    rememberVisibility(apiUrl, known, repository, clock.now());
   }
   return repository;
 }

@@ -1,5 +1,5 @@
 /** What upstream has of the files and folders that a push changes: names that stand there are public already. */
-import { findPath, readBlob, readCommit, type ReadObjects } from '../../../edit/tree-reader.ts';
+import { findPath, readBlob, readCommit, type ReadObjects } from '../../../upstream/tree-reader.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { encodeTree } from '../../../git/objects/tree.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';

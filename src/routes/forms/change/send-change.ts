@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import { buildChange } from '../../../edit/build-change.ts';
 import { difference } from '../../../edit/hunks.ts';
 import { fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
-import { findPath, type Folder, type ReadObjects, readBlob } from '../../../edit/tree-reader.ts';
+import { findPath, type Folder, type ReadObjects, readBlob } from '../../../upstream/tree-reader.ts';
 import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import type { Oid } from '../../../git/objects/oid.ts';

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import { fileText, MAX_FILE_BYTES, TOO_LARGE } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
-import { findPath, type Folder, type FoundPath, readBlob } from '../../../edit/tree-reader.ts';
+import { findPath, type Folder, type FoundPath, readBlob } from '../../../upstream/tree-reader.ts';
 import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';

@@ -1,6 +1,6 @@
 /** The way to a file: what is asked of the host for it, and what is found. */
 import { describe, expect, it } from 'vitest';
-import { findPath, readBlob, type ReadObjects } from '../../src/edit/tree-reader.ts';
+import { findPath, readBlob, type ReadObjects } from '../../src/upstream/tree-reader.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import { hashObject, type Oid } from '../../src/git/objects/oid.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
