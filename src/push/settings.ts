@@ -18,6 +18,8 @@ export interface PushSettings {
   readonly hostUrl: string;
   /** The address to push to, for the commands in messages. */
   remoteUrl(repository: RepositoryName): string;
+  /** The same as what is published may name it. */
+  publishedUrl(repository: RepositoryName): string;
   /** The form of an issue. */
   issueFormUrl(repository: RepositoryName): string;
   /** The page of a pull request. */

@@ -106,6 +106,7 @@ describe('a change', () => {
     // Nobody has told the service whom to look for.
     expect(preview.html).not.toContain('found no name');
     expect(preview.html).toContain('The commits name nobody for whom the service could search');
+    expect(preview.html).not.toContain('would be refused');
     const answer = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
     expect(await forkFile(upstream, hashIn(answer), path)).toBe('New');
   });

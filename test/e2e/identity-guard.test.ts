@@ -22,6 +22,7 @@ async function expectFound(contribution: Contribution, ...args: string[]): Promi
   const pushed = await clone.push(...args);
   const lines = await expectRefused(bed, upstream, pushed, REASON);
   expect(lines).toContain('To publish it anyway, add: -o publish-names');
+  expect(lines.find((line) => line.startsWith('Nothing of this push was sent.'))).toBeDefined();
   expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$|\/forks$/)).toEqual([]);
   return lines.join('\n');
 }
@@ -161,6 +162,9 @@ describe('a name or an address in files', () => {
       const { upstream, clone, found } = await listed();
       const lines = await expectRefused(bed, upstream, await clone.push(), REASON);
       expect(lines).toContain(found);
+      expect(lines.join()).toContain(
+        'Nothing of this push was sent. To search, the service has read upstream’s versions of the changed files',
+      );
       expect(bed.host.requestsFor(upstream, 'POST', /receive-pack$/)).toEqual([]);
     });
 
@@ -236,6 +240,38 @@ describe('a name or an address in files', () => {
   });
 });
 
+describe('what nobody is refused for', () => {
+  it('is told before it is published: home folders, files of editors, and files that cannot be searched', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'img/old.png': 'old', 'a.txt': `${noise(400)}\n` } });
+    const contribution = { upstream, clone: await bed.person().clone(upstream.url) };
+    const { clone } = contribution;
+    const files = { 'img/new.png': 'new', '.DS_Store': '\0', '.idea/workspace.xml': '<x/>\n' };
+    await clone.commit({
+      message: 'Build it\n\nOn C:\\Users\\ada\\x\n',
+      files: { ...files, Makefile: 'all:\n\tcc -I/home/ada/include\n' },
+    });
+    const told = [
+      'Paths of home folders become public. Look whether they name you:',
+      '  a changed file: /home/ada',
+      '  a message: C:\\Users\\ada',
+      'Files of an editor or a system become public:',
+      '  .DS_Store',
+      '  .idea/workspace.xml',
+      'Nobody has looked inside these files for names:',
+      '  img/new.png',
+    ];
+    const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
+    expect(preview.filter((line) => told.includes(line))).toEqual(told);
+    expect(preview.join('\n')).not.toContain('old.png');
+    const pushed = await clone.push();
+    await expectAccepted(bed, contribution, pushed);
+    const lines = remoteLines(pushed);
+    expect(lines.filter((line) => told.includes(line))).toEqual(told);
+    expect(lines.indexOf('  img/new.png')).toBeLessThan(lines.indexOf('Your pull request is open.'));
+  });
+});
+
 describe('the original id of a commit', () => {
   it('is found in a file, and can be published on purpose', async () => {
     const contribution = await contribute(bed);
@@ -286,6 +322,7 @@ describe('a preview', () => {
         ' ! [remote rejected] HEAD -> topic (preview: nothing was published)',
       ]);
       const text = remoteLines(pushed).join('\n');
+      expect(text).toContain('This push would be refused: your name would become public.');
       expect(text).toContain('This push would open a pull request:');
       expect(text).toMatch(new RegExp(`Repository: +${upstream.fullName}\n +Base: +main\n +Title: +Second`));
       expect(text).toMatch(/[0-9a-f]{10} {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC {2}First\n/);
@@ -309,7 +346,11 @@ describe('a preview', () => {
     expect(date).toMatch(/^\d{4}-/);
     expect(oid).toHaveLength(10);
     expect(commit?.message.toString()).toBe('Only one\n');
+    expect(shown).not.toContain('refused');
     expect(shown).toContain('found no name or address of the commits’ authors');
+    const { authorName, authorEmail, committerName } = contribution.person;
+    expect(shown).toContain(`The service searched for ${authorEmail}, ${authorName}, `);
+    expect(shown).toContain(committerName);
     await bed.host.onlyPull(upstream);
   });
 

@@ -86,7 +86,9 @@ describe('squash', () => {
   it('makes one commit of all new ones: the last files and words, on upstream', async () => {
     const { clone, upstream } = await contribute(bed);
     for (const message of ['One\n', 'Two\n', 'Three\n\nBody.\n']) await clone.commit({ message });
-    expect((await clone.push('-o', 'squash', 'origin', 'HEAD:topic')).code).toBe(0);
+    const pushed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(pushed.stderr).not.toContain('not a merge');
     const { headSha, title, body } = await bed.host.onlyPull(upstream);
     expect({ title, body }).toEqual({ title: 'Three', body: 'Body.' });
     const commits = await readHistory(bed.host.forkPath(upstream) as string, headSha, '^main');
@@ -112,6 +114,39 @@ describe('squash', () => {
       ['parent', merged],
     ]);
     expect(parseCommit(squashed!).headers[0]?.[1]).toBe(await clone.git('rev-parse', 'HEAD^{tree}'));
+  });
+
+  it('or a rebase leaves out what Git has written of a merge, which is refused', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.git('switch', '--quiet', '-c', 'topic-acme-corp-1234');
+    await clone.commit({ message: 'My work\n' });
+    await upstream.grow();
+    await clone.git('fetch', '--quiet');
+    await clone.git('merge', '--quiet', '--no-edit', 'origin/main');
+    const reason = 'names of your branches or remotes would become public';
+    const lines = await expectRefused(bed, upstream, await clone.push(), reason);
+    const sentence = "Merge remote-tracking branch 'origin/main' into topic-acme-corp-1234";
+    expect(lines).toContain(`  message of "${sentence}": ${sentence}`);
+    const squashed = await clone.push('-o', 'squash', 'origin', 'HEAD:topic');
+    expect(squashed.code, squashed.stderr).toBe(0);
+    expect(remoteLines(squashed)).toContain(
+      'The squashed commit has the message of your newest commit that is not a merge.',
+    );
+    expect((await bed.host.onlyPull(upstream)).title).toBe('My work');
+    await clone.git('rebase', '--quiet', 'origin/main');
+    const options = ['-o', `pr-hash=${bannerOf(squashed).prHash}`];
+    expect((await clone.push(...options, 'origin', 'HEAD:topic')).code).toBe(0);
+  });
+
+  it('or not, a merge of upstream that names only upstream is taken', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    await upstream.grow();
+    await clone.git('pull', '--quiet', '--no-rebase', '--no-edit', 'origin', 'main');
+    expect(await clone.git('log', '-1', '--format=%s')).toMatch(/^Merge branch 'main' of http/);
+    await expectAccepted(bed, contribution, await clone.push());
   });
 
   it('refuses a history that stands on two branches of upstream which do not hold each other', async () => {

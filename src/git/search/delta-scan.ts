@@ -6,6 +6,7 @@ import { concatBytes } from '../bytes.ts';
 import { readInstructions } from '../pack/delta.ts';
 import { MIN_TELLING_LETTERS, type TextSearch } from './text-search.ts';
 
+const NOTHING = new Uint8Array(0);
 const INSERT_MAX = 0x7f;
 /** A copy instruction has up to four bytes of its offset, then up to three of its length. */
 const OFFSET_BYTES = 4;
@@ -21,10 +22,15 @@ export interface TellingPlace {
   readonly text: number;
 }
 
+/**
+ * Whether a text is no name and no id. It is asked for each one that is found.
+ * @param bytes what is inserted around it. @param at behind it.
+ */
+type IsOther = (text: number, bytes: Uint8Array, at: number) => boolean;
+
 export class DeltaScan {
   readonly #search: TextSearch;
-  /** Called for each text that ends. */
-  readonly #isOther: (text: number) => boolean;
+  readonly #isOther: IsOther;
   /** A text may be in what the delta makes that is neither in the base nor known to be none. */
   isSuspect = false;
   telling: TellingPlace[] = [];
@@ -44,8 +50,7 @@ export class DeltaScan {
   #insertedBytes = 0;
   #isBehindCopy = false;
 
-  /** @param isOther whether a text is no name and no id. It is asked for each one that is found. */
-  constructor(search: TextSearch, isOther: (text: number) => boolean) {
+  constructor(search: TextSearch, isOther: IsOther) {
     this.#search = search;
     this.#isOther = isOther;
   }
@@ -77,7 +82,7 @@ export class DeltaScan {
   }
 
   end(): void {
-    if (this.#search.findEnd()) this.#found(this.#insertedBytes + 1);
+    if (this.#search.findEnd()) this.#found(this.#insertedBytes + 1, NOTHING, 0);
   }
 
   #readSize(byte: number): void {
@@ -113,15 +118,15 @@ export class DeltaScan {
   #inserted(bytes: Uint8Array, start: number, end: number): void {
     const search = this.#search;
     for (let at = search.find(bytes, start, end); at >= 0; at = search.find(bytes, at, end)) {
-      this.#found(this.#insertedBytes + at - start);
+      this.#found(this.#insertedBytes + at - start, bytes.subarray(start, end), at - start);
     }
     this.#insertedBytes += end - start;
   }
 
-  /** @param at behind what ends. */
-  #found(at: number): void {
+  /** @param at behind what ends; `insertedAt`, too, but in the bytes that have just been inserted. */
+  #found(at: number, inserted: Uint8Array, insertedAt: number): void {
     for (const index of this.#search.ended) {
-      if (this.#isOther(index)) continue;
+      if (this.#isOther(index, inserted, insertedAt)) continue;
       this.isSuspect = true;
       const { letters, after, tellingLack } = this.#search.texts[index]!;
       const end = after === null ? at : at - 1;

@@ -2,19 +2,19 @@
  * What to search for so that nobody publishes their own name by mistake: the names and addresses in the headers of
  * pushed objects, in the forms in which a text may contain them.
  *
- * An address is searched for as a whole. A name is searched for if it has at least two words, separated by a blank or
- * by a character that replaces it in file names. A single word, such as "Ada", is too common. Upper and lower case are
- * equal.
+ * An address is searched for as a whole, and so is the login in one that the host has made. A name is searched for if it
+ * has at least two words, separated by a blank or by a character that replaces it in file names, or one long word. A
+ * short one, such as "Ada", is too common. Upper and lower case are equal.
  */
-import { decodeUtf8 } from '../bytes.ts';
+import { decodeUtf8, utf8 } from '../bytes.ts';
 import type { RawIdentity } from './raw-identity.ts';
 import {
   type ByteClass,
   type Lack,
-  MAX_TEXT_BYTES,
   MIN_TELLING_LETTERS,
   placesOf,
   type SearchedText,
+  TEXT_ROOM,
 } from './text-search.ts';
 import { BOUNDARY } from './word-boundary.ts';
 
@@ -24,6 +24,18 @@ const MIN_NAME_BYTES = 5;
 const MAX_LENGTH = 100;
 /** A letter of a Latin alphabet is an initial; one of other scripts may be a surname. */
 const MIN_WORD_BYTES = 2;
+/** Letters and digits of a word that is searched for alone. */
+const MIN_LONE_LETTERS = 6;
+/** A character of these scripts is as significant as two letters. */
+const SYLLABLES = /[\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}]/gu;
+/** Addresses that a host makes of a login: `123+login@users.noreply.<host>`; Forgejo's have no `users`. */
+const LOGIN = /^(?:\d+[+-])?([^@]+)@(?:users\.)?noreply\./i;
+/** The bytes of one letter; null: there is no such letter. */
+type Encode = (letter: string) => Uint8Array | null;
+const WINDOWS_1252 = new TextDecoder('windows-1252').decode(
+  Uint8Array.from({ length: 256 }, (_, byte) => byte),
+);
+const NOTHING = new Uint8Array(0);
 /** A row of bytes, each in both cases if it is a letter. */
 type Letters = readonly ByteClass[];
 
@@ -36,27 +48,38 @@ const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharC
 const MIN_LOCAL_BYTES = 6;
 /** More first letters are rarely copied. */
 const MOST_LACKED_FIRST = 12;
-/** The other half is for original ids. */
-const ROOM = MAX_TEXT_BYTES / 2;
 /** Of the same texts in different forms. */
-const MAX_ALL_PLACES = 4 * ROOM;
+const MAX_ALL_PLACES = 4 * TEXT_ROOM;
 /**
  * The host's own address, in every commit that it makes, and what people and tools fill in for nobody in particular.
  */
-const NOBODYS = new Set([
-  'noreply@github.com',
-  'your name',
-  'you@example.com',
-  'test user',
-  'test@example.com',
-  'user@example.com',
-  'dev container',
-]);
+const NOBODYS = new Set(
+  ['noreply@github.com', 'you@example.com', 'test@example.com', 'user@example.com', 'your name', 'test user']
+    .concat('dev container,github,gitlab,dependabot,web-flow,unknown,nobody,no name,anonymous'.split(','))
+    .concat('username,developer,administrator,ubuntu,debian,vagrant,docker,jenkins,runner,vscode'.split(',')),
+);
+
+/** What a person may be told that nobody searches for, and why. */
+export interface Skipped {
+  readonly term: string;
+  readonly reason: string;
+}
 
 export interface IdentityTexts {
   readonly texts: readonly SearchedText[];
+  /** Of each text, the index of the first identity that it belongs to. */
+  readonly owners: readonly number[];
+  /** Names, addresses and logins that are searched for in all their forms, as they are written. */
+  readonly terms: ReadonlySet<string>;
+  readonly skipped: readonly Skipped[];
   /** False if there are more names and addresses than are searched for. */
   readonly isComplete: boolean;
+}
+
+/** A name, an address or a login, with the texts that it may stand as; or why it is not searched for. */
+interface Term {
+  readonly term: string;
+  readonly forms: readonly SearchedText[] | string;
 }
 
 /**
@@ -68,42 +91,85 @@ export function identityTexts(
   nobodys: ReadonlySet<string>,
 ): IdentityTexts {
   const texts = new Map<string, SearchedText>();
-  let left = ROOM;
+  const owners: number[] = [];
+  const terms = new Set<string>();
+  const skipped = new Map<string, Skipped>();
+  let left = TEXT_ROOM;
   let leftOfAll = MAX_ALL_PLACES;
-  for (const identity of identities) {
-    for (const text of textsOf(identity, nobodys)) {
-      const key = JSON.stringify(text.letters);
-      leftOfAll -= placesOf(text);
-      if (texts.has(key) && leftOfAll >= 0) continue;
-      left -= placesOf(text);
-      if (left < 0 || leftOfAll < 0) return { texts: [...texts.values()], isComplete: false };
-      texts.set(key, text);
+  const found = (isComplete: boolean): IdentityTexts => ({
+    texts: [...texts.values()],
+    owners,
+    terms,
+    skipped: [...skipped.values()],
+    isComplete,
+  });
+  for (const [owner, identity] of identities.entries()) {
+    for (const { term, forms } of termsOf(identity)) {
+      if (term === '' || nobodys.has(term.toLowerCase())) continue;
+      if (typeof forms === 'string') {
+        skipped.set(term, { term, reason: forms });
+        continue;
+      }
+      for (const text of forms) {
+        const key = JSON.stringify(text.letters);
+        leftOfAll -= placesOf(text);
+        if (texts.has(key) && leftOfAll >= 0) continue;
+        left -= placesOf(text);
+        if (left < 0 || leftOfAll < 0) return found(false);
+        texts.set(key, text);
+        owners.push(owner);
+      }
+      terms.add(term);
     }
   }
-  return { texts: [...texts.values()], isComplete: true };
+  return found(true);
 }
 
-function textsOf({ name, email, encoding }: RawIdentity, nobodys: ReadonlySet<string>): SearchedText[] {
-  const nameText = decode(name, encoding);
-  const address = searchedEmail(decode(email, encoding), nobodys);
-  const own = address === null ? [] : [addressText(address)];
-  if (!isTelling(nameText) || isNobodys(nameText, nobodys)) return own;
-  const isUtf8 = encoding === null && decodeUtf8(name) !== null;
+function termsOf({ name, email, encoding }: RawIdentity): Term[] {
+  // Some commits do not say that they are no UTF-8.
+  const own = encoding ?? (decodeUtf8(name) === null ? 'windows-1252' : 'utf-8');
+  const nameText = decode(name, own);
+  const raw = own === 'utf-8' ? [] : [nameOf(splitWords(name).map(byteClasses))];
+  const address = decode(email, encoding ?? 'utf-8');
+  const login = LOGIN.exec(address)?.[1] ?? '';
   return [
-    ...[nameText, ...surnameLast(nameText)].flatMap((text) => [
-      // Composed and decomposed letters look alike, and some systems write the latter.
-      nameOf(text.normalize('NFC').split(/\s+/).map(wordClasses)),
-      nameOf(text.normalize('NFD').split(/\s+/).map(wordClasses)),
-      nameOf(surnameFirst(text).map(wordClasses), COMMA),
-    ]),
-    // In the encoding of the commit, if that is not UTF-8; some do not say theirs.
-    ...(isUtf8 ? [] : [nameOf(splitWords(name).map(byteClasses))]),
-    ...own,
+    { term: address, forms: reasonAgainstAddress(address) ?? [addressText(address)] },
+    { term: login, forms: reasonAgainst(login) ?? [nameOf([wordClasses(login)])] },
+    { term: nameText, forms: reasonAgainst(nameText) ?? [...nameForms(nameText), ...raw] },
   ];
+}
+
+function nameForms(name: string): SearchedText[] {
+  const isLone = !/\s/.test(name);
+  return [name, ...surnameLast(name)].flatMap((text) => {
+    // Composed and decomposed letters look alike, and some systems write the latter.
+    const decomposed = text.normalize('NFD').split(/\s+/);
+    return [
+      formsOf(text.normalize('NFC').split(/\s+/)),
+      nameOf(decomposed.map((word) => wordClasses(word))),
+      isLone ? [] : formsOf(surnameFirst(text), COMMA),
+    ].flat();
+  });
+}
+
+/** A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part. */
+function formsOf(words: readonly string[], separator?: Letters): SearchedText[] {
+  const isAscii = words.every((word) => /^[\0-\x7f]*$/.test(word));
+  const hasOther =
+    !isAscii && words.every((word) => Array.from(word).every((letter) => inWindows1252(letter)));
+  const encodings: readonly Encode[] = hasOther ? [utf8, inWindows1252] : [utf8];
+  return encodings.map((encode) =>
+    nameOf(
+      words.map((word) => wordClasses(word, encode)),
+      separator,
+    ),
+  );
 }
 
 function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
   const letters = words.flatMap((word, index) => (index === 0 ? word : [...separator, ...word]));
+  // A part of a single word may be anybody's.
+  if (words.length === 1) return searchedText(BOUNDARY, letters, { first: 0, last: 0 });
   // Its first word and a letter of the next are telling.
   const beginning = (words[0]?.length ?? 0) + separator.length + 1;
   const first = letters.length - MIN_TELLING_LETTERS;
@@ -133,20 +199,34 @@ function searchedText(before: ByteClass, letters: Letters, telling: Lack): Searc
   };
 }
 
-/** Null: it tells nothing of a person, or is no address. */
-function searchedEmail(text: string, nobodys: ReadonlySet<string>): string | null {
-  const isEmail = text.length <= MAX_LENGTH && /^[^\s@]+@[^\s@]+$/.test(text);
-  return isEmail && !isNobodys(text, nobodys) ? text : null;
+/** Why an address is not searched for; null: it is. */
+function reasonAgainstAddress(text: string): string | null {
+  if (text.length > MAX_LENGTH) return 'too long';
+  if (isNobodys(text)) return 'nobody’s in particular';
+  return /^[^\s@]+@[^\s@]+$/.test(text) ? null : 'no address';
 }
 
-function isNobodys(text: string, nobodys: ReadonlySet<string>): boolean {
-  return nobodys.has(text.toLowerCase()) || NOBODYS.has(text.toLowerCase());
-}
-
-function isTelling(name: string): boolean {
-  const words = name.split(/\s+/).filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES);
+/** The same of a name or a login. */
+function reasonAgainst(name: string): string | null {
+  if (name.length > MAX_LENGTH) return 'too long';
+  if (isNobodys(name)) return 'nobody’s in particular';
+  const words = name.split(/\s+/);
   const letters = name.replaceAll(/[^\p{L}\p{N}]/gu, '');
-  return words.length > 1 && name.length <= MAX_LENGTH && Buffer.byteLength(letters) >= MIN_NAME_BYTES;
+  const isFull = words.filter((word) => Buffer.byteLength(word) >= MIN_WORD_BYTES).length > 1;
+  const isEnough = isFull ? Buffer.byteLength(letters) >= MIN_NAME_BYTES : words.some(isLong);
+  if (isEnough) return null;
+  return words.length === 1 ? 'one short word' : 'too short';
+}
+
+function isNobodys(text: string): boolean {
+  const lower = text.toLowerCase();
+  return NOBODYS.has(lower) || lower.endsWith('[bot]');
+}
+
+/** Whether a word says who somebody is if it stands alone. */
+function isLong(word: string): boolean {
+  const letters = word.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  return /\p{L}/u.test(word) && letters + (word.match(SYLLABLES)?.length ?? 0) >= MIN_LONE_LETTERS;
 }
 
 /** `Ada Lovelace` as lists and catalogues write it: `Lovelace, Ada`. */
@@ -162,20 +242,28 @@ function surnameLast(name: string): string[] {
 }
 
 /** As a text, but what may stand between words may stand in place of a hyphen or a full stop, too. */
-function wordClasses(word: string): Letters {
-  return textClasses(word).map((letter) =>
+function wordClasses(word: string, encode: Encode = utf8): Letters {
+  return textClasses(word, encode).map((letter) =>
     letter.some((byte) => SEPARATORS.includes(byte)) ? SEPARATORS : letter,
   );
 }
 
-/** UTF-8, each letter in both cases if both take the same number of bytes. */
-function textClasses(text: string): Letters {
+/** Each letter in both cases if both take the same number of bytes. */
+function textClasses(text: string, encode: Encode = utf8): Letters {
   return Array.from(text).flatMap((letter) => {
-    const own = Buffer.from(letter);
-    const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => Buffer.from(other));
-    const variants = [own, ...others.filter((other) => other.length === own.length)];
-    return Array.from(own, (_, at) => [...new Set(variants.map((bytes) => bytes[at] as number))]);
+    const own = encode(letter) ?? NOTHING;
+    const others = [letter.toLowerCase(), letter.toUpperCase()].map((other) => encode(other));
+    const variants = [own, ...others.filter((other) => other?.length === own.length)];
+    return Array.from(own, (_, at) =>
+      [...new Set(variants.map((bytes) => bytes?.[at] as number))].toSorted((a, b) => a - b),
+    );
   });
+}
+
+/** Null if the encoding has no such letter. */
+function inWindows1252(letter: string): Uint8Array | null {
+  const byte = WINDOWS_1252.indexOf(letter);
+  return byte < 0 || letter.length !== 1 ? null : Uint8Array.of(byte);
 }
 
 /** The bytes unchanged; ASCII letters in both cases. */
@@ -193,9 +281,9 @@ function splitWords(name: Uint8Array): Uint8Array[] {
   return text.split(' ').flatMap((word: string) => (word === '' ? [] : [Buffer.from(word, 'latin1')]));
 }
 
-function decode(bytes: Uint8Array, encoding: string | null): string {
+function decode(bytes: Uint8Array, encoding: string): string {
   try {
-    return new TextDecoder(encoding ?? 'utf-8').decode(bytes).trim();
+    return new TextDecoder(encoding).decode(bytes).trim();
   } catch {
     return new TextDecoder().decode(bytes).trim();
   }

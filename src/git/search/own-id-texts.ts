@@ -7,7 +7,7 @@
  * replaced; files stay as they are.
  */
 import type { Oid } from '../objects/oid.ts';
-import { type ByteClass, MAX_TEXT_BYTES, placesOf, type SearchedText } from './text-search.ts';
+import { type ByteClass, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
 import { BOUNDARY } from './word-boundary.ts';
 
 /** What Git shows at least. A number of seven digits is common, so it must stand alone. */
@@ -37,9 +37,9 @@ export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
   });
 }
 
-/** As many as take half of the room for texts. */
+/** As many as there is room for. */
 export const MAX_SEARCHED_IDS = Math.floor(
-  MAX_TEXT_BYTES / 2 / ownIdTexts(['0'.repeat(40)]).reduce((sum, text) => sum + placesOf(text), 0),
+  TEXT_ROOM / ownIdTexts(['0'.repeat(40)]).reduce((sum, text) => sum + placesOf(text), 0),
 );
 
 function digitClass(digit: string): ByteClass {

@@ -3,6 +3,7 @@ import type { Hash } from 'node:crypto';
 import { hashObject, type Oid } from '../objects/oid.ts';
 import { OBJ_BLOB, OBJ_TREE } from '../pack/entry-header.ts';
 import { EntryWalker } from '../pack/entry-walker.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
 import { insertsOf } from './delta-scan.ts';
 import { beginHash, type PackedObjects, type SearchedPack, walk } from './packed-objects.ts';
 import { TreeNames } from './tree-names.ts';
@@ -49,16 +50,25 @@ export async function namesIn(pack: SearchedPack, objects: PackedObjects): Promi
   });
   await walk(pack, walker, 0);
   for (const offset of deltas) {
-    const object = await objects.at(offset);
-    if (typeof object === 'object') {
-      if (object.type === 'tree') names.add(object.content, hashObject('tree', object.content));
-      continue;
+    try {
+      await addDelta(names, objects, offset);
+    } catch (error) {
+      // The host refuses a damaged delta.
+      if (!(error instanceof ProtocolError)) throw error;
     }
-    // Often an entry of a new file as a whole.
-    const delta = await objects.deltaAt(offset, true);
-    for (const text of delta === null ? [] : insertsOf(delta)) names.add(text, null);
   }
   return { names, whole };
+}
+
+async function addDelta(names: TreeNames, objects: PackedObjects, offset: number): Promise<void> {
+  const object = await objects.at(offset);
+  if (typeof object === 'object') {
+    if (object.type === 'tree') names.add(object.content, hashObject('tree', object.content));
+    return;
+  }
+  // Often an entry of a new file as a whole.
+  const delta = await objects.deltaAt(offset, true);
+  for (const text of delta === null ? [] : insertsOf(delta)) names.add(text, null);
 }
 
 /** Of an object that is too large to be kept: its id, and what stands around a place. */

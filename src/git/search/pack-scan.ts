@@ -5,6 +5,8 @@
 import type { Oid } from '../objects/oid.ts';
 import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
+import { excerptAt } from './excerpts.ts';
+import { homeFoldersIn } from './home-folders.ts';
 import { DeltaScan, type TellingPlace } from './delta-scan.ts';
 import type { SearchedNames } from './searched-names.ts';
 
@@ -21,8 +23,11 @@ export interface Suspect {
 /** Some of them may be dismissed, and must not keep others from being found. */
 const MAX_SUSPECTS = 1_000;
 /** More are not remembered, of bases and of sizes. */
+const MAX_HOMES = 100;
 const MAX_BASES = 10_000;
 const MAX_SIZES = 10_000;
+
+const NOTHING = new Uint8Array(0);
 
 export class PackScan implements ContentListener {
   readonly walker = new EntryWalker(this);
@@ -33,6 +38,10 @@ export class PackScan implements ContentListener {
   /** There are more. */
   isCut = false;
   hasGitlinks = false;
+  /** Paths of home folders, as far as the name. */
+  readonly homeFolders = new Set<string>();
+  /** Whether an object holds a NUL near its beginning, as Git tells binary files. */
+  hasBinaries = false;
   /** What deltas name by an id, with its size. */
   readonly bases = new Map<Oid, number>();
   hasMoreBases = false;
@@ -50,7 +59,7 @@ export class PackScan implements ContentListener {
 
   constructor(names: SearchedNames) {
     this.#names = names;
-    this.#delta = new DeltaScan(names.search, (text) => this.#noteGitlink(text));
+    this.#delta = new DeltaScan(names.search, (...found) => this.#noteOther(...found));
   }
 
   begin(type: number, size: number, offset: number): boolean {
@@ -72,15 +81,16 @@ export class PackScan implements ContentListener {
     if (this.#isDelta) return this.#delta.take(bytes);
     if (this.#found !== null && this.#type === OBJ_BLOB) return;
     const { search } = this.#names;
+    if (this.#searchedBytes === 0 && this.#type === OBJ_BLOB) this.hasBinaries ||= bytes.includes(0);
     for (let at = search.find(bytes, 0, bytes.length); at >= 0; at = search.find(bytes, at, bytes.length)) {
-      this.#note(this.#searchedBytes + at);
+      this.#note(this.#searchedBytes + at, bytes, at);
     }
     this.#searchedBytes += bytes.length;
   }
 
   end(): void {
     if (this.#isDelta) return this.#endDelta();
-    if (this.#found === null && this.#names.search.findEnd()) this.#note(this.#searchedBytes + 1);
+    if (this.#found === null && this.#names.search.findEnd()) this.#note(this.#searchedBytes + 1, NOTHING, 0);
     if (this.#found !== null) this.#add({ offset: this.#offset, isWhole: true, telling: [this.#found] });
   }
 
@@ -88,16 +98,21 @@ export class PackScan implements ContentListener {
     return this.#type === OBJ_OFS_DELTA || this.#type === OBJ_REF_DELTA;
   }
 
-  #note(end: number): void {
+  #note(end: number, bytes: Uint8Array, at: number): void {
     for (const text of this.#names.search.ended) {
-      if (!this.#noteGitlink(text)) this.#found ??= { insert: 0, end, text };
+      if (!this.#noteOther(text, bytes, at)) this.#found ??= { insert: 0, end, text };
     }
   }
 
-  #noteGitlink(text: number): boolean {
-    const isGitlink = this.#names.isGitlink(text);
-    if (isGitlink && this.#type !== OBJ_BLOB) this.hasGitlinks = true;
-    return isGitlink;
+  /** Answers whether it is no name and no id. @param at behind it. */
+  #noteOther(text: number, bytes: Uint8Array, at: number): boolean {
+    if (!this.#names.isNoted(text)) return false;
+    if (this.#names.isGitlink(text)) this.hasGitlinks ||= this.#type !== OBJ_BLOB;
+    else if (this.homeFolders.size < MAX_HOMES) {
+      for (const path of homeFoldersIn(Buffer.from(excerptAt(bytes, at)).toString()))
+        this.homeFolders.add(path);
+    }
+    return true;
   }
 
   #endDelta(): void {

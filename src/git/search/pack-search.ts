@@ -58,6 +58,11 @@ export interface PackFindings {
   readonly isComplete: boolean;
   /** Whether a folder holds a submodule; the pack does not show every one. */
   readonly hasGitlinks: boolean;
+  /** Paths of home folders in what is new, as far as the name. */
+  readonly homeFolders: readonly string[];
+  readonly hasBinaries: boolean;
+  /** Paths of new files, and of changed ones that the pack has as a whole, as far as they are known; null: too large. */
+  readonly files: readonly string[] | null;
 }
 
 const NOTHING = new Uint8Array(0);
@@ -95,15 +100,20 @@ export async function searchPack(
   const scan = new PackScan(names);
   await walk(pack, scan.walker, 0);
   const suspects = [...scan.telling, ...scan.others];
-  const { isCut, hasGitlinks } = scan;
-  if (suspects.length === 0) return { hits: [], isComplete: !isCut, hasGitlinks };
+  const noted = {
+    hasGitlinks: scan.hasGitlinks,
+    hasBinaries: scan.hasBinaries,
+    homeFolders: [...scan.homeFolders],
+  };
+  const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
+  if (suspects.length === 0 && !isSmall) return { hits: [], isComplete: !scan.isCut, files: null, ...noted };
   const asked = new Map([...scan.bases].slice(0, MAX_ASKED_BASES));
   const baseBytes = [...asked.values()].reduce((sum, size) => sum + size, 0);
   const room = LEAST_ROOM + 2 * baseBytes + ROOM_FOR_PACK * pack.byteLength;
   const objects = new PackedObjects(pack, memory);
   try {
     await objects.makeRoom(room);
-    const mayAsk = await namesOnlyUpstreams(pack, scan, objects);
+    const mayAsk = suspects.length > 0 && (await namesOnlyUpstreams(pack, scan, objects));
     const readBases = async (): Promise<void> => {
       let left = mayAsk ? MAX_ASKED_BYTES : 0;
       const sizes = new Map(
@@ -111,13 +121,20 @@ export async function searchPack(
       );
       if (sizes.size > 0) objects.add(await questions.readBases(sizes));
     };
-    const look = new CloserLook(pack, names, objects, maxHits);
+    let read: PackNames | null = null;
+    const packNames = async (): Promise<PackNames> => (read ??= await namesIn(pack, objects));
+    const look = new CloserLook(pack, names, objects, maxHits, packNames);
     await look.resolve(suspects, readBases);
     const hits = await look.newHits(questions);
-    return { hits, isComplete: look.isComplete && !isCut, hasGitlinks };
+    const files = isSmall ? filesOf(await packNames()) : null;
+    return { hits, isComplete: look.isComplete && !scan.isCut, files, ...noted };
   } finally {
     objects.free();
   }
+}
+
+function filesOf({ names, whole }: PackNames): string[] {
+  return whole.flatMap(({ type, oid }) => (type === 'blob' ? (names.pathOf(oid) ?? []) : []));
 }
 
 /**
@@ -141,12 +158,20 @@ class CloserLook {
   readonly #names: SearchedNames;
   readonly #objects: PackedObjects;
   readonly #maxHits: number;
+  readonly #packNames: () => Promise<PackNames>;
   readonly #found: Found[] = [];
   /** How many of them nobody can dismiss. */
   #certain = 0;
 
-  constructor(pack: SearchedPack, names: SearchedNames, objects: PackedObjects, maxHits: number) {
+  constructor(
+    pack: SearchedPack,
+    names: SearchedNames,
+    objects: PackedObjects,
+    maxHits: number,
+    packNames: () => Promise<PackNames>,
+  ) {
     this.#maxHits = maxHits;
+    this.#packNames = packNames;
     this.#pack = pack;
     this.#names = names;
     this.#objects = objects;
@@ -167,7 +192,7 @@ class CloserLook {
   /** What upstream does not have. Only after `resolve`. */
   async newHits(questions: SearchQuestions): Promise<readonly ContentHit[]> {
     if (this.#found.length === 0) return [];
-    const packNames = await namesIn(this.#pack, this.#objects);
+    const packNames = await this.#packNames();
     const pathOf = ({ oid }: Found): string | null =>
       oid === null ? null : (packNames.names.pathOf(oid) ?? null);
     const upstreams = await this.#readUpstream(packNames, questions);

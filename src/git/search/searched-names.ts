@@ -1,6 +1,7 @@
 /** Whom and what one push is searched for, as the headers of its own commits and tags say it. */
 import type { Oid } from '../objects/oid.ts';
-import { identityTexts } from './identity-texts.ts';
+import { type IdentityTexts, identityTexts } from './identity-texts.ts';
+import { HOME_TEXTS } from './home-folders.ts';
 import { MAX_SEARCHED_IDS, ownIdTexts } from './own-id-texts.ts';
 import { IdentityCollector } from './raw-identity.ts';
 import { type SearchedText, type Span, TextSearch } from './text-search.ts';
@@ -13,7 +14,7 @@ export interface HeaderSource {
 }
 
 export interface Named {
-  /** The one who pushes first: if there are too many people, those who come last are left out. */
+  /** The newest commit's first: if there are too many people, those who come last are left out. */
   readonly headers: Iterable<HeaderSource>;
   /** Ids that no new commit has. */
   readonly originalIds: Iterable<Oid>;
@@ -27,29 +28,36 @@ const GITLINK: SearchedText = {
   before: letter('1')[0]!,
   letters: letter('60000 '),
   after: null,
-  lack: { first: 0, last: 0 },
-  tellingLack: { first: 0, last: 0 },
+  lack: { first: 0, last: -1 },
+  tellingLack: { first: 0, last: -1 },
 };
 
 export class SearchedNames {
   readonly search: TextSearch;
+  /** What a person may be told of the names and addresses. */
+  readonly identities: Pick<IdentityTexts, 'terms' | 'skipped'>;
   /** False if there are more names and addresses than can be searched for. */
   readonly isComplete: boolean;
   /** False if there are more original ids. */
   readonly hasAllIds: boolean;
   /** Texts from this one on are original ids. */
   readonly #firstId: number;
+  /** Texts from this one on, up to the ids, are not in the newest commit's header. */
+  readonly #firstOther: number;
   readonly #gitlink: number;
 
   /** @throws RangeError if they take more room than there is. */
   constructor({ headers, originalIds, nobodys }: Named) {
     const collector = new IdentityCollector();
+    let newest = 0;
     for (const { content, encoding } of headers) {
       if (!collector.isComplete) break;
       collector.add(content, encoding);
+      newest ||= collector.identities.length;
     }
     const publics = new Set(nobodys.map((text) => text.toLowerCase()));
-    const { texts, isComplete } = identityTexts(collector.identities, publics);
+    const identities = identityTexts(collector.identities, publics);
+    const { texts, owners, isComplete } = identities;
     const oids: Oid[] = [];
     let hasAllIds = true;
     for (const oid of originalIds) {
@@ -58,10 +66,12 @@ export class SearchedNames {
       oids.push(oid);
     }
     const all = [...texts, ...ownIdTexts(oids)];
-    this.search = new TextSearch([...all, GITLINK]);
+    this.search = new TextSearch([...all, GITLINK, ...HOME_TEXTS]);
+    this.identities = identities;
     this.isComplete = isComplete && collector.isComplete;
     this.hasAllIds = hasAllIds;
     this.#firstId = texts.length;
+    this.#firstOther = owners.filter((owner) => owner < newest).length;
     this.#gitlink = all.length;
   }
 
@@ -75,19 +85,33 @@ export class SearchedNames {
     return text >= this.#firstId && text < this.#gitlink;
   }
 
+  /** Whether it names somebody, but nobody in the newest commit's header, who is probably the one who pushes. */
+  isAnothers(text: number): boolean {
+    return text >= this.#firstOther && text < this.#firstId;
+  }
+
   isGitlink(text: number): boolean {
     return text === this.#gitlink;
   }
 
-  /** The first name or address. A text may hold hundreds of thousands. */
+  /** Whether it is no name and no id, but only noted on the way. */
+  isNoted(text: number): boolean {
+    return text >= this.#gitlink;
+  }
+
+  /** The first name or address in the newest commit's header, else the first one. A text may hold hundreds of thousands. */
   firstNameIn(content: Uint8Array): Span | null {
-    for (const span of this.search.spans(content))
-      if (!this.isGitlink(span.text) && !this.isId(span.text)) return span;
-    return null;
+    let first: Span | null = null;
+    for (const span of this.search.spans(content)) {
+      if (this.isNoted(span.text) || this.isId(span.text)) continue;
+      if (!this.isAnothers(span.text)) return span;
+      first ??= span;
+    }
+    return first;
   }
 
   /** Names, addresses and ids in a text or an object, in order. */
   spansIn(content: Uint8Array): Span[] {
-    return this.search.spansIn(content).filter(({ text }) => !this.isGitlink(text));
+    return this.search.spansIn(content).filter(({ text }) => !this.isNoted(text));
   }
 }

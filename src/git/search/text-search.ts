@@ -28,8 +28,10 @@ export interface SearchedText {
   readonly tellingLack: Lack;
 }
 
-/** Limit of all texts together, in places. */
-export const MAX_TEXT_BYTES = 4_096;
+/** Of names, and of original ids, in places. */
+export const TEXT_ROOM = 2_048;
+/** Limit of all texts together: what is noted besides needs little. */
+export const MAX_TEXT_BYTES = 2 * TEXT_ROOM + 64;
 /** With fewer letters, a part of a text may be anybody's. */
 export const MIN_TELLING_LETTERS = 5;
 

@@ -23,7 +23,7 @@ import { type Base, chooseBase } from './base.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
-import { planWork } from './plan.ts';
+import { planWork, warningOfSquash } from './plan.ts';
 import { claimNamed, findNamed, requiredKey } from './pull-request.ts';
 import type { Questions } from './questions.ts';
 import { type OpenUpstream, openUpstream, type Upstream } from './upstream.ts';
@@ -94,6 +94,11 @@ async function judged(
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     pack,
     history,
+    upstream: {
+      refs: open.refs,
+      repository,
+      urls: [`${settings.hostUrl}/${fullName(repository)}`, settings.publishedUrl(repository)],
+    },
     memory,
     questions: {
       readBases: questions.readBases,
@@ -123,6 +128,7 @@ async function judged(
     ...warningOfNames(plan.messages()),
     ...warningOfNoise(push, where),
     ...warningOfDraft(push),
+    ...warningOfSquash(work, options),
   ];
   if (!options.preview) {
     return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
@@ -130,7 +136,7 @@ async function judged(
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
-  const lines = previewLines({ ...previewed, findings: names.report, warnings });
+  const lines = previewLines({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
   return { verdict: { kind: 'preview', lines }, claim };
 }
 

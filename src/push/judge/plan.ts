@@ -29,12 +29,28 @@ export async function planWork(
     ]);
   }
   const { oid, commit } = commits.at(-1) as NewCommit;
-  return planCommits([{ oid, commit: squashed(commit, parent, options) }], ownIds);
+  // The tip's files.
+  const words = squashedMessage(options, newestWork(commits).commit);
+  const squashed: Commit = { ...commit, ...words, parents: [parent] };
+  return planCommits([{ oid, commit: squashed }], ownIds);
 }
 
-/** The tip's files, as one commit on the upstream commit that the push is based on. */
-function squashed(tip: Commit, parent: Oid, options: Pick<PushOptions, 'title' | 'description'>): Commit {
-  return { ...tip, ...squashedMessage(options, tip), parents: [parent] };
+/** A line for the person, if the squashed commit has another message than the tip. */
+export function warningOfSquash(
+  { commits }: Work,
+  { squash, title }: Pick<PushOptions, 'squash' | 'title'>,
+): string[] {
+  const isOther = squash && title === null && newestWork(commits).oid !== commits.at(-1)?.oid;
+  return isOther ? ['The squashed commit has the message of your newest commit that is not a merge.'] : [];
+}
+
+/** The newest commit that is not a merge, whose message would tell of branches; the tip if all are. */
+function newestWork(commits: NewCommits): NewCommit {
+  for (let back = 1; back <= commits.length; back++) {
+    const found = commits.at(-back) as NewCommit;
+    if (found.commit.parents.length < 2) return found;
+  }
+  return commits.at(-1) as NewCommit;
 }
 
 function* idsOf(commits: NewCommits): Generator<Oid> {

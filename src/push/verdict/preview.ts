@@ -20,15 +20,20 @@ export interface Previewed {
   /** What the search for names has found, or that nobody searches. */
   readonly findings: readonly string[];
   readonly warnings: readonly string[];
+  /** Why the push would be refused; null: it would not. */
+  readonly refusal: string | null;
 }
 
 /** The lines for the person. */
 export function previewLines(previewed: Previewed): string[] {
-  const { push, botLogin, anonymous, bytes, findings, warnings } = previewed;
+  const { push, botLogin, anonymous, bytes, findings, warnings, refusal } = previewed;
   const { title, body } = wholeText(push, anonymous);
   const objectCount = anonymous.size + push.entryCount;
   const count = push.commits.length;
   return [
+    ...(refusal === null
+      ? []
+      : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`]),
     isUpdate(push)
       ? `This push would update the pull request ${push.named?.pullRequest.url ?? ''}:`
       : `This push would open a pull request${push.isDraft ? ' as a draft' : ''}:`,

@@ -39,7 +39,7 @@ import { pullRequestFooter } from '../../markdown/footer.ts';
 import { maintainersUrl } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pages/pull-request-page.ts';
 import { ISSUE_FORM } from '../forms/paths.ts';
-import { shownOrigin, publishedAddress } from '../request/public-origin.ts';
+import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import { withinLimit } from '../request/rate-limit.ts';
@@ -186,6 +186,8 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
     ),
     hostUrl: c.var.host.url,
     remoteUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}`,
+    publishedUrl: (repository) =>
+      `${publishedOrigin(c.req.raw, c.var.config)}/v1/${repositoryPath(c.var.host, repository)}`,
     issueFormUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}${ISSUE_FORM}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     newPrHash,

@@ -59,9 +59,21 @@ describe('a name', () => {
       expect(isIn(text, identity('Anne-Marie Lee'))).toBe(true);
   });
 
-  it.each(['Ada', 'A B', 'a-b c', '', '  '])('of too little to tell is not searched for: %j', (name) => {
-    expect(identityTexts([identity(name, 'nothing')], new Set()).texts).toEqual([]);
+  it('of one word is found if the word is long, and no part of another', () => {
+    const who = identity('Augusta');
+    for (const text of ['by Augusta.', 'AUGUSTA', '/home/augusta/x', 'augusta@elsewhere.example'])
+      expect(isIn(text, who)).toBe(true);
+    for (const text of ['augustan', 'Xaugusta', 'August']) expect(isIn(text, who)).toBe(false);
+    expect(isIn('作者山田太です', identity('山田太'))).toBe(true);
+    expect(isIn('by A Lovelace', identity('A Lovelace'))).toBe(true);
   });
+
+  it.each(['Ada', 'A B', 'a-b c', '', '  ', '山田', '123456', 'GitHub', 'dependabot[bot]'])(
+    'of too little to tell is not searched for: %j',
+    (name) => {
+      expect(identityTexts([identity(name, 'nothing')], new Set()).texts).toEqual([]);
+    },
+  );
 
   it('of letters outside ASCII is found in either case, composed and decomposed', () => {
     const who = identity('Zoë Müller');
@@ -70,6 +82,16 @@ describe('a name', () => {
     expect(isIn('Иван Петров', identity('ИВАН ПЕТРОВ'))).toBe(true);
     expect(isIn('山田 太郎 です', identity('山田 太郎'))).toBe(true);
     expect(isIn('김 철수', identity('김 철수'))).toBe(true);
+  });
+
+  it('is found in Latin-1 and Windows-1252, in either case', () => {
+    for (const text of ['von Zoë Müller', 'ZOË MÜLLER', 'müller, zoë'])
+      expect(isIn(Buffer.from(text, 'latin1'), identity('Zoë Müller')), text).toBe(true);
+    expect(isIn(Buffer.from('von Müller.', 'latin1'), identity('Müller'))).toBe(true);
+    // The letters that Latin-1 has not: š, and the apostrophe that typewriters have not.
+    expect(isIn(Buffer.from('Petra Bene\x9a', 'latin1'), identity('Petra Beneš'))).toBe(true);
+    expect(isIn(Buffer.from('PETRA BENE\x8a', 'latin1'), identity('Petra Beneš'))).toBe(true);
+    expect(isIn(Buffer.from('Jo O\x92Hara', 'latin1'), identity('Jo O’Hara'))).toBe(true);
   });
 
   it('is found in the encoding of its commit and in UTF-8', () => {
@@ -103,6 +125,25 @@ describe('an address', () => {
     'ada example.org',
   ])('is not found in %j', (text) => {
     expect(isIn(text, who)).toBe(false);
+  });
+});
+
+describe('the login in an address of the host', () => {
+  it.each([
+    '123+ada-lovelace@users.noreply.github.com',
+    'Ada-Lovelace@users.noreply.github.com',
+    '123-ada-lovelace@users.noreply.gitlab.com',
+    'ada-lovelace@noreply.codeberg.org',
+  ])('is found: %s', (email) => {
+    const who = identity('-', email);
+    for (const text of ['ask @ada-lovelace', 'git.example/Ada-Lovelace/x'])
+      expect(isIn(text, who)).toBe(true);
+    expect(isIn('ask @ada-lovelaces', who)).toBe(false);
+  });
+
+  it('is not searched for if it is short, or if somebody has chosen the address', () => {
+    expect(isIn('by ada99', identity('-', '1+ada99@users.noreply.github.com'))).toBe(false);
+    expect(isIn('by lovelace', identity('-', 'lovelace@example.org'))).toBe(false);
   });
 });
 
@@ -140,6 +181,12 @@ describe('of what a delta copies in part, here written as |', () => {
     expect(tellsOf(texts, text)).toBe(false);
   });
 
+  it('a single word is found as a whole only', () => {
+    const word = identityTexts([identity('Augusta', '-')], new Set());
+    expect(tellsOf(word.texts, '|by Augusta.|')).toBe(true);
+    for (const text of ['|gusta.', 'by August|']) expect(tellsOf(word.texts, text)).toBe(false);
+  });
+
   it('a beginning of at least six letters is an address without its provider', () => {
     const address = identityTexts([identity('-', 'ada.lovelace@example.org')], new Set());
     expect(tellsOf(address.texts, '<ada.lovelace|')).toBe(true);
@@ -154,6 +201,26 @@ it('leaves half of the room to the ids of commits', () => {
     const { texts } = identityTexts(many.slice(0, count), new Set());
     expect(texts.reduce((sum, text) => sum + placesOf(text), 0)).toBeLessThanOrEqual(MAX_TEXT_BYTES / 2);
   }
+});
+
+it('tells for whom it searches, and for whom not, with the reason', () => {
+  const people = [
+    identity('Ada Lovelace', '7+lovelace@users.noreply.github.com'),
+    identity('Max', 'max'),
+    identity('A B', ''),
+    identity('x '.repeat(60), 'bot@x.example'),
+    identity('GitHub', 'noreply@github.com'),
+  ];
+  const { terms, skipped } = identityTexts(people, new Set(['bot@x.example']));
+  expect([...terms]).toEqual(['7+lovelace@users.noreply.github.com', 'lovelace', 'Ada Lovelace']);
+  expect(skipped.map(({ term, reason }) => `${term.slice(0, 20)}: ${reason}`)).toEqual([
+    'max: no address',
+    'Max: one short word',
+    'A B: too short',
+    'x x x x x x x x x x : too long',
+    'noreply@github.com: nobody’s in particular',
+    'GitHub: nobody’s in particular',
+  ]);
 });
 
 describe('what is nobody’s', () => {

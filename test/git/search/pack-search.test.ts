@@ -1,4 +1,5 @@
 /** What a pack adds, searched: whole objects, what deltas insert and make, what upstream has already. */
+import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomPieces } from '../../support/byte-chunks.ts';
@@ -402,4 +403,38 @@ it('reads a pack in pieces of any size', async () => {
   const whole = linesOf(await searched(entries));
   for (const seed of [1, 2, 3]) expect(linesOf(await searched(entries, { seed }))).toEqual(whole);
   expect(randomPieces(Buffer.from('x'))).toHaveLength(1);
+});
+
+describe('what is noted on the way', () => {
+  const HOME = 'built in /home/ada/src';
+
+  it('are home folders, in files and in what deltas insert, without a question', async () => {
+    const base = around('nothing');
+    const found = await searched([blob(around(HOME)), refDelta(base, around('now C:\\Users\\ada\\x'))]);
+    expect(found.homeFolders).toEqual(['/home/ada', 'C:\\Users\\ada']);
+    expect([found.hits, found.isComplete, found.askedBases]).toEqual([[], true, []]);
+    const copied = await searched([refDelta(around(HOME), around(`${HOME}\nand more`))], {
+      bases: [around(HOME)],
+    });
+    expect([copied.homeFolders, copied.hits, copied.isComplete]).toEqual([[], [], true]);
+  });
+
+  it('are the paths of new files, and not of the others in their folders', async () => {
+    const files = ['one', 'two'].map((text) => Buffer.from(text));
+    const sub = treeContent(files.map((content, at) => ({ name: `${at}.png`, oid: oidOf('blob', content) })));
+    const root = treeContent([
+      { name: 'img', oid: oidOf('tree', sub) },
+      { name: 'old.png', oid: oidOf('blob', Buffer.from('old')) },
+    ]);
+    const entries = [root, sub].map((content): Entry => ({ type: 'tree', content }));
+    const { files: paths } = await searched([...entries, ...files.map((content) => blob(content))]);
+    expect(paths).toEqual(['img/0.png', 'img/1.png']);
+  });
+
+  it('is whether a large pack has binary files, whose paths are not known', async () => {
+    const noise = Buffer.concat(Array.from({ length: 20 }, () => randomBytes(60_000)));
+    const text = Buffer.from(noise.map((byte: number) => byte | 1));
+    expect(await searched([blob(noise)])).toMatchObject({ hasBinaries: true, files: null });
+    expect(await searched([blob(text)])).toMatchObject({ hasBinaries: false, files: null });
+  });
 });

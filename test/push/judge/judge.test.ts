@@ -53,6 +53,7 @@ const circumstances = {
     pullRequestFooter: '',
     hostUrl: 'https://git.test',
     remoteUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
+    publishedUrl: () => 'https://gitveil.test/v1/gh/octo/hello',
     issueFormUrl: () => 'https://gitveil.test/v1/gh/octo/hello/new-issue',
   },
   listed: null,

@@ -7,7 +7,8 @@ import type { Oid } from '../../../git/objects/oid.ts';
 import { changeIdsIn } from '../../../git/search/change-ids.ts';
 import type { ContentHit } from '../../../git/search/pack-search.ts';
 import type { SearchedNames } from '../../../git/search/searched-names.ts';
-import { CHANGE_IDS, type Leak, NAMES, ORIGINAL_IDS } from './leaks.ts';
+import { CHANGE_IDS, type Leak, MERGES, NAMES, ORIGINAL_IDS, OTHERS_NAMES } from './leaks.ts';
+import type { MergeSentences } from './merge-sentences.ts';
 import { MAX_SHOWN_LENGTH, shown } from './shown.ts';
 
 /** No more are shown. */
@@ -17,8 +18,10 @@ export class Findings {
   readonly #names: SearchedNames;
   readonly #found = new Map<Leak, string[]>([
     [NAMES, []],
+    [OTHERS_NAMES, []],
     [ORIGINAL_IDS, []],
     [CHANGE_IDS, []],
+    [MERGES, []],
   ]);
 
   constructor(names: SearchedNames) {
@@ -29,11 +32,16 @@ export class Findings {
   addText(where: () => string, text: Uint8Array): void {
     for (const at of changeIdsIn(text)) this.#add(CHANGE_IDS, () => line(where(), lineAround(text, at + 1)));
     const name = this.#names.firstNameIn(text);
-    if (name !== null) this.#add(NAMES, () => line(where(), lineAround(text, name.end - 1)));
+    if (name !== null)
+      this.#add(this.#leakOf(name.text), () => line(where(), lineAround(text, name.end - 1)));
   }
 
-  addMessages(messages: Iterable<Uint8Array>): void {
-    for (const message of messages) this.addText(() => `message of "${shown(subjectOf(message))}"`, message);
+  addMessages(messages: Iterable<Uint8Array>, merges: MergeSentences): void {
+    for (const message of messages) {
+      const where = (): string => `message of "${shown(subjectOf(message))}"`;
+      this.addText(where, message);
+      for (const sentence of merges.privateIn(message)) this.#add(MERGES, () => line(where(), sentence));
+    }
   }
 
   addOption(name: string, value: string): void {
@@ -54,7 +62,7 @@ export class Findings {
       const words = shown(Buffer.from(excerpt).toString());
       const what = isId ? `the id of a commit of this push: ${words}` : words;
       const where = kind === 'name' ? 'name of a file' : path === null ? 'a changed file' : shown(path);
-      this.#add(isId ? ORIGINAL_IDS : NAMES, () => `  ${where}: ${what}`);
+      this.#add(this.#leakOf(text), () => `  ${where}: ${what}`);
     }
   }
 
@@ -66,6 +74,11 @@ export class Findings {
   /** Where. */
   get lines(): readonly string[] {
     return [...this.#found.values()].flat().slice(0, MAX_FINDINGS);
+  }
+
+  #leakOf(text: number): Leak {
+    if (this.#names.isId(text)) return ORIGINAL_IDS;
+    return this.#names.isAnothers(text) ? OTHERS_NAMES : NAMES;
   }
 
   #add(leak: Leak, describe: () => string): void {

@@ -12,10 +12,16 @@ export interface Leak {
 
 export const NAMES: Leak = {
   reason: 'your name would become public',
-  heading: 'The name or address of a commit’s author would become public:',
+  heading: 'Your name or address would become public:',
   advice: [
     'Remove it and push again: "git commit --amend" changes the last commit, "git rebase -i" earlier ones.',
   ],
+};
+
+export const OTHERS_NAMES: Leak = {
+  reason: 'the name of another author would become public',
+  heading: 'The name or address of another author than the newest commit’s would become public:',
+  advice: NAMES.advice,
 };
 
 export const ORIGINAL_IDS: Leak = {
@@ -38,11 +44,20 @@ export const CHANGE_IDS: Leak = {
   ],
 };
 
-/** @param leaks at least one, the worst first. @param lines where they are. */
+export const MERGES: Leak = {
+  reason: 'names of your branches or remotes would become public',
+  heading: 'What a merge has written into its message names something that upstream does not have:',
+  advice: [
+    'It may be a branch, a remote, a folder or an address of yours. "git rebase" onto upstream’s branch leaves merges out,',
+    'and -o squash makes one commit of all. Or change the message: "git commit --amend", "git rebase -i --rebase-merges".',
+  ],
+};
+
+/** @param leaks at least one, the worst first. @param lines where they are, and what was searched. */
 export function wouldBePublic(leaks: readonly Leak[], lines: readonly string[]): Refusal {
   return new Refusal(leaks[0]?.reason ?? '', [
     ...lines,
-    ...leaks.flatMap(({ advice }) => advice),
+    ...new Set(leaks.flatMap(({ advice }) => advice)),
     'To publish it anyway, add: -o publish-names',
   ]);
 }

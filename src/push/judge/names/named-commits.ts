@@ -1,5 +1,5 @@
 /**
- * Commits that Git's own words in a message name (`git revert`, `git cherry-pick -x`) and that are nobody's: neither
+ * Commits that Git's own words in a message name (`git revert`, `git cherry-pick -x`, `git merge <id>`) and that are nobody's: neither
  * the push's own, whose ids are replaced, nor upstream's. Such a commit is probably an earlier form of the person's
  * work, from before a rebase or on another branch. Its original id is a hash over name, address and second, and
  * whoever sees it can test a guess.
@@ -8,7 +8,7 @@ import type { KnownHistory } from '../../../git/objects/new-commits.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 
 const GITS_WORDS =
-  /(?:^This reverts commit |^changes made to |^\(cherry picked from commit )([0-9a-f]{40})\b/gm;
+  /(?:^This reverts commit |^changes made to |^\(cherry picked from commit |^Merge commit ')([0-9a-f]{40})\b/gm;
 const MAX_NAMED = 100;
 
 export interface NamedCommits {

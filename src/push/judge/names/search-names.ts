@@ -17,10 +17,15 @@ import type { PushSettings } from '../../settings.ts';
 import type { Work } from '../work.ts';
 import { Findings, MAX_FINDINGS } from './findings.ts';
 import { wouldBePublic } from './leaks.ts';
+import { MergeSentences, type PublicNames } from './merge-sentences.ts';
 import { type NamedCommits, namedCommits } from './named-commits.ts';
+import { remarksOn } from './remarks.ts';
+import { shown } from './shown.ts';
 
 /** From a spool that is not in memory, each costs a request. */
 const MAX_READS = 32;
+/** Names and addresses that are listed; more are counted. */
+const MAX_LISTED = 10;
 
 export interface NameSearch {
   readonly settings: Pick<PushSettings, 'identityCheck'>;
@@ -33,6 +38,7 @@ export interface NameSearch {
   readonly originalIds: Iterable<Oid>;
   readonly pack: ReceivedPack;
   readonly history: UpstreamHistory;
+  readonly upstream: PublicNames;
   readonly memory: Memory;
   /** Asked only if a name may be there. */
   readonly questions: SearchQuestions;
@@ -41,8 +47,10 @@ export interface NameSearch {
 export interface NamesSearched {
   /** For the person who goes on. */
   readonly warnings: readonly string[];
-  /** For a preview: what was found, or that nothing was. */
+  /** For a preview: what was searched for, and what was found, or that nothing was. */
   readonly report: readonly string[];
+  /** For a preview: why the push would be refused; null: not for this. */
+  readonly refusal: string | null;
   /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
   readonly hasGitlinks: boolean;
 }
@@ -50,6 +58,7 @@ export interface NamesSearched {
 const OFF: NamesSearched = {
   warnings: [],
   report: ['This service does not search for the names of the commits’ authors.'],
+  refusal: null,
   hasGitlinks: false,
 };
 
@@ -65,7 +74,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
     const { title, description } = options;
     if (title !== null) findings.addOption('title', title);
     if (description !== null) findings.addOption('description', description);
-    findings.addMessages(plan.messages());
+    findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
     const strangers = await namedByMessages(search);
     if (strangers.areStrange) findings.addStrangers(strangers.oids);
     const searched = {
@@ -73,34 +82,79 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
       byteLength: pack.spool.byteLength,
       maxReads: pack.spool.isInMemory ? Infinity : MAX_READS,
     };
-    const found = await searchPack(searched, names, questions, memory, MAX_FINDINGS);
+    let hasAsked = false;
+    const counted: SearchQuestions = {
+      readBases: (...asked) => ((hasAsked = true), questions.readBases(...asked)),
+      readUpstream: (...asked) => ((hasAsked = true), questions.readUpstream(...asked)),
+    };
+    const found = await searchPack(searched, names, counted, memory, MAX_FINDINGS);
     findings.addHits(found.hits);
     share.setNow(0);
-    return conclude(search, names, findings, gapsOf(names, findings, strangers, found), found.hasGitlinks);
+    const gaps = gapsOf(names, findings, strangers, found);
+    const remarks = remarksOn(textsOf(search), found);
+    return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
   } catch (error) {
     if (error instanceof RangeError) throw notSearchable();
     throw error;
   }
 }
 
+interface Conduct {
+  readonly gaps: readonly string[];
+  /** What refuses nothing. */
+  readonly remarks: readonly string[];
+  /** Whether the host was asked for something. */
+  readonly hasAsked: boolean;
+  readonly hasGitlinks: boolean;
+}
+
 function conclude(
   { settings, options }: NameSearch,
   names: SearchedNames,
   { leaks, lines }: Findings,
-  gaps: readonly string[],
-  hasGitlinks: boolean,
+  { gaps, remarks, hasAsked, hasGitlinks }: Conduct,
 ): NamesSearched {
-  if (leaks.length === 0) {
-    // If nobody can be searched for, it is no news that nobody was found.
-    const nothing = names.hasNames
-      ? 'The service found no name or address of the commits’ authors in what would become public.'
-      : 'The commits name nobody for whom the service could search. Look for your name yourself.';
-    return { warnings: gaps, report: [nothing, ...gaps], hasGitlinks };
+  const searched = searchedLine(names.identities);
+  const [worst] = leaks;
+  if (worst === undefined) {
+    const isIdle = !names.hasNames && names.identities.skipped.length > 0;
+    const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
+    const report = [...nothingFound(names, gaps), searched, ...gaps, ...remarks];
+    return { warnings, report, refusal: null, hasGitlinks };
   }
-  const warnings = [leaks[0]?.heading ?? '', ...lines, ...gaps];
-  const isAllowed = settings.identityCheck === 'warn' || options.publishNames || options.preview;
-  if (!isAllowed) throw wouldBePublic(leaks, warnings);
-  return { warnings, report: warnings, hasGitlinks };
+  const warnings = [worst.heading, ...lines, ...gaps, searched, ...remarks];
+  const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
+  if (wouldRefuse && !options.preview) throw wouldBePublic(leaks, [...warnings, whatWasSent(hasAsked)]);
+  return { warnings, report: warnings, refusal: wouldRefuse ? worst.reason : null, hasGitlinks };
+}
+
+function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {
+  if (!hasNames) return [];
+  const hasAll = identities.skipped.length === 0 && gaps.length === 0;
+  return hasAll
+    ? ['The service found no name or address of the commits’ authors in what would become public.']
+    : ['The service found nothing of what it searched for.'];
+}
+
+/** `The service searched for ada@example.org and Ada Lovelace; not for Max (one short word).` */
+function searchedLine({ terms, skipped }: SearchedNames['identities']): string {
+  const others = skipped.map(({ term, reason }) => `${shown(term)} (${reason})`);
+  const not = others.length === 0 ? '' : `; not for ${listed(others)}`;
+  return terms.size > 0
+    ? `The service searched for ${listed([...terms].map(shown))}${not}.`
+    : `The commits name nobody for whom the service could search${not}. Look for your name yourself.`;
+}
+
+function listed(words: readonly string[]): string {
+  const few = words.slice(0, MAX_LISTED);
+  if (words.length > few.length) few.push(`${words.length - few.length} more`);
+  return few.length === 1 ? few.join() : `${few.slice(0, -1).join(', ')} and ${few.at(-1)}`;
+}
+
+function whatWasSent(hasAsked: boolean): string {
+  return hasAsked
+    ? 'Nothing of this push was sent. To search, the service has read upstream’s versions of the changed files at the code host.'
+    : 'Nothing of this push was sent.';
 }
 
 /** The last commit first: if there are too many people, it is more likely the one who pushes. */
@@ -111,6 +165,12 @@ function* headersOf({ work, pack }: NameSearch): Generator<HeaderSource> {
     if (content !== undefined) yield { content, encoding: commit.encoding };
   }
   for (const { type, content } of pack.kept.objects()) if (type === 'tag') yield { content, encoding: null };
+}
+
+function* textsOf({ options, plan }: NameSearch): Generator<readonly [string, string]> {
+  yield ['title', options.title ?? ''];
+  yield ['description', options.description ?? ''];
+  for (const message of plan.messages()) yield ['a message', Buffer.from(message).toString()];
 }
 
 /** Commits that messages name. Those of this push stand there as zeros. */

@@ -2,9 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { SearchedNames } from '../../../../src/git/search/searched-names.ts';
 import { Findings } from '../../../../src/push/judge/names/findings.ts';
+import { MergeSentences } from '../../../../src/push/judge/names/merge-sentences.ts';
 import { wouldBePublic } from '../../../../src/push/judge/names/leaks.ts';
 import { commitContent, oidNumber } from '../../../support/objects.ts';
 
+const NO_MERGES = new MergeSentences({ refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] });
 const ID = `Change-Id: I${'0123456789'.repeat(4)}`;
 
 /** @param author of the one commit. */
@@ -20,7 +22,7 @@ describe('texts', () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
     findings.addOption('title', 'A change by Ada Lovelace');
     findings.addOption('description', `Reverts ${oidNumber(7)}`);
-    findings.addMessages([Buffer.from('One\n\nsome text\nby ada_lovelace, as ever\n')]);
+    findings.addMessages([Buffer.from('One\n\nsome text\nby ada_lovelace, as ever\n')], NO_MERGES);
     expect(findings.lines).toEqual([
       '  title: A change by Ada Lovelace',
       '  message of "One": by ada_lovelace, as ever',
@@ -62,7 +64,7 @@ describe('commits that nobody has', () => {
 describe('Change-Ids', () => {
   it('are found where there is nobody to search for, in every line, also the first', () => {
     const findings = findingsFor(null);
-    findings.addMessages([Buffer.from(`${ID}\n`), Buffer.from(`One\n\n  ${ID}\n> ${ID}`)]);
+    findings.addMessages([Buffer.from(`${ID}\n`), Buffer.from(`One\n\n  ${ID}\n> ${ID}`)], NO_MERGES);
     expect(findings.lines).toEqual([
       `  message of "${ID}": ${ID}`,
       `  message of "One": ${ID}`,
@@ -73,7 +75,7 @@ describe('Change-Ids', () => {
 
   it('are told of together with a name, each with its advice, the name first', () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>');
-    findings.addMessages([Buffer.from(`By Ada Lovelace\n\n${ID}\n`)]);
+    findings.addMessages([Buffer.from(`By Ada Lovelace\n\n${ID}\n`)], NO_MERGES);
     const refusal = wouldBePublic(findings.leaks, findings.lines);
     expect(refusal.reason).toBe('your name would become public');
     expect(refusal.lines.slice(0, 2)).toEqual([
@@ -85,7 +87,7 @@ describe('Change-Ids', () => {
 
   it('are shown up to ten times', () => {
     const findings = findingsFor(null);
-    findings.addMessages([Buffer.from(`${ID}\n`.repeat(1_000))]);
+    findings.addMessages([Buffer.from(`${ID}\n`.repeat(1_000))], NO_MERGES);
     expect(findings.lines).toHaveLength(10);
   });
 });

@@ -4,6 +4,7 @@ import { UNCOUNTED, type Memory } from '../../../../src/git/memory.ts';
 import { OwnIds } from '../../../../src/git/objects/own-ids.ts';
 import { planCommits } from '../../../../src/git/objects/planned-commits.ts';
 import { parseCommit } from '../../../../src/git/objects/commit.ts';
+import type { Refusal } from '../../../../src/push/reply/refusal.ts';
 import { type NameSearch, searchNames } from '../../../../src/push/judge/names/search-names.ts';
 import { commitContent, oidNumber } from '../../../support/objects.ts';
 import { buildPack, type Entry, makeDelta, oidOf } from '../../../support/pack-builder.ts';
@@ -50,6 +51,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
     history: { isKnown: () => false, since: -Infinity, reachBack: async () => false },
+    upstream: { refs: [], repository: { owner: 'octo', name: 'hello' }, urls: [] },
     memory,
     questions: { readBases: async () => [], readUpstream: async () => new Map() },
   } as unknown as NameSearch);
@@ -80,11 +82,92 @@ describe('a push that names its author', () => {
   });
 });
 
+describe('what another author than the newest commit’s is called by', () => {
+  const authors = ['Bob Byron <bob@x.example>', ADA];
+
+  it('is not “your name”', async () => {
+    const others = search({ authors, message: 'As Bob Byron says\n' });
+    await expect(others).rejects.toThrow('the name of another author would become public');
+    const both = search({ authors, message: 'By Bob Byron\nand Ada Lovelace\n' });
+    await expect(both).rejects.toThrow(REFUSED);
+    const { warnings } = await search({
+      authors,
+      files: [blob('by Bob Byron\n')],
+      options: { preview: true },
+    });
+    expect(warnings[0]).toBe(
+      'The name or address of another author than the newest commit’s would become public:',
+    );
+  });
+});
+
+describe('a refusal', () => {
+  it('says where, what was searched for, that nothing was sent, and two ways on', async () => {
+    const authors = ['Max <max@x.example>', ADA];
+    const refused = await search({ authors, files: [blob('by Ada Lovelace\n')] }).catch(
+      (error: unknown) => error,
+    );
+    expect((refused as Refusal).lines).toEqual([
+      'Your name or address would become public:',
+      '  a changed file: by Ada Lovelace',
+      'The service searched for ada@x.example, Ada Lovelace and max@x.example; not for Max (one short word).',
+      'Nothing of this push was sent.',
+      expect.stringMatching(/^Remove it and push again: "git commit --amend"/),
+      'To publish it anyway, add: -o publish-names',
+    ]);
+  });
+});
+
+describe('a merge', () => {
+  const message = "Merge branch 'main' of ../m2 into topic-acme-corp-1234\n";
+
+  it('that names what is not upstream’s is refused, with both ways out', async () => {
+    const refused = await search({ authors: [ADA], message }).catch((error: unknown) => error);
+    const { reason, lines } = refused as Refusal;
+    expect(reason).toBe('names of your branches or remotes would become public');
+    expect(lines).toContain(`  message of "${message.trim()}": ${message.trim()}`);
+    expect(lines.join(' ')).toMatch(/git rebase.*-o squash.*-o publish-names/);
+    await search({ authors: [ADA], message, options: { publishNames: true } });
+  });
+});
+
 describe('a preview', () => {
+  it('says whether the push would be refused, and by what', async () => {
+    const preview = { preview: true };
+    const named = { authors: [ADA], message: 'By Ada Lovelace\n' };
+    expect((await search({ ...named, options: preview })).refusal).toBe(REFUSED);
+    expect((await search({ ...named, options: { ...preview, publishNames: true } })).refusal).toBeNull();
+    expect((await search({ ...named, options: preview, identityCheck: 'warn' })).refusal).toBeNull();
+    expect((await search({ authors: [ADA], options: preview })).refusal).toBeNull();
+  });
+
+  it('does not say that nothing was found where not all was searched for', async () => {
+    const { report, warnings } = await search({
+      authors: ['Max <ada@example.org>', 'Max <max>'],
+      options: { preview: true },
+    });
+    expect(report).toEqual([
+      'The service found nothing of what it searched for.',
+      'The service searched for ada@example.org; not for max (no address) and Max (one short word).',
+    ]);
+    expect(warnings).toEqual([]);
+  });
+
   it('says that nothing was found, or that there was nobody to search for', async () => {
     const options = { preview: true };
     expect((await search({ authors: [ADA], options })).report[0]).toMatch(/found no name or address/);
+    expect((await search({ authors: [ADA], options })).report[1]).toBe(
+      'The service searched for ada@x.example and Ada Lovelace.',
+    );
     expect((await search({ authors: ['bot <bot@x.example>'], options })).report[0]).toMatch(/name nobody/);
+  });
+
+  it('and a push say so if there is a name, but none that can be searched for', async () => {
+    const { warnings, report } = await search({ authors: ['Max <->'] });
+    expect(warnings).toEqual(report);
+    expect(report).toEqual([
+      'The commits name nobody for whom the service could search; not for - (no address) and Max (one short word). Look for your name yourself.',
+    ]);
   });
 });
 

@@ -1,0 +1,34 @@
+/**
+ * Paths of home folders, such as `/home/ada/`, `/Users/ada/` and `C:\Users\ada\`: they often hold a login or a name, and
+ * often nobody's, so a person is only told of them.
+ */
+import type { SearchedText } from './text-search.ts';
+
+const classesOf = (text: string): number[][] => Array.from(text, (sign) => [sign.charCodeAt(0)]);
+const SLASHES = [...classesOf('/'), ...classesOf('\\')].flat();
+/** A copy tells nothing of it. */
+const NOTHING = { first: 0, last: -1 };
+
+/** What stands before each name. Strings of many languages double a backslash. */
+export const HOME_TEXTS: readonly SearchedText[] = ['home', 'Users'].map((folder) => ({
+  before: SLASHES,
+  letters: [...classesOf(folder), SLASHES],
+  after: null,
+  lack: NOTHING,
+  tellingLack: NOTHING,
+}));
+
+/** Also behind the options of compilers. */
+const PATHS =
+  /(?<=^|[^\p{L}\p{N}]|-[IL])(?:\/home\/|\/Users\/|[A-Za-z]:\\\\?Users\\\\?)([\p{L}\p{N}_][^/\\\s"'<>|:*?]{0,63})(?=[/\\]|$)/gu;
+/** What tools and documents call somebody. */
+const NOBODYS = new Set(
+  'user,username,you,me,name,runner,ubuntu,vagrant,vscode,codespace,jenkins,circleci,node,git,root,app,shared,public'
+    .concat(',default,linuxbrew,foo,bar,example')
+    .split(','),
+);
+
+/** Paths that name somebody, up to the name. @param text which may be cut at its end. */
+export function* homeFoldersIn(text: string): Generator<string> {
+  for (const [path, name = ''] of text.matchAll(PATHS)) if (!NOBODYS.has(name.toLowerCase())) yield path;
+}

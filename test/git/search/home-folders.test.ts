@@ -1,0 +1,22 @@
+/** Paths of home folders in texts. */
+import { expect, it } from 'vitest';
+import { homeFoldersIn } from '../../../src/git/search/home-folders.ts';
+
+it.each([
+  ['see /home/ada/src/a.c', '/home/ada'],
+  ['"/Users/Ada Lovelace/x" and more', null],
+  ['-I/Users/ada.l/include', '/Users/ada.l'],
+  ['--prefix=/Users/ada.l/include', '/Users/ada.l'],
+  [String.raw`in C:\Users\ada\x`, String.raw`C:\Users\ada`],
+  [String.raw`"C:\\Users\\ada\\x"`, String.raw`C:\\Users\\ada`],
+  ['d:/Users/ada/x', '/Users/ada'],
+  ['file:///home/zoë/x', '/home/zoë'],
+  ['/home/ad', '/home/ad'],
+  ['https://x.example/home/ada/', null],
+  ['/users/ada/repos', null],
+  ['/home/$USER/x /home/<name>/x /home/{id}/x /home/*/x', null],
+  ['/home/runner/work /Users/Shared/x /home/user/x', null],
+  ['/home/ada is a folder', null],
+])('in %j: %j', (text, path) => {
+  expect([...homeFoldersIn(text)]).toEqual(path === null ? [] : [path]);
+});
