@@ -23,7 +23,8 @@ export interface Suspect {
 /** Some of them may be dismissed, and must not keep others from being found. */
 const MAX_SUSPECTS = 1_000;
 /** More are not remembered, of bases and of sizes. */
-const MAX_HOMES = 100;
+/** So many places that look like a home folder are looked at: each costs a microsecond. */
+const MAX_HOME_LOOKS = 1_000;
 const MAX_BASES = 10_000;
 const MAX_SIZES = 10_000;
 
@@ -55,6 +56,7 @@ export class PackScan implements ContentListener {
   #offset = 0;
   /** Of a whole object. */
   #searchedBytes = 0;
+  #homeLooksLeft = MAX_HOME_LOOKS;
   #found: TellingPlace | null = null;
 
   constructor(names: SearchedNames) {
@@ -108,7 +110,7 @@ export class PackScan implements ContentListener {
   #noteOther(text: number, bytes: Uint8Array, at: number): boolean {
     if (!this.#names.isNoted(text)) return false;
     if (this.#names.isGitlink(text)) this.hasGitlinks ||= this.#type !== OBJ_BLOB;
-    else if (this.homeFolders.size < MAX_HOMES) {
+    else if (this.#homeLooksLeft-- > 0) {
       for (const path of homeFoldersIn(Buffer.from(excerptAt(bytes, at)).toString()))
         this.homeFolders.add(path);
     }

@@ -419,6 +419,12 @@ describe('what is noted on the way', () => {
     expect([copied.homeFolders, copied.hits, copied.isComplete]).toEqual([[], [], true]);
   });
 
+  it('are looked at up to a limit, so that a pack full of them costs little', async () => {
+    const many = Array.from({ length: 5_000 }, (_, at) => `/home/p${at}/\n`).join('');
+    const found = await searched([blob(many), blob(NAME)]);
+    expect([found.homeFolders.length, linesOf(found)]).toEqual([1_000, [NAME]]);
+  });
+
   it('are the paths of new files, and not of the others in their folders', async () => {
     const files = ['one', 'two'].map((text) => Buffer.from(text));
     const sub = treeContent(files.map((content, at) => ({ name: `${at}.png`, oid: oidOf('blob', content) })));

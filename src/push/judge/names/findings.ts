@@ -40,7 +40,9 @@ export class Findings {
     for (const message of messages) {
       const where = (): string => `message of "${shown(subjectOf(message))}"`;
       this.addText(where, message);
-      for (const sentence of merges.privateIn(message)) this.#add(MERGES, () => line(where(), sentence));
+      for (const sentence of merges.privateIn(message)) {
+        if (!this.#add(MERGES, () => line(where(), sentence))) break;
+      }
     }
   }
 
@@ -81,9 +83,10 @@ export class Findings {
     return this.#names.isAnothers(text) ? OTHERS_NAMES : NAMES;
   }
 
-  #add(leak: Leak, describe: () => string): void {
+  /** False if no more are shown. */
+  #add(leak: Leak, describe: () => string): boolean {
     const lines = this.#found.get(leak) as string[];
-    if (lines.length < MAX_FINDINGS) lines.push(describe());
+    return lines.length < MAX_FINDINGS && lines.push(describe()) > 0;
   }
 }
 

@@ -26,10 +26,14 @@ const USUAL_REMOTES = /^(?:origin|upstream)\//;
 const NOT_NAMED =
   /^(?:HEAD|FETCH_HEAD|[0-9a-f]{7,40}|refs\/(?:pull|merge-requests)\/\d+\/(?:head|merge))(?:[~^][\d~^]*)?$/;
 
+/** More count as private, unread: each costs microseconds, and no work has so many. */
+const MAX_SENTENCES = 10_000;
+
 /** Tells which sentences of a message name something else than upstream. Cost: linear in the message. */
 export class MergeSentences {
   readonly #names: PublicNames;
   #refNames: ReadonlySet<string> | null = null;
+  #left = MAX_SENTENCES;
 
   constructor(names: PublicNames) {
     this.#names = names;
@@ -41,7 +45,7 @@ export class MergeSentences {
     for (const [line, words = ''] of text.matchAll(SENTENCES)) {
       // Most pushes merge nothing.
       this.#refNames ??= new Set(this.#names.refs.map(({ name }) => name));
-      if (!isPublic(words, this.#names, this.#refNames)) yield line;
+      if (this.#left-- <= 0 || !isPublic(words, this.#names, this.#refNames)) yield line;
     }
   }
 }

@@ -5,6 +5,8 @@ import { shown } from './shown.ts';
 
 /** More are counted, not shown. */
 const MAX_SHOWN = 10;
+/** After so many paths, no further text is looked at. */
+const MAX_FOUND = 1_000;
 /** Files of editors and systems that tell what somebody works on, and where. */
 const LEFTOVERS =
   /(?:^|\/)(?:\.DS_Store|Thumbs\.db|workspace\.xml|[^/]*\.(?:sw[nop]|code-workspace)|\.vscode\/.+|\.idea\/.+)$/i;
@@ -19,6 +21,7 @@ export function remarksOn(
 ): string[] {
   const homes = new Set(found.homeFolders.map((line) => `  a changed file: ${shown(line)}`));
   for (const [where, text] of texts) {
+    if (homes.size > MAX_FOUND) break;
     for (const path of homeFoldersIn(text)) homes.add(`  ${where}: ${shown(path)}`);
   }
   const { files } = found;

@@ -76,6 +76,8 @@ describe('a sentence about a merge', () => {
   it('is told as it stands, and costs little in a long message', () => {
     const line = "Merge branch 'main' of ../m2 into topic-acme-corp-1234";
     expect(privateIn(`${line}\n\nWhy\n`)).toEqual([line]);
+    const many = privateIn(`Merge branch 'main'\n`.repeat(10_001));
+    expect(many).toHaveLength(1);
     for (const part of ["Merge branch 'x' of y ", " of ' of ", "''", 'Merge ', '; , '])
       expect(() => isPrivate(`Merge branch '${part.repeat(200_000)}`)).not.toThrow();
   });
