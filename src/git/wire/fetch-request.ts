@@ -154,8 +154,9 @@ async function readFetch(
   await lines.end();
   // The client only wants to know which of its commits upstream has.
   if (isNegotiation) return acknowledged(await commonOf(haves, upstream));
-  await passShallowsOn(shallows, writer, upstream);
+  // First, because what is listed for it also answers the other questions.
   const common = await commonOf(haves, upstream);
+  await passShallowsOn(shallows, writer, upstream);
   // The client will name more. Without a common commit, the host would take the request for a clone, and begin to send.
   if (haves.length > 0 && common.length === 0 && !isDone) return acknowledged([]);
   if (!isFiltered || haves.length > 0) await refuseForeign(wants, upstream);
@@ -184,6 +185,7 @@ async function readV0(lines: FetchLineReader, upstream: UpstreamIds): Promise<Fe
   }
   const end = wants.size === 0 ? null : await readRounds(lines, haves);
   await lines.end();
+  const common = await commonOf(haves, upstream);
   const isFiltered = behindShallows.some((line) => line.startsWith(FILTERED));
   if (!isFiltered || haves.length > 0) await refuseForeign(wants, upstream);
   for (const oid of wants.oids()) {
@@ -193,7 +195,7 @@ async function readV0(lines: FetchLineReader, upstream: UpstreamIds): Promise<Fe
   await passShallowsOn(shallows, writer, upstream);
   for (const line of behindShallows) passOn(line, writer);
   writer.packet(FLUSH_PKT);
-  for (const oid of await commonOf(haves, upstream)) writer.line(`have ${oid}`);
+  for (const oid of common) writer.line(`have ${oid}`);
   if (end !== null) writer.packet(end);
   return { kind: 'relay', body: writer.bytes };
 }
