@@ -1,4 +1,5 @@
 /** What a client may ask for by its id: what upstream has, and never its own commits, which the host would learn. */
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
 import { useTestBed } from './support/test-bed.ts';
@@ -82,6 +83,31 @@ describe('a commit of one’s own', () => {
     const refused = await want(upstream, person, 2, ['filter blob:none', `want ${own}`, `have ${tip}`]);
     expect(refused).toBe(`ERR upload-pack: not our ref ${own}\n`);
   });
+});
+
+describe('a partial clone by a real client', () => {
+  it.each([0, 2] as const)(
+    'asks in version %i for a commit that it lacks as for a file, unless the person names it',
+    async (version) => {
+      const { upstream, clone, person } = await contribute(bed);
+      const own = await clone.commit();
+      const protocol = ['-c', `protocol.version=${version}`];
+      const partial = await person.clone(upstream.url, ...protocol, '--filter=blob:none');
+      const notOurs = expect.stringContaining(`remote error: upload-pack: not our ref ${own}`);
+      expect(await partial.tryGit(...protocol, 'fetch', 'origin', own)).toMatchObject({ stderr: notOurs });
+      expect(wasAskedFor(upstream, own)).toBe(false);
+      // Git asks for it by itself, with a filter and no have: the exception of docs/privacy.md. Not for the commit, which
+      // every test keeps from the host.
+      const lacked = randomBytes(20).toString('hex');
+      expect((await partial.tryGit(...protocol, 'show', lacked)).code).toBe(128);
+      const asked = fetchesOf(upstream).filter(({ body }) => body.includes(`want ${lacked}`));
+      expect(asked).not.toEqual([]);
+      for (const { body } of asked) {
+        expect(body.includes('filter blob:none\n')).toBe(true);
+        expect(body.includes('have ')).toBe(false);
+      }
+    },
+  );
 });
 
 describe('what upstream has', () => {
