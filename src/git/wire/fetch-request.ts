@@ -58,6 +58,7 @@ const FETCH_ARGUMENTS = [
   /^want-ref [^\s\p{Cc}]{1,1000}$/u,
 ];
 const WANT = /^want ([0-9a-f]{40})(?: (.*))?$/;
+const DEEPEN_NOT_ID = /^deepen-not [0-9a-f]{40}$/;
 const DEEPEN_SINCE = /^deepen-since (\d{1,15})$/;
 const FILTERED = 'filter ';
 const LS_REFS_ARGUMENTS = /^(?:peel|symrefs|unborn)$/;
@@ -216,8 +217,14 @@ async function readRounds(lines: FetchLineReader, haves: Oid[]): Promise<Uint8Ar
   return end;
 }
 
-/** Nothing of a line that is not known goes on. */
+/**
+ * Nothing of a line that is not known goes on.
+ * @throws ProtocolError for an id where Git takes only names of refs: it may be one of the client's own commits.
+ */
 function passOn(line: string, writer: FetchWriter): void {
+  if (DEEPEN_NOT_ID.test(line)) {
+    throw new ProtocolError('unsupported', 'upload-pack: deepen-not is not a ref');
+  }
   const since = DEEPEN_SINCE.exec(line)?.[1];
   // The exact second would describe the client. Git refuses 0.
   if (since !== undefined) writer.line(`deepen-since ${Math.max(1, startOfDay(Number(since)))}`);
