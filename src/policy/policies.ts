@@ -4,8 +4,8 @@
  *
  * They are read with Git, which costs none of the bot account's calls. Where that fails, because the host limits the
  * public, serves no objects by their ids or calls the repository by another name now, the REST interface is asked, with
- * two simultaneous calls. The bot may see more than the public. So a repository that is not public has no policy here,
- * exactly like one that does not exist.
+ * two simultaneous calls. A push asks it at once, because Git takes up to four round trips. The bot may see more than
+ * the public. So a repository that is not public has no policy here, exactly like one that does not exist.
  */
 import { type HostConfig, recordName } from '../config/hosts.ts';
 import type { Config } from '../config.ts';
@@ -45,6 +45,13 @@ type Place = Pick<HostConfig, 'key'>;
 /** Null: there is no public repository of that name. Undefined: the host does not answer, and never has. */
 export type KnownPolicy = Policy | null | undefined;
 
+interface Asking {
+  /** Whether the host may be asked if necessary. If not, it counts as not answering. Default: yes. */
+  readonly mayAsk?: () => Promise<boolean>;
+  /** In one round trip, with calls of the account. Default: no. */
+  readonly isUrgent?: boolean;
+}
+
 export class Policies {
   readonly #host: PolicyHost;
   readonly #place: Place;
@@ -56,8 +63,11 @@ export class Policies {
     this.#lastKnown = new LastKnown(places);
   }
 
-  /** @param mayAsk whether the host may be asked if necessary. If not, it counts as not answering. Never rejects. */
-  async of(repository: RepositoryName, mayAsk = async () => true): Promise<KnownPolicy> {
+  /** Never rejects. */
+  async of(
+    repository: RepositoryName,
+    { mayAsk = async () => true, isUrgent = false }: Asking = {},
+  ): Promise<KnownPolicy> {
     // Not as an earlier version has remembered it, which knew no limits.
     const name = `policy-2/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
@@ -66,7 +76,7 @@ export class Policies {
       nothing: null,
       patienceMs: PATIENCE_MS,
       ask: async () => {
-        if (await mayAsk()) return this.#ask(repository);
+        if (await mayAsk()) return isUrgent ? this.#askByRest(repository) : this.#ask(repository);
         throw new HostError('rate-limited', 'The service has asked for too many policies.');
       },
     });
@@ -88,11 +98,11 @@ export class Policies {
 
   async #askByRest(repository: RepositoryName): Promise<Policy | null> {
     try {
-      const [{ isPrivate }, file] = await Promise.all([
+      const [{ isPrivate, pullRequests }, file] = await Promise.all([
         this.#host.repository(repository),
         this.#host.file(repository, POLICY_PATH),
       ]);
-      return isPrivate ? null : policyOf(file);
+      return isPrivate ? null : closedTo(policyOf(file), pullRequests);
     } catch (error) {
       if (error instanceof HostError && error.code === 'missing') return null;
       throw error;

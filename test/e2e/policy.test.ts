@@ -96,6 +96,21 @@ describe('a policy', () => {
     expect(paths).toHaveLength(4 + 3 + 1);
   });
 
+  it('is asked for by a push in one round trip, beside its other questions', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await withPolicy(upstream, 'accept: [pull_requests]\n');
+    await clone.commit();
+    await expectAccepted(bed, { upstream, clone }, await clone.push());
+    const pushed = bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/);
+    // The lists of refs and history, of the clone and of the discovery; the clone itself. No folder, no file.
+    const wants = pushed.filter(({ body }) => /want/.test(body.toString()));
+    expect(wants.map(({ body }) => /deepen-since|thin-pack|$/.exec(body.toString())?.[0])).toEqual([
+      'thin-pack',
+      'deepen-since',
+    ]);
+    expect(bed.host.requestsFor(upstream, 'GET', /\/contents\/\.gitveil\.yml$/)).toHaveLength(1);
+  });
+
   it('that is a symbolic link is read as the host follows it', async () => {
     const upstream = await bed.createUpstream();
     await withPolicy(upstream, 'accept: false\n');

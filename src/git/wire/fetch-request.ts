@@ -58,6 +58,7 @@ const FETCH_ARGUMENTS = [
   /^want-ref [^\s\p{Cc}]{1,1000}$/u,
 ];
 const WANT = /^want ([0-9a-f]{40})(?: (.*))?$/;
+const DEEPEN_NOT_ID = /^deepen-not [0-9a-f]{40}$/;
 const DEEPEN_SINCE = /^deepen-since (\d{1,15})$/;
 const FILTERED = 'filter ';
 const LS_REFS_ARGUMENTS = /^(?:peel|symrefs|unborn)$/;
@@ -154,8 +155,9 @@ async function readFetch(
   await lines.end();
   // The client only wants to know which of its commits upstream has.
   if (isNegotiation) return acknowledged(await commonOf(haves, upstream));
-  await passShallowsOn(shallows, writer, upstream);
+  // First, because what is listed for it also answers the other questions.
   const common = await commonOf(haves, upstream);
+  await passShallowsOn(shallows, writer, upstream);
   // The client will name more. Without a common commit, the host would take the request for a clone, and begin to send.
   if (haves.length > 0 && common.length === 0 && !isDone) return acknowledged([]);
   if (!isFiltered || haves.length > 0) await refuseForeign(wants, upstream);
@@ -184,6 +186,7 @@ async function readV0(lines: FetchLineReader, upstream: UpstreamIds): Promise<Fe
   }
   const end = wants.size === 0 ? null : await readRounds(lines, haves);
   await lines.end();
+  const common = await commonOf(haves, upstream);
   const isFiltered = behindShallows.some((line) => line.startsWith(FILTERED));
   if (!isFiltered || haves.length > 0) await refuseForeign(wants, upstream);
   for (const oid of wants.oids()) {
@@ -193,7 +196,7 @@ async function readV0(lines: FetchLineReader, upstream: UpstreamIds): Promise<Fe
   await passShallowsOn(shallows, writer, upstream);
   for (const line of behindShallows) passOn(line, writer);
   writer.packet(FLUSH_PKT);
-  for (const oid of await commonOf(haves, upstream)) writer.line(`have ${oid}`);
+  for (const oid of common) writer.line(`have ${oid}`);
   if (end !== null) writer.packet(end);
   return { kind: 'relay', body: writer.bytes };
 }
@@ -214,8 +217,14 @@ async function readRounds(lines: FetchLineReader, haves: Oid[]): Promise<Uint8Ar
   return end;
 }
 
-/** Nothing of a line that is not known goes on. */
+/**
+ * Nothing of a line that is not known goes on.
+ * @throws ProtocolError for an id where Git takes only names of refs: it may be one of the client's own commits.
+ */
 function passOn(line: string, writer: FetchWriter): void {
+  if (DEEPEN_NOT_ID.test(line)) {
+    throw new ProtocolError('unsupported', 'upload-pack: deepen-not is not a ref');
+  }
   const since = DEEPEN_SINCE.exec(line)?.[1];
   // The exact second would describe the client. Git refuses 0.
   if (since !== undefined) writer.line(`deepen-since ${Math.max(1, startOfDay(Number(since)))}`);

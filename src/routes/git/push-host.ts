@@ -91,7 +91,8 @@ export function pushHost(c: Context<AppEnv>, timeoutMs = HOST_TIMEOUT_MS): PushH
       botLogins.set(key, login);
       return login;
     },
-    policy: (repository) => openPolicies(c.env, config, host, c.var.logger, http).of(repository),
+    policy: (repository) =>
+      openPolicies(c.env, config, host, c.var.logger, http).of(repository, { isUrgent: true }),
     secret: () => serviceSecret(c.env, config.identitySecret),
     pendingPush: (hash) => pendingPushOf(c.env, hash),
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),

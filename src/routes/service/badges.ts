@@ -2,9 +2,10 @@
  * Badges for READMEs (contract, 4.14 and 4.15). Public even if the service requires a key.
  *
  * Cost: drawing a badge takes microseconds. Its data is cached for five minutes. After that it costs one row of the
- * ledger, or two requests to the host for a repository's policy. The host is asked at most twenty times a minute
- * (LIMIT_BADGES) for all badges together, half of that for one client in an isolate, so that badges of made-up repositories leave enough of the bot's 5,000
- * requests an hour to pushes and comments. Of the panic switch, a badge shows a copy that is at most two seconds old.
+ * ledger, or up to four requests to the host for a repository's policy. The host is asked at most twenty times a minute
+ * (LIMIT_BADGES) for all badges together, half of that for one client in an isolate, so that badges of made-up
+ * repositories leave enough of what the host allows to pushes and comments. Of the panic switch, a badge shows a copy
+ * that is at most two seconds old.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -116,10 +117,9 @@ async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
     (await knownWait(c, 'calls')) === 0 &&
     (await isWithinShare(c)) &&
     (await countAttempt(c, 'badges')) === 0;
-  const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(
-    repository,
+  const policy = await openPolicies(c.env, c.var.config, host, c.var.logger, c.var.http).of(repository, {
     mayAsk,
-  );
+  });
   const svg = anonymousFriendlyBadge(policy?.anonymousFriendly === true);
   return image(c, svg, policy === undefined ? NOT_AT_ALL : FIVE_MINUTES);
 }

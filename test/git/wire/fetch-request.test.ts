@@ -262,6 +262,15 @@ describe('a want of what upstream lacks', () => {
   });
 });
 
+it.each([0, 2] as const)('an id where Git takes only names is refused in version %i', async (version) => {
+  const args = [`want ${WANT}`, `deepen-not ${LOCAL}`];
+  const request = version === 2 ? v2(HEAD, [...args, 'done']) : v0(args, ['done']);
+  await expect(relayed(request, version)).rejects.toMatchObject({
+    code: 'unsupported',
+    publicMessage: 'upload-pack: deepen-not is not a ref',
+  });
+});
+
 it('a clone asks about no commits', async () => {
   const asked: string[][] = [];
   await relayed(v2(['command=fetch'], [`want ${WANT}`, 'done']), 2, undefined, known(asked));
