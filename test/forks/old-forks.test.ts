@@ -27,7 +27,7 @@ interface Said {
   /** The repository of these names is missing, or fails. */
   missing: string[];
   failing: string[];
-  refuses: boolean;
+  refuses: HostError['code'] | null;
 }
 
 let said: Said;
@@ -59,7 +59,7 @@ function settings(hostKey = 'gh'): OldForks {
     forkUsedAt: async () => said.usedAt,
     async deleteFork(fork) {
       asked.push(`delete ${fullName(fork)}`);
-      if (said.refuses) throw new HostError('refused', 'no');
+      if (said.refuses !== null) throw new HostError(said.refuses, 'no');
     },
   };
   const refs = said.branches.map((name) => ({ name: `refs/heads/${name}`, oid: 'a'.repeat(40) }));
@@ -87,7 +87,7 @@ beforeEach(async () => {
     isPushedTo: false,
     missing: [],
     failing: [],
-    refuses: false,
+    refuses: null,
   };
 });
 
@@ -101,6 +101,13 @@ it('a fork that nobody has used for long is deleted, and off the list', async ()
     refusal: null,
   });
   expect(asked.at(-1)).toBe('delete bot/hello-1');
+  expect(await listed()).toEqual([]);
+});
+
+it('is off the list if the answer to an earlier attempt to delete it was lost', async () => {
+  said.refuses = 'missing';
+  said.missing.push('bot/hello-1');
+  expect(await deleteOldForks(settings(), NOW)).toMatchObject({ of: [{ name: 'hello' }], refusal: null });
   expect(await listed()).toEqual([]);
 });
 
@@ -132,10 +139,20 @@ describe('it stays on the list', () => {
     expect(asked).toEqual([]);
   });
 
-  it('if the host refuses to delete it', async () => {
-    said.refuses = true;
-    expect(await deleteOldForks(settings(), NOW)).toMatchObject({ of: [], refusal: { code: 'refused' } });
-    expect(await listed()).toEqual(used(LONG_AGO));
+  it.each(['refused', 'missing'] as const)('for a day if the host does not delete it: %s', async (code) => {
+    said.refuses = code;
+    expect(await deleteOldForks(settings(), NOW)).toMatchObject({ of: [], refusal: { code } });
+    expect(await listed()).toEqual(used(NOW - 29 * DAY_MS));
+  });
+
+  it('behind the others if the host does not delete it', async () => {
+    said.refuses = 'refused';
+    await deleteOldForks(settings(), NOW);
+    said.refuses = null;
+    await recordHash(DB, 'cccccccc', 'octo/other', LONG_AGO + DAY_MS);
+    asked = [];
+    await deleteOldForks(settings(), NOW);
+    expect(lookUps()).toEqual(['look up octo/other']);
   });
 
   it('for a day if the host fails', async () => {
