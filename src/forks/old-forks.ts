@@ -97,12 +97,13 @@ async function useOf(
   if (pullRequest?.isOpen) return { kind: 'used', at: now };
   const fork = pullRequest?.fork ?? null;
   if (fork === null) return { kind: 'none' };
-  const list = await unlessMissing(transport.listRefs(fork, [WORK_BRANCHES], 'bot'));
+  const list = await unlessMissing(transport.listRefs(fork, ['HEAD', WORK_BRANCHES], 'bot'));
   if (list === null) return { kind: 'none' };
-  const targets = await targetsOf(db, list.refs, repository);
+  const isWhole = list.headTip !== null && list.hasAllBranches;
+  const targets = isWhole ? await targetsOf(db, list.refs, repository) : null;
   if (targets === null) return { kind: 'used', at: now };
   for (const target of targets) {
-    const at = (await unlessMissing(host.lastOpenPullRequest(target, bot, since))) ?? now;
+    const at = (await unlessMissing(host.lastOpenPullRequest(target, bot))) ?? now;
     if (at > since) return { kind: 'used', at };
   }
   const usedAt = await unlessMissing(host.forkUsedAt(fork, repository, bot));

@@ -19,8 +19,10 @@ const HASH = 'aaaaaaaa0001';
 /** What the host says; by default, that a fork is old. */
 interface Said {
   branches: string[];
+  /** Of the list of the fork's branches. */
+  list: { headTip: string | null; hasAllBranches: boolean };
   /** By repository. */
-  lastOpen: Record<string, number>;
+  lastOpen: Record<string, number | null>;
   usedAt: number | null;
   pullRequest: PullRequest | null;
   isPushedTo: boolean;
@@ -54,7 +56,8 @@ function settings(hostKey = 'gh'): OldForks {
     async lastOpenPullRequest(name) {
       asked.push(`open in ${fullName(name)}`);
       if (said.missing.includes(fullName(name))) throw new HostError('missing', 'none');
-      return said.lastOpen[fullName(name)] ?? 0;
+      const at = said.lastOpen[fullName(name)];
+      return at === undefined ? LONG_AGO : at;
     },
     forkUsedAt: async () => said.usedAt,
     async deleteFork(fork) {
@@ -67,7 +70,7 @@ function settings(hostKey = 'gh'): OldForks {
     db: DB,
     hostKey,
     host: host as RepositoryHost,
-    transport: { listRefs: async () => ({ refs, headTip: null }) as never },
+    transport: { listRefs: async () => ({ refs, ...said.list }) as never },
     lifeMs: 30 * DAY_MS,
     isPushedTo: async () => said.isPushedTo,
   };
@@ -81,6 +84,7 @@ beforeEach(async () => {
   asked = [];
   said = {
     branches: [`anon-${HASH}`],
+    list: { headTip: 'a'.repeat(40), hasAllBranches: true },
     lastOpen: {},
     usedAt: LONG_AGO,
     pullRequest: pullRequest({ owner: 'bot', name: 'hello-1' }),
@@ -118,6 +122,9 @@ describe('it stays on the list', () => {
     ['if its pull request is open', NOW, () => (said.pullRequest = pullRequest(null, true))],
     ['if another one is', NOW, () => (said.lastOpen['octo/hello'] = Infinity)],
     ['if one was open lately', NOW - DAY_MS, () => (said.lastOpen['octo/hello'] = NOW - DAY_MS)],
+    ['if the host shows none of its pull requests', NOW, () => (said.lastOpen['octo/hello'] = null)],
+    ['if the host shows it without a commit', NOW, () => (said.list.headTip = null)],
+    ['if it has more branches than can be read', NOW, () => (said.list.hasAllBranches = false)],
     ['if it was pushed to lately', NOW - DAY_MS, () => (said.usedAt = NOW - DAY_MS)],
     ['if somebody is pushing', NOW, () => (said.isPushedTo = true)],
     ['if nothing is known of a branch', NOW, () => said.branches.push('anon-bbbbbbbb')],
