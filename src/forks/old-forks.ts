@@ -20,7 +20,7 @@ import { forkIsUsed, type ListedFork, listedForks, repositoriesOf, unlistFork } 
 
 /** With the calls of each, at most some 1,100 an hour. So 40,000 forks take nine days. */
 const FORKS_PER_RUN = 3;
-/** One that cannot be examined must not keep the others waiting. */
+/** One that cannot be examined, or deleted, must not keep the others waiting. */
 const RETRY_MS = 24 * 60 * 60 * 1000;
 const WORK_BRANCHES = `refs/heads/${workBranch('')}`;
 
@@ -68,7 +68,10 @@ export async function deleteOldForks(settings: OldForks, now: number): Promise<D
     }
     if (use.kind === 'old') {
       const refusal = await refusalOf(host, use.fork);
-      if (refusal !== null) return { of, refusal };
+      if (refusal !== null) {
+        await forkIsUsed(db, repository, before + RETRY_MS);
+        return { of, refusal };
+      }
       of.push(use.of);
     }
     await unlistFork(db, repository);
@@ -94,12 +97,13 @@ async function useOf(
   if (pullRequest?.isOpen) return { kind: 'used', at: now };
   const fork = pullRequest?.fork ?? null;
   if (fork === null) return { kind: 'none' };
-  const list = await unlessMissing(transport.listRefs(fork, [WORK_BRANCHES], 'bot'));
+  const list = await unlessMissing(transport.listRefs(fork, ['HEAD', WORK_BRANCHES], 'bot'));
   if (list === null) return { kind: 'none' };
-  const targets = await targetsOf(db, list.refs, repository);
+  const isWhole = list.headTip !== null && list.hasAllBranches;
+  const targets = isWhole ? await targetsOf(db, list.refs, repository) : null;
   if (targets === null) return { kind: 'used', at: now };
   for (const target of targets) {
-    const at = (await unlessMissing(host.lastOpenPullRequest(target, bot, since))) ?? now;
+    const at = (await unlessMissing(host.lastOpenPullRequest(target, bot))) ?? now;
     if (at > since) return { kind: 'used', at };
   }
   const usedAt = await unlessMissing(host.forkUsedAt(fork, repository, bot));
@@ -140,9 +144,11 @@ async function refusalOf(host: RepositoryHost, fork: RepositoryName): Promise<Ho
     await host.deleteFork(fork);
     return null;
   } catch (error) {
-    // It was there a moment ago, so a 404 is another way to say no.
-    if (error instanceof HostError && (error.code === 'refused' || error.code === 'missing')) return error;
-    throw error;
+    if (!(error instanceof HostError)) throw error;
+    if (error.code === 'refused') return error;
+    if (error.code !== 'missing') throw error;
+    // Another way to say no, or an earlier attempt has deleted it, and its answer was lost.
+    return (await unlessMissing(host.repository(fork))) === null ? null : error;
   }
 }
 

@@ -130,11 +130,10 @@ export interface RepositoryHost {
   findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null>;
 
   /**
-   * Until when one of the bot's pull requests was open in a repository, in milliseconds since 1970. Infinity: one is.
-   * Repeatable.
-   * @param since of those that were closed earlier, nothing is said: the answer is 0.
+   * Until when one of the bot's pull requests was open in a repository that has some, in milliseconds since 1970. Infinity:
+   * one is. Null: the host does not show them all, or none at all. Repeatable.
    */
-  lastOpenPullRequest(repository: RepositoryName, bot: Account, since: number): Promise<number>;
+  lastOpenPullRequest(repository: RepositoryName, bot: Account): Promise<number | null>;
 
   /** Once: where an answer is lost, this looks for the pull request before it asks for it again. */
   openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest>;

@@ -8,7 +8,7 @@
 import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
-import { Pace, SLOWEST_BYTES_PER_MS } from './pace.ts';
+import { Pace, PATIENT_BYTES_PER_MS, SLOWEST_BYTES_PER_MS } from './pace.ts';
 
 const READ_BYTES = 64 * 1024;
 /** Whoever sends little, or nothing yet, takes little: less than this in a chunk. */
@@ -110,8 +110,10 @@ function patientSource(
       view.byteLength,
     );
     const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);
+    // A line that was silent for nearly as long as it may be has not sent so much at once.
+    const waitMs = timeoutMs + (isFast ? longBytes / PATIENT_BYTES_PER_MS : 0);
     const tooLate = () => new BodyError('timeout');
-    const { value } = await within(timeoutMs, reading, tooLate).catch((error: unknown) => {
+    const { value } = await within(waitMs, reading, tooLate).catch((error: unknown) => {
       throw error instanceof BodyError ? error : new BodyError('aborted', error);
     });
     const bytes = value?.byteLength ?? 0;

@@ -19,15 +19,17 @@ const HASH = 'aaaaaaaa0001';
 /** What the host says; by default, that a fork is old. */
 interface Said {
   branches: string[];
+  /** Of the list of the fork's branches. */
+  list: { headTip: string | null; hasAllBranches: boolean };
   /** By repository. */
-  lastOpen: Record<string, number>;
+  lastOpen: Record<string, number | null>;
   usedAt: number | null;
   pullRequest: PullRequest | null;
   isPushedTo: boolean;
   /** The repository of these names is missing, or fails. */
   missing: string[];
   failing: string[];
-  refuses: boolean;
+  refuses: HostError['code'] | null;
 }
 
 let said: Said;
@@ -54,12 +56,13 @@ function settings(hostKey = 'gh'): OldForks {
     async lastOpenPullRequest(name) {
       asked.push(`open in ${fullName(name)}`);
       if (said.missing.includes(fullName(name))) throw new HostError('missing', 'none');
-      return said.lastOpen[fullName(name)] ?? 0;
+      const at = said.lastOpen[fullName(name)];
+      return at === undefined ? LONG_AGO : at;
     },
     forkUsedAt: async () => said.usedAt,
     async deleteFork(fork) {
       asked.push(`delete ${fullName(fork)}`);
-      if (said.refuses) throw new HostError('refused', 'no');
+      if (said.refuses !== null) throw new HostError(said.refuses, 'no');
     },
   };
   const refs = said.branches.map((name) => ({ name: `refs/heads/${name}`, oid: 'a'.repeat(40) }));
@@ -67,7 +70,7 @@ function settings(hostKey = 'gh'): OldForks {
     db: DB,
     hostKey,
     host: host as RepositoryHost,
-    transport: { listRefs: async () => ({ refs, headTip: null }) as never },
+    transport: { listRefs: async () => ({ refs, ...said.list }) as never },
     lifeMs: 30 * DAY_MS,
     isPushedTo: async () => said.isPushedTo,
   };
@@ -81,13 +84,14 @@ beforeEach(async () => {
   asked = [];
   said = {
     branches: [`anon-${HASH}`],
+    list: { headTip: 'a'.repeat(40), hasAllBranches: true },
     lastOpen: {},
     usedAt: LONG_AGO,
     pullRequest: pullRequest({ owner: 'bot', name: 'hello-1' }),
     isPushedTo: false,
     missing: [],
     failing: [],
-    refuses: false,
+    refuses: null,
   };
 });
 
@@ -104,6 +108,13 @@ it('a fork that nobody has used for long is deleted, and off the list', async ()
   expect(await listed()).toEqual([]);
 });
 
+it('is off the list if the answer to an earlier attempt to delete it was lost', async () => {
+  said.refuses = 'missing';
+  said.missing.push('bot/hello-1');
+  expect(await deleteOldForks(settings(), NOW)).toMatchObject({ of: [{ name: 'hello' }], refusal: null });
+  expect(await listed()).toEqual([]);
+});
+
 const used = (usedAt: number) => [{ repository: 'octo/hello', usedAt }];
 
 describe('it stays on the list', () => {
@@ -111,6 +122,9 @@ describe('it stays on the list', () => {
     ['if its pull request is open', NOW, () => (said.pullRequest = pullRequest(null, true))],
     ['if another one is', NOW, () => (said.lastOpen['octo/hello'] = Infinity)],
     ['if one was open lately', NOW - DAY_MS, () => (said.lastOpen['octo/hello'] = NOW - DAY_MS)],
+    ['if the host shows none of its pull requests', NOW, () => (said.lastOpen['octo/hello'] = null)],
+    ['if the host shows it without a commit', NOW, () => (said.list.headTip = null)],
+    ['if it has more branches than can be read', NOW, () => (said.list.hasAllBranches = false)],
     ['if it was pushed to lately', NOW - DAY_MS, () => (said.usedAt = NOW - DAY_MS)],
     ['if somebody is pushing', NOW, () => (said.isPushedTo = true)],
     ['if nothing is known of a branch', NOW, () => said.branches.push('anon-bbbbbbbb')],
@@ -132,10 +146,20 @@ describe('it stays on the list', () => {
     expect(asked).toEqual([]);
   });
 
-  it('if the host refuses to delete it', async () => {
-    said.refuses = true;
-    expect(await deleteOldForks(settings(), NOW)).toMatchObject({ of: [], refusal: { code: 'refused' } });
-    expect(await listed()).toEqual(used(LONG_AGO));
+  it.each(['refused', 'missing'] as const)('for a day if the host does not delete it: %s', async (code) => {
+    said.refuses = code;
+    expect(await deleteOldForks(settings(), NOW)).toMatchObject({ of: [], refusal: { code } });
+    expect(await listed()).toEqual(used(NOW - 29 * DAY_MS));
+  });
+
+  it('behind the others if the host does not delete it', async () => {
+    said.refuses = 'refused';
+    await deleteOldForks(settings(), NOW);
+    said.refuses = null;
+    await recordHash(DB, 'cccccccc', 'octo/other', LONG_AGO + DAY_MS);
+    asked = [];
+    await deleteOldForks(settings(), NOW);
+    expect(lookUps()).toEqual(['look up octo/other']);
   });
 
   it('for a day if the host fails', async () => {

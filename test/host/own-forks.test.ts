@@ -36,8 +36,8 @@ function opened(kind: 'forgejo' | 'github', script: Script) {
   return { http, repositories };
 }
 
-const issue = (more: object) => ({ user: BOT, pull_request: {}, closed_at: null, ...more });
-const closed = (at: string, more: object = {}) => issue({ closed_at: at, ...more });
+const issue = (more: object) => ({ user: BOT, pull_request: {}, state: 'open', closed_at: null, ...more });
+const closed = (at: string, more: object = {}) => issue({ state: 'closed', closed_at: at, ...more });
 
 describe.each(['forgejo', 'github'] as const)('%s', (kind) => {
   const usedAt = (facts: object) =>
@@ -66,40 +66,39 @@ describe.each(['forgejo', 'github'] as const)('%s', (kind) => {
     await expect(usedAt(facts)).rejects.toMatchObject({ code: 'unreachable' });
   });
 
-  const lastOpen = (open: unknown, over: unknown) => {
-    const { http, repositories } = opened(kind, ({ path }) =>
-      json(200, path.includes('state=open') ? open : over),
-    );
-    return { http, answer: repositories.lastOpenPullRequest(UPSTREAM, BOT, Date.parse(CREATED)) };
+  const lastOpen = (list: unknown) => {
+    const { http, repositories } = opened(kind, () => json(200, list));
+    return { http, answer: repositories.lastOpenPullRequest(UPSTREAM, BOT) };
   };
 
   it('says until when a pull request was open, as its lists do', async () => {
-    expect(await lastOpen([issue({})], []).answer).toBe(Infinity);
-    expect(await lastOpen([], []).answer).toBe(0);
-    expect(await lastOpen([], [closed(CREATED), closed(USED)]).answer).toBe(Date.parse(USED));
+    expect(await lastOpen([closed(USED), issue({})]).answer).toBe(Infinity);
+    expect(await lastOpen([closed(USED), closed(CREATED)]).answer).toBe(Date.parse(USED));
   });
 
-  it('sends only the bot’s pull requests, or they are picked out', async () => {
+  it('does not say it with a list that has none of the bot’s', async () => {
     const others = [issue({ user: { id: 2 } }), issue({ user: null }), issue({ pull_request: undefined })];
-    const { http, answer } = lastOpen(others, [closed(USED, { user: { id: 2 } })]);
-    expect(await answer).toBe(0);
+    expect(await lastOpen([]).answer).toBeNull();
+    expect(await lastOpen(others).answer).toBeNull();
+    const { http, answer } = lastOpen([...others, closed(CREATED)]);
+    expect(await answer).toBe(Date.parse(CREATED));
     const creator = kind === 'github' ? 'creator' : 'created_by';
-    expect(http.asked.every(({ path }) => path.includes(`${creator}=bot`))).toBe(true);
-    expect(http.asked.at(-1)?.path).toContain('since=2026-10-02');
+    expect(http.asked.map(({ path }) => path)).toEqual([expect.stringContaining(`${creator}=bot`)]);
+    expect(http.asked.at(-1)?.path).toContain('state=all');
   });
 
   it.each([
     ['no list', { message: 'x' }],
     ['no date', [closed('')]],
-  ])('has said nothing with %s', async (_, over) => {
-    await expect(lastOpen([], over).answer).rejects.toMatchObject({ code: 'unreachable' });
+    ['no state', [issue({ state: undefined })]],
+  ])('has said nothing with %s', async (_, list) => {
+    await expect(lastOpen(list).answer).rejects.toMatchObject({ code: 'unreachable' });
   });
 
   it('is not asked for ever by a host that sends everybody’s', async () => {
     const next = { Link: '<https://host.test/api/v1/x?page=2>; rel="next"' };
     const { http, repositories } = opened(kind, () => json(200, [issue({ user: { id: 2 } })], next));
-    const answer = repositories.lastOpenPullRequest(UPSTREAM, BOT, 0);
-    await expect(answer).rejects.toMatchObject({ code: 'unreachable' });
+    expect(await repositories.lastOpenPullRequest(UPSTREAM, BOT)).toBeNull();
     expect(http.asked.length).toBeLessThan(13);
   });
 

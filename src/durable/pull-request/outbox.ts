@@ -65,11 +65,17 @@ export class Outbox {
   /**
    * Hands over every entry that is due, oldest first. Answers when to come back, in milliseconds since 1970; null:
    * never.
+   * @param mayTell while it answers false, only the entries that nobody sees.
    */
-  async empty(now: number, deliver: (entry: OutboxEntry) => Promise<Delivery>): Promise<number | null> {
+  async empty(
+    now: number,
+    deliver: (entry: OutboxEntry) => Promise<Delivery>,
+    mayTell = (): boolean => true,
+  ): Promise<number | null> {
+    const waiting = () => this.#kept.outbox.filter(({ kind }) => mayTell() || kind === 'page');
     let isSaved = true;
     for (;;) {
-      const entry = this.#kept.outbox.find(({ dueAt }) => isDue(dueAt, now));
+      const entry = waiting().find(({ dueAt }) => isDue(dueAt, now));
       if (entry === undefined) break;
       const delivery = now - entry.at > LIFE_MS[entry.kind] ? DONE : await deliver(entry);
       if (delivery.kind === 'done') this.#remove(entry);
@@ -79,8 +85,8 @@ export class Outbox {
       if (isSaved) this.#save();
     }
     if (!isSaved) this.#save();
-    const { outbox } = this.#kept;
-    return outbox.length === 0 ? null : Math.min(...outbox.map(({ dueAt }) => dueAt));
+    const left = waiting();
+    return left.length === 0 ? null : Math.min(...left.map(({ dueAt }) => dueAt));
   }
 
   #remove(entry: OutboxEntry | undefined): void {

@@ -220,9 +220,11 @@ export class PullRequest extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = Date.now();
     const lookAt = await this.#sighting.look(now, (number) => this.#isShown(number));
-    const retryAt = lookAt ?? (await this.#outbox.empty(now, (entry) => this.#deliver(entry)));
+    // The list of hashes is no news: without it, a push that names the pull request would be taken for a new one.
+    const mayTell = (): boolean => this.#sighting.isShown;
+    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry), mayTell);
     if (this.#record.expireDates(now)) this.#save();
-    const nextAt = Math.min(retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
+    const nextAt = Math.min(lookAt ?? Infinity, retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
     // What came in meanwhile has set the alarm for itself.
     if (nextAt < Infinity && (await this.ctx.storage.getAlarm()) === null) {
       await this.ctx.storage.setAlarm(nextAt);

@@ -1,7 +1,7 @@
 /** What the deletion of the bot's old forks asks of Forgejo and Gitea. */
 import type { Account, Repository } from '../code-host.ts';
 import { expectRepository, expectStatus } from '../rest/answer.ts';
-import { type IssuePages, lastOpen } from '../rest/last-open.ts';
+import { lastOpen } from '../rest/last-open.ts';
 import type { RestCalls } from '../rest/octokit.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { type AnsweredRepository, isForkOf } from './answers.ts';
@@ -38,12 +38,7 @@ export async function lastOpenPullRequest(
   { octokit, retried }: RestCalls,
   { owner, name: repo }: RepositoryName,
   bot: Account,
-  since: number,
-): Promise<number> {
-  const pages = (query: Readonly<Record<string, string>>): IssuePages => {
-    const list = { owner, repo, type: 'pulls', created_by: bot.login, ...query };
-    return pagesOf(octokit, 'GET /repos/{owner}/{repo}/issues', list);
-  };
-  const closed = () => pages({ state: 'closed', since: new Date(since).toISOString() });
-  return retried(() => lastOpen(bot, pages({ state: 'open' }), closed));
+): Promise<number | null> {
+  const list = { owner, repo, type: 'pulls', created_by: bot.login, state: 'all' };
+  return retried(() => lastOpen(bot, pagesOf(octokit, 'GET /repos/{owner}/{repo}/issues', list)));
 }

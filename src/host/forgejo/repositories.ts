@@ -123,8 +123,8 @@ export class ForgejoRepositories implements RepositoryHost {
     return findPullRequest(this.#calls, repository, head);
   }
 
-  async lastOpenPullRequest(repository: RepositoryName, bot: Account, since: number): Promise<number> {
-    return lastOpenPullRequest(this.#calls, repository, bot, since);
+  async lastOpenPullRequest(repository: RepositoryName, bot: Account): Promise<number | null> {
+    return lastOpenPullRequest(this.#calls, repository, bot);
   }
 
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {

@@ -40,12 +40,10 @@ export async function lastOpenPullRequest(
   { octokit, retried }: RestCalls,
   { owner, name: repo }: RepositoryName,
   bot: Account,
-  since: number,
-): Promise<number> {
-  const pages = async function* (query: { state: 'open' } | { state: 'closed'; since: string }) {
-    const list = { owner, repo, creator: bot.login, per_page: ISSUES_PER_PAGE, ...query };
+): Promise<number | null> {
+  const pages = async function* () {
+    const list = { owner, repo, creator: bot.login, state: 'all', per_page: ISSUES_PER_PAGE } as const;
     for await (const { data } of octokit.paginate.iterator(octokit.rest.issues.listForRepo, list)) yield data;
   };
-  const closed = () => pages({ state: 'closed', since: new Date(since).toISOString() });
-  return retried(() => lastOpen(bot, pages({ state: 'open' }), closed));
+  return retried(() => lastOpen(bot, pages()));
 }

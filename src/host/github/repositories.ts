@@ -143,8 +143,8 @@ export class GitHubRepositories implements RepositoryHost {
     });
   }
 
-  async lastOpenPullRequest(repository: RepositoryName, bot: Account, since: number): Promise<number> {
-    return lastOpenPullRequest(this.#calls, repository, bot, since);
+  async lastOpenPullRequest(repository: RepositoryName, bot: Account): Promise<number | null> {
+    return lastOpenPullRequest(this.#calls, repository, bot);
   }
 
   async openPullRequest(

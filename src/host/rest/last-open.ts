@@ -6,34 +6,32 @@ import { expectList } from './answer.ts';
 const MAX_PAGES = 10;
 
 interface ListedIssue {
+  readonly state?: string | undefined;
   readonly user: { readonly id: number } | null;
   readonly pull_request?: object | null | undefined;
   readonly closed_at: string | null;
 }
 
-export type IssuePages = AsyncIterable<readonly ListedIssue[]>;
-
 /**
- * Infinity: one is open. 0: none was, as far as the pages tell.
- * @param closed asked for only if none is open. @throws TypeError for lists of another shape, or that are too long.
+ * Infinity: one is open. Null: there are too many pages, or the pages have none at all. As the bot has had one, a list
+ * without any is not to be believed: it also comes from an index that lags behind.
+ * @param pages in all states. @throws TypeError for lists of another shape.
  */
-export async function lastOpen(bot: Account, open: IssuePages, closed: () => IssuePages): Promise<number> {
-  for await (const _ of pullRequestsOf(bot, open)) return Infinity;
-  let last = 0;
-  for await (const { closed_at: closedAt } of pullRequestsOf(bot, closed())) {
-    const at = Date.parse(closedAt ?? '');
-    if (Number.isNaN(at)) throw new TypeError('the host does not say when it was closed');
-    last = Math.max(last, at);
-  }
-  return last;
-}
-
-async function* pullRequestsOf(bot: Account, pages: IssuePages): AsyncGenerator<ListedIssue> {
+export async function lastOpen(
+  bot: Account,
+  pages: AsyncIterable<readonly ListedIssue[]>,
+): Promise<number | null> {
+  let last: number | null = null;
   let count = 0;
   for await (const page of pages) {
-    if ((count += 1) > MAX_PAGES) throw new TypeError('too many issues to look through');
-    yield* expectList(page).filter(
-      ({ user, pull_request: pull }) => user?.id === bot.id && pull !== null && pull !== undefined,
-    );
+    if ((count += 1) > MAX_PAGES) return null;
+    for (const { user, pull_request: pull, state, closed_at: closedAt } of expectList(page)) {
+      if (user?.id !== bot.id || pull === null || pull === undefined) continue;
+      if (state === 'open') return Infinity;
+      const at = Date.parse(closedAt ?? '');
+      if (Number.isNaN(at)) throw new TypeError('the host does not say when it was closed');
+      last = Math.max(last ?? 0, at);
+    }
   }
+  return last;
 }

@@ -224,10 +224,11 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
   /** A place that is not returned becomes free after an hour. */
   async function release(counters: readonly PlaceCounter[], key: string): Promise<void> {
-    for (const counter of counters) forgetFull(counter.client);
     await Promise.all(counters.map(({ windows, client: of }) => windows().releasePlace(of, key))).catch(
       (error: unknown) => c.var.logger.warn('a place could not be given back', { error }),
     );
+    // Not before: meanwhile, the window may have said that there is none.
+    for (const counter of counters) forgetFull(counter.client);
   }
 
   async function alertOperator({ network, hash, most }: PlaceCounter, attempts: number): Promise<void> {

@@ -9,6 +9,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
+import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
 import { shownPull } from '../support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
@@ -27,11 +28,14 @@ const PUSH = {
 let shows: (url: unknown) => Response | null;
 let looks: string[];
 let published: number;
+/** What happens while the topic is told of it. */
+let onPublish: () => Promise<void>;
 let last = 0;
 
 beforeEach(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   [looks, published] = [[], 0];
+  onPublish = async () => {};
   shows = () => Response.json({ message: 'Not Found' }, { status: 404 });
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (asked) => {
     const url = asked as string;
@@ -40,6 +44,7 @@ beforeEach(async () => {
       return shows(url) ?? new Response(null);
     }
     published += 1;
+    await onPublish();
     return new Response(null);
   });
 });
@@ -97,6 +102,26 @@ it('is looked for until the host shows it, also after a restart, and then told',
   await runAlarm(record);
   expect([await isShown(record), await isCounted(record), published]).toEqual([true, true, 1]);
   expect(looks).toHaveLength(4);
+});
+
+it('is in the list of hashes before that, so that a push can name it', async () => {
+  const record = await opened();
+  await runAlarm(record);
+  expect(await isRecorded(bindings.DB, record.prHash)).toBe(true);
+  expect([await isShown(record), await isCounted(record), published]).toEqual([false, false, 0]);
+});
+
+it('is not told although it is opened while an earlier one is', async () => {
+  const record = await opened();
+  shows = shownPull;
+  onPublish = async () => {
+    onPublish = async () => {};
+    shows = () => Response.json({ message: 'Not Found' }, { status: 404 });
+    const next = { ...record, number: record.number + 1_000, url: `${record.url}000` };
+    await objectOf(record).record(next, { ...PUSH, tip: 'b' }, Date.now() + HOUR_MS);
+  };
+  await runAlarm(record);
+  expect([await isShown(record), published]).toEqual([false, 1]);
 });
 
 it('is told once the host has told of it', async () => {

@@ -393,6 +393,27 @@ describe('a push of a client that has no place left', () => {
     expect(keys).toHaveLength(before);
   });
 
+  it('asks again if a place was given back while its window said that there is none', async () => {
+    const { keys, CLIENT_WINDOWS } = fullWindow();
+    const released = Promise.withResolvers<void>();
+    const releasing = Promise.withResolvers<void>();
+    const releasePlace = () => (releasing.resolve(), released.promise);
+    const slow = {
+      CLIENT_WINDOWS: { ...CLIENT_WINDOWS, get: () => ({ ...CLIENT_WINDOWS.get(), releasePlace }) },
+    };
+    const reserve = (key: string) =>
+      admitted(`198.51.100.${address}`, slow, (admission) => admission.reserve(key));
+    const failed = admitted(`198.51.100.${address}`, slow, async (admission) => {
+      await (await admission.reserve('failed')).release();
+    });
+    await releasing.promise;
+    expect((await reserve('next'))?.reason).toBe('rate limit exceeded');
+    released.resolve();
+    await failed;
+    await reserve('next');
+    expect(keys).toHaveLength(3);
+  });
+
   it('is told of panic first, as is one over another limit', async () => {
     const { CLIENT_WINDOWS } = fullWindow();
     const full = { CLIENT_WINDOWS };
