@@ -129,7 +129,7 @@ export function openPolicies(
     const memory = isolateMemory.open(systemClock, 'policies');
     try {
       const transport = new GitTransport(new SmartHttp(host.url, null, http), systemClock, memory, null);
-      return await readPublicFile(transport, repository, name);
+      return await readPublicFile(transport, memory, repository, name);
     } finally {
       memory.end();
     }

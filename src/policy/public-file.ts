@@ -4,6 +4,8 @@
  * remembered.
  */
 import { findPath, readBlob, readCommit } from '../upstream/tree-reader.ts';
+import { heldReads } from '../upstream/held-reads.ts';
+import type { Memory } from '../git/memory.ts';
 import type { FileAnswer } from '../host/code-host.ts';
 import type { GitTransport } from '../host/git/git-transport.ts';
 import type { RepositoryName } from '../repository-name.ts';
@@ -13,18 +15,19 @@ const MAX_FILE_BYTES = 64 * 1024;
 
 /**
  * Null: it is no plain file, or too large, or so is the folder.
+ * @param memory where what is read stays counted.
  * @throws HostError, `missing` if the public sees no such repository; ProtocolError if the host does not send what was
  * asked for.
  */
 export async function readPublicFile(
   transport: Pick<GitTransport, 'listRefs' | 'readObjects'>,
+  memory: Memory,
   repository: RepositoryName,
   name: string,
 ): Promise<FileAnswer | null> {
   const { headTip } = await transport.listRefs(repository, ['HEAD'], 'upstream');
   if (headTip === null) return { kind: 'missing' };
-  const read: Parameters<typeof readCommit>[0] = (request, most) =>
-    transport.readObjects(repository, request, most);
+  const read = heldReads((request, most) => transport.readObjects(repository, request, most), memory);
   const { tree } = await readCommit(read, headTip);
   const found = await findPath(read, tree, [name]);
   if (found.kind === 'missing') return { kind: 'missing' };

@@ -1,6 +1,6 @@
-/** Counts in the memory of a request what is read for its form. The request gives it back when it ends. */
+/** Counts in the memory of a request what it reads of a repository's folders and files. It gives it back when it ends. */
 import type { Memory } from '../git/memory.ts';
-import type { ReadObjects } from '../upstream/tree-reader.ts';
+import type { ReadObjects } from './tree-reader.ts';
 
 /** An entry of some 35 bytes becomes an object with a name, a mode and an id. */
 const FOLDER_COPIES = 10;
