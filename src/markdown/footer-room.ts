@@ -39,9 +39,25 @@ function isForged({ isQuoted, lines }: Leaf): boolean {
   return !isQuoted && looksLikeFooter(lines.join('\n'));
 }
 
+/**
+ * Each quote and list item must close what it opens. Its own end is another element's: in an open `<table>`, a browser
+ * ignores that, and the quote around the table stays open.
+ */
 function htmlProblem(leaves: readonly Leaf[]): string | null {
-  const elements = new OpenElements();
+  const outermost = new OpenElements();
+  const inner: { readonly container: object; readonly elements: OpenElements }[] = [];
+  const endedFrom = (depth: number): string | null => {
+    const [problem = null] = inner.splice(depth).flatMap(({ elements }) => elements.end() ?? []);
+    return wordsOf(problem);
+  };
   for (const leaf of leaves) {
+    const same = inner.findIndex(({ container }, depth) => container !== leaf.within[depth]);
+    const left = endedFrom(same < 0 ? inner.length : same);
+    if (left !== null) return left;
+    for (const container of leaf.within.slice(inner.length)) {
+      inner.push({ container, elements: new OpenElements() });
+    }
+    const elements = inner.at(-1)?.elements ?? outermost;
     const text = leaf.lines.join('\n');
     if (leaf.mayBeTable) {
       // As a table, and as a paragraph: either way it must leave nothing open, and it closes nothing above it.
@@ -55,7 +71,7 @@ function htmlProblem(leaves: readonly Leaf[]): string | null {
       if (problem !== null) return problem;
     }
   }
-  return wordsOf(elements.end());
+  return endedFrom(0) ?? wordsOf(outermost.end());
 }
 
 function problemOf(tags: readonly Tag[] | TagProblem, elements: OpenElements): string | null {

@@ -24,6 +24,8 @@ const CODE_INDENT = 4;
 
 export interface Leaf {
   readonly kind: 'text' | 'html';
+  /** The quotes and list items that it lies in, the outermost first. Each is the same object for all that it holds. */
+  readonly within: readonly object[];
   /** Without their indentation, and without the marks of quotes and lists. */
   readonly lines: string[];
   /** It lies in a block quote, and each line of it is marked so. */
@@ -205,7 +207,7 @@ export class Outline {
   #addLeaf(kind: Leaf['kind']): Leaf {
     this.#fill();
     const isQuoted = this.#containers.some((container) => container.kind === 'quote');
-    const leaf = { kind, lines: [], isQuoted, mayBeTable: false };
+    const leaf = { kind, within: [...this.#containers], lines: [], isQuoted, mayBeTable: false };
     this.leaves.push(leaf);
     return leaf;
   }

@@ -278,7 +278,7 @@ const NO_PATHS = [
 
 /** Besides what the sound push of this file asks for. */
 const about = ({ path }: { path: string }) =>
-  !path.startsWith(`/${sound.upstream.fullName}`) && !path.startsWith('/api');
+  !path.startsWith(`/${sound.upstream.fullName}`) && !/^\/(?:api|ntfy)/.test(path);
 
 describe('a name that no repository has', () => {
   it.each([

@@ -93,6 +93,11 @@ describe('a body', () => {
     ['code of both kinds', 'Use `<details>` or ``a ` <!-- b``.\n\n    <script> <!--'],
     ['an issue template', '<!-- Thanks!\nPlease answer:\n\n-->\n\n### Version\n1.2 <!-- here -->'],
     ['details', '<details>\n<summary>Log</summary>\n\n```\nTrace <init>\n```\n\n</details>'],
+    [
+      'details in a list item and in a quote',
+      '- <details>\n  <summary>a</summary>\n\n  b\n  </details>\n- c\n\n> <b>d</b>\n>\n> <div>e</div>',
+    ],
+    ['a list in details', '<details>\n\n- a\n- b\n\n</details>'],
     ['details that end in a line', '<details open><summary>Log</summary>\n\nsome words</details>'],
     [
       'inline HTML',
@@ -133,6 +138,14 @@ describe('a body', () => {
     const open = '<!-- --'.repeat(100_000);
     expect(looksLikeFooter(open)).toBe(false);
     expect(looksLikeFooter(`${FORGED.replace('karma', '<!-- - -- ->x --->karma')} ${open}`)).toBe(true);
+  });
+
+  it.each([
+    ['a quote', '<blockquote>\n\n> <table>\n</table>\n\nWords\n\n</blockquote>'],
+    ['a list item', '<div>\n\n- <table>\n\n</table>\n\n</div>'],
+    ['a quote in a quote', '> <blockquote>\n>\n> > <table>\n>\n> </table>\n>\n> </blockquote>'],
+  ])('that opens an element in %s and closes it outside is refused', (_, body) => {
+    expect(footerProblem(body)).toMatch(/^the HTML tag <table> is never closed/);
   });
 
   it.each([
