@@ -42,6 +42,8 @@ export interface WorkerSettings {
   readonly versionMetadata: string | null;
   readonly databases: readonly string[];
   readonly kvNamespaces: readonly string[];
+  /** Bindings that lead to the Worker itself. */
+  readonly selves: readonly string[];
   /** Class names of the Durable Objects, by the names of their bindings. */
   readonly durableObjects: Readonly<Record<string, string>>;
 }
@@ -98,12 +100,14 @@ export function bundleHash(script: string): string {
 
 /** The part of wrangler.toml that is read here. */
 interface WranglerConfig extends WorkerBundle {
+  readonly name: string;
   readonly compatibility_date: string;
   readonly compatibility_flags?: readonly string[];
   readonly vars: Readonly<Record<string, string>>;
   readonly version_metadata?: { readonly binding: string };
   readonly d1_databases: readonly { readonly binding: string }[];
   readonly kv_namespaces: readonly { readonly binding: string }[];
+  readonly services: readonly { readonly binding: string; readonly service: string }[];
   readonly durable_objects: { readonly bindings: readonly { name: string; class_name: string }[] };
 }
 
@@ -121,6 +125,7 @@ function settingsOf(config: WranglerConfig): WorkerSettings {
     versionMetadata: config.version_metadata?.binding ?? null,
     databases: config.d1_databases.map(({ binding }) => binding),
     kvNamespaces: config.kv_namespaces.map(({ binding }) => binding),
+    selves: config.services.filter(({ service }) => service === config.name).map(({ binding }) => binding),
     durableObjects: Object.fromEntries(objects),
   };
 }

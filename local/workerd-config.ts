@@ -97,7 +97,7 @@ export function serviceConfig(
 }
 
 function service({ settings, builtAt }: WorkerBuild, variables: readonly string[]) {
-  const { versionMetadata, durableObjects } = settings;
+  const { versionMetadata, durableObjects, selves } = settings;
   const vars = Object.entries(settings.vars).filter(([name]) => !variables.includes(name));
   const version = JSON.stringify({ id: '', tag: '', timestamp: builtAt });
   return {
@@ -111,6 +111,7 @@ function service({ settings, builtAt }: WorkerBuild, variables: readonly string[
       ...(versionMetadata === null ? [] : [{ name: versionMetadata, json: version }]),
       ...settings.databases.map(d1Binding),
       ...settings.kvNamespaces.map(kvBinding),
+      ...selves.map((name) => ({ name, service: 'service' })),
       ...Object.entries(durableObjects).map(([name, className]) => ({
         name,
         durableObjectNamespace: { className },

@@ -10,6 +10,7 @@ import { type ConfigProblem, EnvironmentReader } from './config/environment-read
 import { furtherHosts, type HostConfig, MAIN_HOST, tokenVariable } from './config/hosts.ts';
 import {
   commitEmail,
+  delay,
   duration,
   headerSecret,
   hostNames,
@@ -72,6 +73,14 @@ export interface Config {
   readonly maxRepositoryMb: number;
   /** What all pushes that are under way may have sent. */
   readonly spoolMb: number;
+  /** How long a push waits, unless its person says otherwise, in milliseconds; 0: not at all. */
+  readonly publishDelayMs: number;
+  /** What to do with a push that the code host does not take now. */
+  readonly whenBusy: 'refuse' | 'hold';
+  /** Which pushes wait until the operator has seen them; `new`: to repositories for which nothing was published yet. */
+  readonly review: 'off' | 'new' | 'all';
+  /** What all pushes that wait may take. */
+  readonly heldMb: number;
   /** How long the bot's forks are kept after their last open pull request, in milliseconds; 0: for ever. */
   readonly forkLifeMs: number;
   /** How often a client may do what the contract does not limit. */
@@ -155,6 +164,10 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     alertAddress: reader.read('ALERT_ADDRESS', oneOf('shown', 'hidden'), 'shown'),
     maxRepositoryMb: reader.read('MAX_REPOSITORY_MB', wholeNumber(1, 100_000), 500),
     spoolMb: reader.read('SPOOL_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 2_000),
+    publishDelayMs: reader.read('PUBLISH_DELAY', delay, 0),
+    whenBusy: reader.read('WHEN_BUSY', oneOf('refuse', 'hold'), 'refuse'),
+    review: reader.read('REVIEW', oneOf('off', 'new', 'all'), 'off'),
+    heldMb: reader.read('HELD_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 1_000),
     forkLifeMs: reader.read('FORK_LIFE', life, 30 * DAY_MS),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),

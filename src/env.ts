@@ -8,6 +8,7 @@ import type { HostConfig } from './config/hosts.ts';
 import type { VariableName } from './config/environment-reader.ts';
 import type { Config } from './config.ts';
 import type { Guard } from './durable/guard/guard.ts';
+import type { HeldPushes } from './durable/held-pushes/held-pushes.ts';
 import type { HostAccount } from './durable/host-account/host-account.ts';
 import type { Identity } from './durable/identity/identity.ts';
 import type { NotificationFeed } from './durable/notification-feed/notification-feed.ts';
@@ -30,10 +31,14 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly GUARD: DurableObjectNamespace<Guard>;
   readonly HOST_ACCOUNTS: DurableObjectNamespace<HostAccount>;
   readonly SERVICE_SECRET: DurableObjectNamespace<ServiceSecret>;
+  readonly HELD_PUSHES: DurableObjectNamespace<HeldPushes>;
   readonly SPOOL: DurableObjectNamespace<Spool>;
   readonly TALLY: DurableObjectNamespace<Tally>;
   readonly HISTORY: KVNamespace;
   readonly LAST_KNOWN: KVNamespace;
+  readonly HELD_KEYS: KVNamespace;
+  /** This service. */
+  readonly SELF: Fetcher;
   readonly VERSION: WorkerVersionMetadata;
   /** The compatibility date of wrangler.toml. A Worker cannot read it from its runtime. */
   readonly COMPATIBILITY_DATE: string;

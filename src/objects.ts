@@ -83,6 +83,10 @@ export function clientWindowsOf<T extends Branded>(env: Bound<'CLIENT_WINDOWS', 
   return named(env, env.CLIENT_WINDOWS, `clients ${part}`);
 }
 
+export function heldPushesOf<T extends Branded>(env: Bound<'HELD_PUSHES', T>) {
+  return named(env, env.HELD_PUSHES, 'held');
+}
+
 /** @param attempt random. On one machine all are rows of one object. */
 export function spoolOf<T extends Branded>(env: Bound<'SPOOL', T>, attempt: string) {
   return named(env, env.SPOOL, isOneMachine(env) ? 'spool' : attempt);

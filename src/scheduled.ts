@@ -15,6 +15,7 @@ import { loggerOf } from './log.ts';
 import { clientWindowsOf, feedNamed, secretOf } from './objects.ts';
 import { forgetFork } from './push/publish/fork.ts';
 import type { RepositoryName } from './repository-name.ts';
+import { releaseHeld } from './release-held.ts';
 import { targetKey } from './routes/request/target-limit.ts';
 import { serviceSecret } from './secret/open-secret.ts';
 
@@ -29,7 +30,12 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
   if (result.kind === 'invalid') return;
   const { config } = result;
   await warnOfTwoSecrets(env, config);
-  await Promise.all(config.hosts.map((host) => lookAfter(env, config, host, scheduledTime)));
+  await Promise.all([
+    releaseHeld(env, loggerOf(config), scheduledTime).catch((error: unknown) =>
+      loggerOf(config).error('held pushes could not be looked after', { error }),
+    ),
+    ...config.hosts.map((host) => lookAfter(env, config, host, scheduledTime)),
+  ]);
 }
 
 /** All pseudonyms depend on the secret, and the operator may not know that it has changed. */

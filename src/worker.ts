@@ -18,6 +18,7 @@ import { comments } from './routes/threads/comments.ts';
 import { badges } from './routes/service/badges.ts';
 import { frontPage } from './routes/pages/front-page.ts';
 import { forms } from './routes/forms/forms.ts';
+import { heldPublisher } from './routes/git/publish-held.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { issues } from './routes/threads/issues.ts';
@@ -57,6 +58,7 @@ app.use(onionLocation);
 app.route('/', crossOrigin);
 app.route('/', serviceKey);
 // In the order of the API's description.
+app.route('/', heldPublisher);
 app.route('/', git);
 app.route('/', comments);
 app.route('/', issues);
@@ -84,6 +86,7 @@ app.onError((error, c) => {
 
 export { ClientWindows } from './durable/clients/client-windows.ts';
 export { Guard } from './durable/guard/guard.ts';
+export { HeldPushes } from './durable/held-pushes/held-pushes.ts';
 export { HostAccount } from './durable/host-account/host-account.ts';
 export { Identity } from './durable/identity/identity.ts';
 export { NotificationFeed } from './durable/notification-feed/notification-feed.ts';

@@ -10,6 +10,7 @@ const PLAIN = [
   'COMMIT_HASH',
   'DB_URL',
   'FORK_LIFE',
+  'HELD_MB',
   'HOST',
   'HOSTS',
   'HOSTING_API_URL',
@@ -35,11 +36,14 @@ const PLAIN = [
   'OUTGOING_FETCH_HOSTS',
   'PORT',
   'PR_UPDATE_POLICY',
+  'PUBLISH_DELAY',
   'READ_TIMEOUT',
+  'REVIEW',
   'SERVICE_URL',
   'SOURCE_REPO',
   'SPOOL_MB',
   'STATE_DIR',
+  'WHEN_BUSY',
   'WRITE_TIMEOUT',
 ] as const;
 

@@ -24,6 +24,9 @@ const MAX_DURATION_MS = 24 * MS_PER_HOUR;
 /** Ten years. */
 const MAX_LIFE_MS = 87_600 * MS_PER_HOUR;
 
+/** A week. */
+const MAX_DELAY_MS = 7 * 24 * MS_PER_HOUR;
+
 /** `1h30m`, `30s`, `500ms`: units in falling order, each at most once. The result is in milliseconds. */
 export const duration: ValueKind<number> = {
   rule: 'a duration such as 30s, 1m, 500ms or 1h30m, from 1ms to 24h',
@@ -40,6 +43,17 @@ export const life: ValueKind<number> = {
     if (text === '0') return 0;
     const total = milliseconds(text);
     return total === 0 || (total >= MS_PER_HOUR && total <= MAX_LIFE_MS) ? total : undefined;
+  },
+};
+
+/** How long a push waits before it is published; 0: not at all. In milliseconds. */
+export const delay: ValueKind<number> = {
+  rule: 'a duration from 1m to 7d, such as 2h, or 0s for at once',
+  parse(text) {
+    const [, days = '0', rest] = /^(?:(\d{1,3})d)?(.*)$/.exec(text) as RegExpExecArray;
+    const total =
+      Number(days) * 24 * MS_PER_HOUR + (rest === '' && days !== '0' ? 0 : milliseconds(rest as string));
+    return total === 0 || (total >= MS_PER_MINUTE && total <= MAX_DELAY_MS) ? total : undefined;
   },
 };
 

@@ -76,10 +76,10 @@ export class MemoryBudget {
 
   /**
    * What a request holds: nothing yet. It need not be ended before it holds something.
-   * @param client on whose behalf; null: the service's own.
+   * @param client on whose behalf; null: the service's own. @param isPatient false: it never waits for what others hold.
    */
-  open(clock: Clock, client: string | null = null): MemoryHold {
-    return new MemoryHold(this, { client, clock, bytes: 0, since: 0, seenAt: 0, hasEnded: false });
+  open(clock: Clock, client: string | null = null, isPatient = true): MemoryHold {
+    return new MemoryHold(this, isPatient, { client, clock, bytes: 0, since: 0, seenAt: 0, hasEnded: false });
   }
 
   /** All bytes that are held. */
@@ -190,9 +190,11 @@ export class MemoryBudget {
 export class MemoryHold implements Memory {
   readonly #budget: MemoryBudget;
   readonly #account: Account;
+  readonly #isPatient: boolean;
 
-  constructor(budget: MemoryBudget, account: Account) {
+  constructor(budget: MemoryBudget, isPatient: boolean, account: Account) {
     this.#budget = budget;
+    this.#isPatient = isPatient;
     this.#account = account;
   }
 
@@ -205,7 +207,7 @@ export class MemoryHold implements Memory {
   }
 
   share(): MemoryShare {
-    const [budget, account] = [this.#budget, this.#account];
+    const [budget, account, isPatient] = [this.#budget, this.#account, this.#isPatient];
     let held = 0;
     const trySet = (bytes: number, ticket: Ticket | null): boolean => {
       if (!budget.change(account, bytes - held, ticket)) return false;
@@ -219,6 +221,7 @@ export class MemoryHold implements Memory {
       async set(bytes, onWait) {
         budget.checkPatience(account);
         if (trySet(bytes, null)) return;
+        if (!isPatient) throw busy();
         onWait?.();
         await budget.inTurn(account, (ticket) => trySet(bytes, ticket));
       },

@@ -15,8 +15,9 @@ export interface Admission {
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
    * @param isWithdrawal it takes something back, however much its client has caused.
    * @param pushHash if it can only open a pull request: what `reserve` will be asked with.
+   * @param mayWait it is held if the code host wants to be left alone.
    */
-  enter(isWithdrawal: boolean, pushHash?: () => Promise<string>): Promise<Refusal | null>;
+  enter(isWithdrawal: boolean, pushHash?: () => Promise<string>, mayWait?: boolean): Promise<Refusal | null>;
   /**
    * Takes one of the pull requests that an address may open within an hour. Called before the host is asked anything.
    * @param pushHash one that is repeated shares the place that it has. @throws Refusal if there is none left.
@@ -41,6 +42,8 @@ export interface Admission {
 
 /** For one pull request. Stays taken if nobody knows whether that was opened. */
 export interface Place {
+  /** The pr_hash under which the same push of this client is held, as far as that is known; null: it is not. */
+  readonly heldAs: string | null;
   /**
    * Takes one of the things that the bot account may create, and one of those that may be opened in the repository,
    * before the first write. @param policyLimits those of the repository. @throws Refusal as `takeShare`.
@@ -74,7 +77,7 @@ export function heldBack(hostName: string, pauseMs: number): Refusal {
   return new Refusal(
     'the code host asks to wait',
     [cause.publicMessage, 'Nothing was changed there. Push again after that.'],
-    { cause },
+    { code: 'account', cause, waitMs: pauseMs },
   );
 }
 
@@ -110,15 +113,19 @@ export const tooManyThere = (explanation: string, waitMs: number): Refusal =>
   });
 
 /** @param explanation why, and how long to wait. */
-export const othersFirst = (explanation: string): Refusal =>
+export const othersFirst = (explanation: string, waitMs: number): Refusal =>
   new Refusal('the bot account has little left', [explanation, 'Nothing was changed.'], {
     outcome: 'rate-limited',
+    code: 'account',
+    waitMs,
   });
 
 /** What is left to the bot account is not known. @param explanation how long to wait. */
-export const unchecked = (explanation: string): Refusal =>
+export const unchecked = (explanation: string, waitMs: number): Refusal =>
   new Refusal('the service cannot check its limits', [explanation, 'Nothing was changed.'], {
     outcome: 'rate-limited',
+    code: 'account',
+    waitMs,
   });
 
 export const unguarded = (cause: unknown): Refusal =>

@@ -30,6 +30,7 @@ export class Claims {
   /** A retry has something left to do, whether or not this attempt is answered. */
   #isKept = false;
   #isRepeated = false;
+  #begunAs: string | null = null;
   #hasFailed = false;
 
   constructor(host: PushHost) {
@@ -94,7 +95,13 @@ export class Claims {
     const begun = await beginning;
     if (begun.kind === 'busy') throw pushInProgress();
     this.#isRepeated = begun.isRepeated;
+    this.#begunAs = begun.intent.prHash;
     return begun;
+  }
+
+  /** The hash under which it was begun; null: it was not. */
+  get begunAs(): string | null {
+    return this.#begunAs;
   }
 
   /**
@@ -119,7 +126,7 @@ export class Claims {
 }
 
 /** Whoever waits for the other push may try again. */
-function inProgress(reason: string, advice: string): Refusal {
+export function inProgress(reason: string, advice: string): Refusal {
   return new Refusal(reason, [advice], { code: 'in-progress' });
 }
 

@@ -6,6 +6,7 @@ import type { KnownPolicy } from '../policy/policies.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { UpstreamHost } from '../upstream/upstream-host.ts';
 import type { Admission } from './admission.ts';
+import type { HeldStore } from './hold/held-store.ts';
 
 export interface PushHost extends UpstreamHost {
   /** Its part of the service's paths and records. */
@@ -32,6 +33,10 @@ export interface PushHost extends UpstreamHost {
   openWith(work: string): Promise<{ readonly prHash: string; readonly url: string } | null>;
   /** Never rejects. */
   recordWork(work: string, prHash: string): Promise<void>;
+  /** Pushes that are published later. */
+  readonly holds: HeldStore;
+  /** Whether the service has ever opened a pull request there; true if nobody knows. */
+  isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** The object of a pull request. */
   pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell'>;
 }

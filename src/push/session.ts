@@ -19,6 +19,8 @@ import { keyedHash } from '../secret/keyed-hash.ts';
 import { BodyError, drain } from '../streams/body.ts';
 import type { Place } from './admission.ts';
 import { type ClaimedUpdate, Claims } from './claims.ts';
+import { Holding, mayWait } from './hold/holding.ts';
+import { type HeldFacts, heldLines } from './hold/reply.ts';
 import { judge } from './judge/judge.ts';
 import { requiredKey } from './judge/pull-request.ts';
 import { questionsOf } from './judge/questions.ts';
@@ -38,6 +40,8 @@ import { farewellLines, withdraw, type WithdrawalRequest, type Withdrawn } from 
 /** What became of a push. */
 export type Outcome =
   | { readonly kind: 'published'; readonly facts: BannerFacts }
+  /** Accepted, and published later. */
+  | { readonly kind: 'held'; readonly facts: HeldFacts }
   | { readonly kind: 'withdrawn'; readonly withdrawn: Withdrawn }
   /** Of all its commands, none was accepted. */
   | { readonly kind: 'nothing-taken' }
@@ -66,11 +70,12 @@ export class PushSession {
   #statuses: (reason: string | null) => readonly CommandStatus[] = () => [];
   /** Its place among the pull requests that its address may open. */
   #place: Place | null = null;
+  #holding: Holding | null = null;
   /** What it is for the log; null: it was refused at the door, which nobody needs to know. */
   #kind: 'push' | 'withdrawal' | null = null;
 
-  constructor(run: Omit<PushRun, 'claims' | 'beside'>, target: RepositoryName) {
-    this.#run = { ...run, claims: new Claims(run.host), beside: (work) => this.#beside.push(work) };
+  constructor(run: Omit<PushRun, 'target' | 'claims' | 'beside'>, target: RepositoryName) {
+    this.#run = { ...run, target, claims: new Claims(run.host), beside: (work) => this.#beside.push(work) };
     this.#target = target;
     this.#startedAt = run.host.clock.now();
   }
@@ -109,7 +114,7 @@ export class PushSession {
   /** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await this.#giveBack();
-    await Promise.all([this.#run.claims.end(isAnswered), ...this.#beside]);
+    await Promise.all([this.#run.claims.end(isAnswered), this.#holding?.end(), ...this.#beside]);
   }
 
   /** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
@@ -133,7 +138,8 @@ export class PushSession {
       parsed.kind === 'valid' && (parsed.options.withdraw || deleted !== null) ? parsed : null;
     const { taken, refused } = planCommands(commandList);
     const isWithdrawal = withdrawing !== null || deleted !== null;
-    const refusal = await host.admission.enter(isWithdrawal, this.#opening(parsed, taken));
+    const isPatient = parsed.kind === 'valid' && mayWait(this.#run, parsed.options);
+    const refusal = await host.admission.enter(isWithdrawal, this.#opening(parsed, taken), isPatient);
     if (refusal !== null) throw refusal;
     if (withdrawing !== null && withdrawing.options.prHash !== null) {
       this.#kind = 'withdrawal';
@@ -177,18 +183,36 @@ export class PushSession {
     const { options } = received;
     const pushHash = await this.#hashOf(received);
     const key = requiredKey(this.#run.settings, options);
-    const listed = options.prHash === null ? null : await this.#run.claims.claimListed(options.prHash, key);
+    const { refName } = received.taken.command;
+    const holding = new Holding(this.#run, options, refName, await this.#sameHash(received), key);
+    this.#holding = holding;
+    const [listed, asked] =
+      options.prHash === null
+        ? [null, null]
+        : await Promise.all([
+            this.#run.claims.claimListed(options.prHash, key),
+            host.holds.find(options.prHash),
+          ]);
     // Before the host is asked anything: whoever has none left costs it nothing. If the push opens none, it is given back.
-    if (!options.preview && listed === null) this.#place = await host.admission.reserve(pushHash);
+    if (!options.preview && listed === null && asked === null)
+      this.#place = await host.admission.reserve(pushHash);
     try {
-      return await this.#publishJudged(received, pushHash, listed);
+      const found = asked ?? (this.#place?.heldAs ? await host.holds.find(this.#place.heldAs) : null);
+      const stillHeld = await holding.stillHeld(found);
+      if (stillHeld !== null) return { kind: 'held', facts: stillHeld };
+      return await this.#publishJudged(received, pushHash, listed, holding);
     } catch (error) {
       if (!mayBeOpen(error)) await this.#place?.release();
       throw error;
     }
   }
 
-  async #publishJudged(received: Received, pushHash: string, listed: ClaimedUpdate | null): Promise<Done> {
+  async #publishJudged(
+    received: Received,
+    pushHash: string,
+    listed: ClaimedUpdate | null,
+    holding: Holding,
+  ): Promise<Done> {
     const { host, reply } = this.#run;
     const { options, pack } = received;
     if (options.preview) {
@@ -209,10 +233,23 @@ export class PushSession {
     pack.kept.free(push.commits.byteLength);
     await reply.note(...warnings);
     await this.#settlePlace(push, pushHash);
-    const publication = { push, spool: pack.spool, pushHash, claim, place: this.#place };
-    const published = await publish(this.#run, publication);
     const { refName } = received.taken.command;
-    return { kind: 'published', facts: this.#bannerOf(published, push, options, refName) };
+    const prHash = push.named?.prHash ?? holding.newPrHash();
+    const run = { ...this.#run, settings: { ...this.#run.settings, newPrHash: () => prHash } };
+    const toHold = { push, spool: pack.spool, pushHash };
+    const plan = await holding.plan(push);
+    if (plan !== null) return { kind: 'held', facts: await holding.hold(plan, prHash, toHold) };
+    const publication = { push, spool: pack.spool, pushHash, claim, place: this.#place };
+    try {
+      const published = await publish(run, publication);
+      await holding.published();
+      return { kind: 'published', facts: this.#bannerOf(published, push, options, refName) };
+    } catch (error) {
+      const later = holding.afterFailure(error);
+      // An attempt before this one may have begun under another hash.
+      const facts = await holding.hold(later, this.#run.claims.begunAs ?? prHash, toHold);
+      return { kind: 'held', facts };
+    }
   }
 
   /** The host may know an open pull request that was not listed, or that a listed one is closed. */
@@ -261,6 +298,15 @@ export class PushSession {
     return keyedHash(await host.secret(), 'push', parts.join(' '));
   }
 
+  /** The same for a push that is repeated with the same texts, whenever it is to be published. */
+  async #sameHash({ taken, options }: Pick<Received, 'taken' | 'options'>): Promise<string> {
+    const { title, description, base, squash, draft } = options;
+    const { newId, refName } = taken.command;
+    const place = recordName({ key: this.#run.host.hostKey }, this.#target).toLowerCase();
+    const parts = [place, newId, refName, title, description, base, squash, draft];
+    return keyedHash(await this.#run.host.secret(), 'held', JSON.stringify(parts));
+  }
+
   /** What was received, and the memory that it takes. May be called more than once. */
   async #giveBack(): Promise<void> {
     await this.#discard();
@@ -288,6 +334,8 @@ function linesOf(outcome: Outcome): readonly string[] {
   switch (outcome.kind) {
     case 'published':
       return bannerLines(outcome.facts);
+    case 'held':
+      return heldLines(outcome.facts);
     case 'withdrawn':
       return farewellLines(outcome.withdrawn);
     case 'refused':

@@ -8,6 +8,12 @@ export interface PushSettings {
   readonly writeTimeoutMs: number;
   readonly notifyBaseUrl: string;
   readonly prUpdatePolicy: 'hash' | 'key';
+  /** How long a push waits unless it says otherwise, in milliseconds; 0: not at all. */
+  readonly publishDelayMs: number;
+  /** What to do with a push that the host does not take now. */
+  readonly whenBusy: 'refuse' | 'hold';
+  /** Which pushes wait until the operator has seen them. */
+  readonly review: 'off' | 'new' | 'all';
   /** What to do when the author's name would become public. */
   readonly identityCheck: 'refuse' | 'warn' | 'off';
   /** The client of the person who pushes. */

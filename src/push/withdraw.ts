@@ -9,7 +9,7 @@ import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { HostError } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { wrongKey } from './claims.ts';
+import { inProgress, wrongKey } from './claims.ts';
 import { findPullRequest, publicRepository } from './judge/upstream.ts';
 import type { PushRun } from './push-run.ts';
 import { Refusal } from './reply/refusal.ts';
@@ -21,13 +21,17 @@ export interface WithdrawalRequest {
   readonly deletedRef: string | null;
 }
 
-/** A pull request that is closed now. */
+/** A pull request that is closed now, or a held push that is given up. */
 export interface Withdrawn {
-  readonly prUrl: string;
+  /** Null: it was held, and there is no pull request. */
+  readonly prUrl: string | null;
   /** It was merged before, and its branch is gone. */
   readonly isMerged: boolean;
   readonly deletedRef: string | null;
 }
+
+/** For the page of a held push. */
+const GIVEN_UP = ['You have given it up. Nothing of it was published.'];
 
 /** @throws Refusal */
 export async function withdraw(
@@ -38,7 +42,13 @@ export async function withdraw(
   const { host, settings, claims, steps } = run;
   const needsKey = settings.prUpdatePolicy === 'key';
   const key = needsKey ? (prKey ?? '') : null;
-  const listed = await claims.claimListed(prHash, key);
+  const [listed, held] = await Promise.all([
+    claims.claimListed(prHash, key),
+    host.holds.cancel(prHash, key, GIVEN_UP),
+  ]);
+  if (held === 'wrong-key') throw wrongKey();
+  if (held === 'busy') throw inProgress('this push is being published', 'Withdraw it again in a minute.');
+  if (listed === null && held === 'cancelled') return { prUrl: null, isMerged: false, deletedRef };
   if (listed === null) await host.admission.lookUp();
   await host.admission.takeShare();
   const [repository, botLogin] = await Promise.all([
@@ -94,12 +104,18 @@ export function farewellLines({ prUrl, isMerged, deletedRef }: Withdrawn): strin
   const branch = deletedRef?.replace(/^refs\/(?:heads|for)\//, '');
   return [
     '',
-    isMerged
-      ? 'Your pull request was already merged. Its branch is removed.'
-      : 'Your pull request is withdrawn.',
-    `  PR URL:   ${prUrl}`,
+    ...(prUrl === null
+      ? ['Your push was held, and is given up. Nothing of it was published.']
+      : endOf(prUrl, isMerged)),
     branch === undefined
       ? 'Nothing was pushed, whatever Git says next.'
       : `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
   ];
+}
+
+function endOf(prUrl: string, isMerged: boolean): string[] {
+  const end = isMerged
+    ? 'Your pull request was already merged. Its branch is removed.'
+    : 'Your pull request is withdrawn.';
+  return [end, `  PR URL:   ${prUrl}`];
 }

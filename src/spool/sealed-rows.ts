@@ -1,6 +1,7 @@
 /**
  * The rows of one spool, encrypted: AES-256-GCM with a key that is only in this isolate's memory and belongs to this
- * attempt alone. So nobody can read the rows once the push is over, whether they were removed or its process died.
+ * attempt alone. So nobody can read the rows once the push is over, whether they were removed or its process died. The
+ * key of a push that is held leaves the isolate once, for a place from which it can be removed without a trace.
  *
  * Each number is written once, so no initialisation vector is used twice with a key. Name and number of a row are
  * authenticated with it: a row that was changed or put in another's place is refused.
@@ -16,10 +17,19 @@ export interface RowStore {
   read(attempt: string, number: number): Promise<ArrayBuffer | null>;
   /** Removes some rows of an attempt. Answers whether there are more. */
   remove(attempt: string): Promise<boolean>;
+  /** The rows of an attempt are needed for longer. @param until milliseconds since 1970. */
+  keep(attempt: string, until: number): Promise<void>;
 }
 
 /** Opens the store of an attempt. Called for each question, because a stub does not outlive its object's death. */
 export type OpenRowStore = (attempt: string) => RowStore;
+
+/** Where the rows of a push are that is held, and what opens them. */
+export interface SealedAttempt {
+  readonly attempt: string;
+  /** Base64. */
+  readonly key: string;
+}
 
 const ATTEMPT_BYTES = 16;
 const IV_BYTES = 12;
@@ -29,7 +39,7 @@ const USUAL_PATIENCE_MS = 20_000;
 
 export class SealedRows {
   /** Random, so that it tells nothing. */
-  readonly #attempt = Buffer.from(crypto.getRandomValues(new Uint8Array(ATTEMPT_BYTES))).toString('hex');
+  #attempt = Buffer.from(crypto.getRandomValues(new Uint8Array(ATTEMPT_BYTES))).toString('hex');
   readonly #open: OpenRowStore;
   readonly #patienceMs: number;
   #key: CryptoKey | null = null;
@@ -39,9 +49,19 @@ export class SealedRows {
     this.#patienceMs = patienceMs;
   }
 
+  /** Those that `keep` has kept. */
+  static async reopen({ attempt, key }: SealedAttempt, open: OpenRowStore): Promise<SealedRows> {
+    const rows = new SealedRows(open);
+    rows.#attempt = attempt;
+    rows.#key = await crypto.subtle.importKey('raw', Buffer.from(key, 'base64'), ALGORITHM, false, [
+      'decrypt',
+    ]);
+    return rows;
+  }
+
   /** @param row its buffer becomes empty. @throws HostError `busy` if the object fails. */
   async write(number: number, row: Uint8Array<ArrayBuffer>): Promise<void> {
-    this.#key ??= (await crypto.subtle.generateKey({ name: ALGORITHM, length: 256 }, false, [
+    this.#key ??= (await crypto.subtle.generateKey({ name: ALGORITHM, length: 256 }, true, [
       'encrypt',
       'decrypt',
     ])) as CryptoKey;
@@ -63,6 +83,18 @@ export class SealedRows {
     } finally {
       sealed.transfer(0);
     }
+  }
+
+  /**
+   * Keeps the rows beyond this request. Nobody else can read them without the answer. Only after a row was written.
+   * @param until milliseconds since 1970. @throws HostError `busy` if the object fails.
+   */
+  async keep(until: number): Promise<SealedAttempt> {
+    const key = (await crypto.subtle.exportKey('raw', this.#key as CryptoKey)) as ArrayBuffer;
+    await this.#ask((store) => store.keep(this.#attempt, until));
+    // From now on, they are not this request's to remove.
+    this.#key = null;
+    return { attempt: this.#attempt, key: Buffer.from(key).toString('base64') };
   }
 
   /** Forgets the key, and removes the rows. @throws HostError `busy` if the object fails, which then removes them later. */

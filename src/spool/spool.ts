@@ -6,7 +6,7 @@
 import type { Memory, MemoryShare } from '../git/memory.ts';
 import type { Clock } from '../isolate/clock.ts';
 import { busy } from '../isolate/waiting.ts';
-import { type OpenRowStore, SealedRows } from './sealed-rows.ts';
+import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows.ts';
 import { isolateSpools, type SpoolBudget, type SpoolShare } from './spool-budget.ts';
 
 /** Of a row, and of what stays in memory. A row of an object may have 2 MB; a smaller one needs less memory. */
@@ -36,8 +36,20 @@ export interface Spool {
    * @throws HostError `busy` if there is no memory, or the object fails; Error if a row was changed.
    */
   read(start?: number, end?: number): AsyncIterable<Uint8Array>;
+  /**
+   * Keeps it for a push that is published later: `readKept` reads it again. Then it is at its end here, and `discard`
+   * removes nothing. Only after `close`; more may have been written since.
+   * @param until milliseconds since 1970. @throws as `write`.
+   */
+  keep(until: number): Promise<KeptSpool>;
   /** Gives everything back and removes the rows. Never rejects. May be called more than once. */
   discard(): Promise<void>;
+}
+
+/** A spool that outlives its request. */
+export interface KeptSpool extends SealedAttempt {
+  /** Where each row ends. */
+  readonly rowEnds: readonly number[];
 }
 
 export interface SpoolOptions {
@@ -127,29 +139,14 @@ class RowSpool implements Spool {
     if (start >= to) return;
     this.#take(0);
     if (this.isInMemory) return yield this.#tail.subarray(start, to);
-    const rowAt = (offset: number): number => this.#rowEnds.findIndex((rowEnd) => rowEnd > offset);
-    const startOf = (number: number): number => this.#rowEnds[number - 1] ?? 0;
-    const [first, last] = [rowAt(start), rowAt(to - 1)];
-    const share = this.#options.memory.share();
-    try {
-      await share.set(Math.min(2 * ROW_BYTES, startOf(last + 1) - startOf(first)));
-      let ahead = this.#rows.read(first);
-      for (let number = first; number <= last; number++) {
-        const row = await ahead;
-        this.#take(0);
-        if (number < last) {
-          ahead = this.#rows.read(number + 1);
-          // If nobody asks for it, nobody wants to know.
-          ahead.catch(() => {});
-        }
-        const offset = startOf(number);
-        yield row.subarray(Math.max(0, start - offset), to - offset);
-        // The collector would let many of them come together.
-        row.buffer.transfer(0);
-      }
-    } finally {
-      share.setNow(0);
-    }
+    yield* readRows(this.#rows, this.#rowEnds, start, to, this.#options.memory, () => this.#take(0));
+  }
+
+  async keep(until: number): Promise<KeptSpool> {
+    if (this.#tailBytes > 0) await this.#writeRow();
+    await this.#writing;
+    const kept = await this.#rows.keep(until);
+    return { ...kept, rowEnds: this.#rowEnds };
   }
 
   discard(): Promise<void> {
@@ -195,5 +192,54 @@ class RowSpool implements Spool {
   #take(bytes: number): void {
     if (this.#discarding !== null) throw busy();
     this.#budget.take(this.#share, bytes, this.#options.mostBytes, this.#options.clock);
+  }
+}
+
+/**
+ * Bytes [start, end) of a spool that was kept, as `Spool.read`.
+ * @param memory where up to two rows are counted.
+ */
+export async function* readKept(
+  kept: KeptSpool,
+  open: OpenRowStore,
+  memory: Memory,
+  start: number,
+  end: number,
+): AsyncGenerator<Uint8Array> {
+  yield* readRows(await SealedRows.reopen(kept, open), kept.rowEnds, start, end, memory, () => {});
+}
+
+/** @param touch called for each row. */
+async function* readRows(
+  rows: SealedRows,
+  rowEnds: readonly number[],
+  start: number,
+  end: number,
+  memory: Memory,
+  touch: () => void,
+): AsyncGenerator<Uint8Array> {
+  if (start >= end) return;
+  const rowAt = (offset: number): number => rowEnds.findIndex((rowEnd) => rowEnd > offset);
+  const startOf = (number: number): number => rowEnds[number - 1] ?? 0;
+  const [first, last] = [rowAt(start), rowAt(end - 1)];
+  const share = memory.share();
+  try {
+    await share.set(Math.min(2 * ROW_BYTES, startOf(last + 1) - startOf(first)));
+    let ahead = rows.read(first);
+    for (let number = first; number <= last; number++) {
+      const row = await ahead;
+      touch();
+      if (number < last) {
+        ahead = rows.read(number + 1);
+        // If nobody asks for it, nobody wants to know.
+        ahead.catch(() => {});
+      }
+      const offset = startOf(number);
+      yield row.subarray(Math.max(0, start - offset), end - offset);
+      // The collector would let many of them come together.
+      row.buffer.transfer(0);
+    }
+  } finally {
+    share.setNow(0);
   }
 }

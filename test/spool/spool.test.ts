@@ -46,6 +46,10 @@ class FakeRows implements RowStore {
     return this.#call(attempt, `read ${number}`, () => this.stored.get(number)?.slice(0) ?? null);
   }
 
+  keep(attempt: string, until: number): Promise<void> {
+    return this.#call(attempt, `keep until ${until}`, () => {});
+  }
+
   remove(attempt: string): Promise<boolean> {
     return this.#call(attempt, 'remove', () => {
       const [first] = this.stored.keys();

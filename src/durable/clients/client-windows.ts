@@ -43,7 +43,22 @@ interface StoredWindow extends SlidingWindow {
   readonly withinMs: number;
 }
 
-type Row = StoredWindow | Places;
+/** What a client has pushed that is held. */
+interface Holds {
+  /** A random name, which leads to nobody once this row is gone. */
+  readonly tag: string;
+  /** By the key of the push: its pr_hash. */
+  readonly pushes: Readonly<Record<string, string>>;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+/** As long as a client has the same name: src/routes/request/client.ts. */
+const HOLDS_LIFE_MS = 24 * HOUR_MS;
+/** More are not found again when they are repeated. */
+const MOST_HOLDS = 100;
+
+type Row = StoredWindow | Places | Holds;
 
 interface Known<R extends Row = Row> {
   readonly row: R;
@@ -91,7 +106,20 @@ export class ClientWindows extends DurableObject<Env> {
     const { places, reservation } = reserve(this.#placesOf(client), key, most, Date.now(), isAnother);
     const isNews = (reservation.isReserved && !reservation.isShared) || reservation.isAlertDue;
     await this.#remember(placesKey(client), places, 0, isNews);
-    return reservation;
+    const heldAs = this.#holdsOf(client).pushes[key];
+    return heldAs === undefined ? reservation : { ...reservation, heldAs };
+  }
+
+  /**
+   * A push of the client's is to be held. Answers the random name of the client. @param key of the push, as for
+   * `reservePlace`.
+   */
+  async noteHold(client: string, key: string, prHash: string): Promise<string> {
+    const { tag, pushes } = this.#holdsOf(client);
+    const newest = Object.entries({ ...pushes, [key]: prHash }).slice(-MOST_HOLDS);
+    const holds = { tag, pushes: Object.fromEntries(newest), until: Date.now() + HOLDS_LIFE_MS };
+    await this.#remember(holdsKey(client), holds, 0, true);
+    return tag;
   }
 
   /** The push has failed. */
@@ -111,6 +139,12 @@ export class ClientWindows extends DurableObject<Env> {
 
   #placesOf(client: string): Places {
     return this.#read<Places>(placesKey(client), NO_PLACES).row;
+  }
+
+  #holdsOf(client: string): Holds {
+    const none = { tag: crypto.randomUUID(), pushes: {}, until: 0 };
+    const { row } = this.#read<Holds>(holdsKey(client), none);
+    return row.until > Date.now() ? row : none;
   }
 
   #read<R extends Row>(key: string, empty: R): Known<R> {
@@ -137,8 +171,10 @@ export class ClientWindows extends DurableObject<Env> {
 }
 
 const placesKey = (client: string): string => `${client} places`;
+const holdsKey = (client: string): string => `${client} holds`;
 
 function isOver(row: Row, now: number): boolean {
+  if ('tag' in row) return row.until <= now;
   return 'held' in row ? hasForgotten(row, now) : isQuiet(row, row.withinMs, now);
 }
 

@@ -2,7 +2,8 @@
  * Keeps what a push has sent, in rows that only the push can read (src/spool/sealed-rows.ts), by attempt and number. On
  * Cloudflare each attempt has an object of its own; on one machine all share one, because each object is a file there.
  *
- * A push removes its rows itself. Those of a push that died are removed after some hours. The last ones take the whole
+ * A push removes its rows itself. Those of a push that died are removed after some hours, and those of one that is held
+ * when it has been held for too long. The last ones take the whole
  * file with them; until then, new rows fill the room of removed ones.
  */
 import { DurableObject } from 'cloudflare:workers';
@@ -39,6 +40,16 @@ export class Spool extends DurableObject<Env> implements RowStore {
 
   async remove(attempt: string): Promise<boolean> {
     return this.#removeSome([attempt]);
+  }
+
+  async keep(attempt: string, until: number): Promise<void> {
+    const last = 'SELECT max(number) FROM rows WHERE attempt = ?1';
+    const { rowsWritten } = this.#rows().exec(
+      `UPDATE rows SET at = ?2 WHERE attempt = ?1 AND number = (${last})`,
+      attempt,
+      until - LIFE_MS,
+    );
+    if (rowsWritten === 0) throw new Error('there are no such rows');
   }
 
   /** Removes those that have died. */

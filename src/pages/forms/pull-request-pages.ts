@@ -1,5 +1,6 @@
 /** What has become of a change: its pull request, and how to withdraw it. */
 import { html } from 'hono/html';
+import type { Withdrawn } from '../../push/withdraw.ts';
 import type { Page } from '../layout.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
@@ -80,8 +81,11 @@ export function withdrawPage(form: FormFrame & PullRequestKey): Page {
 
 export function withdrawnPage(
   frame: Pick<FormFrame, 'repository' | 'home'>,
-  { prUrl, isMerged }: { readonly prUrl: string; readonly isMerged: boolean },
+  { prUrl, isMerged }: Pick<Withdrawn, 'prUrl' | 'isMerged'>,
 ): Page {
+  if (prUrl === null) {
+    return formPage('Your push is given up', frame, html`It was held. Nothing of it was published.`, html``);
+  }
   return formPage(
     isMerged ? 'It was already merged' : 'Your pull request is withdrawn',
     frame,

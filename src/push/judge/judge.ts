@@ -116,7 +116,7 @@ async function judged(
     footer: open.policy?.pullRequestFooter ? settings.pullRequestFooter : '',
     policyLimits: open.policy?.limits ?? [],
     commits: plan.commits,
-    upstream: branchesFor(history, work, base, open),
+    upstream: branchesHolding(history, work.ground, base.ref, defaultBranch),
     ground: [...work.ground],
     entryCount: pack.entryCount,
     namedBases: [...pack.namedBases.oids()],
@@ -162,12 +162,12 @@ function textOf({ planText }: Plan, text: string | null): PlannedText | null {
 }
 
 /** The upstream commits that the new ones stand on may belong to another branch than the base. */
-function branchesFor(
+export function branchesHolding(
   history: UpstreamHistory,
-  { ground }: Work,
-  { ref }: Base,
-  { defaultBranch }: OpenUpstream,
+  ground: ReadonlySet<Oid>,
+  base: Ref,
+  defaultBranch: Ref,
 ): readonly Ref[] {
   const others = history.branchesHolding(ground);
-  return [...new Map([ref, defaultBranch, ...others].map((branch) => [branch.name, branch])).values()];
+  return [...new Map([base, defaultBranch, ...others].map((branch) => [branch.name, branch])).values()];
 }

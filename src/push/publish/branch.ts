@@ -21,6 +21,8 @@ export interface Sent {
   readonly commitCount: number;
   readonly pack: () => AsyncIterable<Uint8Array>;
   readonly writeTimeoutMs: number;
+  /** Where the branch must be, unless it has these commits already; null: anywhere. */
+  readonly onlyFrom: Oid | null;
 }
 
 type Target = Pick<Publishable, 'repository' | 'upstream' | 'ground'>;
@@ -92,6 +94,7 @@ export class WorkBranch {
       await this.#run.reply.step('The fork has these commits already.');
       return;
     }
+    if (sent.onlyFrom !== null && before !== sent.onlyFrom) throw overtaken();
     const count = sent.commitCount;
     await this.#run.reply.step(
       `Sending ${count === 1 ? '1 anonymous commit' : `${count} anonymous commits`} ...`,

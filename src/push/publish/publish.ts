@@ -30,6 +30,15 @@ export interface Publication {
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null if it opens none. */
   readonly place: Place | null;
+  /** Of a push that was held. */
+  readonly resumed?: Resumed;
+}
+
+export interface Resumed {
+  /** An attempt before this one may have come to any point, however long ago. */
+  readonly mayExist: boolean;
+  /** Where the branch of an update was when it was judged. Only from there it is moved. */
+  readonly tip: Oid | null;
 }
 
 export interface Published {
@@ -57,6 +66,7 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
       pack: () =>
         outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, publication.spool.read()),
       writeTimeoutMs: settings.writeTimeoutMs,
+      onlyFrom: publication.resumed?.tip ?? null,
     });
     const pullRequest = await openOrEdit(run, branch, push, attempt);
     const needsKey = settings.prUpdatePolicy === 'key';
@@ -111,11 +121,13 @@ interface Attempt {
 }
 
 /** From here on, a retry goes on with the same hash and the same date: that of the second before anything is sent. */
-async function begin(run: PushRun, { push, pushHash, claim }: Publication): Promise<Attempt> {
+async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publication): Promise<Attempt> {
   const { host, settings, claims } = run;
   const committedAt = Math.floor(host.clock.now() / 1000);
   const proposed = { prHash: settings.newPrHash(), committedAt };
-  const { intent, isRepeated } = await claims.begin(pushHash, push.repository, proposed);
+  const begun = await claims.begin(pushHash, push.repository, proposed);
+  const { intent } = begun;
+  const isRepeated = begun.isRepeated || resumed?.mayExist === true;
   const botLogin = await host.botLogin();
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;

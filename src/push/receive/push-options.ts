@@ -1,4 +1,5 @@
 /** Push options (`git push -o name=value`), with the names that hosts of AGit-style pushes use. */
+import { delay } from '../../config/values.ts';
 import { PR_HASH_PATTERN } from '../../pr-hash.ts';
 import { isValidRefName } from '../../git/wire/ref-name.ts';
 import { hostText } from '../../host-error.ts';
@@ -12,7 +13,7 @@ const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTIO
 /** Shown once, because a push may contain any number of unknown options. */
 const WARNING =
   'The service does not know one of the push options and ignores it. ' +
-  'Known options: title=, description=, base=, squash, draft, preview, publish-names, withdraw, pr-hash=<hash>, pr-key=<key>.';
+  'Known options: title=, description=, base=, squash, draft, preview, publish-names, delay=, wait, withdraw, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
   /** The pull request to update. */
@@ -34,6 +35,10 @@ export interface PushOptions {
   readonly withdraw: boolean;
   /** Go on although the author's name or address would become public. */
   readonly publishNames: boolean;
+  /** How long to wait before it is published, in milliseconds; 0: not at all; null: as long as is usual here. */
+  readonly delayMs: number | null;
+  /** If the code host does not take it now, publish it as soon as it does. */
+  readonly wait: boolean;
   /** Warnings about options that are ignored. */
   readonly warnings: readonly string[];
 }
@@ -70,11 +75,23 @@ const KNOWN = {
   preview: { isValid: isSet, rule: 'preview takes no value' },
   'publish-names': { isValid: isSet, rule: 'publish-names takes no value' },
   withdraw: { isValid: isSet, rule: 'withdraw takes no value' },
+  delay: {
+    isValid: (value: string) => delay.parse(value) !== undefined,
+    rule: `delay must be ${delay.rule}`,
+  },
+  wait: { isValid: isSet, rule: 'wait takes no value' },
 } as const;
 type Name = keyof typeof KNOWN;
 
 /** Options that need no value. */
-const FLAGS: ReadonlySet<string> = new Set<Name>(['squash', 'draft', 'preview', 'publish-names', 'withdraw']);
+const FLAGS: ReadonlySet<string> = new Set<Name>([
+  'squash',
+  'draft',
+  'preview',
+  'publish-names',
+  'withdraw',
+  'wait',
+]);
 
 function isSet(value: string): boolean {
   return value === 'true';
@@ -150,6 +167,8 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       preview: given.has('preview'),
       publishNames: given.has('publish-names'),
       withdraw: given.has('withdraw'),
+      delayMs: delay.parse(given.get('delay') ?? '') ?? null,
+      wait: given.has('wait'),
       warnings: isUnknownGiven ? [WARNING] : [],
     },
   };

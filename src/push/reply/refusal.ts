@@ -13,8 +13,8 @@ import { BodyError } from '../../streams/body.ts';
 export type HostStep =
   'lookup' | 'history' | 'fork' | 'sync' | 'push' | 'pull-request' | 'edit' | 'withdrawal';
 
-/** What a program needs to tell apart: the host has failed at a step, or the same push is under way. */
-export type RefusalCode = HostStep | 'in-progress' | 'overtaken' | 'other';
+/** What a program needs to tell apart: the host has failed at a step, the account may not go on now, or the same push is under way. */
+export type RefusalCode = HostStep | 'account' | 'in-progress' | 'overtaken' | 'other';
 
 export type SpecialOutcome = 'suspended' | 'rate-limited' | 'preview';
 

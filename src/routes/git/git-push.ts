@@ -60,7 +60,7 @@ export function discoverPush(c: Context<AppEnv>, target: RepositoryName): Promis
 }
 
 async function discovered(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const host = pushHost(c, DISCOVERY_TIMEOUT_MS);
+  const host = pushHost(c, { timeoutMs: DISCOVERY_TIMEOUT_MS });
   const isPushed = knownFork(host, target) !== undefined;
   if (isPushed) c.executionCtx.waitUntil(lookUpAhead(host, target));
   const discovery = advertised(c, host, target);
@@ -168,7 +168,7 @@ function pushTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> 
   return answerTooLarge(c, body, refusal, 'text');
 }
 
-function pushSettings(c: Context<AppEnv>): PushSettings {
+export function pushSettings(c: Context<AppEnv>): PushSettings {
   const { anonEmail, maxRepositoryMb, writeTimeoutMs, notifyBaseUrl, prUpdatePolicy, identityCheck } =
     c.var.config;
   const origin = shownOrigin(c.req.raw, c.var.config);
@@ -179,6 +179,9 @@ function pushSettings(c: Context<AppEnv>): PushSettings {
     notifyBaseUrl,
     prUpdatePolicy,
     identityCheck,
+    publishDelayMs: c.var.config.publishDelayMs,
+    whenBusy: c.var.config.whenBusy,
+    review: c.var.config.review,
     client: clientOf(c),
     pullRequestFooter: pullRequestFooter(
       publishedAddress(c.req.raw, c.var.config),

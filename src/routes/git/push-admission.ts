@@ -50,7 +50,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
   let pushedAt = 0;
 
   return {
-    async enter(isWithdrawal, pushHash) {
+    async enter(isWithdrawal, pushHash, mayWait = false) {
       try {
         const known = await knownRefusal(isWithdrawal, pushHash);
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
@@ -63,7 +63,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         await rememberWait(c, 'pushes', waitMs);
         if (panicMode) return suspended();
         if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
-        return refusedByPause();
+        return mayWait ? null : refusedByPause();
       } catch (error) {
         return outOfReach(c, error);
       }
@@ -72,7 +72,10 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     async reserve(pushHash) {
       const [owner, key] = [await client(), await placeKey(c, pushHash)];
       const counters = countersOf(c.env, owner);
-      return placeOf(owner, counters, key, await reserve(counters, key));
+      let heldAs: string | null = null;
+      const noteHeld = (found: string): void => void (heldAs = found);
+      const own = await reserve(counters, key, false, noteHeld);
+      return placeOf(owner, counters, key, own, heldAs);
     },
 
     async lookUp() {
@@ -124,7 +127,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     const paused = refusedByPause();
     if (paused === null && share.waitMs === 0) return share;
     await giveShareBack(c, share);
-    throw paused ?? (share.isKnown ? othersFirst : unchecked)(sentence(shareExplanation(c, share)));
+    throw (
+      paused ?? (share.isKnown ? othersFirst : unchecked)(sentence(shareExplanation(c, share)), share.waitMs)
+    );
   }
 
   /** Counts a pull request that is about to be opened. @throws Refusal */
@@ -150,6 +155,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     counters: readonly PlaceCounter[],
     key: string,
     isAnother = false,
+    noteHeld?: (prHash: string) => void,
   ): Promise<readonly PlaceCounter[]> {
     const own: PlaceCounter[] = [];
     try {
@@ -157,12 +163,13 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         const { windows, client: of, most, whose } = counter;
         if (!isAnother && isFull(of, key)) throw rateLimited(most, whose);
         // If the answer is lost, the place that it may have given stays taken: nobody knows whose it would be.
-        const { isReserved, isShared, full, ...refused } = await windows().reservePlace(
+        const { isReserved, isShared, full, heldAs, ...refused } = await windows().reservePlace(
           of,
           key,
           most,
           isAnother,
         );
+        if (heldAs !== undefined) noteHeld?.(heldAs);
         if (isReserved && !isShared) own.push(counter);
         if (isReserved) continue;
         if (refused.isAlertDue) c.executionCtx.waitUntil(alertOperator(counter, refused.attempts));
@@ -182,10 +189,12 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     counters: readonly PlaceCounter[],
     key: string,
     own: readonly PlaceCounter[],
+    heldAs: string | null,
   ): Place {
     let share: Share | null = null;
     let target: TargetLimit | null = null;
     return {
+      heldAs,
       async takeShare(repository, policyLimits) {
         // Side by side, so that a push waits no longer for it. `release` gives both back.
         const [counted, taken] = await Promise.allSettled([

@@ -18,11 +18,14 @@ import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { HistoryLister } from '../../upstream/history-lister.ts';
 import { pendingPushOf, pullRequestOf, spoolOf } from '../../objects.ts';
 import { openSpool } from '../../spool/spool.ts';
+import type { Admission } from '../../push/admission.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { prHashOf, recordWork } from '../../stats/works.ts';
+import { openStatistics } from '../../stats/statistics.ts';
 import { memoryFor } from '../request/held-memory.ts';
+import { pushHolds } from './push-holds.ts';
 import { pushAdmission } from './push-admission.ts';
 
 /** The account behind a token does not change, so each isolate asks for it once. */
@@ -59,16 +62,24 @@ function pushTransport(
   return new GitTransport(http, systemClock, memory, visibilityAt(repositories, apiUrl, systemClock));
 }
 
-/** @param timeoutMs how long Git's requests to the host may wait for an answer. */
-export function pushHost(c: Context<AppEnv>, timeoutMs = HOST_TIMEOUT_MS): PushHost {
+export interface PushHostOptions {
+  /** How long Git's requests to the host may wait for an answer. */
+  readonly timeoutMs?: number;
+  /** Default: that of the request's client. */
+  readonly memory?: MemoryHold;
+  /** Default: that of the request's client. */
+  readonly admission?: Admission;
+}
+
+export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): PushHost {
   const { config, host, http } = c.var;
-  const memory = memoryFor(c);
+  const { timeoutMs = HOST_TIMEOUT_MS, memory = memoryFor(c), admission = pushAdmission(c) } = options;
   const repositories = openRepositories(openHostAccess(c.env, config, host, http));
   return {
     hostKey: host.key,
     ...historyHostOf(c, memory, pushTransport(c, memory, repositories, timeoutMs)),
     repositories,
-    admission: pushAdmission(c),
+    admission,
     openSpool: () =>
       openSpool({
         open: (attempt) => spoolOf(c.env, attempt),
@@ -110,6 +121,15 @@ export function pushHost(c: Context<AppEnv>, timeoutMs = HOST_TIMEOUT_MS): PushH
       recordWork(c.env.DB, work, prHash).catch((error: unknown) =>
         c.var.logger.warn('the work of a pull request could not be recorded', { error }),
       ),
+    holds: pushHolds(c),
+    async isKnownRepository(repository) {
+      const count = await openStatistics(c.env, config, c.var.logger, http).pullRequestCount({
+        host: host.key,
+        owner: repository.owner,
+        repo: repository.name,
+      });
+      return count === undefined || count > 0;
+    },
     pullRequest: (prHash) => pullRequestOf(c.env, prHash),
   };
 }

@@ -7,9 +7,11 @@
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import * as z from 'zod';
+import type { HeldView } from '../../durable/held-pushes/held-push-record.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
-import { pullRequestOf } from '../../objects.ts';
+import { heldPushesOf, pullRequestOf } from '../../objects.ts';
+import { heldPage, heldText } from '../../pages/held-page.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import { pullRequestPage as renderPage, pullRequestText } from '../../pages/pull-request-page.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
@@ -74,6 +76,8 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   if (known > 0) return textRefusal(c, 'lookUps', known);
   const pullRequest = await viewOf(c, hash);
   if (pullRequest === null) {
+    const held = isFeed ? null : await heldPushesOf(c.env).find(hash);
+    if (held !== null) return showHeld(c, held);
     const waitMs = await countVainLookUp(c);
     return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isFeed);
   }
@@ -84,6 +88,13 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   return isForTerminal(c)
     ? c.text(pullRequestText(page), 200, { ...kept, Vary: 'Accept' })
     : answerPage(c, renderPage(page), 200, kept);
+}
+
+function showHeld(c: Context<AppEnv>, held: HeldView): Promise<Response> | Response {
+  const kept = { 'Cache-Control': 'no-store' };
+  return isForTerminal(c)
+    ? c.text(heldText(held), 200, { ...kept, Vary: 'Accept' })
+    : answerPage(c, heldPage(held), 200, kept);
 }
 
 /** Null if the code host shows none yet. Never asks the object of a hash that no push has recorded. */

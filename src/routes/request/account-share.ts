@@ -27,14 +27,15 @@ onForget(() => createdAlone.clear());
 
 /**
  * Asked last, when nothing else refuses the write. Never rejects.
- * @param creates whether it may create something at the host.
+ * @param creates whether it may create something at the host. @param name under which the client's share is counted;
+ * usually it follows from the request.
  */
-export async function askForShare(c: Context<AppEnv>, creates: boolean): Promise<Share> {
+export async function askForShare(c: Context<AppEnv>, creates: boolean, name?: string): Promise<Share> {
   const { config, host } = c.var;
   const limits = config.limits.creations;
   try {
     // Anybody has networks without number, each of which would have had nothing.
-    const client = (await clientOf(c)).siteHash('share');
+    const client = name ?? (await clientOf(c)).siteHash('share');
     return { ...(await hostAccountOf(c.env, host).admit(client, creates, limits)), isKnown: true };
   } catch (error) {
     c.var.logger.warn('the share of a client could not be checked', { error });

@@ -16,6 +16,8 @@ const NONE: PushOptions = {
   preview: false,
   publishNames: false,
   withdraw: false,
+  delayMs: null,
+  wait: false,
   warnings: [],
 };
 

@@ -1,0 +1,380 @@
+/**
+ * The pushes that were accepted and are published later: when each is due, who publishes it now, and how it ended. One
+ * object for the whole service.
+ *
+ * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any moment of
+ * 30 days, a key that has expired cannot. When a push was published, its row is deleted, so that nothing shows when it
+ * was held.
+ *
+ * A push is published by whoever has its lease. The lease is stored, so a process that dies keeps it until it expires;
+ * it has to be renewed, and whoever has lost it can end nothing here.
+ */
+import { DurableObject } from 'cloudflare:workers';
+import type { Env } from '../../env.ts';
+import { spoolOf } from '../../objects.ts';
+import { randomMoment } from '../../secret/random-moment.ts';
+import { isSameSecret } from '../../secret/same-secret.ts';
+import { backOffMs } from '../due-rows.ts';
+import {
+  DISCARD_REASONS,
+  type DiscardReason,
+  type HeldView,
+  type HoldFailure,
+  type HoldReason,
+  type HoldState,
+  keyHashOf,
+  type LeasedHold,
+  type NewHold,
+} from './held-push-record.ts';
+import { pick, SPACING_MS, type Waiting } from './schedule.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** Of those that end otherwise than in a pull request: how long their pages tell it. */
+const TOLD_MS = 14 * DAY_MS;
+/** A step of publishing may take this long without a sign of life. */
+export const LEASE_MS = 5 * MINUTE_MS;
+const LEASE_BYTES = 16;
+/** Of all bytes, for the pushes of one client. */
+const MOST_OF_ONE_CLIENT = 1 / 10;
+/** How many rows: their pages stay for a while. */
+const MOST_ROWS = 10_000;
+const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+/** Under which it is stored when the next push may be published that waits for a time. */
+const SPACED_UNTIL = 'spaced-until';
+
+const EXPIRED = [
+  'It was held for as long as the service holds a push, and could not be published.',
+  'Fetch, and push it again.',
+];
+const UNSEEN = [
+  'The operator of this service has not looked at it in time, so it was discarded.',
+  'You may push it again.',
+];
+
+type Row = {
+  pr_hash: string;
+  host: string;
+  reason: HoldReason;
+  state: HoldState;
+  said: string;
+  same: string;
+  client: string;
+  key_hash: string | null;
+  is_update: number;
+  attempt: string;
+  row_ends: string;
+  entry_bytes: number;
+  bytes: number;
+  commits: number;
+  held_at: number;
+  from_at: number;
+  to_at: number;
+  due_at: number | null;
+  until: number;
+  failures: number;
+  lease: string | null;
+  lease_until: number;
+};
+
+export interface Lease {
+  readonly prHash: string;
+  readonly lease: string;
+}
+
+/** For /metrics, and for the operator. */
+export interface HeldCounts {
+  readonly held: Readonly<Record<HoldReason, number>>;
+  readonly bytes: number;
+  /** Since when the oldest one is held; null: there is none. */
+  readonly oldestAt: number | null;
+}
+
+export class HeldPushes extends DurableObject<Env> {
+  readonly #sql: SqlStorage;
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env);
+    this.#sql = ctx.storage.sql;
+    this.#sql.exec(`CREATE TABLE IF NOT EXISTS held (
+      pr_hash TEXT PRIMARY KEY, host TEXT NOT NULL, reason TEXT NOT NULL, state TEXT NOT NULL, said TEXT NOT NULL,
+      same TEXT NOT NULL, client TEXT NOT NULL, key_hash TEXT, is_update INTEGER NOT NULL,
+      attempt TEXT NOT NULL, row_ends TEXT NOT NULL, entry_bytes INTEGER NOT NULL, bytes INTEGER NOT NULL,
+      commits INTEGER NOT NULL, held_at INTEGER NOT NULL, from_at INTEGER NOT NULL, to_at INTEGER NOT NULL,
+      due_at INTEGER, until INTEGER NOT NULL, failures INTEGER NOT NULL, lease TEXT, lease_until INTEGER NOT NULL)`);
+  }
+
+  /**
+   * Keeps a push. An older one of the same pull request is gone then.
+   * @param mostBytes of all that are held. @param lease what `take` has given for the older one.
+   * @returns false: there is no room, or the older one is being published. Nothing is kept then.
+   */
+  async hold(hold: NewHold, mostBytes: number, lease: string | null): Promise<boolean> {
+    const before = this.#row(hold.prHash);
+    const bytes = hold.spool.rowEnds.at(-1) ?? 0;
+    if (!this.#hasRoom(hold, bytes, mostBytes)) return false;
+    if (before !== undefined && this.#isLeased(before, Date.now()) && before.lease !== lease) return false;
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO held VALUES (?, ?, ?, 'held', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0)`,
+      hold.prHash,
+      hold.host,
+      hold.reason,
+      hold.same,
+      hold.client,
+      hold.keyHash,
+      Number(hold.isUpdate),
+      hold.spool.attempt,
+      JSON.stringify(hold.spool.rowEnds),
+      hold.entryBytes,
+      bytes,
+      hold.commits,
+      hold.heldAt,
+      hold.from,
+      hold.to,
+      hold.dueAt,
+      hold.until,
+    );
+    if (before !== undefined) this.#shred(before);
+    await this.#wake();
+    return true;
+  }
+
+  /** Null: nothing is known of it. */
+  async find(prHash: string): Promise<HeldView | null> {
+    const row = this.#row(prHash);
+    return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
+  }
+
+  /**
+   * Gives up a push that its person, or a newer push, wants no more. @param key as the push gives it; null: none is
+   * asked for.
+   */
+  async cancel(
+    prHash: string,
+    key: string | null,
+    said: readonly string[],
+  ): Promise<'cancelled' | 'unknown' | 'wrong-key' | 'busy'> {
+    const row = this.#row(prHash);
+    if (row === undefined || row.state !== 'held') return 'unknown';
+    if (!opens(row, key)) return 'wrong-key';
+    if (this.#isLeased(row, Date.now())) return 'busy';
+    await this.#end(row, 'cancelled', said);
+    return 'cancelled';
+  }
+
+  /**
+   * For a live push that publishes it in its own way: nobody else does meanwhile. Ends with `published` or `giveBack`.
+   * Null: it is being published, or held no more.
+   */
+  async take(prHash: string, key: string | null): Promise<string | 'wrong-key' | null> {
+    const row = this.#row(prHash);
+    if (row === undefined || row.state !== 'held' || this.#isLeased(row, Date.now())) return null;
+    return opens(row, key) ? this.#lease(prHash) : 'wrong-key';
+  }
+
+  /**
+   * What is to be published now, each with a lease. @param now milliseconds since 1970, by the clock of the cron trigger.
+   */
+  async claim(now: number): Promise<Lease[]> {
+    this.#mendTimes(now);
+    const at = Date.now();
+    const rows = this.#rows(`state = 'held'`);
+    const running = rows.filter((row) => this.#isLeased(row, at));
+    const due = rows.filter((row) => !running.includes(row) && row.due_at !== null && row.due_at <= now);
+    const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
+    const picked = pick(due.map(waitingOf), { running, spacedUntil }, now);
+    if (picked.some(({ reason }) => reason === 'delay')) {
+      this.ctx.storage.kv.put(SPACED_UNTIL, now + SPACING_MS + randomMoment(0, SPACING_MS));
+    }
+    return picked.map(({ prHash }) => ({ prHash, lease: this.#lease(prHash) }));
+  }
+
+  /** Null if the lease is not good any more. */
+  async open({ prHash, lease }: Lease): Promise<LeasedHold | null> {
+    const row = this.#leased({ prHash, lease });
+    if (row === undefined) return null;
+    const { host, client, reason, attempt, entry_bytes: entryBytes, failures, is_update: isUpdate } = row;
+    const spool = { attempt, rowEnds: JSON.parse(row.row_ends) as number[] };
+    return { prHash, host, client, reason, spool, entryBytes, failures, isUpdate: isUpdate === 1 };
+  }
+
+  /** It is still at work. False: it has lost the lease, and must stop. */
+  async renew(lease: Lease): Promise<boolean> {
+    if (this.#leased(lease) === undefined) return false;
+    const until = Date.now() + LEASE_MS;
+    this.#sql.exec('UPDATE held SET lease_until = ? WHERE pr_hash = ?', until, lease.prHash);
+    return true;
+  }
+
+  /** It is a pull request now: nothing of it is left here. */
+  async published(lease: Lease): Promise<void> {
+    const row = this.#leased(lease);
+    if (row === undefined) return;
+    this.#sql.exec('DELETE FROM held WHERE pr_hash = ?', row.pr_hash);
+    this.#shred(row);
+    await this.#wake();
+  }
+
+  /** @param now milliseconds since 1970, by the clock of the cron trigger. */
+  async failed(lease: Lease, failure: HoldFailure, now: number): Promise<void> {
+    const row = this.#leased(lease);
+    if (row === undefined) return;
+    if (failure.kind === 'final') return this.#end(row, 'failed', failure.said);
+    const pauseMs = Math.max(backOffMs(row.failures, LONGEST_PAUSE_MS), failure.askedMs);
+    this.#sql.exec(
+      'UPDATE held SET said = ?, failures = failures + ?, due_at = ?, lease = NULL WHERE pr_hash = ?',
+      JSON.stringify(failure.said),
+      Number(failure.counts),
+      now + pauseMs,
+      row.pr_hash,
+    );
+  }
+
+  /** Whoever has taken it does not publish it. */
+  async giveBack(lease: Lease): Promise<void> {
+    if (this.#leased(lease) === undefined) return;
+    this.#sql.exec('UPDATE held SET lease = NULL WHERE pr_hash = ?', lease.prHash);
+  }
+
+  /** Those that the operator is to see, oldest first. */
+  async toReview(most: number): Promise<{ readonly prHashes: readonly string[]; readonly waiting: number }> {
+    const rows = this.#rows(`state = 'held' AND due_at IS NULL`).toSorted((a, b) => a.held_at - b.held_at);
+    return { prHashes: rows.slice(0, most).map((row) => row.pr_hash), waiting: rows.length };
+  }
+
+  /** The operator has seen it: it is published when it would have been. False: it does not wait for that. */
+  async approve(prHash: string): Promise<boolean> {
+    const row = this.#row(prHash);
+    if (row === undefined || row.state !== 'held' || row.due_at !== null) return false;
+    const now = Date.now();
+    const dueAt = randomMoment(Math.max(now, row.from_at), Math.max(now, row.to_at));
+    this.#sql.exec('UPDATE held SET due_at = ? WHERE pr_hash = ?', dueAt, prHash);
+    return true;
+  }
+
+  /** False: it does not wait for the operator. */
+  async discard(prHash: string, reason: DiscardReason): Promise<boolean> {
+    const row = this.#row(prHash);
+    if (row === undefined || row.state !== 'held' || row.due_at !== null) return false;
+    const why = DISCARD_REASONS[reason];
+    await this.#end(row, 'discarded', [`The operator of this service has not published it. ${why}`]);
+    return true;
+  }
+
+  /** A rollback: those of the last hours go, too. @param since milliseconds since 1970. Answers how many. */
+  async discardSince(since: number): Promise<number> {
+    const rows = this.#rows(`state = 'held' AND held_at >= ${Number(since)}`);
+    const why = 'It came with a burst of pushes, which the operator has rolled back. You may push it again.';
+    for (const row of rows) await this.#end(row, 'discarded', [why]);
+    return rows.length;
+  }
+
+  async counts(): Promise<HeldCounts> {
+    const held = { delay: 0, busy: 0, review: 0 };
+    let [bytes, oldestAt]: [number, number | null] = [0, null];
+    for (const row of this.#rows(`state = 'held'`)) {
+      held[row.due_at === null ? 'review' : row.reason] += 1;
+      bytes += row.bytes;
+      oldestAt = Math.min(oldestAt ?? row.held_at, row.held_at);
+    }
+    return { held, bytes, oldestAt };
+  }
+
+  /** Ends what has been held for too long, and forgets what was told for long enough. */
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    for (const row of this.#rows(`until <= ${now}`)) {
+      if (row.state !== 'held') this.#sql.exec('DELETE FROM held WHERE pr_hash = ?', row.pr_hash);
+      else if (row.due_at === null) await this.#end(row, 'discarded', UNSEEN);
+      else if (!this.#isLeased(row, now))
+        await this.#end(row, 'failed', [...JSON.parse(row.said), ...EXPIRED]);
+    }
+    await this.#wake();
+  }
+
+  #row(prHash: string): Row | undefined {
+    return this.#sql.exec<Row>('SELECT * FROM held WHERE pr_hash = ?', prHash).toArray()[0];
+  }
+
+  #rows(condition: string): Row[] {
+    return this.#sql.exec<Row>(`SELECT * FROM held WHERE ${condition}`).toArray();
+  }
+
+  #hasRoom({ prHash, client }: NewHold, bytes: number, mostBytes: number): boolean {
+    const others = this.#rows('true').filter((row) => row.pr_hash !== prHash);
+    if (others.length >= MOST_ROWS) return false;
+    const held = others.filter(({ state }) => state === 'held');
+    const sum = (rows: readonly Row[]): number => rows.reduce((total, row) => total + row.bytes, bytes);
+    const own = held.filter((row) => row.client === client);
+    return sum(held) <= mostBytes && sum(own) <= MOST_OF_ONE_CLIENT * mostBytes;
+  }
+
+  /** A clock that was set back: nothing waits for longer than it was to. */
+  #mendTimes(now: number): void {
+    const shift = (column: string): string => `${column} = ${column} - held_at + ?1`;
+    const columns = ['from_at', 'to_at', 'due_at', 'until'].map(shift).join(', ');
+    this.#sql.exec(`UPDATE held SET ${columns}, held_at = ?1 WHERE held_at > ?1 AND state = 'held'`, now);
+  }
+
+  #lease(prHash: string): string {
+    const lease = Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex');
+    const until = Date.now() + LEASE_MS;
+    this.#sql.exec('UPDATE held SET lease = ?, lease_until = ? WHERE pr_hash = ?', lease, until, prHash);
+    return lease;
+  }
+
+  /** If the clock was set back, a lease lasts no longer either. */
+  #isLeased({ lease, lease_until: until }: Row, now: number): boolean {
+    return lease !== null && now < until && until <= now + LEASE_MS;
+  }
+
+  #leased({ prHash, lease }: Lease): Row | undefined {
+    const row = this.#row(prHash);
+    const isHolder = row !== undefined && row.lease !== null && isSameSecret(row.lease, lease);
+    return isHolder && this.#isLeased(row, Date.now()) && row.state === 'held' ? row : undefined;
+  }
+
+  async #end(row: Row, state: HoldState, said: readonly string[]): Promise<void> {
+    this.#sql.exec(
+      `UPDATE held SET state = ?, said = ?, lease = NULL, bytes = 0, until = ? WHERE pr_hash = ?`,
+      state,
+      JSON.stringify(said),
+      Date.now() + TOLD_MS,
+      row.pr_hash,
+    );
+    this.#shred(row);
+    await this.#wake();
+  }
+
+  /** What stays after a failure here is not readable once the key has expired, and removed by its own alarm. */
+  #shred({ attempt }: Row): void {
+    const { env } = this;
+    const remove = async (): Promise<void> => {
+      await env.HELD_KEYS.delete(attempt);
+      while (await spoolOf(env, attempt).remove(attempt));
+    };
+    this.ctx.waitUntil(remove().catch(() => {}));
+  }
+
+  async #wake(): Promise<void> {
+    const { at } = this.#sql.exec<{ at: number | null }>('SELECT min(until) AS at FROM held').one();
+    if (at === null) await this.ctx.storage.deleteAlarm();
+    else await this.ctx.storage.setAlarm(Math.max(at, Date.now() + MINUTE_MS));
+  }
+}
+
+function viewOf(row: Row, isBeingPublished: boolean): HeldView {
+  const { pr_hash: prHash, host, reason, state, same, from_at: from, to_at: to, until } = row;
+  const said = JSON.parse(row.said) as string[];
+  const isUpdate = row.is_update === 1;
+  return { prHash, host, reason, state, said, same, from, to, until, isUpdate, isBeingPublished };
+}
+
+function waitingOf({ pr_hash: prHash, client, reason, bytes, commits, due_at: dueAt }: Row): Waiting {
+  return { prHash, client, reason, bytes, commits, dueAt: dueAt ?? 0 };
+}
+
+/** In constant time. */
+function opens({ key_hash: keyHash }: Row, key: string | null): boolean {
+  return key === null || keyHash === null || isSameSecret(keyHash, keyHashOf(key));
+}

@@ -1,0 +1,69 @@
+/** The page of a push that is held, or was and has ended without a pull request. */
+import { html } from 'hono/html';
+import type { HeldView, HoldState } from '../durable/held-pushes/held-push-record.ts';
+import { heldSentence } from '../push/hold/reply.ts';
+import type { Page } from './layout.ts';
+
+const STATES: Readonly<Record<HoldState, { readonly tone: string; readonly word: string }>> = {
+  held: { tone: 'warn', word: 'Held' },
+  failed: { tone: 'bad', word: 'Failed' },
+  cancelled: { tone: 'warn', word: 'Cancelled' },
+  discarded: { tone: 'bad', word: 'Discarded' },
+};
+
+/** How it stands, in sentences. */
+function sentences({ state, reason, from, to, said, isUpdate, isBeingPublished }: HeldView): string[] {
+  if (state !== 'held') return [...said];
+  if (isBeingPublished) return ['It is being published now. Reload this page in a minute.'];
+  const tried =
+    said.length === 0 ? [] : ['It could not be published yet, and is tried again. The reason:', ...said];
+  const what = isUpdate ? 'This is an update of a pull request.' : 'Nothing of it is public yet.';
+  return [heldSentence(reason, { from, to }), what, ...tried];
+}
+
+export function heldPage(held: HeldView): Page {
+  const { tone, word } = STATES[held.state];
+  return {
+    title: `${word} · gitveil`,
+    description: 'How a held push stands.',
+    // The address holds the hash, which may be all that a change needs.
+    isIndexed: false,
+    content: html`<main class="narrow">
+      <h1>A held push</h1>
+      <section class="card" aria-labelledby="standing">
+        <h2 id="standing">Where it stands</h2>
+        <dl class="facts">
+          <dt>State</dt>
+          <dd>
+            <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
+          </dd>
+          <dt>Hash</dt>
+          <dd class="mono">${held.prHash}</dd>
+        </dl>
+        ${sentences(held).map((sentence) => html`<p>${sentence}</p>`)}
+      </section>
+      ${held.state === 'held' ? commands(held) : ''}
+    </main>`,
+  };
+}
+
+function commands({ prHash, reason }: HeldView) {
+  const now = html`<p>
+    To publish it now, push the same commits again with
+    <code>-o pr-hash=${prHash} -o delay=0s</code>.
+  </p>`;
+  return html`<section class="card" aria-labelledby="change">
+    <h2 id="change">Change it</h2>
+    ${reason === 'review' ? '' : now}
+    <p>
+      To give it up, push with <code>-o pr-hash=${prHash} -o withdraw</code>. To replace it, push other
+      commits with <code>-o pr-hash=${prHash}</code>.
+    </p>
+  </section>`;
+}
+
+/** For a terminal. */
+export function heldText(held: HeldView): string {
+  const lines = [`${STATES[held.state].word}: ${held.prHash}`, '', ...sentences(held)];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,123 @@
+/**
+ * Publishes a held push. What may have changed since it was judged is judged again: the repository, its policy, the
+ * branches and commits that the work stands on, the pull request that it updates. The rest of the verdict stays.
+ */
+import type { HoldFailure } from '../../durable/held-pushes/held-push-record.ts';
+import { HostError } from '../../host-error.ts';
+import { askedPauseMs } from '../../host/account/rate-limit.ts';
+import { fullName } from '../../repository-name.ts';
+import type { Spool } from '../../spool/spool.ts';
+import type { Place } from '../admission.ts';
+import { branchesHolding } from '../judge/judge.ts';
+import { questionsOf } from '../judge/questions.ts';
+import { lookUpUpstream, openUpstream } from '../judge/upstream.ts';
+import { publish } from '../publish/publish.ts';
+import type { PushRun } from '../push-run.ts';
+import type { PushSettings } from '../settings.ts';
+import { Refusal, toRefusal } from '../reply/refusal.ts';
+import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import type { HeldPush } from './held-push.ts';
+
+/** How long to leave the others alone after a failure that does not say. */
+const FULL_MS = 60_000;
+
+/**
+ * @param place of the pull request that it opens. @param mayExist whether an attempt before this one may have come to
+ * any point. @throws Refusal, HostError `busy`
+ */
+export async function release(
+  run: PushRun,
+  held: HeldPush,
+  spool: Pick<Spool, 'read'>,
+  place: Place,
+  mayExist: boolean,
+): Promise<void> {
+  const { key, newKey, pushHash, tip } = held;
+  const { named } = held.push;
+  // What its person was shown holds, whatever the policy is now.
+  const settings: PushSettings =
+    newKey === null
+      ? { ...run.settings, prUpdatePolicy: 'hash' }
+      : { ...run.settings, prUpdatePolicy: 'key', newPrKey: () => newKey };
+  const claim = named === null ? null : await run.claims.claimPullRequest(named.prHash, key);
+  const push = await judgedAgain(run, held.push);
+  await publish(
+    { ...run, settings },
+    {
+      push,
+      spool,
+      pushHash,
+      claim,
+      place: isUpdate(push) ? null : place,
+      resumed: { mayExist, tip },
+    },
+  );
+}
+
+async function judgedAgain(run: PushRun, push: Publishable): Promise<Publishable> {
+  const { settings } = run;
+  const open = openUpstream(await lookUpUpstream(run, push.repository), settings);
+  const { repository, policy, refs, defaultBranch } = open;
+  const questions = questionsOf(run, open);
+  const base = refs.find(({ name }) => name === push.base.name) ?? (await baseNotListed(push));
+  const history = questions.history([base, defaultBranch]);
+  await history.reachBack();
+  for (const oid of push.ground) {
+    while (!history.isKnown(oid)) if (!(await history.reachBack())) throw rewritten(push);
+  }
+  const named = push.named === null ? null : await namedNow(push.named);
+  return {
+    ...push,
+    repository,
+    base,
+    named,
+    footer: policy?.pullRequestFooter ? push.footer || settings.pullRequestFooter : '',
+    policyLimits: policy?.limits ?? [],
+    upstream: branchesHolding(history, new Set(push.ground), base, defaultBranch),
+  };
+
+  async function baseNotListed({ base: { name } }: Publishable) {
+    const branch = name.slice('refs/heads/'.length);
+    const found = open.hasAllBranches ? null : await questions.findBranch(branch);
+    if (found !== null) return found;
+    throw new Refusal('there is no such base branch', [
+      `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
+    ]);
+  }
+
+  async function namedNow({ prHash }: NonNullable<Publishable['named']>) {
+    const pullRequest = await questions.findPullRequest(prHash);
+    const now = pullRequest === null ? null : { prHash, pullRequest };
+    if (now !== null && isUpdate({ named: now })) return now;
+    throw new Refusal('the pull request is not open any more', [
+      'It was merged or closed while your change was held. Nothing was changed there.',
+      'Push again without pr-hash if you want a new one.',
+    ]);
+  }
+}
+
+function rewritten({ repository }: Publishable): Refusal {
+  return new Refusal('upstream has changed', [
+    `${fullName(repository)} does not have the commits any more that your work stands on.`,
+    'Fetch, put your work on top of it, and push again.',
+  ]);
+}
+
+/** What the failure means for the push, and whether the next ones would fail as well. */
+export function failureOf(error: unknown): { readonly failure: HoldFailure; readonly isForAll: boolean } {
+  const refusal = toRefusal(error, 'git');
+  const said = [refusal.reason, ...refusal.lines];
+  const isFull = refusal.code === 'account' || (error instanceof HostError && error.code === 'busy');
+  const isLater =
+    isFull || isMomentary(refusal) || refusal.outcome !== null || refusal.code === 'in-progress';
+  if (!isLater) return { failure: { kind: 'final', said }, isForAll: false };
+  const askedMs = Math.max(refusal.waitMs ?? 0, askedPauseMs(refusal.cause) ?? 0, isFull ? FULL_MS : 0);
+  // What is nobody's fault does not make its pauses longer.
+  return { failure: { kind: 'later', said, askedMs, counts: !isFull }, isForAll: isFull || askedMs > 0 };
+}
+
+/** Whether the host does not take a push now, and may take it later. */
+export function isMomentary({ code, cause }: Refusal): boolean {
+  if (code === 'account') return true;
+  return cause instanceof HostError && (cause.code === 'unreachable' || cause.code === 'rate-limited');
+}

@@ -1,0 +1,37 @@
+/** Publishes the held pushes that are due: part of the scheduled handler. Runs may overlap, and die at any moment. */
+import type { Lease } from './durable/held-pushes/held-pushes.ts';
+import type { Env } from './env.ts';
+import type { Logger } from './log.ts';
+import { heldPushesOf } from './objects.ts';
+import type { ReleaseAnswer } from './routes/git/publish-held.ts';
+
+/** A run that works for longer would be ended by the platform, which gives it 15 minutes. */
+const LONGEST_RUN_MS = 10 * 60_000;
+
+/** @param now milliseconds since 1970, by the clock of the cron trigger. */
+export async function releaseHeld(env: Env, logger: Logger, now: number): Promise<void> {
+  const startedAt = Date.now();
+  for (;;) {
+    const elapsedMs = Date.now() - startedAt;
+    if (elapsedMs > LONGEST_RUN_MS) return;
+    const leases = await heldPushesOf(env).claim(now + elapsedMs);
+    if (leases.length === 0) return;
+    const stops = await Promise.all(leases.map((lease) => releaseOne(env, logger, lease, now + elapsedMs)));
+    if (stops.includes(true)) return;
+  }
+}
+
+/** Answers whether to stop. Never rejects: a push whose lease stays is tried again when that has expired. */
+async function releaseOne(env: Env, logger: Logger, lease: Lease, now: number): Promise<boolean> {
+  try {
+    const answer = await env.SELF.fetch('http://self/v1/held', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...lease, now }),
+    });
+    return !answer.ok || (await answer.json<ReleaseAnswer>()).stop;
+  } catch (error) {
+    logger.error('a held push could not be published', { error });
+    return true;
+  }
+}

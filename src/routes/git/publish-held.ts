@@ -1,0 +1,162 @@
+/**
+ * POST /v1/held: publishes a held push. Only the scheduled handler asks for it, of its own Worker, so that the work is
+ * done where requests are placed. Whoever asks must have the lease of the push, which nobody can guess.
+ */
+import { type Context, Hono } from 'hono';
+import * as z from 'zod';
+import { hostWithKey } from '../../config/hosts.ts';
+import { openHttp } from '../../configured.ts';
+import type { HoldFailure, LeasedHold } from '../../durable/held-pushes/held-push-record.ts';
+import { LEASE_MS } from '../../durable/held-pushes/held-pushes.ts';
+import type { AppEnv } from '../../env.ts';
+import { concatBytes } from '../../git/bytes.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
+import { heldPushesOf, spoolOf } from '../../objects.ts';
+import { Claims } from '../../push/claims.ts';
+import { decodeHeld, type HeldPush } from '../../push/hold/held-push.ts';
+import { failureOf, release } from '../../push/hold/release.ts';
+import type { PushRun } from '../../push/push-run.ts';
+import { HostSteps } from '../../push/reply/host-steps.ts';
+import { NotedReply } from '../../push/reply/reply.ts';
+import { readKept } from '../../spool/spool.ts';
+import { readJsonObject } from '../request/json-body.ts';
+import { suspensionOf } from '../request/suspension.ts';
+import { heldAdmission } from './held-admission.ts';
+import { pushSettings } from './git-push.ts';
+import { pushHost } from './push-host.ts';
+
+/** A key that was written in one place may be read in another only after a while. */
+const KEY_DELAY_MS = 60_000;
+const PANIC_PAUSE_MS = 60_000;
+
+const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), now: z.int() });
+
+/** How it ended, for the scheduled handler. */
+export interface ReleaseAnswer {
+  /** Others would fail as well now. */
+  readonly stop: boolean;
+}
+
+export const heldPublisher = new Hono<AppEnv>();
+
+heldPublisher.post('/v1/held', async (c) => {
+  const body = await readJsonObject(c);
+  const request = releaseRequest.safeParse(body.kind === 'object' ? body.value : null);
+  const held = request.success ? await heldPushesOf(c.env).open(request.data) : null;
+  if (!request.success || held === null) return c.notFound();
+  const { now, ...lease } = request.data;
+  const objects = () => heldPushesOf(c.env);
+  const staying = stayAlive(() => objects().renew(lease));
+  try {
+    const { failure, stop } = await publishHeld(c, held);
+    await (failure === null ? objects().published(lease) : objects().failed(lease, failure, now));
+    return c.json<ReleaseAnswer>({ stop });
+  } finally {
+    staying.abort();
+  }
+});
+
+/** @param renew answers false if the lease is lost: then it changes nothing any more. */
+function stayAlive(renew: () => Promise<boolean>): AbortController {
+  const end = new AbortController();
+  const loop = async (): Promise<void> => {
+    for (;;) {
+      await systemClock.sleep(LEASE_MS / 5, end.signal);
+      if (end.signal.aborted || !(await renew().catch(() => true))) return;
+    }
+  };
+  void loop();
+  return end;
+}
+
+/** Never rejects. */
+async function publishHeld(
+  c: Context<AppEnv>,
+  held: LeasedHold,
+): Promise<{ readonly failure: HoldFailure | null; readonly stop: boolean }> {
+  // What is published later is nobody's any more, and makes nobody wait.
+  const memory = isolateMemory.open(systemClock, null, false);
+  try {
+    if ((await suspensionOf(c.env)).panicMode)
+      return later('The service is suspended.', PANIC_PAUSE_MS, true);
+    const host = hostWithKey(c.var.config, held.host);
+    if (host === undefined || host.token === null) {
+      return final('the code host is gone', 'This service has no bot account there any more.');
+    }
+    c.set('host', host);
+    c.set('http', openHttp(c.var.config));
+    const key = await c.env.HELD_KEYS.get(held.spool.attempt);
+    if (key === null) {
+      return held.failures < 3
+        ? later('Its key is not there yet.', KEY_DELAY_MS, false)
+        : final('the key of the held push is gone', 'Push it again.');
+    }
+    await releaseWith(c, held, key, memory);
+    c.var.logger.info('held push published');
+    return { failure: null, stop: false };
+  } catch (error) {
+    const { failure, isForAll } = failureOf(error);
+    const message = failure.kind === 'final' ? 'held push failed' : 'held push not published yet';
+    c.var.logger.warn(message, { error });
+    return { failure, stop: isForAll };
+  } finally {
+    memory.end();
+  }
+}
+
+async function releaseWith(
+  c: Context<AppEnv>,
+  held: LeasedHold,
+  key: string,
+  memory: MemoryHold,
+): Promise<void> {
+  const host = pushHost(c, { memory, admission: heldAdmission(c, held.client) });
+  const reply = new NotedReply();
+  const beside: Promise<void>[] = [];
+  const kept = { ...held.spool, key };
+  const read = (start = 0, end = held.entryBytes) =>
+    readKept(kept, (attempt) => spoolOf(c.env, attempt), memory, start, Math.min(end, held.entryBytes));
+  const push = await readVerdict();
+  const run: PushRun = {
+    host,
+    settings: { ...pushSettings(c), newPrHash: () => held.prHash },
+    target: push.push.repository,
+    claims: new Claims(host),
+    reply,
+    steps: new HostSteps(systemClock, reply, host.transport.hostName),
+    logger: c.var.logger,
+    beside: (work) => beside.push(work),
+  };
+  const place = await host.admission.reserve(push.pushHash);
+  try {
+    await release(run, push, { read }, place, held.reason === 'busy' || held.failures > 0);
+    await run.claims.end(true);
+  } catch (error) {
+    run.claims.failed(true);
+    await Promise.all([run.claims.end(false), place.release()]);
+    throw error;
+  } finally {
+    await Promise.all(beside);
+  }
+
+  async function readVerdict(): Promise<HeldPush> {
+    const end = kept.rowEnds.at(-1) ?? 0;
+    const share = memory.share();
+    await share.set(end - held.entryBytes);
+    const pieces: Uint8Array[] = [];
+    const open = (attempt: string) => spoolOf(c.env, attempt);
+    // Each piece becomes empty.
+    for await (const piece of readKept(kept, open, memory, held.entryBytes, end)) pieces.push(piece.slice());
+    return decodeHeld(concatBytes(pieces));
+  }
+}
+
+function later(said: string, askedMs: number, isForAll: boolean) {
+  const failure = { kind: 'later', said: [said], askedMs, counts: !isForAll } as const;
+  return { failure, stop: isForAll };
+}
+
+function final(reason: string, advice: string) {
+  return { failure: { kind: 'final', said: [reason, advice] } as const, stop: false };
+}
