@@ -17,8 +17,11 @@ function sentences({ state, reason, from, to, said, isUpdate, isBeingPublished }
   if (isBeingPublished) return ['It is being published now. Reload this page in a minute.'];
   const tried =
     said.length === 0 ? [] : ['It could not be published yet, and is tried again. The reason:', ...said];
-  const what = isUpdate ? 'This is an update of a pull request.' : 'Nothing of it is public yet.';
-  return [heldSentence(reason, { from, to }), what, ...tried];
+  return [
+    heldSentence(reason, { from, to }),
+    ...(isUpdate ? [] : ['Nothing of it is public yet.']),
+    ...tried,
+  ];
 }
 
 export function heldPage(held: HeldView): Page {
@@ -60,6 +63,13 @@ function commands({ prHash, reason }: HeldView) {
       commits with <code>-o pr-hash=${prHash}</code>.
     </p>
   </section>`;
+}
+
+/** Of an update of a pull request that has a page, in one sentence after the other. */
+export function heldUpdateText(held: HeldView): string {
+  const word =
+    held.state === 'held' ? 'is held' : `was not published (${STATES[held.state].word.toLowerCase()})`;
+  return `An update ${word}. ${sentences(held).join(' ')}`;
 }
 
 /** For a terminal. */

@@ -6,6 +6,8 @@ import { html } from 'hono/html';
 import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
+import type { HeldView } from '../durable/held-pushes/held-push-record.ts';
+import { heldUpdateText } from './held-page.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import type { Html, Page } from './layout.ts';
 
@@ -13,6 +15,8 @@ export interface PullRequestPage {
   readonly pullRequest: PullRequestView;
   /** Where the service is found, without a slash at the end. */
   readonly origin: string;
+  /** An update that is held, or was not published; null: there is none. */
+  readonly held: HeldView | null;
   /** Whether an update also needs the key. */
   readonly needsKey: boolean;
 }
@@ -92,7 +96,8 @@ export function pullRequestPage(page: PullRequestPage): Page {
       <p class="lead">
         An anonymous pull request. This page shows how it stands; reload it to see what is new.
       </p>
-      ${facts(pullRequest)} ${history(pullRequest)} ${commands(page)} ${following(pullRequest)}
+      ${facts(pullRequest)} ${heldUpdate(page)} ${history(pullRequest)} ${commands(page)}
+      ${following(pullRequest)}
     </main>`,
   };
 }
@@ -114,6 +119,10 @@ function facts(pullRequest: PullRequestView): Html {
       <dd class="mono">${pullRequest.prHash}</dd>
     </dl>
   </section>`;
+}
+
+function heldUpdate({ held }: PullRequestPage): Html | string {
+  return held === null ? '' : html`<p class="card">${heldUpdateText(held)}</p>`;
 }
 
 function history(pullRequest: PullRequestView): Html {
@@ -203,6 +212,7 @@ export function pullRequestText(page: PullRequestPage): string {
     webUrl(pullRequest.url) ?? '',
     '',
     `${word}. ${meaning}`,
+    ...(page.held === null ? [] : [heldUpdateText(page.held)]),
     '',
     ...pullRequest.events.map(
       (event) => `${isoTime(event.at)}  ${eventTitle(event)}  ${eventUrl(event, pullRequest)}`,

@@ -1,36 +1,12 @@
 /** Pushes that are published at a chosen time, with `-o delay`. */
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { contribute, type Contribution, expectAccepted } from './support/contribution.ts';
-import type { GitRun } from './support/person.ts';
+import { contribute, expectAccepted } from './support/contribution.ts';
+import { HOUR_MS, held, heldAs, MINUTE_MS, pageOf, pass } from './support/held.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
-import { TEST_HEADER } from './support/tripwire.ts';
 
 const bed = useTestBed();
-const HOUR_MS = 60 * 60 * 1000;
-
-/** The hash of a push that was held. */
-function heldAs(pushed: GitRun): string {
-  expect(pushed.code, pushed.stderr).toBe(0);
-  const lines = remoteLines(pushed);
-  const [hash] = lines.map((line) => /PR hash: +(\w+)/.exec(line)?.[1]).filter(Boolean);
-  expect(hash, pushed.stderr).toBeDefined();
-  return hash as string;
-}
-
-async function page(hash: string): Promise<string> {
-  const response = await fetch(`${bed.service.url}/v1/pr/${hash}`, {
-    headers: { Accept: 'text/plain', [TEST_HEADER]: '1' },
-  });
-  return `${response.status} ${await response.text()}`;
-}
-
-async function held(...options: string[]): Promise<Contribution & { readonly hash: string }> {
-  const contribution = await contribute(bed);
-  await contribution.clone.commit();
-  const pushed = await contribution.clone.push('-o', 'delay=1h', ...options, 'origin', 'HEAD:topic');
-  return { ...contribution, hash: heldAs(pushed) };
-}
 
 describe('a push with a delay', () => {
   it('is accepted, and nothing of it is at the host before its time', async () => {
@@ -43,34 +19,34 @@ describe('a push with a delay', () => {
     expect(
       remoteLines(pushed).find((line) => line.startsWith('Held: it is published between ')),
     ).toBeDefined();
-    await bed.service.runScheduled(Date.now() + HOUR_MS - 60_000);
+    await bed.service.runScheduled(Date.now() + HOUR_MS - MINUTE_MS);
     expect(await bed.host.pulls(upstream)).toEqual([]);
     expect(bed.host.forkPath(upstream)).toBeNull();
-    expect(await page(hash)).toMatch(/^200 Held: /);
+    expect(await pageOf(bed, hash)).toMatch(/^200 Held: /);
   });
 
   it('is published when its time has come, and its page shows the pull request', async () => {
-    const { upstream, hash } = await held();
-    await bed.service.runScheduled(Date.now() + 2 * HOUR_MS + 1000);
+    const { upstream, hash } = await held(bed);
+    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
     const pull = await bed.host.onlyPull(upstream);
     expect(pull).toMatchObject({ state: 'open', head: `${bed.sandbox.botLogin}:anon-${hash}` });
-    await expect.poll(() => page(hash)).toContain(pull.url);
-    expect(await page(hash)).not.toContain('Held');
+    await expect.poll(() => pageOf(bed, hash)).toContain(pull.url);
+    expect(await pageOf(bed, hash)).not.toContain('Held');
   });
 
   it('is given up by a withdrawal', async () => {
-    const { upstream, clone, hash } = await held();
+    const { upstream, clone, hash } = await held(bed);
     const pushed = await clone.push('-o', 'withdraw', '-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic');
     expect(remoteLines(pushed)).toContain(
       'Your push was held, and is given up. Nothing of it was published.',
     );
-    await bed.service.runScheduled(Date.now() + 3 * HOUR_MS);
+    await pass(bed);
     expect(await bed.host.pulls(upstream)).toEqual([]);
-    expect(await page(hash)).toMatch(/^200 Cancelled: /);
+    expect(await pageOf(bed, hash)).toMatch(/^200 Cancelled: /);
   });
 
   it('that is repeated answers with the same hold, and with delay=0s is published', async () => {
-    const { upstream, clone, hash } = await held();
+    const { upstream, clone, hash } = await held(bed);
     expect(heldAs(await clone.push('origin', 'HEAD:topic'))).toBe(hash);
     expect(heldAs(await clone.push('-o', 'delay=2h', 'origin', 'HEAD:topic'))).toBe(hash);
     expect(await bed.host.pulls(upstream)).toEqual([]);
@@ -80,7 +56,93 @@ describe('a push with a delay', () => {
       await clone.push('-o', 'delay=0s', 'origin', 'HEAD:topic'),
     );
     expect(banner.prHash).toBe(hash);
-    await bed.service.runScheduled(Date.now() + 3 * HOUR_MS);
+    await pass(bed);
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('of several megabytes arrives whole', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit({ files: { 'large.bin': randomBytes(3 * 1024 * 1024) }, message: 'Large\n' });
+    await clone.commit({ message: 'And small\n' });
+    heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await pass(bed);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+  });
+
+  it('is replaced by a push that names its hash, and keeps its time', async () => {
+    const { upstream, clone, hash } = await held(bed);
+    await clone.commit({ message: 'Better\n' });
+    expect(heldAs(await clone.push('-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic'))).toBe(hash);
+    await pass(bed);
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Better' });
+  });
+
+  it('is only shown by a preview, and stays as it is', async () => {
+    const { upstream, clone, hash } = await held(bed);
+    const pushed = await clone.push('-o', 'preview', 'origin', 'HEAD:topic');
+    expect(statusTable(pushed)[0]).toContain('preview: nothing was published');
+    expect(await pageOf(bed, hash)).toMatch(/^200 Held: /);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it.each(['30s', '8d', '1w', 'soon', '-1h', ''])('of "%s" is refused', async (delay) => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push('-o', `delay=${delay}`, 'origin', 'HEAD:topic');
+    expect(statusTable(pushed)).toEqual([
+      ' ! [remote rejected] HEAD -> topic (push rejected: delay must be a duration from 1m to 7d, such as 2h, or 0s for at once)',
+    ]);
+  });
+});
+
+describe('an update with a delay', () => {
+  it('is published when its time has come', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    await clone.commit({ message: 'More\n' });
+    const named = ['-o', `pr-hash=${banner.prHash}`] as const;
+    const before = await bed.host.onlyPull(upstream);
+    expect(heldAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'))).toBe(banner.prHash);
+    expect(heldAs(await clone.push(...named, 'origin', 'HEAD:topic'))).toBe(banner.prHash);
+    expect((await bed.host.onlyPull(upstream)).headSha).toBe(before.headSha);
+    expect(await pageOf(bed, banner.prHash)).toMatch(/^An update is held\. Held: it is published between /m);
+    // The lease of the last push may still be given back.
+    await expect
+      .poll(async () => (await pass(bed), (await bed.host.onlyPull(upstream)).headSha))
+      .not.toBe(before.headSha);
+    expect(await pageOf(bed, banner.prHash)).not.toContain('held');
+  });
+
+  it('gives way to a newer one, which is published at once', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner } = await expectAccepted(bed, contribution, await clone.push());
+    const named = ['-o', `pr-hash=${banner.prHash}`] as const;
+    await clone.commit({ message: 'Held\n' });
+    heldAs(await clone.push(...named, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await clone.commit({ message: 'Newer\n' });
+    await expectAccepted(
+      bed,
+      contribution,
+      await clone.push(...named, '-o', 'delay=0s', 'origin', 'HEAD:topic'),
+    );
+    const { headSha } = await bed.host.onlyPull(upstream);
+    await pass(bed);
+    expect((await bed.host.onlyPull(upstream)).headSha).toBe(headSha);
+  });
+});
+
+describe('the time', () => {
+  it('is told to the minute, as a span as long as the delay', async () => {
+    const { hash } = await held(bed);
+    const page = await pageOf(bed, hash);
+    const [from, to] = [...page.matchAll(/(\d{4}-\d\d-\d\d \d\d:\d\d) UTC/g)].map(([, time]) =>
+      Date.parse(`${time}Z`),
+    );
+    expect((to as number) - (from as number)).toBe(HOUR_MS);
   });
 });

@@ -30,6 +30,7 @@ const change = (text: string) => ({
   description: `d${text}`,
   prHash: `h${text}`,
   prKey: text,
+  held: null,
   needsKey: true,
 });
 const reply = (text: string) => ({ ...frame(text), number: 1, threadUrl: text, body: text, userToken: text });
@@ -118,6 +119,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
         events: [{ id: 1, kind: 'commented', url: `https://host.test/${text}`, at: 0 }],
       },
       origin: text,
+      held: null,
       needsKey: true,
     }),
 ];

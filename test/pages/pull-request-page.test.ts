@@ -14,7 +14,7 @@ const HOSTILE: PullRequestView = {
   isShown: true,
   events: [{ id: 1, kind: 'commented', url: 'data:text/html,<script>', at: 1_800_000_000 }],
 };
-const PAGE = { pullRequest: HOSTILE, origin: 'https://gitveil.test', needsKey: false };
+const PAGE = { pullRequest: HOSTILE, origin: 'https://gitveil.test', held: null, needsKey: false };
 
 it('in a browser has no link that could run', async () => {
   const page = String(await pullRequestPage(PAGE).content);

@@ -76,7 +76,7 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   if (known > 0) return textRefusal(c, 'lookUps', known);
   const pullRequest = await viewOf(c, hash);
   if (pullRequest === null) {
-    const held = isFeed ? null : await heldPushesOf(c.env).find(hash);
+    const held = isFeed ? null : await heldUpdateOf(c, hash);
     if (held !== null) return showHeld(c, held);
     const waitMs = await countVainLookUp(c);
     return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isFeed);
@@ -84,10 +84,21 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const origin = shownOrigin(c.req.raw, config);
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
   if (isFeed) return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
-  const page = { pullRequest, origin, needsKey: config.prUpdatePolicy === 'key' };
+  const held = await heldUpdateOf(c, hash);
+  const page = { pullRequest, origin, held, needsKey: config.prUpdatePolicy === 'key' };
   return isForTerminal(c)
     ? c.text(pullRequestText(page), 200, { ...kept, Vary: 'Accept' })
     : answerPage(c, renderPage(page), 200, kept);
+}
+
+/** Nobody misses it much if the object does not answer. */
+function heldUpdateOf(c: Context<AppEnv>, hash: string): Promise<HeldView | null> {
+  return heldPushesOf(c.env)
+    .find(hash)
+    .catch((error: unknown) => {
+      c.var.logger.warn('the held pushes do not answer', { error });
+      return null;
+    });
 }
 
 function showHeld(c: Context<AppEnv>, held: HeldView): Promise<Response> | Response {

@@ -49,7 +49,7 @@ interface Told {
 
 export class TestBed {
   readonly sandbox: Sandbox;
-  readonly service: Service;
+  service: Service;
   readonly host: HostView;
   readonly tripwire: Tripwire;
   /** What the service has logged so far. */
@@ -60,11 +60,19 @@ export class TestBed {
   readonly fetches: string[];
   /** To be deleted with the bed. */
   readonly #ownState: string | null;
+  readonly #startOn: (port: number) => Promise<Service>;
   readonly #persons: Person[] = [];
   #upstreamCount = 0;
 
-  private constructor(sandbox: Sandbox, service: Service, ownState: string | null, told: Told) {
+  private constructor(
+    sandbox: Sandbox,
+    service: Service,
+    ownState: string | null,
+    told: Told,
+    startOn: (port: number) => Promise<Service>,
+  ) {
     this.#ownState = ownState;
+    this.#startOn = startOn;
     this.sandbox = sandbox;
     this.service = service;
     this.logLines = told.logLines;
@@ -89,29 +97,31 @@ export class TestBed {
     if (ownState !== null) cpSync(inject('newState'), ownState, { recursive: true });
     const told: Told = { logLines: [], verdicts: [], fetches: [] };
     const whole = await rebuild(JSON.parse(build) as WorkerBuild);
-    const service = await startService({
-      build: { ...whole, ...(ownState !== null && { migrations: [] }) },
-      env: {
-        HOSTING_URL: sandbox.url,
-        HOSTING_API_URL: sandbox.apiUrl,
-        HOSTING_TOKEN: sandbox.botToken,
-        NOTIFY_BASE_URL: sandbox.notifyUrl,
-        // A test file opens pull requests faster than people do. How the limit works: bot-account.test.ts.
-        LIMIT_CREATIONS: '10000/1h',
-        LIMIT_CALLS: '10000/1h',
-        LIMIT_TARGET: '10000/1h',
-        LIMIT_THREAD: '10000/1h',
-        ...options.env,
-      },
-      stateDir: ownState ?? options.stateDir ?? null,
-      writeLog: (line) => {
-        const verdict = verdictOf(line);
-        if (verdict === null) told.logLines.push(line);
-        else told.verdicts.push(verdict);
-      },
-      onFetch: (request) => told.fetches.push(request),
-    });
-    return new TestBed(sandbox, service, ownState, told);
+    const startOn = (port: number): Promise<Service> =>
+      startService({
+        port,
+        build: { ...whole, ...(ownState !== null && { migrations: [] }) },
+        env: {
+          HOSTING_URL: sandbox.url,
+          HOSTING_API_URL: sandbox.apiUrl,
+          HOSTING_TOKEN: sandbox.botToken,
+          NOTIFY_BASE_URL: sandbox.notifyUrl,
+          // A test file opens pull requests faster than people do. How the limit works: bot-account.test.ts.
+          LIMIT_CREATIONS: '10000/1h',
+          LIMIT_CALLS: '10000/1h',
+          LIMIT_TARGET: '10000/1h',
+          LIMIT_THREAD: '10000/1h',
+          ...options.env,
+        },
+        stateDir: ownState ?? options.stateDir ?? null,
+        writeLog: (line) => {
+          const verdict = verdictOf(line);
+          if (verdict === null) told.logLines.push(line);
+          else told.verdicts.push(verdict);
+        },
+        onFetch: (request) => told.fetches.push(request),
+      });
+    return new TestBed(sandbox, await startOn(0), ownState, told, startOn);
   }
 
   /** A repository upstream, by default a new one with three commits of the last month on `main`. */
@@ -162,6 +172,14 @@ export class TestBed {
     const leaks = await this.tripwire.check();
     if (leaks.length > 0) throw new Error(`${leaks.length} leaks to the host:\n${describeAll(leaks)}`);
     await this.host.checkForks();
+  }
+
+  /** Ends workerd as `kill -9` does, and starts the service again on the same state. It remembers nothing else. */
+  async restart(): Promise<void> {
+    const { port } = new URL(this.service.url);
+    process.kill(this.service.workerdPid, 'SIGKILL');
+    await this.service.dispose();
+    this.service = await this.#startOn(Number(port));
   }
 
   async stop(): Promise<void> {

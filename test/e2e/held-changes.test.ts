@@ -1,0 +1,80 @@
+/**
+ * What may have changed while a push was held: it is judged again, and its page says what to do. The service is ended and
+ * started again meanwhile, so it knows nothing of upstream any more.
+ */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
+import { held, heldAs, pageOf, pass } from './support/held.ts';
+import { Operator, OPERATOR } from './support/operator.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed({ env: OPERATOR });
+const operator = new Operator(bed);
+
+async function passAnew(): Promise<void> {
+  await bed.restart();
+  await pass(bed);
+}
+
+describe('a held push is not published, and its page says why,', () => {
+  it('when the repository has closed itself to this service', async () => {
+    const { upstream, hash } = await held(bed);
+    await upstream.grow({ files: { '.gitveil.yml': 'accept: false\n' } });
+    await passAnew();
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    expect(await pageOf(bed, hash)).toMatch(/^200 Failed: .*not accepted by the repository/s);
+  });
+
+  it('when upstream no longer has what it stands on', async () => {
+    const { upstream, hash } = await held(bed);
+    await upstream.git('update-ref', '-d', 'refs/heads/main');
+    await upstream.grow({ count: 2 });
+    await passAnew();
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    expect(await pageOf(bed, hash)).toMatch(/Fetch, put your work on top of it, and push again/);
+  });
+
+  it('when the branch that it is for is gone', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await upstream.grow({ branch: 'next', from: upstream.defaultBranch });
+    await clone.git('fetch', 'origin');
+    await clone.commit();
+    const hash = heldAs(await clone.push('-o', 'delay=1h', '-o', 'base=next', 'origin', 'HEAD:topic'));
+    await upstream.git('update-ref', '-d', 'refs/heads/next');
+    await passAnew();
+    expect(await pageOf(bed, hash)).toMatch(/has no branch "next" any more/);
+  });
+
+  it('when the pull request that it updates is closed', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
+    await clone.commit({ message: 'More\n' });
+    heldAs(await clone.push('-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+    await passAnew();
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+    expect(await pageOf(bed, banner.prHash)).toMatch(/merged or closed while your change was held/);
+  });
+});
+
+describe('a held push', () => {
+  it('goes to the repository under its new name', async () => {
+    const { upstream } = await held(bed);
+    const renamed = bed.renameUpstream(upstream, `${upstream.name}-renamed`);
+    await passAnew();
+    expect(await bed.host.onlyPull(renamed)).toMatchObject({ state: 'open' });
+  });
+
+  it('waits while the operator has stopped pushes', async () => {
+    const { upstream, hash } = await held(bed);
+    await operator.setPanic(true);
+    await pass(bed);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    expect(await pageOf(bed, hash)).toMatch(/^200 Held: /);
+    await operator.setPanic(false);
+    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
+  });
+});
