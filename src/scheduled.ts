@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import { type HostConfig, recordName, tokenVariable } from './config/hosts.ts';
 import { configOf, openHttp } from './configured.ts';
 import { hostAccountOf, openHostAccess } from './durable/host-access.ts';
+import { releaseDue } from './durable/held-pushes/release-due.ts';
 import { feedName } from './durable/notification-feed/notification-feed.ts';
 import type { Env } from './env.ts';
 import { deleteOldForks } from './forks/old-forks.ts';
@@ -15,7 +16,6 @@ import { loggerOf } from './log.ts';
 import { clientWindowsOf, feedNamed, secretOf } from './objects.ts';
 import { forgetFork } from './push/publish/fork.ts';
 import type { RepositoryName } from './repository-name.ts';
-import { releaseHeld } from './release-held.ts';
 import { targetKey } from './routes/request/target-limit.ts';
 import { serviceSecret } from './secret/open-secret.ts';
 
@@ -31,7 +31,7 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
   const { config } = result;
   await warnOfTwoSecrets(env, config);
   await Promise.all([
-    releaseHeld(env, loggerOf(config), scheduledTime).catch((error: unknown) =>
+    releaseDue(env, loggerOf(config), scheduledTime).catch((error: unknown) =>
       loggerOf(config).error('held pushes could not be looked after', { error }),
     ),
     ...config.hosts.map((host) => lookAfter(env, config, host, scheduledTime)),

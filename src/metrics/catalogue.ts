@@ -113,6 +113,15 @@ export const GAUGES = {
     help: '1 while a code host cannot be used, by what is wrong with it; the log has a sentence.',
     labels: ['host', 'problem'],
   },
+  gitveil_held_pushes: {
+    help: 'Pushes that are published later, by what they wait for. Only with the service key.',
+    labels: ['reason'],
+  },
+  gitveil_held_bytes: { help: 'What they take, of HELD_MB. Only with the service key.', labels: [] },
+  gitveil_held_oldest_seconds: {
+    help: 'How long the oldest of them has waited. Only with the service key.',
+    labels: [],
+  },
   gitveil_bot_account_problem: {
     help: '1 while something is wrong with the bot account or its token, by what it is.',
     labels: ['host', 'problem'],

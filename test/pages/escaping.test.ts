@@ -47,7 +47,12 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) => changeFormPage({ ...change(text), theirs: difference(text) }),
   (text) => changeFormPage({ ...change(text), unfit: text }),
   (text) =>
-    changePreviewPage(change(text), { difference: difference(text), lines: [`-${text}-`], hasMoved: true }),
+    changePreviewPage(change(text), {
+      difference: difference(text),
+      lines: [`-${text}-`],
+      isDelayed: true,
+      hasMoved: true,
+    }),
   (text) =>
     folderPage({
       ...frame(text),

@@ -14,6 +14,7 @@ import {
   stepButtons,
   textArea,
   textField,
+  timeField,
 } from './parts.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 
@@ -79,11 +80,16 @@ export interface ChangePreview {
   readonly difference: Difference;
   /** What the push would publish, in its own words. */
   readonly lines: readonly string[];
+  /** Whether a push waits here unless its person says otherwise. */
+  readonly isDelayed: boolean;
   /** Whether others have changed something since the form was opened. */
   readonly hasMoved: boolean;
 }
 
-export function changePreviewPage(form: ChangeForm, { difference, lines, hasMoved }: ChangePreview): Page {
+export function changePreviewPage(
+  form: ChangeForm,
+  { difference, lines, isDelayed, hasMoved }: ChangePreview,
+): Page {
   const { action, token, path, blob, seen, text, title, description, prHash, prKey } = form;
   const fields = { token, path, blob, seen, text, title, description, pr_hash: prHash, pr_key: prKey };
   return formPage(
@@ -116,11 +122,11 @@ export function changePreviewPage(form: ChangeForm, { difference, lines, hasMove
         <h2 id="all">What everyone will see besides</h2>
         <pre class="text" tabindex="0">${lines.join('\n').trim()}</pre>
         <p class="soft small after-commands">
-          They will also see when you send it; the commit’s id changes with that time.
+          They will also see when it becomes public; the commit’s id changes with that time.
         </p>
       </section>
       <form method="post" action="${action}">
-        ${hidden(fields)}
+        ${hidden(fields)} ${timeField(isDelayed)}
         ${stepButtons(
           { step: 'open', label: prHash === '' ? 'Open the pull request' : 'Update the pull request' },
           { step: 'edit', label: 'Change it' },

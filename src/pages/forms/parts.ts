@@ -112,6 +112,26 @@ export function keyField({ needsKey, prHash, prKey }: PullRequestKey): Html | ''
   );
 }
 
+/** When a change becomes public. The value of the field is that of the push option `delay`; empty: as is usual here. */
+const TIMES: readonly (readonly [value: string, label: string])[] = [
+  ['', 'as this service does it'],
+  ['0s', 'now'],
+  ['3h', 'within some hours: between three and six'],
+  ['1d', 'within some days: one or two'],
+];
+
+/** @param isDelayed whether what is usual here is not `now`. */
+export function timeField(isDelayed: boolean): Html {
+  const times = TIMES.filter(([value]) => isDelayed || value !== '');
+  return html`<div class="row">
+    <label for="delay">When it becomes public</label>
+    <select id="delay" name="delay" aria-describedby="delay-hint">
+      ${times.map(([value, label]) => html`<option value="${value}">${label}</option>`)}
+    </select>
+    <p class="soft small" id="delay-hint">Later is at a random moment. So its time says less about you.</p>
+  </div>`;
+}
+
 /** For a value to copy. */
 export function shownValue(id: string, label: string, value: string): Html {
   return html`<div class="row">

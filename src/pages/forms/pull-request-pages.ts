@@ -63,6 +63,35 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
   );
 }
 
+export interface HeldChange {
+  readonly prHash: string;
+  /** Null if changes need no key, or it was shown before. */
+  readonly prKey: string | null;
+  /** Why and until when. */
+  readonly sentence: string;
+  /** Of the service. */
+  readonly page: string;
+  readonly withdrawal: string;
+}
+
+export function changeHeldPage(frame: Pick<FormFrame, 'repository' | 'home'>, held: HeldChange): Page {
+  const { prHash, prKey, sentence, page, withdrawal } = held;
+  return formPage(
+    'Your change is held',
+    frame,
+    html`${sentence} Nothing of it is public yet.`,
+    html`<section class="card" aria-labelledby="keep">
+      <h2 id="keep">Keep ${prKey === null ? 'its hash' : 'its hash and its key'}</h2>
+      <p>They lead you back to it: nobody can find it for you.</p>
+      ${shownValue('hash', 'Hash', prHash)} ${prKey === null ? '' : shownValue('key', 'Key', prKey)}
+      <ul>
+        <li><a href="${page}">See how it stands</a>. The address of the pull request will be there.</li>
+        <li><a href="${withdrawal}">Give it up</a>.</li>
+      </ul>
+    </section>`,
+  );
+}
+
 export function withdrawPage(form: FormFrame & PullRequestKey): Page {
   const { action, token, prHash } = form;
   return formPage(

@@ -21,16 +21,12 @@ import type { HeldPush } from './held-push.ts';
 /** How long to leave the others alone after a failure that does not say. */
 const FULL_MS = 60_000;
 
-/**
- * @param place of the pull request that it opens. @param mayExist whether an attempt before this one may have come to
- * any point. @throws Refusal, HostError `busy`
- */
+/** @param place of the pull request that it opens. @throws Refusal, HostError `busy` */
 export async function release(
   run: PushRun,
   held: HeldPush,
   spool: Pick<Spool, 'read'>,
   place: Place,
-  mayExist: boolean,
 ): Promise<void> {
   const { key, newKey, pushHash, tip } = held;
   const { named } = held.push;
@@ -49,7 +45,7 @@ export async function release(
       pushHash,
       claim,
       place: isUpdate(push) ? null : place,
-      resumed: { mayExist, tip },
+      resumed: { tip },
     },
   );
 }

@@ -30,13 +30,11 @@ export interface Publication {
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null if it opens none. */
   readonly place: Place | null;
-  /** Of a push that was held. */
+  /** Of a push that was held: attempts before this one may have come to any point, however long ago. */
   readonly resumed?: Resumed;
 }
 
 export interface Resumed {
-  /** An attempt before this one may have come to any point, however long ago. */
-  readonly mayExist: boolean;
   /** Where the branch of an update was when it was judged. Only from there it is moved. */
   readonly tip: Oid | null;
 }
@@ -127,7 +125,7 @@ async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publicati
   const proposed = { prHash: settings.newPrHash(), committedAt };
   const begun = await claims.begin(pushHash, push.repository, proposed);
   const { intent } = begun;
-  const isRepeated = begun.isRepeated || resumed?.mayExist === true;
+  const isRepeated = begun.isRepeated || resumed !== undefined;
   const botLogin = await host.botLogin();
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;

@@ -8,6 +8,7 @@ import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
 import type { HoldFailure, LeasedHold } from '../../durable/held-pushes/held-push-record.ts';
 import { LEASE_MS } from '../../durable/held-pushes/held-pushes.ts';
+import { RELEASE_PATH, type ReleaseAnswer } from '../../durable/held-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { systemClock } from '../../isolate/clock.ts';
@@ -32,15 +33,9 @@ const PANIC_PAUSE_MS = 60_000;
 
 const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), now: z.int() });
 
-/** How it ended, for the scheduled handler. */
-export interface ReleaseAnswer {
-  /** Others would fail as well now. */
-  readonly stop: boolean;
-}
-
 export const heldPublisher = new Hono<AppEnv>();
 
-heldPublisher.post('/v1/held', async (c) => {
+heldPublisher.post(RELEASE_PATH, async (c) => {
   const body = await readJsonObject(c);
   const request = releaseRequest.safeParse(body.kind === 'object' ? body.value : null);
   const held = request.success ? await heldPushesOf(c.env).open(request.data) : null;
@@ -130,7 +125,7 @@ async function releaseWith(
   };
   const place = await host.admission.reserve(push.pushHash);
   try {
-    await release(run, push, { read }, place, held.reason === 'busy' || held.failures > 0);
+    await release(run, push, { read }, place);
     await run.claims.end(true);
   } catch (error) {
     run.claims.failed(true);

@@ -9,13 +9,14 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
 import type { Credential } from '../../durable/guard/guard.ts';
+import { TRACKED_MS } from '../../durable/guard/burst-record.ts';
 import type { RollbackResult } from '../../durable/guard/rollbacks.ts';
 import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
 import { tokenHash } from '../../durable/guard/action-token.ts';
 import { CONTRACT_LIMITS } from '../../limits/limits.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
-import { clientWindowsOf, guardOf, identityOf } from '../../objects.ts';
+import { clientWindowsOf, guardOf, heldPushesOf, identityOf } from '../../objects.ts';
 import { clientOf, windowKey } from '../request/client.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
 import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
@@ -220,6 +221,7 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const id = credential && (await guardOf(c.env).beginRollback(credential, spareSingle));
   if (id === null) return answerRefused(c, INVALID_CREDENTIALS);
   const { closedUrls, failedUrls } = await resultOf(c, id);
+  await discardHeld(c);
   c.var.logger.warn('a rollback closed pull requests', { objects: closedUrls.length });
   return c.json<RollbackAnswer>({
     closed: closedUrls.length,
@@ -227,6 +229,12 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
     closed_urls: [...closedUrls],
     failed_urls: [...failedUrls],
   });
+}
+
+/** What was pushed in the same hours, and is not public yet, does not become so. */
+async function discardHeld(c: Context<AppEnv>): Promise<void> {
+  const objects = await heldPushesOf(c.env).discardSince(Date.now() - TRACKED_MS);
+  if (objects > 0) c.var.logger.warn('a rollback discarded held pushes', { objects });
 }
 
 /** The guard closes them also if nobody waits. If it restarts meanwhile, it continues, and is asked again. */

@@ -14,6 +14,7 @@ import { durationText } from '../../metrics/duration-text.ts';
 import { expose, OPENMETRICS_TYPE, PROMETHEUS_TYPE } from '../../metrics/exposition.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { accountGauges } from './account-gauges.ts';
+import { heldGauges } from './held-gauges.ts';
 import { isolate, type IsolateFigures } from '../../metrics/isolate.ts';
 import type { Figures } from '../../metrics/snapshot.ts';
 import { allCounts, publicFigures } from '../../metrics/tally.ts';
@@ -88,7 +89,13 @@ async function liveFigures(c: Context<AppEnv>, now: number, mayBeOld: boolean): 
   const own = isolate.figures(now);
   const held = mayBeOld ? known.get('', now) : null;
   if (held !== null) return { ...held, isolate: own };
-  const [counts, gauges] = await Promise.all([allCounts(), accountGauges(c)]);
+  const isPublic = c.var.config.serviceApiKey === null;
+  const [counts, ofAccounts, ofHeld] = await Promise.all([
+    allCounts(),
+    accountGauges(c),
+    isPublic ? [] : heldGauges(c),
+  ]);
+  const gauges = [...ofAccounts, ...ofHeld];
   known.set('', { counts, gauges }, now);
   return { counts, gauges, isolate: own };
 }

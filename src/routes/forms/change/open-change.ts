@@ -8,12 +8,13 @@ import { systemClock } from '../../../isolate/clock.ts';
 import type { AppEnv } from '../../../env.ts';
 import type { FormToken } from '../../../secret/form-token.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
-import { pullRequestOf } from '../../../objects.ts';
+import { heldPushesOf, pullRequestOf } from '../../../objects.ts';
 import { pullRequestTopic } from '../../../notify/ntfy.ts';
 import type { ChangeForm } from '../../../pages/forms/change-pages.ts';
 import { changeLink } from '../../../pages/forms/folder-page.ts';
-import { changeDonePage } from '../../../pages/forms/pull-request-pages.ts';
+import { changeDonePage, changeHeldPage } from '../../../pages/forms/pull-request-pages.ts';
 import { pullRequestPath } from '../../../pages/pull-request-page.ts';
+import { type HeldFacts, heldSentence } from '../../../push/hold/reply.ts';
 import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
@@ -49,6 +50,7 @@ export async function openChange(
       const { updated: isUpdate, prUrl, prHash, prKey } = outcome.facts;
       return done(c, target, fields, { isUpdate, prUrl, prHash, prKey, lines });
     }
+    if (outcome.kind === 'held') return held(c, target, outcome.facts);
     const refusal = refusalOf(outcome);
     // The first of two equal forms may be faster by so much that the second sees only its branch.
     const isSecond = refusal.code === 'in-progress' || (refusal.code === 'overtaken' && fields.prHash === '');
@@ -74,9 +76,12 @@ export async function openedBefore(
   if (fields.prHash !== '') return null;
   const names = await namesOf(c, token, fields);
   const prHash = names.newPrHash();
-  if (!(await mayBeRecorded(c.env.DB, prHash, c.var.logger))) return null;
-  const known = await pullRequestOf(c.env, prHash).view();
-  if (known === null) return null;
+  const mayBeOpen = await mayBeRecorded(c.env.DB, prHash, c.var.logger);
+  const known = mayBeOpen ? await pullRequestOf(c.env, prHash).view() : null;
+  if (known === null) {
+    const hold = await heldPushesOf(c.env).find(prHash);
+    return hold?.state === 'held' ? held(c, target, { ...hold, window: hold, prKey: null }) : null;
+  }
   if (known.state !== 'open') {
     const explanation = `With this form, you have opened ${known.url}, which is ${known.state} now. If you send the form again, it opens another pull request.`;
     return showAgain(c, await changeForm(c, target, fields), problem(409, explanation));
@@ -106,6 +111,22 @@ function done(
     subscribeUrl: `${c.var.config.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
     page: pullRequestPath(prHash),
     edit: changeLink(place.action, path, prHash),
+    withdrawal: changeLink(place.home + WITHDRAW_FORM, '', prHash),
+  });
+  return answerForm(c, page);
+}
+
+function held(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  { prHash, prKey, reason, window }: Pick<HeldFacts, 'prHash' | 'prKey' | 'reason' | 'window'>,
+): Response | Promise<Response> {
+  const place = placeOf(c, target, CHANGE_FORM);
+  const page = changeHeldPage(place, {
+    prHash,
+    prKey,
+    sentence: heldSentence(reason, window),
+    page: pullRequestPath(prHash),
     withdrawal: changeLink(place.home + WITHDRAW_FORM, '', prHash),
   });
   return answerForm(c, page);

@@ -18,6 +18,7 @@ import type { PushHost } from '../../../push/push-host.ts';
 import { pushHost } from '../../git/push-host.ts';
 import { problem, sentence } from '../../request/refused.ts';
 import { answerForm, placeOf } from '../form-answer.ts';
+import type { FormFields } from '../../../forms/form-fields.ts';
 import { receiveForm, type SentForm } from '../form-request.ts';
 import { CHANGE_FORM } from '../paths.ts';
 import {
@@ -97,7 +98,12 @@ async function answerChange(
     });
     const push = { admission: host.admission, change: built, base: source.base, pushOptions };
     return step === 'open'
-      ? await openChange(c, target, { form, fields, token: sent.token, push })
+      ? await openChange(c, target, {
+          form,
+          fields,
+          token: sent.token,
+          push: { ...push, pushOptions: [...pushOptions, ...delayOf(sent.fields)] },
+        })
       : await previewChange(c, target, form, change, push);
   } catch (error) {
     if (error instanceof MovedError) {
@@ -107,6 +113,12 @@ async function answerChange(
     if (failed === null || !(error instanceof HostError)) throw error;
     return showAgain(c, form, failed);
   }
+}
+
+/** A value that is none is refused as that of a push. */
+function delayOf(fields: FormFields): string[] {
+  const delay = fields.get('delay') ?? '';
+  return delay === '' ? [] : [`delay=${delay}`];
 }
 
 interface SentChange {
@@ -201,6 +213,7 @@ async function previewChange(
   const preview = {
     difference: difference(before, decodeUtf8(content) ?? ''),
     lines: refusal.lines,
+    isDelayed: c.var.config.publishDelayMs > 0,
     hasMoved,
   };
   return answerForm(c, changePreviewPage(form, preview));

@@ -1,15 +1,23 @@
 /** Publishes the held pushes that are due: part of the scheduled handler. Runs may overlap, and die at any moment. */
-import type { Lease } from './durable/held-pushes/held-pushes.ts';
-import type { Env } from './env.ts';
-import type { Logger } from './log.ts';
-import { heldPushesOf } from './objects.ts';
-import type { ReleaseAnswer } from './routes/git/publish-held.ts';
+import type { Env } from '../../env.ts';
+import type { Logger } from '../../log.ts';
+import { heldPushesOf } from '../../objects.ts';
+import type { Lease } from './held-pushes.ts';
 
 /** A run that works for longer would be ended by the platform, which gives it 15 minutes. */
 const LONGEST_RUN_MS = 10 * 60_000;
 
+/** Where a held push is published: src/routes/git/publish-held.ts. */
+export const RELEASE_PATH = '/v1/held';
+
+/** How one has ended. */
+export interface ReleaseAnswer {
+  /** Others would fail as well now. */
+  readonly stop: boolean;
+}
+
 /** @param now milliseconds since 1970, by the clock of the cron trigger. */
-export async function releaseHeld(env: Env, logger: Logger, now: number): Promise<void> {
+export async function releaseDue(env: Env, logger: Logger, now: number): Promise<void> {
   const startedAt = Date.now();
   for (;;) {
     const elapsedMs = Date.now() - startedAt;
@@ -24,7 +32,7 @@ export async function releaseHeld(env: Env, logger: Logger, now: number): Promis
 /** Answers whether to stop. Never rejects: a push whose lease stays is tried again when that has expired. */
 async function releaseOne(env: Env, logger: Logger, lease: Lease, now: number): Promise<boolean> {
   try {
-    const answer = await env.SELF.fetch('http://self/v1/held', {
+    const answer = await env.SELF.fetch(`http://self${RELEASE_PATH}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ ...lease, now }),
