@@ -226,7 +226,8 @@ export class PushSession {
     const now = Math.floor(host.clock.now() / 1000);
     const circumstances = { settings: this.#run.settings, listed, memory: host.memory, now };
     const questions = questionsOf(this.#run, upstream);
-    const { verdict, claim } = await judge(received, upstream, circumstances, questions);
+    const judgeable = holding.isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
+    const { verdict, claim } = await judge(judgeable, upstream, circumstances, questions);
     if (verdict.kind === 'refused') throw verdict.refusal;
     if (verdict.kind === 'preview') throw previewed(verdict.lines);
     const { push, warnings } = verdict;

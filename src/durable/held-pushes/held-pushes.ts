@@ -169,7 +169,7 @@ export class HeldPushes extends DurableObject<Env> {
   async take(prHash: string, key: string | null): Promise<string | 'wrong-key' | null> {
     const row = this.#row(prHash);
     if (row === undefined || row.state !== 'held' || this.#isLeased(row, Date.now())) return null;
-    return opens(row, key) ? this.#lease(prHash) : 'wrong-key';
+    return opens(row, key) ? this.#lease(prHash, Date.now()) : 'wrong-key';
   }
 
   /**
@@ -177,16 +177,15 @@ export class HeldPushes extends DurableObject<Env> {
    */
   async claim(now: number): Promise<Lease[]> {
     this.#mendTimes(now);
-    const at = Date.now();
     const rows = this.#rows(`state = 'held'`);
-    const running = rows.filter((row) => this.#isLeased(row, at));
+    const running = rows.filter((row) => this.#isLeased(row, now));
     const due = rows.filter((row) => !running.includes(row) && row.due_at !== null && row.due_at <= now);
     const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
     const picked = pick(due.map(waitingOf), { running, spacedUntil }, now);
     if (picked.some(({ reason }) => reason === 'delay')) {
       this.ctx.storage.kv.put(SPACED_UNTIL, now + SPACING_MS + randomMoment(0, SPACING_MS));
     }
-    return picked.map(({ prHash }) => ({ prHash, lease: this.#lease(prHash) }));
+    return picked.map(({ prHash }) => ({ prHash, lease: this.#lease(prHash, now) }));
   }
 
   /** Null if the lease is not good any more. */
@@ -202,7 +201,11 @@ export class HeldPushes extends DurableObject<Env> {
   async renew(lease: Lease): Promise<boolean> {
     if (this.#leased(lease) === undefined) return false;
     const until = Date.now() + LEASE_MS;
-    this.#sql.exec('UPDATE held SET lease_until = ? WHERE pr_hash = ?', until, lease.prHash);
+    this.#sql.exec(
+      'UPDATE held SET lease_until = max(lease_until, ?) WHERE pr_hash = ?',
+      until,
+      lease.prHash,
+    );
     return true;
   }
 
@@ -316,9 +319,9 @@ export class HeldPushes extends DurableObject<Env> {
     this.#sql.exec(`UPDATE held SET ${columns}, held_at = ?1 WHERE held_at > ?1 AND state = 'held'`, now);
   }
 
-  #lease(prHash: string): string {
+  #lease(prHash: string, now: number): string {
     const lease = Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex');
-    const until = Date.now() + LEASE_MS;
+    const until = now + LEASE_MS;
     this.#sql.exec('UPDATE held SET lease = ?, lease_until = ? WHERE pr_hash = ?', lease, until, prHash);
     return lease;
   }
@@ -328,10 +331,11 @@ export class HeldPushes extends DurableObject<Env> {
     return lease !== null && now < until && until <= now + LEASE_MS;
   }
 
+  /** One that has expired is good until somebody else gets one. */
   #leased({ prHash, lease }: Lease): Row | undefined {
     const row = this.#row(prHash);
     const isHolder = row !== undefined && row.lease !== null && isSameSecret(row.lease, lease);
-    return isHolder && this.#isLeased(row, Date.now()) && row.state === 'held' ? row : undefined;
+    return isHolder && row.state === 'held' ? row : undefined;
   }
 
   async #end(row: Row, state: HoldState, said: readonly string[]): Promise<void> {

@@ -62,6 +62,11 @@ export class Holding {
     return null;
   }
 
+  /** Whether it takes the place of a push that was to open a pull request: the host must not hear of its hash yet. */
+  get isUnheardOf(): boolean {
+    return this.#before?.isUpdate === false;
+  }
+
   /** The hash of the pull request that it opens. */
   newPrHash(): string {
     return this.#before?.prHash ?? this.#run.settings.newPrHash();

@@ -26,11 +26,19 @@ import {
   uncountAtTarget,
 } from '../request/target-limit.ts';
 
+/** Of what may be created: it is left to those who wait for an answer, however much is due. */
+const LEFT_TO_LIVE = 1 / 16;
+
 /** @param client its random name. */
 export function heldAdmission(c: Context<AppEnv>, client: string): Admission {
+  const limits = c.var.config.limits.creations.map(({ most, withinMs }) => ({
+    most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
+    withinMs,
+  }));
+
   /** @throws Refusal */
   async function takeShare(creates: boolean): Promise<Share> {
-    const share = await askForShare(c, creates, client);
+    const share = await askForShare(c, creates, client, limits);
     if (share.isKnown) openBackOff(c.env, c.var.host).learn(share.pauseMs);
     const leftMs = openBackOff(c.env, c.var.host).leftMs();
     const paused = leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c.var.host), leftMs) : null;

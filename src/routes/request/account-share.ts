@@ -28,11 +28,15 @@ onForget(() => createdAlone.clear());
 /**
  * Asked last, when nothing else refuses the write. Never rejects.
  * @param creates whether it may create something at the host. @param name under which the client's share is counted;
- * usually it follows from the request.
+ * usually it follows from the request. @param limits all that may be created.
  */
-export async function askForShare(c: Context<AppEnv>, creates: boolean, name?: string): Promise<Share> {
-  const { config, host } = c.var;
-  const limits = config.limits.creations;
+export async function askForShare(
+  c: Context<AppEnv>,
+  creates: boolean,
+  name?: string,
+  limits = c.var.config.limits.creations,
+): Promise<Share> {
+  const { host } = c.var;
   try {
     // Anybody has networks without number, each of which would have had nothing.
     const client = name ?? (await clientOf(c)).siteHash('share');
