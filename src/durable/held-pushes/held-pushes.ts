@@ -272,6 +272,12 @@ export class HeldPushes extends DurableObject<Env> {
     return rows.length;
   }
 
+  /** Before a downgrade: all that waits for a time is due now. Answers what is still held. */
+  async drain(): Promise<HeldCounts> {
+    this.#sql.exec(`UPDATE held SET due_at = min(due_at, ?) WHERE state = 'held'`, Date.now());
+    return this.counts();
+  }
+
   async counts(): Promise<HeldCounts> {
     const held = { delay: 0, busy: 0, review: 0 };
     let [bytes, oldestAt]: [number, number | null] = [0, null];

@@ -266,6 +266,46 @@ async function refuseTooOften(
   return refused(429, 'rate limit exceeded', { 'Retry-After': retryAfter(waitMs) });
 }
 
+const drainRequest = z.object({
+  password: z.string().meta({ description: 'The password of the operator.' }),
+});
+
+const drainAnswer = z
+  .object({
+    held: z.int().min(0).meta({ description: 'Pushes that are published now, one after the other.' }),
+    to_review: z.int().min(0).meta({ description: 'Pushes that wait for the operator, on /admin/held.' }),
+  })
+  .meta({ description: 'What is held.' });
+
+admin.post(
+  '/admin/drain',
+  described(drain, {
+    operationId: 'drain',
+    summary: 'Publish what is held',
+    description:
+      'Before a downgrade: whatever waits for a chosen time is due at once. The scheduled handler publishes it, and the answer says how much is left.',
+    tag: 'Operation',
+    json: drainRequest,
+    responses: {
+      200: answer('What is left.', asJson(drainAnswer)),
+      400: INVALID,
+      401: UNAUTHORIZED,
+      429: TOO_MANY,
+    },
+  }),
+);
+
+async function drain(c: Context<AppEnv>): Promise<Response> {
+  const tooOften = await refuseTooOften(c, ['admin']);
+  if (tooOften !== null) return answerRefused(c, tooOften);
+  const body = await readJsonObject(c);
+  const request = drainRequest.safeParse(body.kind === 'object' ? body.value : null);
+  if (!request.success) return answerRefused(c, INVALID_PAYLOAD);
+  if (credentialOf(c, request.data) === null) return answerRefused(c, INVALID_CREDENTIALS);
+  const { review, ...others } = (await heldPushesOf(c.env).drain()).held;
+  return c.json<z.infer<typeof drainAnswer>>({ held: others.delay + others.busy, to_review: review });
+}
+
 /** Null if the credential cannot be valid. The guard checks tokens. */
 function credentialOf(
   c: Context<AppEnv>,

@@ -1,0 +1,40 @@
+/**
+ * `npm run drain`: publishes what the service holds, before an older version takes its place. Asks the service at
+ * SERVICE_URL with PANIC_PASSWORD, until nothing is left that it can publish.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** The operator's endpoints take ten requests a minute. */
+const PAUSE_MS = 15_000;
+
+const { SERVICE_URL: url = 'http://127.0.0.1:8080', PANIC_PASSWORD: password = '' } = process.env;
+
+async function ask(): Promise<{ held: number; to_review: number }> {
+  const response = await fetch(`${url.replace(/\/+$/, '')}/admin/drain`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ password }),
+  });
+  const answer = (await response.json()) as { held: number; to_review: number; error?: string };
+  if (!response.ok) throw new Error(`${url} says: ${answer.error ?? response.status}`);
+  return answer;
+}
+
+try {
+  for (;;) {
+    const { held, to_review: toReview } = await ask();
+    console.log(`${held} to publish, ${toReview} to review`);
+    if (held === 0) {
+      if (toReview > 0)
+        console.log(`Publish or discard those at ${url}/admin/held, or an older version loses them.`);
+      break;
+    }
+    await delay(PAUSE_MS);
+  }
+} catch (error) {
+  console.error(`drain: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(
+    'Set SERVICE_URL to the address of the service, and PANIC_PASSWORD to the password that it has.',
+  );
+  process.exitCode = 1;
+}
