@@ -15,7 +15,7 @@ async function ask(): Promise<{ held: number; to_review: number }> {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ password }),
   });
-  const answer = (await response.json()) as { held: number; to_review: number; error?: string };
+  const answer = await response.json<{ held: number; to_review: number; error?: string }>();
   if (!response.ok) throw new Error(`${url} says: ${answer.error ?? response.status}`);
   return answer;
 }

@@ -164,12 +164,16 @@ export class HeldPushes extends DurableObject<Env> {
 
   /**
    * For a live push that publishes it in its own way: nobody else does meanwhile. Ends with `published` or `giveBack`.
-   * Null: it is being published, or held no more.
    */
-  async take(prHash: string, key: string | null): Promise<string | 'wrong-key' | null> {
+  async take(
+    prHash: string,
+    key: string | null,
+  ): Promise<{ readonly kind: 'taken'; readonly lease: string } | { readonly kind: 'gone' | 'wrong-key' }> {
     const row = this.#row(prHash);
-    if (row === undefined || row.state !== 'held' || this.#isLeased(row, Date.now())) return null;
-    return opens(row, key) ? this.#lease(prHash, Date.now()) : 'wrong-key';
+    // It is being published, or held no more.
+    if (row === undefined || row.state !== 'held' || this.#isLeased(row, Date.now())) return { kind: 'gone' };
+    if (!opens(row, key)) return { kind: 'wrong-key' };
+    return { kind: 'taken', lease: this.#lease(prHash, Date.now()) };
   }
 
   /**
@@ -266,7 +270,7 @@ export class HeldPushes extends DurableObject<Env> {
 
   /** A rollback: those of the last hours go, too. @param since milliseconds since 1970. Answers how many. */
   async discardSince(since: number): Promise<number> {
-    const rows = this.#rows(`state = 'held' AND held_at >= ${Number(since)}`);
+    const rows = this.#rows(`state = 'held' AND held_at >= ${since}`);
     const why = 'It came with a burst of pushes, which the operator has rolled back. You may push it again.';
     for (const row of rows) await this.#end(row, 'discarded', [why]);
     return rows.length;
@@ -320,9 +324,11 @@ export class HeldPushes extends DurableObject<Env> {
 
   /** A clock that was set back: nothing waits for longer than it was to. */
   #mendTimes(now: number): void {
-    const shift = (column: string): string => `${column} = ${column} - held_at + ?1`;
-    const columns = ['from_at', 'to_at', 'due_at', 'until'].map(shift).join(', ');
-    this.#sql.exec(`UPDATE held SET ${columns}, held_at = ?1 WHERE held_at > ?1 AND state = 'held'`, now);
+    this.#sql.exec(
+      `UPDATE held SET from_at = from_at - held_at + ?1, to_at = to_at - held_at + ?1, due_at = due_at - held_at + ?1,
+      until = until - held_at + ?1, held_at = ?1 WHERE held_at > ?1 AND state = 'held'`,
+      now,
+    );
   }
 
   #lease(prHash: string, now: number): string {

@@ -110,8 +110,9 @@ async function releaseWith(
   const reply = new NotedReply();
   const beside: Promise<void>[] = [];
   const kept = { ...held.spool, key };
+  const rows = (attempt: string) => spoolOf(c.env, attempt);
   const read = (start = 0, end = held.entryBytes) =>
-    readKept(kept, (attempt) => spoolOf(c.env, attempt), memory, start, Math.min(end, held.entryBytes));
+    readKept(kept, rows, memory, start, Math.min(end, held.entryBytes));
   const push = await readVerdict();
   const run: PushRun = {
     host,
@@ -140,9 +141,8 @@ async function releaseWith(
     const share = memory.share();
     await share.set(end - held.entryBytes);
     const pieces: Uint8Array[] = [];
-    const open = (attempt: string) => spoolOf(c.env, attempt);
     // Each piece becomes empty.
-    for await (const piece of readKept(kept, open, memory, held.entryBytes, end)) pieces.push(piece.slice());
+    for await (const piece of readKept(kept, rows, memory, held.entryBytes, end)) pieces.push(piece.slice());
     return decodeHeld(concatBytes(pieces));
   }
 }
