@@ -1,0 +1,123 @@
+/**
+ * `npm run bench:delay`: what a delay hides from an observer of both sides. Prints the tables of `docs/delay.md` and
+ * draws its picture. No clock and no other randomness than seeds: it always prints the same.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomFrom } from '../support/random.ts';
+import { crowdFor, quantile, requestsOfUpload, uploadsOfRequest, windowOf } from './anonymity.ts';
+import {
+  alonePosterior,
+  exponential,
+  exponentialPosterior,
+  middleHalf,
+  type Posterior,
+  traffic,
+  uniformPosterior,
+} from './matching.ts';
+import { picture } from './picture.ts';
+import { crowdDay, zoneGuess } from './rhythm.ts';
+
+const DELAYS = [
+  { name: 'none', minutes: 0 },
+  { name: '10m', minutes: 10 },
+  { name: '1h', minutes: 60 },
+  { name: '6h', minutes: 360 },
+  { name: '1d', minutes: 1440 },
+  { name: '3d', minutes: 4320 },
+];
+const PER_DAY = [1, 5, 20, 100, 500, 2000];
+const AIM = 10;
+/** The longest wait that the service allows: a guess by chance is one among the uploads of this time. */
+const LONGEST_DAYS = 14;
+const ROUNDS = 20_000;
+const SWEEPS = 3000;
+const PICTURE = join(import.meta.dirname, '../../docs/images/delay.svg');
+
+const day = crowdDay();
+
+function print(title: string, head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  console.log(`\n${title}\n\n${[head, head.map(() => '---'), ...rows].map(line).join('\n')}`);
+}
+
+function percent(part: number): string {
+  return part >= 0.01 ? `${(100 * part).toFixed(0)} %` : `${(100 * part).toPrecision(1)} %`;
+}
+
+const perDelay = (cell: (minutes: number, perDay: number) => string): string[][] =>
+  PER_DAY.map((perDay) => [
+    perDay.toLocaleString('en'),
+    ...DELAYS.map(({ minutes }) => cell(minutes, perDay)),
+  ]);
+const HEAD = ['pushes a day', ...DELAYS.map(({ name }) => name)];
+
+const sizes = (law: ReturnType<typeof uploadsOfRequest>): string =>
+  `${quantile(law, 0.5).toLocaleString('en')} (${quantile(law, 0.1).toLocaleString('en')})`;
+print(
+  'Uploads for a pull request: median effective size (10th percentile)',
+  HEAD,
+  perDelay((minutes, perDay) => sizes(uploadsOfRequest(day, windowOf(minutes), perDay))),
+);
+print(
+  'Pull requests for an upload: median effective size (10th percentile)',
+  HEAD,
+  perDelay((minutes, perDay) => sizes(requestsOfUpload(day, windowOf(minutes), perDay))),
+);
+print(
+  `Best guess right (chance: one of the uploads of ${LONGEST_DAYS} days)`,
+  [...HEAD, 'chance'],
+  perDelay((minutes, perDay) => percent(uploadsOfRequest(day, windowOf(minutes), perDay).guess)).map(
+    (cells, index) => [...cells, percent(1 / (LONGEST_DAYS * (PER_DAY[index] as number)))],
+  ),
+);
+print(
+  `Pushes a day for an effective size of ${AIM}`,
+  ['', ...DELAYS.map(({ name }) => name)],
+  [0.5, 0.1].map((part) => [
+    part === 0.5 ? 'for half of the pull requests' : 'for nine of ten',
+    ...DELAYS.map(({ minutes }) => crowdFor(day, windowOf(minutes), AIM, part).toLocaleString('en')),
+  ]),
+);
+print(
+  `Time zone guessed right (chance: ${percent(1 / 24)})`,
+  ['', ...DELAYS.map(({ name }) => name)],
+  [1, 10].map((times) => [
+    times === 1 ? 'from one time of publication' : `from ${times}`,
+    ...DELAYS.map(({ minutes }) => percent(zoneGuess(windowOf(minutes), times, ROUNDS, randomFrom(times)))),
+  ]),
+);
+print(
+  'All uploads and pull requests looked at together: median effective size, best guess right',
+  [
+    'uploads in one delay length',
+    'uniform, one alone',
+    'uniform, together',
+    'exponential of the same mean, together',
+  ],
+  [2, 5, 10, 30].map((length) => [String(length), ...together(length)]),
+);
+
+/** Uniform from `length` to twice as much beside an exponential of the mean 1.5 `length`, with one upload a unit of time. */
+function together(length: number): string[] {
+  const count = Math.max(1000, 60 * length);
+  const random = randomFrom(length);
+  const window = { from: length, to: 2 * length };
+  const uniform = traffic(count, () => length * (1 + random()), random);
+  const free = traffic(count, () => exponential(1.5 * length, random), random);
+  const sampled = (): Posterior => uniformPosterior(uniform, window, SWEEPS, random);
+  return [
+    middleHalf(alonePosterior(uniform, window)),
+    middleHalf(sampled(), sampled()),
+    middleHalf(exponentialPosterior(free)),
+  ].map(({ size, guess }) => `${size.toFixed(1)}, ${percent(guess)}`);
+}
+
+const lines = DELAYS.map(({ name, minutes }) => ({
+  name: name === 'none' ? 'no delay' : name,
+  points: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000].map((perDay) => ({
+    x: perDay,
+    y: quantile(uploadsOfRequest(day, windowOf(minutes), perDay), 0.5),
+  })),
+}));
+writeFileSync(PICTURE, picture(lines, AIM));
