@@ -20,7 +20,7 @@ export function traffic(count: number, delay: () => number, random: () => number
   for (let upload = 0; upload < count; upload++) uploads.push((now += exponential(1, random)));
   const pairs = uploads
     .map((time, upload) => ({ upload, time: time + delay() }))
-    .sort((a, b) => a.time - b.time);
+    .toSorted((a, b) => a.time - b.time);
   return { uploads, requests: pairs.map(({ time }) => time), truth: pairs.map(({ upload }) => upload) };
 }
 
@@ -111,7 +111,7 @@ export function middleHalf(
 ): { readonly size: number; readonly guess: number } {
   const begin = Math.floor(posterior.length / 4);
   const middle = posterior.slice(begin, 3 * begin);
-  const sizes = middle.map(effectiveSize).sort((a, b) => a - b);
+  const sizes = middle.map(effectiveSize).toSorted((a, b) => a - b);
   const guesses = middle.map((row, index) => judge[begin + index]?.get(likeliest(row)) ?? 0);
   return {
     size: sizes[Math.floor(sizes.length / 2)] as number,

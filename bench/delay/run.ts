@@ -5,7 +5,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomFrom } from '../support/random.ts';
-import { crowdFor, quantile, requestsOfUpload, uploadsOfRequest, windowOf } from './anonymity.ts';
+import {
+  type Candidates,
+  crowdFor,
+  quantile,
+  requestsOfUpload,
+  uploadsOfRequest,
+  type Window,
+  windowOf,
+} from './anonymity.ts';
 import {
   alonePosterior,
   exponential,
@@ -36,66 +44,80 @@ const PICTURE = join(import.meta.dirname, '../../docs/images/delay.svg');
 
 const day = crowdDay();
 
-function print(title: string, head: readonly string[], rows: readonly (readonly string[])[]): void {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  console.log(`\n${title}\n\n${[head, head.map(() => '---'), ...rows].map(line).join('\n')}`);
+type Line = readonly [name: string, cells: readonly string[]];
+
+function line([name, cells]: Line): string {
+  return `| ${name} | ${cells.join(' | ')} |`;
+}
+
+function print(title: string, head: Line, rows: readonly Line[]): void {
+  const rule: Line = ['---', head[1].map(() => '---')];
+  console.log(`\n${title}\n\n${[head, rule].concat(rows).map(line).join('\n')}`);
 }
 
 function percent(part: number): string {
   return part >= 0.01 ? `${(100 * part).toFixed(0)} %` : `${(100 * part).toPrecision(1)} %`;
 }
 
-const perDelay = (cell: (minutes: number, perDay: number) => string): string[][] =>
-  PER_DAY.map((perDay) => [
-    perDay.toLocaleString('en'),
-    ...DELAYS.map(({ minutes }) => cell(minutes, perDay)),
-  ]);
-const HEAD = ['pushes a day', ...DELAYS.map(({ name }) => name)];
+function sizes(law: Candidates): string {
+  return `${quantile(law, 0.5).toLocaleString('en')} (${quantile(law, 0.1).toLocaleString('en')})`;
+}
 
-const sizes = (law: ReturnType<typeof uploadsOfRequest>): string =>
-  `${quantile(law, 0.5).toLocaleString('en')} (${quantile(law, 0.1).toLocaleString('en')})`;
+function perDelay(cell: (window: Window) => string): string[] {
+  return DELAYS.map(({ minutes }) => cell(windowOf(minutes)));
+}
+
+function perCrowd(cells: (perDay: number) => string[]): Line[] {
+  return PER_DAY.map((perDay) => [perDay.toLocaleString('en'), cells(perDay)]);
+}
+
+const names = DELAYS.map(({ name }) => name);
 print(
   'Uploads for a pull request: median effective size (10th percentile)',
-  HEAD,
-  perDelay((minutes, perDay) => sizes(uploadsOfRequest(day, windowOf(minutes), perDay))),
+  ['pushes a day', names],
+  perCrowd((perDay) => perDelay((window) => sizes(uploadsOfRequest(day, window, perDay)))),
 );
 print(
   'Pull requests for an upload: median effective size (10th percentile)',
-  HEAD,
-  perDelay((minutes, perDay) => sizes(requestsOfUpload(day, windowOf(minutes), perDay))),
+  ['pushes a day', names],
+  perCrowd((perDay) => perDelay((window) => sizes(requestsOfUpload(day, window, perDay)))),
 );
 print(
-  `Best guess right (chance: one of the uploads of ${LONGEST_DAYS} days)`,
-  [...HEAD, 'chance'],
-  perDelay((minutes, perDay) => percent(uploadsOfRequest(day, windowOf(minutes), perDay).guess)).map(
-    (cells, index) => [...cells, percent(1 / (LONGEST_DAYS * (PER_DAY[index] as number)))],
+  `Best guess right (blind: one of the uploads of ${LONGEST_DAYS} days)`,
+  ['pushes a day', names.concat('blind')],
+  perCrowd((perDay) =>
+    perDelay((window) => percent(uploadsOfRequest(day, window, perDay).guess)).concat(
+      percent(1 / (LONGEST_DAYS * perDay)),
+    ),
   ),
 );
+const crowds = (part: number): string[] =>
+  perDelay((window) => crowdFor(day, window, AIM, part).toLocaleString('en'));
 print(
   `Pushes a day for an effective size of ${AIM}`,
-  ['', ...DELAYS.map(({ name }) => name)],
-  [0.5, 0.1].map((part) => [
-    part === 0.5 ? 'for half of the pull requests' : 'for nine of ten',
-    ...DELAYS.map(({ minutes }) => crowdFor(day, windowOf(minutes), AIM, part).toLocaleString('en')),
-  ]),
+  ['', names],
+  [
+    ['for half of the pull requests', crowds(0.5)],
+    ['for nine of ten', crowds(0.1)],
+  ],
 );
+const zones = (times: number): string[] =>
+  perDelay((window) => percent(zoneGuess(window, times, ROUNDS, randomFrom(times))));
 print(
   `Time zone guessed right (chance: ${percent(1 / 24)})`,
-  ['', ...DELAYS.map(({ name }) => name)],
-  [1, 10].map((times) => [
-    times === 1 ? 'from one time of publication' : `from ${times}`,
-    ...DELAYS.map(({ minutes }) => percent(zoneGuess(windowOf(minutes), times, ROUNDS, randomFrom(times)))),
-  ]),
+  ['', names],
+  [
+    ['from one time', zones(1)],
+    ['from ten times', zones(10)],
+  ],
 );
 print(
   'All uploads and pull requests looked at together: median effective size, best guess right',
   [
-    'uploads in one delay length',
-    'uniform, one alone',
-    'uniform, together',
-    'exponential of the same mean, together',
+    'uploads in one delay',
+    ['uniform, one alone', 'uniform, together', 'exponential of the same mean, together'],
   ],
-  [2, 5, 10, 30].map((length) => [String(length), ...together(length)]),
+  [2, 5, 10, 30].map((length) => [String(length), together(length)]),
 );
 
 /** Uniform from `length` to twice as much beside an exponential of the mean 1.5 `length`, with one upload a unit of time. */

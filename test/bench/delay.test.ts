@@ -56,7 +56,7 @@ describe('one pull request alone', () => {
         Math.floor(random() * days) * DAY_MINUTES +
         (byMinute[Math.floor(random() * byMinute.length)] as number) +
         random(),
-    ).sort((a, b) => a - b);
+    ).toSorted((a, b) => a - b);
     const requests = uploads.map((upload) => upload + 60 * (1 + random()));
     const { guess } = middleHalf(alonePosterior({ uploads, requests, truth: [] }, window));
     expect(Math.abs(guess - uploadsOfRequest(day, window, perDay).guess)).toBeLessThan(0.02);
