@@ -17,9 +17,11 @@ import { heldPushesOf, spoolOf } from '../../objects.ts';
 import { Claims } from '../../push/claims.ts';
 import { decodeHeld, type HeldPush } from '../../push/hold/held-push.ts';
 import { failureOf, release } from '../../push/hold/release.ts';
+import { UnreadableError } from '../../push/verdict/encoding.ts';
 import type { PushRun } from '../../push/push-run.ts';
 import { HostSteps } from '../../push/reply/host-steps.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
+import { LostRowError } from '../../spool/sealed-rows.ts';
 import { readKept } from '../../spool/spool.ts';
 import { readJsonObject } from '../request/json-body.ts';
 import { suspensionOf } from '../request/suspension.ts';
@@ -91,6 +93,12 @@ async function publishHeld(
     c.var.logger.info('held push published');
     return { failure: null, stop: false };
   } catch (error) {
+    if (error instanceof LostRowError || error instanceof UnreadableError) {
+      c.var.logger.error('held push is lost', { error });
+      return error instanceof LostRowError
+        ? final('what was kept of the held push is gone', 'Push it again.')
+        : final('another version of this service has stored the held push', 'Push it again.');
+    }
     const { failure, isForAll } = failureOf(error);
     const message = failure.kind === 'final' ? 'held push failed' : 'held push not published yet';
     c.var.logger.warn(message, { error });
