@@ -243,6 +243,7 @@ export class PushSession {
       branch: workBranch(prHash),
       prHash,
       prKey: newKey ?? (settings.prUpdatePolicy === 'key' ? prKey : null),
+      isSignedOff: push.isSignedOff,
       base,
       pageUrl: settings.pageUrl(prHash),
       subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,

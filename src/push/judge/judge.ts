@@ -26,6 +26,7 @@ import { refuseNoise, warningOfNoise } from './noise.ts';
 import { planWork, warningOfSquash } from './plan.ts';
 import { claimNamed, findNamed, requiredKey } from './pull-request.ts';
 import type { Questions } from './questions.ts';
+import { SignOff } from './sign-off.ts';
 import { type OpenUpstream, openUpstream, type Upstream } from './upstream.ts';
 import { findWork, type Work } from './work.ts';
 
@@ -78,8 +79,9 @@ async function judged(
   const history = questions.history([base.ref, defaultBranch]);
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
-  const plan = await planWork(work, options, (ground) => questions.newestOf(ground));
   const identity = { name: botLogin, email: settings.anonEmail };
+  const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
+  const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
   const known = claim?.dates ?? [];
   const { dateOf } = datesOf(plan.commits, identity, known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
@@ -113,6 +115,7 @@ async function judged(
     title: textOf(plan, options.title),
     description: textOf(plan, options.description),
     isDraft: options.draft,
+    isSignedOff: options.signOff,
     footer: open.policy?.pullRequestFooter ? settings.pullRequestFooter : '',
     policyLimits: open.policy?.limits ?? [],
     commits: plan.commits,
@@ -125,7 +128,8 @@ async function judged(
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise(push, where);
   const warnings = [
-    ...warningOfNames(plan.messages()),
+    ...(signOff?.lines ?? []),
+    ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(push, where),
     ...warningOfDraft(push),
     ...warningOfSquash(work, options),

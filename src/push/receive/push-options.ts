@@ -12,7 +12,7 @@ const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTIO
 /** Shown once, because a push may contain any number of unknown options. */
 const WARNING =
   'The service does not know one of the push options and ignores it. ' +
-  'Known options: title=, description=, base=, squash, draft, preview, publish-names, withdraw, pr-hash=<hash>, pr-key=<key>.';
+  'Known options: title=, description=, base=, squash, draft, preview, publish-names, sign-off, withdraw, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
   /** The pull request to update. */
@@ -34,6 +34,8 @@ export interface PushOptions {
   readonly withdraw: boolean;
   /** Go on although the author's name or address would become public. */
   readonly publishNames: boolean;
+  /** The person affirms the Developer Certificate of Origin: the new commits are signed off. */
+  readonly signOff: boolean;
   /** Warnings about options that are ignored. */
   readonly warnings: readonly string[];
 }
@@ -69,12 +71,20 @@ const KNOWN = {
   draft: { isValid: isSet, rule: 'draft takes no value' },
   preview: { isValid: isSet, rule: 'preview takes no value' },
   'publish-names': { isValid: isSet, rule: 'publish-names takes no value' },
+  'sign-off': { isValid: isSet, rule: 'sign-off takes no value' },
   withdraw: { isValid: isSet, rule: 'withdraw takes no value' },
 } as const;
 type Name = keyof typeof KNOWN;
 
 /** Options that need no value. */
-const FLAGS: ReadonlySet<string> = new Set<Name>(['squash', 'draft', 'preview', 'publish-names', 'withdraw']);
+const FLAGS: ReadonlySet<string> = new Set<Name>([
+  'squash',
+  'draft',
+  'preview',
+  'publish-names',
+  'sign-off',
+  'withdraw',
+]);
 
 function isSet(value: string): boolean {
   return value === 'true';
@@ -150,6 +160,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       preview: given.has('preview'),
       publishNames: given.has('publish-names'),
       withdraw: given.has('withdraw'),
+      signOff: given.has('sign-off'),
       warnings: isUnknownGiven ? [WARNING] : [],
     },
   };
