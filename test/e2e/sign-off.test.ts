@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Contribution, contribute, expectRefused } from './support/contribution.ts';
 import { dcoProblems } from './support/dco-app.ts';
+import { FormClient, typedIn } from './support/form-client.ts';
 import { type CommitParts, readHistory } from './support/objects.ts';
 import type { GitRun } from './support/person.ts';
 import { bannerOf, remoteLines } from './support/push-output.ts';
@@ -152,5 +153,89 @@ describe('the search for names', () => {
       const pushed = await clone.push('-o', option, 'origin', 'HEAD:topic');
       await expectRefused(bed, upstream, pushed, /did you mean sign-off\?/);
     }
+  });
+});
+
+describe('a repository whose policy requires a sign-off', () => {
+  const required = async () => {
+    const contribution = await contribute(bed);
+    await contribution.upstream.grow({ files: { '.gitveil.yml': 'sign_off: required\n', 'a.txt': 'one\n' } });
+    return contribution;
+  };
+
+  it('takes no push without it, and names the option', async () => {
+    const contribution = await required();
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    for (const options of [[], ['-o', 'preview']]) {
+      const pushed = await clone.push(...options, 'origin', 'HEAD:topic');
+      const lines = await expectRefused(bed, upstream, pushed, 'a sign-off is required');
+      expect(lines).toContain(
+        `${upstream.fullName} takes only commits under the Developer Certificate of Origin: its .gitveil.yml says so.`,
+      );
+      expect(lines.join('\n')).toMatch(/push again with: -o sign-off$/m);
+    }
+    expect(bed.host.forkPath(upstream)).toBeNull();
+    const commits = await sent(contribution, await clone.push('-o', 'sign-off', 'origin', 'HEAD:topic'));
+    expect(dcoProblems(commits)).toEqual([]);
+  });
+
+  it('says so on its page, whose command has the option', async () => {
+    const { upstream } = await required();
+    const page = await (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
+    expect(page).toMatch(/<code>git push -o sign-off <span/);
+    expect(page).toMatch(/takes only commits under the\s+<a href="https:\/\/developercertificate\.org\/"/);
+    const other = await bed.createUpstream();
+    const plain = await (await fetch(other.url, { headers: { Accept: 'text/html' } })).text();
+    expect(plain).not.toContain('sign-off <span');
+    expect(plain).toContain('git push <span');
+  });
+
+  it('takes a form whose box is ticked', async () => {
+    const contribution = await required();
+    const { upstream, person } = contribution;
+    const client = new FormClient(bed.service.url, person);
+    const path = `/v1/gh/${upstream.fullName}/change`;
+    const form = await client.get(`${path}?path=a.txt`);
+    expect(form.html).toMatch(/<input\s+type="checkbox"\s+id="sign_off"[^>]*\srequired\s*\/>/);
+    const typed = { ...form.fields, text: 'two\n', title: 'Better', description: 'Why.' };
+    const unsigned = await client.post(path, { ...typed, step: 'preview' });
+    expect([unsigned.status, unsigned.problem]).toEqual([400, expect.stringMatching(/tick its box below/)]);
+    // The form says nothing of a rule that is new.
+    const { needs_sign_off: _, ...forged } = typed as Record<string, string>;
+    const judged = await client.post(path, { ...forged, step: 'open' });
+    expect([judged.status, judged.problem]).toEqual([400, expect.stringMatching(/^A sign-off is required/)]);
+    const preview = await client.post(path, { ...typed, sign_off: 'yes', step: 'preview' });
+    expect(preview.html).toContain('signs off every commit as');
+    const done = await client.post(path, { ...preview.fields, step: 'open' });
+    expect(done.heading, done.problem).toBe('Your pull request is open');
+    const hash = /id="hash" value="([0-9a-f]{12})"/.exec(done.html)?.[1] ?? '';
+    const history = () =>
+      readHistory(bed.host.forkPath(upstream) as string, '^main', `anon-${hash}`).then(messagesOf);
+    expect(await history()).toEqual([`Better\n\nWhy.\n\n${LINE}\n`]);
+    // An update is affirmed anew.
+    const again = await client.get(`${path}?path=a.txt&pr_hash=${hash}`);
+    expect(typedIn(again.html, 'description')).toBe('Why.');
+    expect(again.html).not.toMatch(/id="sign_off"[^>]*checked/);
+    const changed = {
+      ...again.fields,
+      text: 'three\n',
+      title: 'Better',
+      description: 'Why.',
+      sign_off: 'yes',
+    };
+    const updated = await client.post(path, { ...changed, step: 'open' });
+    expect(updated.heading, updated.problem).toBe('Your pull request is updated');
+    expect(await history()).toEqual([`Better\n\nWhy.\n\n${LINE}\n`]);
+  });
+
+  it('is one whose form has the box, to be ticked or not, without the policy', async () => {
+    const { upstream, person } = await contribute(bed);
+    await upstream.grow({ files: { 'a.txt': 'one\n' } });
+    const client = new FormClient(bed.service.url, person);
+    const form = await client.get(`/v1/gh/${upstream.fullName}/change?path=a.txt`);
+    const [box = ''] = /<input\s+type="checkbox"[^>]*>/.exec(form.html) ?? [];
+    expect(box).toContain('id="sign_off"');
+    expect(box).not.toMatch(/\s(?:required|checked)/);
   });
 });

@@ -10,7 +10,8 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { hostText } from '../../host-error.ts';
-import { fullName } from '../../repository-name.ts';
+import { POLICY_PATH } from '../../policy/policy.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../claims.ts';
 import type { Received } from '../receive/receive.ts';
@@ -70,6 +71,7 @@ async function judged(
   const { options, pack, taken } = received;
   const open = openUpstream(upstream, settings);
   const { repository, botLogin, defaultBranch } = open;
+  if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
   const named = await findNamed(questions, open, options.prHash);
   const claim =
     named === null ? null : await claimNamed(questions, named, requiredKey(settings, options), listed);
@@ -142,6 +144,13 @@ async function judged(
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
   const lines = previewLines({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
   return { verdict: { kind: 'preview', lines }, claim };
+}
+
+function unsigned(repository: RepositoryName): Refusal {
+  return new Refusal('a sign-off is required', [
+    `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
+    'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
+  ]);
 }
 
 function warningOfDraft(push: Publishable): string[] {

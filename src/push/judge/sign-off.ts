@@ -25,7 +25,7 @@ export class SignOff {
   }
 
   get line(): string {
-    return `Signed-off-by: ${this.#signer.name} <${this.#signer.email}>`;
+    return signOffLine(this.#signer);
   }
 
   /** For the person. */
@@ -49,6 +49,10 @@ export class SignOff {
     const titled = contentEnd(words) === 0 ? UNTITLED : words;
     return Buffer.from(withTrailer(titled, this.line), 'latin1');
   }
+}
+
+export function signOffLine({ name, email }: Identity): string {
+  return `Signed-off-by: ${name} <${email}>`;
 }
 
 /** Whether any of the commits has a sign-off of its own author or committer, which `-o sign-off` would replace. */
