@@ -54,7 +54,7 @@ describe('-o sign-off', () => {
     expect(about).toEqual([
       'This push signs off every commit as gitveil-bot <anonymous@gitveil.invalid> (Developer Certificate of Origin 1.1).',
     ]);
-    expect(told.join('\n')).toContain(`They name:\n  ${'Reviewed-by: Bob'}`);
+    expect(told.join('\n')).toContain('They name:\n  Reviewed-by: Bob');
     expect(told.join('\n')).not.toContain(`  ${LINE}`);
     expect(bannerOf(pushed).command).toMatch(/^git push -o pr-hash=\w+ -o sign-off /);
   });
@@ -156,13 +156,13 @@ describe('the search for names', () => {
   });
 });
 
-describe('a repository whose policy requires a sign-off', () => {
-  const required = async () => {
-    const contribution = await contribute(bed);
-    await contribution.upstream.grow({ files: { '.gitveil.yml': 'sign_off: required\n', 'a.txt': 'one\n' } });
-    return contribution;
-  };
+async function required(): Promise<Contribution> {
+  const contribution = await contribute(bed);
+  await contribution.upstream.grow({ files: { '.gitveil.yml': 'sign_off: required\n', 'a.txt': 'one\n' } });
+  return contribution;
+}
 
+describe('a repository whose policy requires a sign-off', () => {
   it('takes no push without it, and names the option', async () => {
     const contribution = await required();
     const { clone, upstream } = contribution;

@@ -172,9 +172,17 @@ export class GitHubRepositories implements RepositoryHost {
   }
 
   /** Of more than 300 files or 20,000 lines GitHub makes no patch: 406 (github.com/dcdpr/jp/pull/642). */
-  async patch({ owner, name: repo }: RepositoryName, number: number): Promise<ReadableStream<Uint8Array>> {
+  async patch(
+    { owner, name: repo }: RepositoryName,
+    pull_number: number,
+  ): Promise<ReadableStream<Uint8Array>> {
     const headers = { accept: 'application/vnd.github.patch' };
-    return patchOf(this.#calls, 'GET /repos/{owner}/{repo}/pulls/{number}', { owner, repo, number, headers });
+    return patchOf(this.#calls, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', {
+      owner,
+      repo,
+      pull_number,
+      headers,
+    });
   }
 
   async changedSubmodules(

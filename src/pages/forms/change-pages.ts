@@ -108,7 +108,15 @@ export interface ChangePreview {
 export function changePreviewPage(form: ChangeForm, { difference, lines, hasMoved }: ChangePreview): Page {
   const { action, token, path, blob, seen, text, title, description, prHash, prKey } = form;
   const fields = {
-    ...{ token, path, blob, seen, text, title, description, pr_hash: prHash, pr_key: prKey },
+    token,
+    path,
+    blob,
+    seen,
+    text,
+    title,
+    description,
+    pr_hash: prHash,
+    pr_key: prKey,
     ...(form.signOff ? { sign_off: 'yes' } : {}),
     ...signOffNeed(form),
   };

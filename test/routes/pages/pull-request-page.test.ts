@@ -66,7 +66,7 @@ it('may be kept by all caches only where it names the operator’s address', asy
 
 it('has no patch of a repository that only the bot may see', async () => {
   const asked: string[] = [];
-  vi.mocked(HttpClient.prototype.fetch).mockImplementation(async (url) => {
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (url) => {
     asked.push(url as string);
     const name = { id: 1, name: 'hello', owner: { login: 'octo', id: 2 } };
     return Response.json({ ...name, private: true, archived: false, size: 1, has_pull_requests: true });
@@ -77,8 +77,9 @@ it('has no patch of a repository that only the bot may see', async () => {
 });
 
 it('has no patch for a client over its limits, and the calls are charged to it', async () => {
-  const asked = vi.mocked(HttpClient.prototype.fetch);
-  asked.mockImplementation(async () => Response.json({ message: 'Not Found' }, { status: 404 }));
+  const asked = vi
+    .spyOn(HttpClient.prototype, 'fetch')
+    .mockImplementation(async () => Response.json({ message: 'Not Found' }, { status: 404 }));
   const variables = { HOSTING_TOKEN: 'secret', CLIENT_IP_HEADER: 'X-Client' };
   const patch = (client: string, more: Partial<Env>) =>
     ask(`${URL}.patch`, { ...variables, ...more }, { 'X-Client': client });
