@@ -66,8 +66,8 @@ export function remotePage(
   };
 }
 
-function requiresSignOff({ policy }: RemotePage): boolean {
-  return policy?.requiresSignOff === true;
+function requiresSignOff(page: RemotePage): boolean {
+  return page.policy?.requiresSignOff === true && isAccepted(page, 'pull_requests');
 }
 
 function signOffNote(page: RemotePage): Html | '' {

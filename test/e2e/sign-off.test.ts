@@ -75,6 +75,17 @@ describe('-o sign-off', () => {
     expect((await sent(contribution, repeated)).map(({ oid }) => oid)).toEqual(commits.map(({ oid }) => oid));
   });
 
+  it('is named where the same commits are open already', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit({ message: 'One\n' });
+    const push = () => clone.push('-o', 'sign-off', 'origin', 'HEAD:topic');
+    const { prHash } = bannerOf(await push());
+    await expect.poll(async () => (await fetch(`${bed.service.url}/v1/pr/${prHash}`)).status).toBe(200);
+    expect(remoteLines(await push()).join('\n')).toContain(
+      `  git push -o pr-hash=${prHash} -o sign-off http`,
+    );
+  });
+
   it('signs the one commit of a squashed push, and what its options say', async () => {
     const contribution = await contribute(bed);
     const { clone, upstream } = contribution;
@@ -185,6 +196,10 @@ describe('a repository whose policy requires a sign-off', () => {
     const page = await (await fetch(upstream.url, { headers: { Accept: 'text/html' } })).text();
     expect(page).toMatch(/<code>git push -o sign-off <span/);
     expect(page).toMatch(/takes only commits under the\s+<a href="https:\/\/developercertificate\.org\/"/);
+    const closed = await bed.createUpstream();
+    await closed.grow({ files: { '.gitveil.yml': 'sign_off: required\naccept: [issues]\n' } });
+    const shut = await (await fetch(closed.url, { headers: { Accept: 'text/html' } })).text();
+    expect(shut).not.toContain('-o sign-off');
     const other = await bed.createUpstream();
     const plain = await (await fetch(other.url, { headers: { Accept: 'text/html' } })).text();
     expect(plain).not.toContain('sign-off <span');

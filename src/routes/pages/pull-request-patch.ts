@@ -42,7 +42,11 @@ export async function answerPatch(
     const isPublic = visibility.isKnownPublic(repository) || (await visibility.isPublic(repository));
     if (!isPublic) return await answerRefused(c, NOT_SHOWN, 'text');
     const patch = await repositories.patch(repository, pullRequest.number);
-    return c.body(patch, 200, { 'Content-Type': 'text/plain; charset=utf-8', ...kept });
+    const headers = { 'Content-Type': 'text/plain; charset=utf-8', ...kept };
+    if (c.req.method !== 'HEAD') return c.body(patch, 200, headers);
+    // Otherwise the host waits for somebody who reads it.
+    await patch.cancel();
+    return c.body(null, 200, headers);
   } catch (error) {
     if (!(error instanceof HostError)) throw error;
     const fetching = `git fetch ${host.url}/${fullName(repository)} pull/${pullRequest.number}/head`;

@@ -76,6 +76,20 @@ it('has no patch of a repository that only the bot may see', async () => {
   expect(asked.map((url) => url.replace(/^.*\/repos/, ''))).toEqual(['/octo/hello']);
 });
 
+it('leaves the patch at the host unread where only its head is asked for', async () => {
+  let isLeft = false;
+  const answered = { id: 1, name: 'hello', owner: { login: 'octo', id: 2 }, private: false, archived: false };
+  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (url) => {
+    if (!(url as string).includes('/pulls/')) return Response.json({ ...answered, size: 1 });
+    const start = (controller: ReadableStreamDefaultController) => controller.enqueue(Buffer.from('From 1'));
+    return new Response(new ReadableStream({ start, cancel: () => void (isLeft = true) }));
+  });
+  const request = new Request(`${URL}.patch`, { method: 'HEAD' });
+  const response = await worker.fetch(request, { ...bindings, HOSTING_TOKEN: 'secret' });
+  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/plain; charset=utf-8']);
+  expect(isLeft).toBe(true);
+});
+
 it('has no patch for a client over its limits, and the calls are charged to it', async () => {
   const asked = vi
     .spyOn(HttpClient.prototype, 'fetch')
