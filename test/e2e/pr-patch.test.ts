@@ -97,3 +97,14 @@ it('says what to do where the host makes none', async () => {
     expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
   }
 });
+
+it('that is too long breaks off, so that a client knows', async () => {
+  const { upstream, url } = await opened();
+  const body = `From ${'x'.repeat(17 * 1024 * 1024)}`;
+  const path = new RegExp(`${upstream.name}/pulls/\\d+$`);
+  bed.sandbox.faults.inject({ method: 'GET', path, answer: { status: 200, body } });
+  const response = await fetch(`${url}.patch`);
+  expect(response.status).toBe(200);
+  await expect(response.arrayBuffer()).rejects.toThrow();
+  expect((await fetch(`${url}.patch`)).status).toBe(200);
+});
