@@ -3,6 +3,7 @@
  * each new commit ends with the sign-off of the author that it gets. The person's own sign-offs go, because they would
  * name them; those of others stay.
  */
+import { utf8 } from '../../git/bytes.ts';
 import type { Commit, Identity } from '../../git/objects/commit.ts';
 import { UNTITLED } from '../../git/objects/commit-message.ts';
 import type { NewCommit, NewCommits } from '../../git/objects/new-commits.ts';
@@ -42,12 +43,13 @@ export class SignOff {
   /** The message of a commit, or another one for it. The same message gives the same bytes, and so does a signed one. */
   signedMessage(oid: Oid, message: Uint8Array): Uint8Array {
     const { name, email } = this.#signer;
-    const signers = ownWords(this.#kept, oid).add(folded(name)).add(folded(email));
+    const signers = ownWords(this.#kept, oid);
+    for (const own of [name, email]) signers.add(folded(latin1(utf8(own))));
     const words = latin1(message).replaceAll(SIGN_OFFS, (line, value: string) =>
       isBy(value, signers) ? '' : line,
     );
     const titled = contentEnd(words) === 0 ? UNTITLED : words;
-    return Buffer.from(withTrailer(titled, this.line), 'latin1');
+    return Buffer.from(withTrailer(titled, latin1(utf8(this.line))), 'latin1');
   }
 }
 

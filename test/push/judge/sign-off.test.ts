@@ -79,6 +79,13 @@ describe('the sign-off of the pseudonym', () => {
     expect(signed(message)).toBe(expected);
   });
 
+  it('is written as the author is, in UTF-8', () => {
+    const signOff = new SignOff(kept('Fix'), { name: 'bot', email: 'größe@x.example' });
+    const once = signOff.signedMessage(OID, Buffer.from('Fix'));
+    expect(Buffer.from(once).toString()).toBe(`Fix\n\nSigned-off-by: bot <größe@x.example>\n`);
+    expect(signOff.signedMessage(OID, once)).toEqual(once);
+  });
+
   it('takes time in proportion to the message', () => {
     const long = ' '.repeat(500_000);
     for (const line of [

@@ -81,8 +81,11 @@ it('leaves the patch at the host unread where only its head is asked for', async
   const answered = { id: 1, name: 'hello', owner: { login: 'octo', id: 2 }, private: false, archived: false };
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (url) => {
     if (!(url as string).includes('/pulls/')) return Response.json({ ...answered, size: 1 });
-    const start = (controller: ReadableStreamDefaultController) => controller.enqueue(Buffer.from('From 1'));
-    return new Response(new ReadableStream({ start, cancel: () => void (isLeft = true) }));
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(Buffer.from('From 1')),
+      cancel: () => void (isLeft = true),
+    });
+    return new Response(body);
   });
   const request = new Request(`${URL}.patch`, { method: 'HEAD' });
   const response = await worker.fetch(request, { ...bindings, HOSTING_TOKEN: 'secret' });
