@@ -96,7 +96,7 @@ export function pullRequestPage(page: PullRequestPage): Page {
       <p class="lead">
         An anonymous pull request. This page shows how it stands; reload it to see what is new.
       </p>
-      ${facts(pullRequest)} ${heldUpdate(page)} ${history(pullRequest)} ${commands(page)}
+      ${facts(pullRequest)} ${heldUpdate(page)} ${history(pullRequest)} ${commands(page)} ${adoption(page)}
       ${following(pullRequest)}
     </main>`,
   };
@@ -192,6 +192,21 @@ function commands(page: PullRequestPage): Html {
   </section>`;
 }
 
+/** For a maintainer who takes responsibility: the author stays the bot, and the sign-off names who adopts it. */
+function adoptionCommand({ pullRequest, origin }: PullRequestPage): string {
+  return `curl -fsSL ${shellWord(`${origin}${pullRequestPath(pullRequest.prHash)}.patch`)} | git am --signoff`;
+}
+
+function adoption(page: PullRequestPage): Html {
+  return html`<section class="card" aria-labelledby="adopt">
+    <h2 id="adopt">Adopt this contribution</h2>
+    <p>Maintainers can apply its commits with a sign-off of their own. The bot stays the author.</p>
+    <div class="command">
+      <div><code>${adoptionCommand(page)}</code></div>
+    </div>
+  </section>`;
+}
+
 function following({ prHash }: PullRequestView): Html {
   return html`<section aria-labelledby="follow">
     <h2 id="follow">Follow it</h2>
@@ -219,6 +234,8 @@ export function pullRequestText(page: PullRequestPage): string {
     ),
     '',
     ...commandLines(page).flatMap(({ what, line }) => [`${what}:`, `  ${line}`]),
+    'Adopt this contribution as a maintainer:',
+    `  ${adoptionCommand(page)}`,
     '',
     `Feed: ${origin}${pullRequestPath(pullRequest.prHash)}.atom`,
   ];

@@ -77,6 +77,7 @@ textarea:not(.mono) { font-family: inherit; }
 textarea.mono { overflow-x: auto; tab-size: 4; }
 .row { margin: 0 0 1rem; }
 .row input { display: block; width: 100%; }
+.row.check input, .row.check label { display: inline; width: auto; }
 input[readonly] { border-style: dashed; }
 .hint { margin: -0.25rem 0 0.375rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: 0.625rem; }

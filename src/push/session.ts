@@ -281,6 +281,7 @@ export class PushSession {
       branch: workBranch(prHash),
       prHash,
       prKey: newKey ?? (settings.prUpdatePolicy === 'key' ? prKey : null),
+      isSignedOff: push.isSignedOff,
       base,
       pageUrl: settings.pageUrl(prHash),
       subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
@@ -301,10 +302,10 @@ export class PushSession {
 
   /** The same for a push that is repeated with the same texts, whenever it is to be published. */
   async #sameHash({ taken, options }: Pick<Received, 'taken' | 'options'>): Promise<string> {
-    const { title, description, base, squash, draft } = options;
+    const { title, description, base, squash, draft, signOff } = options;
     const { newId, refName } = taken.command;
     const place = recordName({ key: this.#run.host.hostKey }, this.#target).toLowerCase();
-    const parts = [place, newId, refName, title, description, base, squash, draft];
+    const parts = [place, newId, refName, title, description, base, squash, draft, signOff];
     return keyedHash(await this.#run.host.secret(), 'held', JSON.stringify(parts));
   }
 

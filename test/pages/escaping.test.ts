@@ -30,7 +30,8 @@ const change = (text: string) => ({
   description: `d${text}`,
   prHash: `h${text}`,
   prKey: text,
-  held: null,
+  signOff: true,
+  needsSignOff: true,
   needsKey: true,
 });
 const reply = (text: string) => ({ ...frame(text), number: 1, threadUrl: text, body: text, userToken: text });

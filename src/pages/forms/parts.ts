@@ -93,6 +93,27 @@ export function secretField(
     </div>`;
 }
 
+/** @param more below the label. */
+export function checkBox(
+  { name, label, isOptional = false }: Pick<Field, 'name' | 'label' | 'isOptional'>,
+  isChecked: boolean,
+  more: Html,
+): Html {
+  return html`<div class="row check">
+    <input
+      type="checkbox"
+      id="${name}"
+      name="${name}"
+      value="yes"
+      aria-describedby="${name}-hint"
+      ${isChecked ? html`checked` : ''}
+      ${isOptional ? '' : html`required`}
+    />
+    <label for="${name}">${label}</label>
+    <p class="soft small" id="${name}-hint">${more}</p>
+  </div>`;
+}
+
 /** What changes or withdraws a pull request. */
 export interface PullRequestKey {
   readonly prHash: string;

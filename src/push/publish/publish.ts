@@ -148,7 +148,7 @@ async function workOf({ host }: PushRun, { repository }: Publishable, undatedTip
 /** Before anything is public. The push still opens a pull request, as the contract says. */
 async function tellSameWork(
   { reply, settings }: PushRun,
-  { repository }: Publishable,
+  { repository, isSignedOff }: Publishable,
   prHash: string,
   same: { readonly prHash: string; readonly url: string } | null,
 ): Promise<void> {
@@ -159,7 +159,7 @@ async function tellSameWork(
   await reply.note(
     `NEW pull request: the same commits are open as ${same.url}`,
     'To update that one, and to withdraw this one:',
-    push(`-o pr-hash=${same.prHash}`, 'my-change'),
+    push(`-o pr-hash=${same.prHash}${isSignedOff ? ' -o sign-off' : ''}`, 'my-change'),
     push(`-o withdraw -o pr-hash=${prHash}`, 'withdraw'),
   );
 }

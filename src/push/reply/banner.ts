@@ -10,6 +10,8 @@ export interface BannerFacts {
   readonly prHash: string;
   /** Null if updates need no key. */
   readonly prKey: string | null;
+  /** Whether the commits are signed off. */
+  readonly isSignedOff: boolean;
   /** The branch that the option `base` named; null if it was not given. */
   readonly base: string | null;
   /** The service's own page of the pull request. */
@@ -26,10 +28,11 @@ export function shellWord(text: string): string {
 }
 
 export function bannerLines(facts: BannerFacts): string[] {
-  const { prHash, prKey, base } = facts;
+  const { prHash, prKey, isSignedOff, base } = facts;
   const options = [
     `-o pr-hash=${prHash}`,
     ...(prKey === null ? [] : [`-o pr-key=${prKey}`]),
+    ...(isSignedOff ? ['-o sign-off'] : []),
     ...(base === null ? [] : [`-o ${shellWord(`base=${base}`)}`]),
   ].join(' ');
   return [

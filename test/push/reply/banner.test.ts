@@ -9,6 +9,7 @@ const FACTS = {
   branch: 'anon-0123456789ab',
   prHash: '0123456789ab',
   prKey: null,
+  isSignedOff: false,
   base: null,
   pageUrl: 'https://service.test/v1/pr/0123456789ab',
   subscribeUrl: 'https://notify.test/anon-pr-0123456789ab',
@@ -41,6 +42,11 @@ describe('bannerLines', () => {
       line.includes('git push'),
     );
     expect(command).toContain("git push -o pr-hash=0123456789ab -o pr-key=k -o 'base=release 1' https:");
+  });
+
+  it('keeps the sign-off', () => {
+    const [command = ''] = bannerLines({ ...FACTS, isSignedOff: true }).slice(-1);
+    expect(command).toContain('git push -o pr-hash=0123456789ab -o sign-off https:');
   });
 
   it.each([

@@ -42,7 +42,7 @@ async function rewrite(
   ground: ReadonlySet<string> = GROUND,
 ) {
   const { committedAt, known, newest, ...options } = { ...PLAN, ...changes };
-  const plan = await planWork({ commits, ground }, options, async () => newest);
+  const plan = await planWork({ commits, ground }, options, null, async () => newest);
   const { dateOf, added } = datesOf(plan.commits, BOT, known, committedAt);
   const anonymous = new AnonymousCommits(plan.commits, BOT, dateOf);
   const contents = Array.from(anonymous.contents(), (content) => content.slice());
