@@ -146,3 +146,29 @@ describe('the time', () => {
     expect((to as number) - (from as number)).toBe(HOUR_MS);
   });
 });
+
+describe('two of the same push at once', () => {
+  it('are held as one', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const push = () => clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
+    const pushed = await Promise.all([push(), push()]);
+    const hashes = new Set(pushed.filter(({ code }) => code === 0).map(heldAs));
+    hashes.add(heldAs(await push()));
+    expect(hashes.size).toBe(1);
+    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
+    await pass(bed);
+    await bed.host.onlyPull(upstream);
+  });
+});
+
+describe('whoever asks for a release', () => {
+  it('without the seal of the service learns nothing', async () => {
+    const { hash } = await held(bed);
+    const body = JSON.stringify({ prHash: hash, lease: 'a'.repeat(32), seal: 'b'.repeat(64), now: 0 });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await fetch(`${bed.service.url}/v1/held`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(404);
+    expect(await pageOf(bed, hash)).toMatch(/^200 Held: /);
+  });
+});

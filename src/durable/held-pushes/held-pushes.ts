@@ -181,7 +181,7 @@ export class HeldPushes extends DurableObject<Env> {
    */
   async claim(now: number): Promise<Lease[]> {
     this.#mendTimes(now);
-    const rows = this.#rows(`state = 'held'`);
+    const rows = this.#rows(`state = 'held' AND (lease IS NOT NULL OR due_at <= ${now})`);
     const running = rows.filter((row) => this.#isLeased(row, now));
     const due = rows.filter((row) => !running.includes(row) && row.due_at !== null && row.due_at <= now);
     const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
@@ -313,13 +313,23 @@ export class HeldPushes extends DurableObject<Env> {
     return this.#sql.exec<Row>(`SELECT * FROM held WHERE ${condition}`).toArray();
   }
 
+  /** What has ended takes no bytes, but a row for its page. */
   #hasRoom({ prHash, client }: NewHold, bytes: number, mostBytes: number): boolean {
-    const others = this.#rows('true').filter((row) => row.pr_hash !== prHash);
-    if (others.length >= MOST_ROWS) return false;
-    const held = others.filter(({ state }) => state === 'held');
-    const sum = (rows: readonly Row[]): number => rows.reduce((total, row) => total + row.bytes, bytes);
-    const own = held.filter((row) => row.client === client);
-    return sum(held) <= mostBytes && sum(own) <= MOST_OF_ONE_CLIENT * mostBytes;
+    const { rows, all, ownRows, own } = this.#sql
+      .exec<Record<'rows' | 'all' | 'ownRows' | 'own', number>>(
+        `SELECT count(*) AS rows, total(bytes) AS "all", count(*) FILTER (WHERE client = ?2) AS ownRows,
+        total(bytes) FILTER (WHERE client = ?2) AS own FROM held WHERE pr_hash <> ?1`,
+        prHash,
+        client,
+      )
+      .one();
+    const isWithin = (most: number, size: number, part = 1): boolean => size <= part * most;
+    return (
+      isWithin(mostBytes, all + bytes) &&
+      isWithin(mostBytes, own + bytes, MOST_OF_ONE_CLIENT) &&
+      isWithin(MOST_ROWS, rows + 1) &&
+      isWithin(MOST_ROWS, ownRows + 1, MOST_OF_ONE_CLIENT)
+    );
   }
 
   /** A clock that was set back: nothing waits for longer than it was to. */

@@ -72,6 +72,8 @@ export async function holdPush(run: PushRun, holding: Holding): Promise<Held> {
   // Whoever has taken a held push has its key.
   const newKey = needsKey && taken === null ? settings.newPrKey() : null;
   const shownKey = newKey ?? key;
+  // Two of the same at once would be held as two. One that was begun to be published is locked already.
+  if (run.claims.begunAs === null) await run.claims.lock(pushHash, push.repository, prHash);
   const tip = updates ? await branchTip(run, push) : null;
   const entryBytes = spool.byteLength;
   await spool.write([

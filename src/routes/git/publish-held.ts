@@ -1,6 +1,6 @@
 /**
  * POST /v1/held: publishes a held push. Only the scheduled handler asks for it, of its own Worker, so that the work is
- * done where requests are placed. Whoever asks must have the lease of the push, which nobody can guess.
+ * done where requests are placed. Whoever asks must show the service's own seal, and have the lease of the push.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -8,7 +8,7 @@ import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
 import type { HoldFailure, LeasedHold } from '../../durable/held-pushes/held-push-record.ts';
 import { LEASE_MS } from '../../durable/held-pushes/held-pushes.ts';
-import { RELEASE_PATH, type ReleaseAnswer } from '../../durable/held-pushes/release-due.ts';
+import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/held-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import { systemClock } from '../../isolate/clock.ts';
@@ -21,6 +21,8 @@ import { UnreadableError } from '../../push/verdict/encoding.ts';
 import type { PushRun } from '../../push/push-run.ts';
 import { HostSteps } from '../../push/reply/host-steps.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { isSameSecret } from '../../secret/same-secret.ts';
 import { LostRowError } from '../../spool/sealed-rows.ts';
 import { readKept } from '../../spool/spool.ts';
 import { readJsonObject } from '../request/json-body.ts';
@@ -33,16 +35,19 @@ import { pushHost } from './push-host.ts';
 const KEY_DELAY_MS = 60_000;
 const PANIC_PAUSE_MS = 60_000;
 
-const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), now: z.int() });
+const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), seal: z.string(), now: z.int() });
 
 export const heldPublisher = new Hono<AppEnv>();
 
 heldPublisher.post(RELEASE_PATH, async (c) => {
   const body = await readJsonObject(c);
   const request = releaseRequest.safeParse(body.kind === 'object' ? body.value : null);
-  const held = request.success ? await heldPushesOf(c.env).open(request.data) : null;
-  if (!request.success || held === null) return c.notFound();
-  const { now, ...lease } = request.data;
+  if (!request.success) return c.notFound();
+  const { now, seal, ...lease } = request.data;
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  if (!isSameSecret(seal, releaseSeal(secret, lease))) return c.notFound();
+  const held = await heldPushesOf(c.env).open(lease);
+  if (held === null) return c.notFound();
   const objects = () => heldPushesOf(c.env);
   const staying = stayAlive(() => objects().renew(lease));
   try {
