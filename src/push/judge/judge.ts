@@ -17,7 +17,7 @@ import type { ClaimedUpdate } from '../claims.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../settings.ts';
-import { datesOf } from '../verdict/dates.ts';
+import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewLines } from '../verdict/preview.ts';
 import { isUpdate, type Publishable, type Verdict } from '../verdict/verdict.ts';
 import { type Base, chooseBase } from './base.ts';
@@ -85,7 +85,7 @@ async function judged(
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
   const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
   const known = claim?.dates ?? [];
-  const { dateOf } = datesOf(plan.commits, identity, known, now);
+  const { dateOf } = datesOf(undatedOf(plan.commits, identity), known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
   const [ground = base.ref.oid] = work.ground;
   const names = await searchNames({

@@ -15,7 +15,7 @@ import type { Place } from '../admission.ts';
 import type { ClaimedUpdate } from '../claims.ts';
 import { findPullRequest } from '../judge/upstream.ts';
 import type { PushRun } from '../push-run.ts';
-import { type Dates, datesOf } from '../verdict/dates.ts';
+import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import type { Publishable } from '../verdict/verdict.ts';
 import { WorkBranch } from './branch.ts';
 import { isUnknown, propose } from './pull-request.ts';
@@ -123,19 +123,24 @@ async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publicati
   const { host, settings, claims } = run;
   const committedAt = Math.floor(host.clock.now() / 1000);
   const proposed = { prHash: settings.newPrHash(), committedAt };
-  const begun = await claims.begin(pushHash, push.repository, proposed);
+  const botLogin = await host.botLogin();
+  const identity = { name: botLogin, email: settings.anonEmail };
+  const undated = undatedOf(push.commits, identity);
+  // An update is meant.
+  const work = push.named === null ? await workOf(run, push, undated().tip) : null;
+  const [begun, same] = await Promise.all([
+    claims.begin(pushHash, push.repository, proposed),
+    work === null ? null : host.openWith(work),
+  ]);
   const { intent } = begun;
   const isRepeated = begun.isRepeated || resumed !== undefined;
-  const botLogin = await host.botLogin();
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
   const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash) : null;
-  const identity = { name: botLogin, email: settings.anonEmail };
-  const dates = datesOf(push.commits, identity, claim?.dates ?? [], intent.committedAt);
+  const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
-  // A retry resumes, and an update is meant.
-  const work = push.named === null ? await workOf(run, push, dates.undatedTip()) : null;
-  if (work !== null && !isRepeated) await tellSameWork(run, push, prHash, await host.openWith(work));
+  // A retry resumes.
+  if (!isRepeated) await tellSameWork(run, push, prHash, same);
   return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work };
 }
 
