@@ -51,17 +51,21 @@ export function heldPage(held: HeldView): Page {
 }
 
 function commands({ prHash, reason }: HeldView) {
-  const now = html`<p>
-    To publish it now, push the same commits again with
-    <code>-o pr-hash=${prHash} -o delay=0s</code>.
-  </p>`;
+  const commandOf = (what: string, line: string) =>
+    html`<div class="command">
+      <p class="soft small">${what}</p>
+      <div><code>${line}</code></div>
+    </div>`;
+  const push = `git push -o pr-hash=${prHash}`;
   return html`<section class="card" aria-labelledby="change">
     <h2 id="change">Change it</h2>
-    ${reason === 'review' ? '' : now}
-    <p>
-      To give it up, push with <code>-o pr-hash=${prHash} -o withdraw</code>. To replace it, push other
-      commits with <code>-o pr-hash=${prHash}</code>.
-    </p>
+    ${
+      reason === 'review'
+        ? ''
+        : commandOf('Publish it now: push the same commits, to the same address', `${push} -o delay=0s …`)
+    }
+    ${commandOf('Give it up', `${push} -o withdraw …`)}
+    ${commandOf('Replace it: push other commits', `${push} …`)}
   </section>`;
 }
 

@@ -68,7 +68,7 @@ code, .mono { font-family: var(--mono); font-size: 0.92em; }
 }
 label { display: block; font-weight: 600; margin-bottom: 0.375rem; }
 .field { display: flex; flex-wrap: wrap; gap: 0.625rem; }
-input[type="text"], input[type="password"], textarea {
+input[type="text"], input[type="password"], select, textarea {
   flex: 1 1 14rem; min-width: 0; padding: 0.625rem 0.75rem; font: inherit; font-family: var(--mono);
   color: inherit; background: var(--ground); border: 1px solid var(--field-line); border-radius: 8px;
 }
@@ -76,7 +76,7 @@ textarea { display: block; width: 100%; line-height: 1.45; resize: vertical; }
 textarea:not(.mono) { font-family: inherit; }
 textarea.mono { overflow-x: auto; tab-size: 4; }
 .row { margin: 0 0 1rem; }
-.row input { display: block; width: 100%; }
+.row input, .row select { display: block; width: 100%; }
 .row.check input, .row.check label { display: inline; width: auto; }
 input[readonly] { border-style: dashed; }
 .hint { margin: -0.25rem 0 0.375rem; }
