@@ -5,6 +5,7 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import { HOUR_MS, held, heldAs, MINUTE_MS, pageOf, pass } from './support/held.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
+import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
 
 const bed = useTestBed();
 
@@ -170,5 +171,23 @@ describe('whoever asks for a release', () => {
     const answer = await fetch(`${bed.service.url}/v1/held`, { method: 'POST', headers, body });
     expect(answer.status).toBe(404);
     expect(await pageOf(bed, hash)).toMatch(/^200 Held: /);
+  });
+});
+
+describe('the same commits of two people', () => {
+  it('are held as two: nobody learns of another’s', async () => {
+    const { upstream, clone } = await contribute(bed);
+    const newId = await clone.commit();
+    const pack = await packOf(clone, ['HEAD', '^origin/main']);
+    const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack, options: ['delay=1h'] });
+    const [ada, bea] = [bed.person(), bed.person()];
+    const hashOf = async (person: typeof ada) => {
+      const { progress } = readPushAnswer(await sendPush(upstream.url, person, body));
+      return /PR hash: +(\w+)/.exec(progress.join('\n'))?.[1];
+    };
+    const first = await hashOf(ada);
+    expect(first).toBeDefined();
+    expect(await hashOf(bea)).not.toBe(first);
+    expect(await hashOf(ada)).toBe(first);
   });
 });

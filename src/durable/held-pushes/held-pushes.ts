@@ -58,6 +58,7 @@ type Row = {
   reason: HoldReason;
   state: HoldState;
   said: string;
+  push: string;
   same: string;
   client: string;
   key_hash: string | null;
@@ -98,7 +99,7 @@ export class HeldPushes extends DurableObject<Env> {
     this.#sql = ctx.storage.sql;
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS held (
       pr_hash TEXT PRIMARY KEY, host TEXT NOT NULL, reason TEXT NOT NULL, state TEXT NOT NULL, said TEXT NOT NULL,
-      same TEXT NOT NULL, client TEXT NOT NULL, key_hash TEXT, is_update INTEGER NOT NULL,
+      push TEXT NOT NULL, same TEXT NOT NULL, client TEXT NOT NULL, key_hash TEXT, is_update INTEGER NOT NULL,
       attempt TEXT NOT NULL, row_ends TEXT NOT NULL, entry_bytes INTEGER NOT NULL, bytes INTEGER NOT NULL,
       commits INTEGER NOT NULL, held_at INTEGER NOT NULL, from_at INTEGER NOT NULL, to_at INTEGER NOT NULL,
       due_at INTEGER, until INTEGER NOT NULL, failures INTEGER NOT NULL, lease TEXT, lease_until INTEGER NOT NULL)`);
@@ -115,10 +116,11 @@ export class HeldPushes extends DurableObject<Env> {
     if (!this.#hasRoom(hold, bytes, mostBytes)) return false;
     if (before !== undefined && this.#isLeased(before, Date.now()) && before.lease !== lease) return false;
     this.#sql.exec(
-      `INSERT OR REPLACE INTO held VALUES (?, ?, ?, 'held', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0)`,
+      `INSERT OR REPLACE INTO held VALUES (?, ?, ?, 'held', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0)`,
       hold.prHash,
       hold.host,
       hold.reason,
+      hold.push,
       hold.same,
       hold.client,
       hold.keyHash,
@@ -142,6 +144,13 @@ export class HeldPushes extends DurableObject<Env> {
   /** Null: nothing is known of it. */
   async find(prHash: string): Promise<HeldView | null> {
     const row = this.#row(prHash);
+    return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
+  }
+
+  /** The same of one that is held. @param client its random name. @param push as `NewHold` has it. */
+  async findPush(client: string, push: string): Promise<HeldView | null> {
+    const query = `SELECT * FROM held WHERE client = ? AND push = ? AND state = 'held' LIMIT 1`;
+    const [row] = this.#sql.exec<Row>(query, client, push).toArray();
     return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
   }
 

@@ -12,15 +12,12 @@ export function pushHolds(c: Context<AppEnv>): HeldStore {
   const logFailure = (error: unknown) => c.var.logger.error('a held push could not be ended', { error });
   return {
     find: (prHash) => held().find(prHash),
+    findPush: (client, push) => held().findPush(client, push),
 
     async hold(hold, { key, ...spool }, pushHash, replaced) {
       const client = windowKey(await clientOf(c));
       const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-      const tag = await clientWindowsOf(c.env, client).noteHold(
-        client,
-        keyedHash(secret, 'place', pushHash),
-        hold.prHash,
-      );
+      const tag = await clientWindowsOf(c.env, client).noteHold(client, keyedHash(secret, 'place', pushHash));
       const { heldMb } = c.var.config;
       // Before the row: a push is never held without its key.
       await c.env.HELD_KEYS.put(spool.attempt, key, { expiration: Math.ceil(hold.until / 1000) });

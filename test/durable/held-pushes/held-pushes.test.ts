@@ -29,6 +29,7 @@ function hold(prHash: string, more: Partial<NewHold> = {}): NewHold {
     prHash,
     host: 'gh',
     reason: 'busy',
+    push: `push ${prHash}`,
     same: `same ${prHash}`,
     client: 'somebody',
     keyHash: null,
