@@ -3,19 +3,25 @@
  * listed history (src/upstream/upstream-history.ts).
  */
 import type { UpstreamIds } from '../git/wire/fetch-request.ts';
+import type { Oid } from '../git/objects/oid.ts';
 import type { OidTable } from '../git/objects/oid-table.ts';
 import { HostError, MovedError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { HistoryHost } from './upstream-host.ts';
 import { UpstreamHistory } from './upstream-history.ts';
-import { defaultBranchOf, discoveredRefs, UPSTREAM_PREFIXES } from './upstream-refs.ts';
+import { defaultBranchOf, type DiscoveredRefs, discoveredRefs, UPSTREAM_PREFIXES } from './upstream-refs.ts';
 
 /** All refs, such as those that a host keeps for pull requests. */
 const ALL_PREFIXES = ['refs/'];
+/** One request names them all, at 50 bytes each. */
+const MAX_TAGS = 1_000;
+/** Some 50,000 commits. */
+const MAX_TAGGED_BYTES = 8 * 1024 * 1024;
 
 interface Known {
+  readonly list: DiscoveredRefs;
+  readonly mainTips: readonly Oid[];
   readonly history: UpstreamHistory;
-  readonly hasAllBranches: boolean;
 }
 
 /** @param host must outlive the request. Costs nothing until the first question. */
@@ -37,7 +43,7 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
     },
     /**
      * One small request for a clone, and none for a fetch, for whose haves the history was opened. Only what is no tip
-     * of a branch or tag costs more: the whole history, and then all refs.
+     * of a branch or tag costs more: the whole history, then all refs, and then what only tags reach.
      */
     async firstUnknown(oids) {
       const marks = new Uint8Array(oids.size);
@@ -46,14 +52,18 @@ export function knownIds(host: HistoryHost, target: RepositoryName): UpstreamIds
       if (opened) markKnown(opened.history, oids, marks);
       if (!allMarked(marks)) await markAdvertised(host, target, UPSTREAM_PREFIXES, oids, marks);
       if (allMarked(marks)) return null;
-      const { history, hasAllBranches } = await (opened ?? (opening = openHistory(host, target)));
+      const known = await (opened ?? (opening = openHistory(host, target)));
+      const { history, list } = known;
       do {
         markKnown(history, oids, marks);
         if (allMarked(marks)) return null;
       } while (await history.reachBack());
       await markAdvertised(host, target, ALL_PREFIXES, oids, marks);
+      if (!allMarked(marks)) await markTagged(host, known, oids, marks);
       const unknown = marks.indexOf(0);
-      return unknown < 0 ? null : { oid: oids.at(unknown), isLacking: hasAllBranches && history.isWhole };
+      return unknown < 0
+        ? null
+        : { oid: oids.at(unknown), isLacking: list.hasAllBranches && history.isWhole };
     },
   };
 }
@@ -86,10 +96,32 @@ async function markAdvertised(
   }
 }
 
+/**
+ * What only tags reach, such as an old release whose branch is gone: a shallow clone of the tag ends there. One request.
+ * @throws HostError
+ */
+async function markTagged(
+  { transport }: HistoryHost,
+  { list, mainTips, history }: Known,
+  oids: OidTable,
+  marks: Uint8Array,
+): Promise<void> {
+  const tags = list.refs.filter(({ name, oid }) => name.startsWith('refs/tags/') && !history.isListed(oid));
+  if (tags.length === 0) return;
+  const request = { wants: tags.slice(0, MAX_TAGS).map(({ oid }) => oid), haves: mainTips };
+  const answer = await transport.listHistory(list.repository, request, MAX_TAGGED_BYTES);
+  if (answer.kind !== 'listed') return;
+  for (const oid of answer.commits.newestFirst()) {
+    const index = oids.indexOf(oid);
+    if (index >= 0) marks[index] = 1;
+  }
+}
+
 async function openHistory(host: HistoryHost, target: RepositoryName): Promise<Known> {
   const list = await discoveredRefs(host, target);
   const main = [defaultBranchOf(list)].filter((ref) => ref !== null);
+  const mainTips = main.map(({ oid }) => oid);
   const history = new UpstreamHistory(host.lister, list.repository, list.refs, main);
   await history.reachBack();
-  return { history, hasAllBranches: list.hasAllBranches };
+  return { list, mainTips, history };
 }
