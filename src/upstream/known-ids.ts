@@ -7,6 +7,7 @@ import type { Oid } from '../git/objects/oid.ts';
 import type { OidTable } from '../git/objects/oid-table.ts';
 import { HostError, MovedError } from '../host-error.ts';
 import type { RepositoryName } from '../repository-name.ts';
+import { WHOLE_STEP } from './history-lister.ts';
 import type { HistoryHost } from './upstream-host.ts';
 import { UpstreamHistory } from './upstream-history.ts';
 import { defaultBranchOf, type DiscoveredRefs, discoveredRefs, UPSTREAM_PREFIXES } from './upstream-refs.ts';
@@ -15,8 +16,6 @@ import { defaultBranchOf, type DiscoveredRefs, discoveredRefs, UPSTREAM_PREFIXES
 const ALL_PREFIXES = ['refs/'];
 /** One request names them all, at 50 bytes each. */
 const MAX_TAGS = 1_000;
-/** Some 50,000 commits. */
-const MAX_TAGGED_BYTES = 8 * 1024 * 1024;
 
 interface Known {
   readonly list: DiscoveredRefs;
@@ -97,21 +96,22 @@ async function markAdvertised(
 }
 
 /**
- * What only tags reach, such as an old release whose branch is gone: a shallow clone of the tag ends there. One request.
+ * What only tags reach, such as an old release whose branch is gone: a shallow clone of the tag ends there. One request,
+ * or none if it was listed lately.
  * @throws HostError
  */
 async function markTagged(
-  { transport }: HistoryHost,
+  { lister }: HistoryHost,
   { list, mainTips, history }: Known,
   oids: OidTable,
   marks: Uint8Array,
 ): Promise<void> {
   const tags = list.refs.filter(({ name, oid }) => name.startsWith('refs/tags/') && !history.isListed(oid));
   if (tags.length === 0) return;
-  const request = { wants: tags.slice(0, MAX_TAGS).map(({ oid }) => oid), haves: mainTips };
-  const answer = await transport.listHistory(list.repository, request, MAX_TAGGED_BYTES);
-  if (answer.kind !== 'listed') return;
-  for (const oid of answer.commits.newestFirst()) {
+  const part = { tips: tags.slice(0, MAX_TAGS).map(({ oid }) => oid), without: mainTips };
+  const listing = await lister.list(list.repository, part, WHOLE_STEP);
+  // All that came: an annotated tag is no commit, from which others would be reached.
+  for (const oid of listing?.newestFirst ?? []) {
     const index = oids.indexOf(oid);
     if (index >= 0) marks[index] = 1;
   }

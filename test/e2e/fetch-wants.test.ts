@@ -137,6 +137,7 @@ describe('what upstream has', () => {
       const identity = ['-c', 'user.name=M', '-c', 'user.email=m@x.example'];
       await upstream.git(...identity, 'tag', '-a', '-m', 'v1', 'v1', 'side');
       await upstream.git('update-ref', '-d', 'refs/heads/side');
+      await upstream.git('tag', 'light', 'main~1');
       const protocol = ['-c', `protocol.version=${version}`];
       const clone = await bed.person().clone(upstream.url, ...protocol, '--depth=2', '--branch=v1');
       await upstream.grow();
@@ -145,7 +146,7 @@ describe('what upstream has', () => {
       expect(await clone.git('rev-parse', '--is-shallow-repository')).toBe('false');
       const other = await bed.person().clone(upstream.url, ...protocol, '--no-tags');
       await other.git(...protocol, 'fetch', '--quiet', 'origin', await upstream.git('rev-parse', 'v1~1'));
-      // It says nothing for a commit that upstream lacks.
+      // That says nothing for a commit that upstream lacks.
       const own = await clone.commit();
       const refused = await other.tryGit(...protocol, 'fetch', 'origin', own);
       expect(refused.stderr).toContain(`remote error: upload-pack: not our ref ${own}`);
