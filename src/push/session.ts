@@ -268,7 +268,7 @@ export class PushSession {
   }
 
   #bannerOf(
-    { prHash, pullRequest, newKey, author }: Published,
+    { prHash, pullRequest, newKey, author, newRemarks }: Published,
     push: Publishable,
     { base, prKey }: PushOptions,
     refName: string,
@@ -284,6 +284,7 @@ export class PushSession {
       isSignedOff: push.isSignedOff,
       base,
       pageUrl: settings.pageUrl(prHash),
+      newRemarks,
       subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
       remoteUrl: settings.remoteUrl(push.repository),
       refName,

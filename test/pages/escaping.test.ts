@@ -35,6 +35,15 @@ const change = (text: string) => ({
   needsKey: true,
 });
 const reply = (text: string) => ({ ...frame(text), number: 1, threadUrl: text, body: text, userToken: text });
+const said = (text: string) => ({
+  kind: 'shown' as const,
+  conversation: {
+    title: `t${text}`,
+    state: 'open' as const,
+    isLocked: true,
+    comments: [{ author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}` }],
+  },
+});
 const difference = (text: string) => ({
   hunks: [{ lines: [{ kind: 'added' as const, before: null, after: 1, text, hasEnd: true }] }],
   added: 1,
@@ -79,10 +88,10 @@ const PAGES: readonly ((text: string) => Page)[] = [
     }),
   (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text, needsKey: true }),
   (text) => issuePreviewPage({ ...frame(text), title: text, body: text }, text),
-  (text) => replyFormPage(reply(text)),
+  (text) => replyFormPage(reply(text), said(text)),
   (text) => replyPreviewPage(reply(text), text, text),
   (text) => replyToPage(frame(text), text),
-  (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }),
+  (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }, text),
   (text) =>
     remotePage(
       {
@@ -127,6 +136,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       origin: text,
       held: null,
       needsKey: true,
+      conversation: said(text),
     }),
 ];
 
