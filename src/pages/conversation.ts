@@ -53,15 +53,13 @@ function comment(said: ThreadComment): Html {
 export function conversationLines(shown: ShownConversation): string[] {
   if (shown.kind !== 'shown') return [whyNot(shown)];
   const { comments, isLocked } = shown.conversation;
-  return [
-    ...(isLocked ? [LOCKED] : []),
-    ...comments.flatMap((said) => [
-      `${timeOf(said.at)}  ${authorOf(said)}${said.path === null ? '' : ` on ${plainText(said.path)}`}`,
-      ...plainText(said.text)
-        .split('\n')
-        .map((line) => `  ${line}`),
-    ]),
-  ];
+  return [...(isLocked ? [LOCKED] : []), ...comments.flatMap(linesOf)];
+}
+
+function linesOf(said: ThreadComment): string[] {
+  const about = said.path === null ? '' : ` on ${plainText(said.path)}`;
+  const words = plainText(said.text).split('\n');
+  return [`${timeOf(said.at)}  ${authorOf(said)}${about}`, ...words.map((line) => `  ${line}`)];
 }
 
 /** A title, a name or a comment, cut, with nothing that could change how the rest of the page is read. */

@@ -95,7 +95,7 @@ export function pullRequestPage(page: PullRequestPage): Page {
         An anonymous pull request. This page shows how it stands; reload it to see what is new.
       </p>
       ${facts(page)} ${heldUpdate(page)} ${history(pullRequest)}
-      ${conversationSection(page.conversation, replyLink(pullRequest))} ${commands(page)} ${adoption(page)}
+      ${conversationSection(page.conversation, replyLink(page))} ${commands(page)} ${adoption(page)}
       ${following(pullRequest)}
     </main>`,
   };
@@ -166,7 +166,8 @@ function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { wha
   return pullRequest.state === 'open' ? [update, withdraw] : [update];
 }
 
-function replyLink(pullRequest: PullRequestView): Html {
+function replyLink({ pullRequest, conversation }: PullRequestPage): Html | '' {
+  if (conversation.kind === 'shown' && conversation.conversation.isLocked) return '';
   const form = `${remoteOf(pullRequest)}/reply?to=${pullRequest.number}`;
   return html`<p><a href="${form}">Reply</a> without an account.</p>`;
 }

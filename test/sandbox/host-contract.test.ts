@@ -30,8 +30,8 @@ const createRepository: ContractHost['createRepository'] = async (wanted = {}) =
     async review(number, text) {
       maintainer.review(on(number), 'COMMENTED', text);
     },
-    async remark(number, path, body) {
-      maintainer.review(on(number), 'COMMENTED', '', undefined, [{ path, body }]);
+    async remark(number, file, body) {
+      maintainer.review(on(number), 'COMMENTED', '', undefined, [{ path: file, body }]);
     },
     async lock(number) {
       maintainer.lock(on(number));

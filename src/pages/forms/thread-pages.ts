@@ -2,6 +2,7 @@
 import { html } from 'hono/html';
 import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
 import type { Html, Page } from '../layout.ts';
+import { APPEAL_PATH } from '../report-page.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
@@ -36,6 +37,8 @@ export interface ReplyForm extends FormFrame {
   readonly threadUrl: string;
   readonly body: string;
   readonly userToken: string;
+  /** The thread on which reports have silenced the pseudonym; null: none. */
+  readonly appealFor: string | null;
 }
 
 const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
@@ -81,15 +84,15 @@ export function issuePreviewPage(form: IssueForm, text: string): Page {
   );
 }
 
-/** @param thread that is answered. */
-export function replyFormPage(form: ReplyForm, thread: ShownConversation): Page {
+/** @param thread that is answered; null: it is not shown. */
+export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
   const { action, token, problem, body, number, threadUrl, userToken } = form;
   return formPage(
     `Reply to #${number}`,
     form,
     html`A bot posts it on <a href="${safeUrl(threadUrl)}">${form.repository} #${number}</a>. It shows neither
       your name nor your address.`,
-    html`${threadNotice(thread)} ${problemNotice(problem)}
+    html`${threadNotice(thread)} ${problemNotice(problem)} ${appealLink(form)}
       <form method="post" action="${action}" class="card">
         ${hidden({ token, number: String(number) })}
         ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 10)}
@@ -106,15 +109,21 @@ export function replyFormPage(form: ReplyForm, thread: ShownConversation): Page 
         )}
         ${stepButtons({ step: 'preview', label: 'Preview' })}
       </form>
-      ${conversationSection(thread, '')}`,
+      ${thread === null ? '' : conversationSection(thread, '')}`,
   );
+}
+
+function appealLink({ appealFor }: ReplyForm): Html | '' {
+  if (appealFor === null) return '';
+  const form = `${APPEAL_PATH}?thread=${encodeURIComponent(appealFor)}`;
+  return html`<p>If the reports were wrong, <a href="${form}">appeal to the operator</a>.</p>`;
 }
 
 const STATES = { open: 'Open', closed: 'Closed', merged: 'Merged' } as const;
 
 /** What is answered, and that nobody may answer it. */
-function threadNotice(thread: ShownConversation): Html | '' {
-  if (thread.kind !== 'shown') return '';
+function threadNotice(thread: ShownConversation | null): Html | '' {
+  if (thread?.kind !== 'shown') return '';
   const { title, state, isLocked } = thread.conversation;
   const locked = html`<div class="notice bad" role="alert">
     <p>This thread is locked: the code host will take no reply. Open an issue of your own instead.</p>

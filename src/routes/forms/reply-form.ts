@@ -3,6 +3,7 @@
  * src/routes/threads/anonymous-comment.ts.
  */
 import type { Context } from 'hono';
+import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { parseThreadText } from '../../forms/thread-text.ts';
@@ -16,7 +17,7 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
-import { conversationOf } from '../request/conversation.ts';
+import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { memoryFor } from '../request/held-memory.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
@@ -71,21 +72,23 @@ async function answerReply(
   // The form itself has written the number.
   if (named.kind === 'invalid') return c.redirect(placeOf(c, target, REPLY_FORM).action, 303);
   const { number } = named;
-  // What was typed is shown again, whatever became of the thread.
-  const page = async (shown: ReplyForm) =>
-    replyFormPage(shown, await conversationOf(c, c.var.host, target, number));
+  // What was typed is shown again, whatever became of the thread. A form that is refused does not ask the host.
+  const page = (shown: ReplyForm) => replyFormPage(shown, knownConversation(c.var.host, target, number));
   if (token === null) {
-    return answerForm(c, await page({ ...(await formOf(c, target, number, fields)), problem }), 403);
+    return answerForm(c, page({ ...(await formOf(c, target, number, fields)), problem }), 403);
   }
   const form = await formOf(c, target, number, fields, token.text);
   const step = fields.get('step');
-  if (step === 'edit') return answerForm(c, await page(form));
+  if (step === 'edit') {
+    return answerForm(c, replyFormPage(form, await conversationOf(c, c.var.host, target, number)));
+  }
 
   const again = async ({ error, status, headers, mayBePosted }: Refused) => {
     // Whoever has looked, and sends it all the same, sends another form.
     const next = mayBePosted ? await formOf(c, target, number, fields) : form;
     const words = sentence(IN_ENGLISH[error] ?? error);
-    return answerForm(c, await page({ ...next, problem: words }), status, headers);
+    const appealFor = error in IN_ENGLISH ? `${recordName(c.var.host, target)}#${number}` : null;
+    return answerForm(c, page({ ...next, problem: words, appealFor }), status, headers);
   };
   if (isBlank(form.body)) return again(refused(400, 'body is required'));
   const secrets = await secretsOf(c, token, [String(number), form.body, form.userToken]);
@@ -143,5 +146,6 @@ async function formOf(
     threadUrl: `${c.var.host.url}/${fullName(target)}/issues/${number}`,
     body: withPlainLineEnds(fields.get('body') ?? ''),
     userToken: (fields.get('user_token') ?? '').trim(),
+    appealFor: null,
   };
 }

@@ -30,6 +30,16 @@ const recent = new Recent<Conversation>({
   weightOf: ({ comments }) => comments.reduce((sum, { text }) => sum + text.length, 1_000),
 });
 
+/** As far as it was read within the last minute; null: it was not. Asks nobody. */
+export function knownConversation(
+  host: HostConfig,
+  repository: RepositoryName,
+  number: number,
+): ShownConversation | null {
+  const conversation = recent.get(keyOf(host, repository, number));
+  return conversation === null ? null : { kind: 'shown', conversation };
+}
+
 /** Never rejects. */
 export async function conversationOf(
   c: Context<AppEnv>,
@@ -37,9 +47,8 @@ export async function conversationOf(
   repository: RepositoryName,
   number: number,
 ): Promise<ShownConversation> {
-  const key = `${recordName(host, repository)}#${number}`.toLowerCase();
-  const known = recent.get(key);
-  if (known !== null) return { kind: 'shown', conversation: known };
+  const known = knownConversation(host, repository, number);
+  if (known !== null) return known;
   if (host.token === null) return unknown('This service has no bot account that could read it.');
   const waitMs = await knownWait(c, 'calls').catch(() => 0);
   if (waitMs > 0) return unknown(sentence(tooMany(c, 'calls', waitMs)));
@@ -51,12 +60,16 @@ export async function conversationOf(
     // A comment may be long, and only its beginning is ever shown.
     const comments = found.comments.map((comment) => ({ ...comment, text: plainText(comment.text) }));
     const conversation = { ...found, comments };
-    recent.set(key, conversation);
+    recent.set(keyOf(host, repository, number), conversation);
     return { kind: 'shown', conversation };
   } catch (error) {
     c.var.logger.warn('a conversation could not be read', { error });
     return unknown(`${hostNameOf(host)} does not answer now. Reload this page in a minute.`);
   }
+}
+
+function keyOf(host: HostConfig, repository: RepositoryName, number: number): string {
+  return `${recordName(host, repository)}#${number}`.toLowerCase();
 }
 
 function unknown(why: string): ShownConversation {

@@ -17,10 +17,10 @@ const URL = `https://gitveil.test/v1/pr/${HASH}`;
 
 /** The code host's answers about the conversation; null to any other request. */
 function saidOn(url: string): Response | null {
-  if (/\/issues\/7$/.test(url)) {
+  if (url.endsWith('/issues/7')) {
     return Response.json({ number: 7, title: 'T', state: 'open', locked: false, body: 'B', created_at: AT });
   }
-  if (/\/repos\/octo\/hello$/.test(url)) {
+  if (url.endsWith('/repos/octo/hello')) {
     return Response.json({
       id: 1,
       name: 'hello',
@@ -42,7 +42,7 @@ async function ask(url = URL, variables: Partial<Env> = {}, headers: Record<stri
 beforeAll(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(
-    async (url) => shownPull(url) ?? saidOn(String(url)) ?? new Response(null),
+    async (url) => shownPull(url) ?? saidOn(url as string) ?? new Response(null),
   );
   const object = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(HASH));
   const url = 'https://host.test/octo/hello/pull/7';
