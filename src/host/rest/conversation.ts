@@ -8,18 +8,21 @@ import type { RestCalls } from './octokit.ts';
 
 const MOST_COMMENTS = 50;
 
+/** Of another shape, a field counts as none: its page is shown all the same. */
 interface Answered {
-  readonly user?: { readonly login: string } | null;
-  readonly body?: string | null;
+  readonly user?: { readonly login?: unknown } | null;
+  readonly body?: unknown;
 }
 
 /** @param at ISO 8601; none for a review that was not sent yet. @param path of the file that it is about. */
-export function toComment(
-  { user, body }: Answered,
-  at: string | null | undefined,
-  path: string | null = null,
-): ThreadComment {
-  return { author: user?.login ?? null, at: at ?? '', text: body ?? '', path };
+export function toComment({ user, body }: Answered, at: unknown, path: unknown = null): ThreadComment {
+  const login = user?.login;
+  return {
+    author: typeof login === 'string' ? login : null,
+    at: typeof at === 'string' ? at : '',
+    text: typeof body === 'string' ? body : '',
+    path: typeof path === 'string' ? path : null,
+  };
 }
 
 /** The newest first. Leaves out what has no words, such as an approval. @param lists each with the oldest first. */

@@ -16,7 +16,7 @@ export interface AppealForm {
 /** @param maxLength of the text, in characters. */
 export function appealFormPage(form: AppealForm, maxLength: number): Page {
   const { token, problem, thread, userToken, text } = form;
-  const threadHint = 'Such as octo/hello#7; on another code host of this service, such as cb/octo/hello#7.';
+  const threadHint = 'Such as octo/hello#7, or cb/octo/hello#7 on another code host of this service.';
   const tokenHint =
     'Of your comments there. It shows that the pseudonym is yours; the operator does not get it.';
   const textHint = `At most ${maxLength} characters. Say nothing that names you.`;
@@ -30,7 +30,7 @@ export function appealFormPage(form: AppealForm, maxLength: number): Page {
         ${textField({ name: 'thread', label: 'Issue or pull request', value: thread, hint: threadHint, maxLength: 300 })}
         ${secretField(
           { name: 'user_token', label: 'Your token', value: userToken, hint: tokenHint },
-          { label: 'Thread', value: thread },
+          null,
           'current-password',
         )}
         ${textArea({ name: 'text', label: 'Why the reports were wrong', value: text, hint: textHint }, 6)}
