@@ -217,8 +217,8 @@ afterEach(() => {
 });
 
 /** What is read and not tried again hands errors on as they are: whoever asked has words of its own. */
-const RAW = ['the feed', 'a followed pull request', 'remarks', 'a conversation'];
-const isRaw = (name: string) => RAW.includes(name);
+const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation']);
+const isRaw = (name: string) => RAW.has(name);
 
 function expectSentence(error: unknown): void {
   expect(error).toBeInstanceOf(HostError);

@@ -2,7 +2,7 @@
 import type { Octokit } from '@octokit/rest';
 import type { RepositoryName } from '../../repository-name.ts';
 import type { Conversation } from '../code-host.ts';
-import { expectFlag, expectText } from '../rest/answer.ts';
+import { expectFlag, expectNumber, expectText } from '../rest/answer.ts';
 import { lastPages, newest, toComment } from '../rest/conversation.ts';
 
 /** The most that GitHub gives at once. */
@@ -15,7 +15,7 @@ export async function readConversation(
 ): Promise<Conversation | null> {
   const { data: issue } = await rest.issues.get({ owner, repo, issue_number: number });
   // GitHub redirects from an issue that was moved, perhaps to where the public sees nothing.
-  if (issue.number !== number) return null;
+  if (expectNumber(issue.number) !== number) return null;
   const list = { owner, repo, per_page: PER_PAGE };
   const [comments, reviews, remarks] = await Promise.all([
     lastPages((page) => rest.issues.listComments({ ...list, issue_number: number, page }), lastPageOf),

@@ -105,6 +105,7 @@ it('shows nothing of a repository that only the bot may see', async () => {
 });
 
 it('has no patch of a repository that only the bot may see', async () => {
+  forgetEverything();
   const asked: string[] = [];
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (url) => {
     asked.push(url as string);
