@@ -31,7 +31,13 @@ const conversation: ShownConversation = {
     ],
   },
 };
-const PAGE = { pullRequest: HOSTILE, origin: 'https://gitveil.test', held: null, needsKey: false, conversation };
+const PAGE = {
+  pullRequest: HOSTILE,
+  origin: 'https://gitveil.test',
+  held: null,
+  needsKey: false,
+  conversation,
+};
 
 it('in a browser has no link that could run', async () => {
   const page = String(await pullRequestPage(PAGE).content);
