@@ -141,6 +141,10 @@ pre {
   border: 1px solid var(--line); border-radius: 8px;
 }
 pre.text { white-space: pre-wrap; overflow-wrap: anywhere; }
+pre.said { font: inherit; padding: 0; background: none; border: 0; }
+.said-by { margin: 1rem 0 0.125rem; }
+.said-by, pre.said { overflow-wrap: anywhere; }
+pre.said:last-of-type { margin-bottom: 1rem; }
 #problem p { white-space: pre-line; }
 nav.card { display: block; }
 main > form:last-child { margin-bottom: 1.25rem; }

@@ -270,7 +270,7 @@ export class PushSession {
   }
 
   #bannerOf(
-    { prHash, pullRequest, newKey, author }: Published,
+    { prHash, pullRequest, newKey, author, newRemarks }: Published,
     push: Publishable,
     { base, prKey }: PushOptions,
     refName: string,
@@ -286,6 +286,7 @@ export class PushSession {
       isSignedOff: push.isSignedOff,
       base,
       pageUrl: settings.pageUrl(prHash),
+      newRemarks,
       subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
       remoteUrl: settings.remoteUrl(push.repository),
       refName,

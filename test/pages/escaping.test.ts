@@ -15,7 +15,9 @@ import {
   replyToPage,
 } from '../../src/pages/forms/thread-pages.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
-import { problemPage } from '../../src/pages/report-page.ts';
+import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
+import { appealFormPage } from '../../src/pages/forms/appeal-pages.ts';
+import { problemPage, reportPage } from '../../src/pages/report-page.ts';
 
 const plain = 'harmless';
 
@@ -34,7 +36,23 @@ const change = (text: string) => ({
   needsSignOff: true,
   needsKey: true,
 });
-const reply = (text: string) => ({ ...frame(text), number: 1, threadUrl: text, body: text, userToken: text });
+const reply = (text: string) => ({
+  ...frame(text),
+  number: 1,
+  threadUrl: text,
+  body: text,
+  userToken: text,
+  appealFor: text,
+});
+const said = (text: string) => ({
+  kind: 'shown' as const,
+  conversation: {
+    title: `t${text}`,
+    state: 'open' as const,
+    isLocked: true,
+    comments: [{ author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}` }],
+  },
+});
 const difference = (text: string) => ({
   hunks: [{ lines: [{ kind: 'added' as const, before: null, after: 1, text, hasEnd: true }] }],
   added: 1,
@@ -45,6 +63,8 @@ const difference = (text: string) => ({
 /** Pages that say `text` wherever they can be made to say something. */
 const PAGES: readonly ((text: string) => Page)[] = [
   (text) => problemPage(text, text),
+  (text) => reportPage('12345678', UNREPORTED, [{ url: `https://host.test/${text}`, thread: text }]),
+  (text) => appealFormPage({ token: text, problem: text, thread: text, userToken: text, text }, 700),
   (text) => changeFormPage({ ...change(text), theirs: difference(text) }),
   (text) => changeFormPage({ ...change(text), unfit: text }),
   (text) =>
@@ -79,10 +99,10 @@ const PAGES: readonly ((text: string) => Page)[] = [
     }),
   (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text, needsKey: true }),
   (text) => issuePreviewPage({ ...frame(text), title: text, body: text }, text),
-  (text) => replyFormPage(reply(text)),
+  (text) => replyFormPage(reply(text), said(text)),
   (text) => replyPreviewPage(reply(text), text, text),
   (text) => replyToPage(frame(text), text),
-  (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }),
+  (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }, text),
   (text) =>
     remotePage(
       {
@@ -127,6 +147,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       origin: text,
       held: null,
       needsKey: true,
+      conversation: said(text),
     }),
 ];
 

@@ -69,16 +69,26 @@ ${field.value}</textarea>
   </div>`;
 }
 
-/** @param holder what the password manager files the secret under. */
+/** @param holder what the password manager files the secret under; null: the field before it says that. */
 export function secretField(
   field: Field,
-  holder: { readonly label: string; readonly value: string },
+  holder: { readonly label: string; readonly value: string } | null,
   use: 'new-password' | 'current-password',
 ): Html {
-  return html`<div class="row">
-      <label for="${field.name}-holder">${holder.label}</label>
-      <input type="text" id="${field.name}-holder" value="${holder.value}" autocomplete="username" readonly />
-    </div>
+  const holderRow =
+    holder === null
+      ? ''
+      : html`<div class="row">
+          <label for="${field.name}-holder">${holder.label}</label>
+          <input
+            type="text"
+            id="${field.name}-holder"
+            value="${holder.value}"
+            autocomplete="username"
+            readonly
+          />
+        </div>`;
+  return html`${holderRow}
     <div class="row">
       ${labelOf(field)}
       <input

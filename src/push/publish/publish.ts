@@ -46,6 +46,8 @@ export interface Published {
   readonly author: string;
   /** For a pull request that is new and needs one. */
   readonly newKey: string | null;
+  /** What people wrote since the last push of the pull request, as far as the service has heard of it. */
+  readonly newRemarks: number;
 }
 
 /** @throws Refusal */
@@ -69,7 +71,7 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     const pullRequest = await openOrEdit(run, branch, push, attempt);
     const needsKey = settings.prUpdatePolicy === 'key';
     const newKey = needsKey && prHash !== push.named?.prHash ? settings.newPrKey() : null;
-    const [submodules] = await Promise.all([
+    const [submodules, newRemarks] = await Promise.all([
       push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
       record(run, publication, pullRequest, {
         prHash,
@@ -80,7 +82,7 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     ]);
     if (attempt.work !== null) run.beside(run.host.recordWork(attempt.work, prHash));
     await run.reply.note(...submodules);
-    return { prHash, pullRequest, author: attempt.botLogin, newKey };
+    return { prHash, pullRequest, author: attempt.botLogin, newKey, newRemarks };
   } catch (error) {
     branch.forget();
     throw error;
@@ -185,13 +187,16 @@ async function openOrEdit(
   });
 }
 
-/** The pull request is open, whether or not it can be recorded. If not, a retry records it. */
+/**
+ * The pull request is open, whether or not it can be recorded. If not, a retry records it. Answers what
+ * `PullRequest.record` does.
+ */
 async function record(
   { host, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
   { number, url }: PullRequest,
   pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string },
-): Promise<void> {
+): Promise<number> {
   const { owner, name: repo } = push.repository;
   const { prHash, ...rest } = pushed;
   const known = { prHash, host: host.hostKey, owner, repo, number, url };
@@ -199,10 +204,12 @@ async function record(
     .pullRequest(prHash)
     .record(known, { ...rest, lease: claim?.lease ?? null }, host.clock.now());
   try {
-    await Promise.all([recording, place?.opened(known)]);
+    const [newRemarks] = await Promise.all([recording, place?.opened(known)]);
+    return newRemarks;
   } catch (error) {
     claims.keep();
     logger.error('a pull request could not be recorded', { error });
     await reply.note('The service could not record it yet. Push the same commits again within the hour.');
+    return 0;
   }
 }

@@ -16,6 +16,8 @@ export interface BannerFacts {
   readonly base: string | null;
   /** The service's own page of the pull request. */
   readonly pageUrl: string;
+  /** Comments and reviews since the last push of the pull request. */
+  readonly newRemarks: number;
   readonly subscribeUrl: string;
   /** The address that was pushed to. */
   readonly remoteUrl: string;
@@ -38,6 +40,7 @@ export function bannerLines(facts: BannerFacts): string[] {
   return [
     '',
     facts.updated ? 'Your pull request has been updated.' : 'Your pull request is open.',
+    ...newsLines(facts),
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,
     `  Branch:   ${facts.branch}`,
@@ -48,4 +51,9 @@ export function bannerLines(facts: BannerFacts): string[] {
     prKey === null ? 'Update it later:' : 'Update it later (nobody can recover the key):',
     `  git push ${options} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
   ];
+}
+
+function newsLines({ newRemarks, pageUrl }: BannerFacts): string[] {
+  if (newRemarks === 0) return [];
+  return [`${newRemarks} new ${newRemarks === 1 ? 'comment' : 'comments'} since your last push: ${pageUrl}`];
 }

@@ -2,21 +2,25 @@
  * GET /v1/pr/<hash>, /v1/pr/<hash>.atom and /v1/pr/<hash>.patch: a pull request for its author, who has no account at the code host.
  *
  * Anyone who guesses the name of the contract's topic can post to it. This page contains only what the code host and
- * pushes have reported. A hash that no push has recorded leaves nothing behind.
+ * pushes have reported, and what people wrote at the host, read when the page is asked for. A hash that no push has
+ * recorded leaves nothing behind.
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import * as z from 'zod';
+import { hostWithKey } from '../../config/hosts.ts';
 import type { HeldView } from '../../durable/held-pushes/held-push-record.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { heldPushesOf, pullRequestOf } from '../../objects.ts';
+import type { ShownConversation } from '../../pages/conversation.ts';
 import { heldPage, heldText } from '../../pages/held-page.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import { pullRequestPage as renderPage, pullRequestText } from '../../pages/pull-request-page.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
 import { answerPatch } from './pull-request-patch.ts';
+import { conversationOf } from '../request/conversation.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { countVainLookUp, knownWait, textRefusal } from '../request/rate-limit.ts';
@@ -58,7 +62,7 @@ pullRequestPage.get(
     operationId: 'pullRequestPage',
     summary: 'How a pull request stands',
     description:
-      'State, link, events, and how to update and withdraw it: a page in a browser, lines in a terminal, an Atom feed behind `.atom`, and the commits as an mbox for `git am` behind `.patch`. Unlike a topic, nobody else can write to it.',
+      'State, link, events, what people wrote, and how to update and withdraw it: a page in a browser, lines in a terminal, an Atom feed behind `.atom`, and the commits as an mbox for `git am` behind `.patch`. Unlike a topic, nobody else can write to it.',
     tag: 'Service',
     path: pullRequestPageParams,
     responses: {
@@ -93,11 +97,22 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   if (suffix === 'patch') return answerPatch(c, pullRequest, kept);
   if (suffix === 'atom')
     return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
-  const held = await heldUpdateOf(c, hash);
-  const page = { pullRequest, origin, held, needsKey: config.prUpdatePolicy === 'key' };
+  const [held, conversation] = await Promise.all([heldUpdateOf(c, hash), conversationWith(c, pullRequest)]);
+  const page = { pullRequest, origin, held, needsKey: config.prUpdatePolicy === 'key', conversation };
+  // Why it cannot be read now may concern this client alone.
+  const headers = conversation.kind === 'unknown' ? { 'Cache-Control': 'no-store' } : kept;
   return isForTerminal(c)
-    ? c.text(pullRequestText(page), 200, { ...kept, Vary: 'Accept' })
-    : answerPage(c, renderPage(page), 200, kept);
+    ? c.text(pullRequestText(page), 200, { ...headers, Vary: 'Accept' })
+    : answerPage(c, renderPage(page), 200, headers);
+}
+
+async function conversationWith(
+  c: Context<AppEnv>,
+  { host: key, owner, repo, number }: PullRequestView,
+): Promise<ShownConversation> {
+  const host = hostWithKey(c.var.config, key);
+  if (host === undefined) return { kind: 'unknown', why: 'Its code host is no longer connected.' };
+  return conversationOf(c, host, { owner, name: repo }, number);
 }
 
 /** Nobody misses it much if the object does not answer. */

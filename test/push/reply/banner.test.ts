@@ -11,6 +11,7 @@ const FACTS = {
   prKey: null,
   isSignedOff: false,
   base: null,
+  newRemarks: 0,
   pageUrl: 'https://service.test/v1/pr/0123456789ab',
   subscribeUrl: 'https://notify.test/anon-pr-0123456789ab',
   remoteUrl: 'https://service.test/v1/gh/octo/hello',
@@ -35,6 +36,15 @@ describe('bannerLines', () => {
 
   it('says whether the pull request is new', () => {
     expect(bannerLines({ ...FACTS, updated: true })).toContain('Your pull request has been updated.');
+  });
+
+  it.each([
+    [1, '1 new comment'],
+    [2, '2 new comments'],
+  ])('says in one line that people have written: %d', (newRemarks, words) => {
+    const lines = bannerLines({ ...FACTS, updated: true, newRemarks });
+    expect(lines).toHaveLength(bannerLines(FACTS).length + 1);
+    expect(lines).toContain(`${words} since your last push: ${FACTS.pageUrl}`);
   });
 
   it('repeats the base that was named', () => {

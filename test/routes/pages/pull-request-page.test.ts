@@ -3,13 +3,35 @@ import { applyD1Migrations, listDurableObjectIds, runDurableObjectAlarm } from '
 import { env } from 'cloudflare:workers';
 import { beforeAll, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { shownPull } from '../../durable/support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const HASH = '0123456789ab';
+const AT = '2026-11-23T10:00:00Z';
+const WITH_BOT = { HOSTING_TOKEN: 'bot-token', SERVICE_URL: 'https://gitveil.test' };
+let isPrivate = false;
 const URL = `https://gitveil.test/v1/pr/${HASH}`;
+
+/** The code host's answers about the conversation; null to any other request. */
+function saidOn(url: string): Response | null {
+  if (url.endsWith('/issues/7')) {
+    return Response.json({ number: 7, title: 'T', state: 'open', locked: false, body: 'B', created_at: AT });
+  }
+  if (url.endsWith('/repos/octo/hello')) {
+    return Response.json({
+      id: 1,
+      name: 'hello',
+      owner: { login: 'octo' },
+      private: isPrivate,
+      archived: false,
+      size: 1,
+    });
+  }
+  return /\/comments\?/.test(url) ? Response.json([]) : null;
+}
 
 async function ask(url = URL, variables: Partial<Env> = {}, headers: Record<string, string> = {}) {
   const request = new Request(url, { headers: { Accept: 'text/html', ...headers } });
@@ -20,7 +42,7 @@ async function ask(url = URL, variables: Partial<Env> = {}, headers: Record<stri
 beforeAll(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(
-    async (url) => shownPull(url) ?? new Response(null),
+    async (url) => shownPull(url) ?? saidOn(url as string) ?? new Response(null),
   );
   const object = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(HASH));
   const url = 'https://host.test/octo/hello/pull/7';
@@ -58,13 +80,32 @@ it('asks for the pr-key where an update does, and never shows it', async () => {
 
 it('may be kept by all caches only where it names the operator’s address', async () => {
   const elsewhere = URL.replace('gitveil', 'elsewhere');
-  const given = await ask(elsewhere, { SERVICE_URL: 'https://gitveil.test' });
+  const given = await ask(elsewhere, WITH_BOT);
   expect(given.headers.get('Cache-Control')).toBe('public, max-age=60');
   expect(given.text).not.toContain('elsewhere.test');
-  expect((await ask(elsewhere)).headers.get('Cache-Control')).toBe('private, max-age=60');
+  const { SERVICE_URL: _, ...bot } = WITH_BOT;
+  expect((await ask(elsewhere, bot)).headers.get('Cache-Control')).toBe('private, max-age=60');
+});
+
+it('is kept by nobody while the conversation cannot be read', async () => {
+  forgetEverything();
+  const { headers, text } = await ask(URL);
+  expect(headers.get('Cache-Control')).toBe('no-store');
+  expect(text).toContain('This service has no bot account that could read it.');
+});
+
+it('shows nothing of a repository that only the bot may see', async () => {
+  forgetEverything();
+  isPrivate = true;
+  const { text } = await ask(URL, WITH_BOT);
+  expect(text).toContain('The code host does not show it to the public.');
+  expect(text).not.toContain('<dt>Title');
+  isPrivate = false;
+  expect((await ask(URL, WITH_BOT)).text).toContain('<dt>Title');
 });
 
 it('has no patch of a repository that only the bot may see', async () => {
+  forgetEverything();
   const asked: string[] = [];
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (url) => {
     asked.push(url as string);

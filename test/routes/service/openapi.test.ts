@@ -46,6 +46,7 @@ describe('the description', () => {
         expect(served.delete(`${method} /v1/{host}/{owner}/{repo}/${form}`)).toBe(true);
       }
     }
+    expect(served.delete('GET /v1/moderation/appeal')).toBe(true);
     // The scheduled handler's own; see src/routes/git/publish-held.ts.
     expect(served.delete('POST /v1/held')).toBe(true);
     expect(described.toSorted()).toEqual([...served].toSorted());
