@@ -332,13 +332,9 @@ export class HeldPushes extends DurableObject<Env> {
         client,
       )
       .one();
-    const isWithin = (most: number, size: number, part = 1): boolean => size <= part * most;
-    return (
-      isWithin(mostBytes, all + bytes) &&
-      isWithin(mostBytes, own + bytes, MOST_OF_ONE_CLIENT) &&
-      isWithin(MOST_ROWS, rows + 1) &&
-      isWithin(MOST_ROWS, ownRows + 1, MOST_OF_ONE_CLIENT)
-    );
+    const isWithin = all + bytes <= mostBytes && rows < MOST_ROWS;
+    const isFair = own + bytes <= MOST_OF_ONE_CLIENT * mostBytes && ownRows < MOST_OF_ONE_CLIENT * MOST_ROWS;
+    return isWithin && isFair;
   }
 
   /** A clock that was set back: nothing waits for longer than it was to. */

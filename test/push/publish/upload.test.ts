@@ -1,6 +1,5 @@
 /** How long the host may take for its report: a minute for a small pack, two for a large one, which it has to check. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import type { Oid } from '../../../src/git/objects/oid.ts';
 import { ZERO_OID } from '../../../src/git/objects/oid.ts';
 import type { GitTransport, PushReport } from '../../../src/host/git/git-transport.ts';
 import { upload } from '../../../src/push/publish/upload.ts';
@@ -12,7 +11,7 @@ const TARGET = {
   fork: { owner: 'bot', name: 'hello' },
   branch: 'anon-0123456789ab',
   oldTip: ZERO_OID,
-  newTip: 'a'.repeat(40) as Oid,
+  newTip: 'a'.repeat(40),
 };
 
 /** Takes everything, and never reports. */
