@@ -116,7 +116,7 @@ interface Attempt {
   readonly anonymous: AnonymousCommits;
   /** What that attempt has opened. */
   readonly earlier: PullRequest | null;
-  /** Null for an update. */
+  /** To be recorded; null for an update, and if the same work is open already. */
   readonly work: string | null;
 }
 
@@ -143,7 +143,8 @@ async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publicati
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
   // A retry resumes.
   if (!isRepeated) await tellSameWork(run, push, prHash, same);
-  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work };
+  // The one that was first stays: whoever copies public commits must not become what their author is told of.
+  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work: same === null ? work : null };
 }
 
 /** A keyed hash of the commits without their author and dates, and of where they are proposed. */
