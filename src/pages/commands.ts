@@ -10,8 +10,8 @@ import type { Html } from './layout.ts';
 
 /** `owner/repo`, on another host than the first `<host>/owner/repo`. */
 const TYPED = /^\s*(?:([a-z0-9]+)\/)?([\w.-]+)\/([\w.-]+)\/?\s*$/;
-/** Any page of a repository, as people paste its address. */
-const PASTED = /^\s*https?:\/\/([^/\s]+)\/([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
+/** Any page of a repository, as people paste its address, with `https://` or without. */
+const PASTED = /^\s*(?:https?:\/\/)?([^/\s]+)\/([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
 
 /**
  * The repository that someone has typed, as the service's paths name it: `gh/owner/repo`. Null if it is none, or on a
@@ -20,11 +20,9 @@ const PASTED = /^\s*https?:\/\/([^/\s]+)\/([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/
 export function parseRepositoryText(text: string, hosts: readonly HostConfig[]): string | null {
   const [, address = '', ...pasted] = PASTED.exec(text) ?? [];
   const [, key = MAIN_HOST, ...typed] = TYPED.exec(text) ?? [];
-  const host =
-    address === ''
-      ? hosts.find((one) => one.key === key)
-      : hosts.find((one) => hostNameOf(one) === address.toLowerCase());
-  const [owner = '', name = ''] = address === '' ? typed : pasted;
+  const pastedFrom = hosts.find((one) => hostNameOf(one) === address.toLowerCase());
+  const host = pastedFrom ?? hosts.find((one) => one.key === key);
+  const [owner = '', name = ''] = pastedFrom === undefined ? typed : pasted;
   const repository = host === undefined ? null : parseName(host.kind, owner, name);
   return host === undefined || repository === null ? null : repositoryPath(host, repository);
 }
@@ -38,26 +36,32 @@ const COMMANDS = {
   push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:my-change' },
 } as const;
 
+/** A command with its title, and a button that copies it, which COPY_SCRIPT shows. `COPIED` must be on the page, too. */
+export function commandBlock(what: string, line: Html | string): Html {
+  return html`<div class="command">
+    <p class="soft small">${what}</p>
+    <div>
+      <code>${line}</code>
+      <button type="button" class="quiet" data-copy hidden>
+        Copy<span class="unseen"> the command: ${what}</span>
+      </button>
+    </div>
+  </div>`;
+}
+
+/** Tells those who cannot see the button that it has worked. */
+export const COPIED = html`<p class="unseen" role="status" id="copied"></p>`;
+
 /**
  * @param base of all remotes, with a slash at its end. @param path `gh/owner/repo` or a placeholder.
  * @param pushOptions such as `-o sign-off `, with a blank at its end.
  */
 export function commandList(base: string, path: string, pushOptions = ''): Html {
   const remote = html`<span data-remote="${base}">${base}${path}</span>`;
-  const commands = Object.entries(COMMANDS).map(
-    ([name, { what, before, after }]) =>
-      html`<div class="command">
-        <p class="soft small">${what}</p>
-        <div>
-          <code>${before}${name === 'push' ? pushOptions : ''}${remote}${after}</code>
-          <button type="button" class="quiet" data-copy hidden>
-            Copy<span class="unseen"> the command: ${what}</span>
-          </button>
-        </div>
-      </div>`,
+  const commands = Object.entries(COMMANDS).map(([name, { what, before, after }]) =>
+    commandBlock(what, html`${before}${name === 'push' ? pushOptions : ''}${remote}${after}`),
   );
-  return html`${commands}
-    <p class="unseen" role="status" id="copied"></p>`;
+  return html`${commands} ${COPIED}`;
 }
 
 /** The same for a terminal. */
@@ -72,15 +76,21 @@ const hosts = ${JSON.stringify(Object.fromEntries(hosts.map((host) => [hostNameO
 const keys = new Set(Object.values(hosts));
 const field = document.getElementById('repo');
 field?.addEventListener('input', () => {
-  const [, address, ...pasted] = ${String(PASTED)}.exec(field.value) ?? [];
+  const [, address = '', ...pasted] = ${String(PASTED)}.exec(field.value) ?? [];
   const [, typedKey = '${MAIN_HOST}', ...typed] = ${String(TYPED)}.exec(field.value) ?? [];
-  const key = address === undefined ? typedKey : hosts[address.toLowerCase()];
-  const [owner, name] = keys.has(key) ? (address === undefined ? typed : pasted) : [];
+  const pastedFrom = hosts[address.toLowerCase()];
+  const key = pastedFrom ?? typedKey;
+  const [owner, name] = keys.has(key) ? (pastedFrom === undefined ? typed : pasted) : [];
   const path = name === undefined ? '${PLACEHOLDER}' : key + '/' + owner + '/' + name.replace(/\\.git$/, '');
   for (const remote of document.querySelectorAll('[data-remote]')) {
     remote.textContent = remote.dataset.remote + path;
   }
 });
+${COPY_SCRIPT}`;
+}
+
+/** Shows the buttons that copy, and makes them work. */
+export const COPY_SCRIPT = `
 for (const button of document.querySelectorAll('[data-copy]')) {
   // Browsers offer the clipboard only to pages that came by HTTPS.
   button.hidden = navigator.clipboard === undefined;
@@ -96,4 +106,3 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   });
 }
 `;
-}

@@ -24,8 +24,6 @@ export interface FrontPage {
   readonly hosts: readonly HostConfig[];
   /** `gh/owner/repo`, or a placeholder. */
   readonly path: string;
-  /** Whether `path` is a repository. */
-  readonly isNamed: boolean;
   readonly isInvalid: boolean;
   /** Base of all remotes, with a slash at its end. */
   readonly remoteBase: string;
@@ -50,7 +48,7 @@ export function frontPage(page: FrontPage): Page {
       ${status(page)} ${page.botProblems.map(botProblem)}
       <section class="card" aria-label="Commands">
         ${repositoryForm(page)} ${commandList(page.remoteBase, page.path)}
-        <p class="soft small after-commands">${elsewhere(page)}</p>
+        <p class="soft small after-commands">${ELSEWHERE}</p>
       </section>
       ${promises(page.recent === null ? null : recentPullRequests(page.recent, page.now))}
     </main>`,
@@ -58,22 +56,14 @@ export function frontPage(page: FrontPage): Page {
 }
 
 /** For those who have no clone, or no terminal. */
-function elsewhere({ path, isNamed, remoteBase }: FrontPage): Html {
-  if (!isNamed) {
-    return html`No clone? Name the repository, and change a file, open an issue or reply in the browser.
-      Programs use the <a href="/docs">API</a>.`;
-  }
-  return html`No clone?
-    <a href="${new URL(remoteBase).pathname}${path}"
-      >Contribute to ${path.slice(path.indexOf('/') + 1)} in the browser</a
-    >: change a file, open an issue, or reply. Programs use the <a href="/docs">API</a>.`;
-}
+const ELSEWHERE = html`No clone? Name the repository, and change a file, open an issue or reply in the
+  browser. Programs use the <a href="/docs">API</a>.`;
 
 function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
   const names = hosts.map(hostNameOf);
   const described = isInvalid ? html`aria-invalid="true" aria-describedby="repo-error"` : '';
   return html`<form method="get" action="/">
-    <label for="repo">Which repository?</label>
+    <label for="repo">Which repository${names.length === 1 ? html` at ${names[0]}` : ''}?</label>
     <div class="field">
       <input
         type="text"
@@ -87,7 +77,7 @@ function repositoryForm({ text, isInvalid, hosts }: FrontPage): Html {
         spellcheck="false"
         ${described}
       />
-      <button type="submit">Show commands</button>
+      <button type="submit">Open</button>
     </div>
     ${names.length === 1 ? '' : html`<p class="soft small">Or paste its address at ${inWords(names)}.</p>`}
     ${

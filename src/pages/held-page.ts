@@ -1,6 +1,7 @@
 /** The page of a push that is held, or was and has ended without a pull request. */
 import { html } from 'hono/html';
 import type { HeldView, HoldState } from '../durable/held-pushes/held-push-record.ts';
+import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
 import { heldSentence } from '../push/hold/reply.ts';
 import type { Html, Page } from './layout.ts';
 
@@ -31,6 +32,7 @@ export function heldPage(held: HeldView): Page {
     description: 'How a held push stands.',
     // The address holds the hash, which may be all that a change needs.
     isIndexed: false,
+    script: COPY_SCRIPT,
     content: html`<main class="narrow">
       <h1>A held push</h1>
       <section class="card" aria-labelledby="standing">
@@ -50,13 +52,6 @@ export function heldPage(held: HeldView): Page {
   };
 }
 
-function commandOf(what: string, line: string): Html {
-  return html`<div class="command">
-    <p class="soft small">${what}</p>
-    <div><code>${line}</code></div>
-  </div>`;
-}
-
 function commands({ prHash, reason }: HeldView): Html {
   const push = `git push -o pr-hash=${prHash}`;
   return html`<section class="card" aria-labelledby="change">
@@ -64,10 +59,10 @@ function commands({ prHash, reason }: HeldView): Html {
     ${
       reason === 'review'
         ? ''
-        : commandOf('Publish it now: push the same commits, to the same address', `${push} -o delay=0s …`)
+        : commandBlock('Publish it now: push the same commits, to the same address', `${push} -o delay=0s …`)
     }
-    ${commandOf('Give it up', `${push} -o withdraw …`)}
-    ${commandOf('Replace it: push other commits', `${push} …`)}
+    ${commandBlock('Give it up', `${push} -o withdraw …`)}
+    ${commandBlock('Replace it: push other commits', `${push} …`)} ${COPIED}
   </section>`;
 }
 

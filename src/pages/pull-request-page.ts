@@ -7,6 +7,7 @@ import { repositoryPath } from '../config/hosts.ts';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pull-request/history.ts';
 import type { HeldView } from '../durable/held-pushes/held-push-record.ts';
+import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
 import { heldUpdateText } from './held-page.ts';
 import { shellWord } from '../push/reply/banner.ts';
 import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
@@ -88,6 +89,7 @@ export function pullRequestPage(page: PullRequestPage): Page {
     description: `How the anonymous pull request ${name} stands.`,
     // The address holds the hash, which may be all that an update needs.
     isIndexed: false,
+    script: COPY_SCRIPT,
     feedPath: `${pullRequestPath(pullRequest.prHash)}.atom`,
     content: html`<main class="narrow">
       <h1>${name}</h1>
@@ -187,16 +189,10 @@ function inBrowser(pullRequest: PullRequestView): Html {
 }
 
 function commands(page: PullRequestPage): Html {
-  const items = commandLines(page).map(
-    ({ what, line }) =>
-      html`<div class="command">
-        <p class="soft small">${what}</p>
-        <div><code>${line}</code></div>
-      </div>`,
-  );
+  const items = commandLines(page).map(({ what, line }) => commandBlock(what, line));
   return html`<section class="card" aria-labelledby="change">
     <h2 id="change">Change it</h2>
-    ${page.pullRequest.state === 'open' ? inBrowser(page.pullRequest) : ''} ${items}
+    ${page.pullRequest.state === 'open' ? inBrowser(page.pullRequest) : ''} ${items} ${COPIED}
     ${
       page.pullRequest.state === 'open'
         ? html`<p class="soft small after-commands">
@@ -217,9 +213,7 @@ function adoption(page: PullRequestPage): Html {
   return html`<section class="card" aria-labelledby="adopt">
     <h2 id="adopt">Adopt this contribution</h2>
     <p>Maintainers can apply its commits with a sign-off of their own. The bot stays the author.</p>
-    <div class="command">
-      <div><code>${adoptionCommand(page)}</code></div>
-    </div>
+    ${commandBlock('In a clone', adoptionCommand(page))}
   </section>`;
 }
 

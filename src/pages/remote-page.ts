@@ -10,11 +10,17 @@ import { threadField } from './forms/thread-pages.ts';
 import { DCO_URL, type Html, type Links, type Page, maintainersUrl } from './layout.ts';
 import { promises } from './promises.ts';
 import { stateWord } from './pull-request-page.ts';
+import { isoTime } from './times.ts';
+import { visibleText } from './visible-text.ts';
 
 export interface ListedPullRequest {
   readonly number: number;
   readonly url: string;
   readonly state: PullRequestState;
+  /** Null: it was opened before titles were kept. */
+  readonly title: string | null;
+  /** Seconds since 1970; null: it is not known. */
+  readonly openedAt: number | null;
 }
 
 export interface RemotePage {
@@ -26,6 +32,10 @@ export interface RemotePage {
   /** Where the forms are. */
   readonly forms: { readonly issue: string; readonly reply: string; readonly change: string };
   readonly policy: KnownPolicy;
+  /** Its address at the code host. */
+  readonly hostUrl: string;
+  /** Undefined: the service could not find out. */
+  readonly isSuspended: boolean | undefined;
   /** Anonymous ones, the newest first; null: they cannot be listed now. */
   readonly pullRequests: readonly ListedPullRequest[] | null;
 }
@@ -43,12 +53,12 @@ export function remotePage(
     // Any name has such a page, so search engines would find no end of them.
     isIndexed: false,
     content: html`<main>
-      <h1>Contribute to ${name} without an account</h1>
+      <h1>Contribute to <a href="${page.hostUrl}">${name}</a> without an account</h1>
       <p class="lead">
         Use Git or the forms below. A bot opens the pull request or posts what you write. It does not show
         your name, your e-mail address or your dates.
       </p>
-      ${acceptance(page)} ${ways(page)}
+      ${suspension(page)} ${acceptance(page)} ${ways(page)}
       <section class="card" aria-labelledby="git">
         <h2 id="git">With Git</h2>
         ${commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '')} ${signOffNote(page)}
@@ -89,6 +99,16 @@ const KINDS = Object.keys(IN_WORDS) as Contribution[];
 /** Whether a form for this is worth showing; if nobody knows, it is. */
 function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
   return policy === undefined || policy === null || policy.accepted.includes(kind);
+}
+
+function suspension({ isSuspended }: RemotePage): Html | '' {
+  if (isSuspended !== true) return '';
+  return html`<p class="status">
+    <span class="bad"
+      ><span class="dot" aria-hidden="true"></span>Pushes are suspended at the moment. Try again in 15
+      minutes.</span
+    >
+  </p>`;
 }
 
 /** What the repository accepts, as its policy says. */
@@ -134,10 +154,16 @@ function ways(page: RemotePage): Html {
 }
 
 function pullRequestList({ pullRequests }: RemotePage): Html {
-  const items = (pullRequests ?? []).map(({ number, url, state }) => {
+  const items = (pullRequests ?? []).map(({ number, url, state, title, openedAt }) => {
     const { tone, word } = stateWord(state);
+    const name = title === null ? `#${number}` : `#${number} ${visibleText(title)}`;
     return html`<li>
-      <a href="${/^https?:\/\//.test(url) ? url : '#listed'}">#${number}</a>
+      <a href="${/^https?:\/\//.test(url) ? url : '#listed'}">${name}</a>
+      ${
+        openedAt === null
+          ? ''
+          : html`<time class="soft" datetime="${isoTime(openedAt)}">${isoTime(openedAt).slice(0, 10)}</time>`
+      }
       <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
     </li>`;
   });

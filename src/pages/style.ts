@@ -103,7 +103,7 @@ p code { white-space: nowrap; }
   display: flex; align-items: center; gap: 0.75rem; padding: 0.5rem 0.75rem;
   background: var(--ground); border: 1px solid var(--line); border-radius: 8px;
 }
-.command code { flex: 1; min-width: 0; overflow-wrap: anywhere; }
+.command code { flex: 1; min-width: 0; overflow-x: auto; white-space: pre; }
 .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.625rem 1.5rem; margin: 0; align-items: baseline; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }

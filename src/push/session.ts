@@ -231,7 +231,7 @@ export class PushSession {
     const judgeable = holding.isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
     const { verdict, claim } = await judge(judgeable, upstream, circumstances, questions);
     if (verdict.kind === 'refused') throw verdict.refusal;
-    if (verdict.kind === 'preview') throw previewed(verdict.lines);
+    if (verdict.kind === 'preview') throw previewed(verdict.preview);
     const { push, warnings } = verdict;
     pack.kept.free(push.commits.byteLength);
     await reply.note(...warnings);

@@ -25,6 +25,8 @@ export interface PullRequestRecord {
   readonly repo: string;
   readonly number: number;
   readonly url: string;
+  /** What it was opened with, or was given since by a push; absent if it was opened before titles were kept. */
+  readonly title?: string;
 }
 
 export interface KeptRecord {
@@ -66,11 +68,11 @@ export class RecordStore {
 
   /** The caller saves it. @param key of a pull request that has none yet; null leaves it as it is. */
   write(
-    { prHash, host, owner, repo, number, url }: PullRequestRecord,
+    { prHash, host, owner, repo, number, url, title = this.#kept.record?.title }: PullRequestRecord,
     tip: string,
     key: string | null,
   ): void {
-    this.#kept.record = { prHash, host, owner, repo, number, url };
+    this.#kept.record = { prHash, host, owner, repo, number, url, ...(title !== undefined && { title }) };
     this.#kept.tip = tip;
     if (key !== null) this.#kept.keyHash = sha256(key);
   }

@@ -18,7 +18,7 @@ import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../settings.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
-import { previewLines } from '../verdict/preview.ts';
+import { previewOf } from '../verdict/preview.ts';
 import { isUpdate, type Publishable, type Verdict } from '../verdict/verdict.ts';
 import { type Base, chooseBase } from './base.ts';
 import { searchNames } from './names/search-names.ts';
@@ -142,8 +142,8 @@ async function judged(
   const shown = anonymous();
   const bytes = outgoingBytes(shown.contents(), pack.spool.byteLength);
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
-  const lines = previewLines({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
-  return { verdict: { kind: 'preview', lines }, claim };
+  const preview = previewOf({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
+  return { verdict: { kind: 'preview', preview }, claim };
 }
 
 function unsigned(repository: RepositoryName): Refusal {

@@ -16,7 +16,8 @@ import type { ClaimedUpdate } from '../claims.ts';
 import { findPullRequest } from '../judge/upstream.ts';
 import type { PushRun } from '../push-run.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
-import type { Publishable } from '../verdict/verdict.ts';
+import { namedText, wholeText } from '../verdict/text.ts';
+import { isUpdate, type Publishable } from '../verdict/verdict.ts';
 import { WorkBranch } from './branch.ts';
 import { isUnknown, propose } from './pull-request.ts';
 import { submoduleWarning } from './submodules.ts';
@@ -74,6 +75,7 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     const [submodules, newRemarks] = await Promise.all([
       push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
       record(run, publication, pullRequest, {
+        title: titleOf(push, anonymous),
         prHash,
         tip: anonymous.tip,
         dates: dates.added(),
@@ -188,6 +190,11 @@ async function openOrEdit(
   });
 }
 
+/** Null: it stays what it was. */
+function titleOf(push: Publishable, anonymous: AnonymousCommits): string | null {
+  return isUpdate(push) ? namedText(push, anonymous).title : wholeText(push, anonymous).title;
+}
+
 /**
  * The pull request is open, whether or not it can be recorded. If not, a retry records it. Answers what
  * `PullRequest.record` does.
@@ -196,14 +203,18 @@ async function record(
   { host, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
   { number, url }: PullRequest,
-  pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string },
+  pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string; readonly title: string | null },
 ): Promise<number> {
   const { owner, name: repo } = push.repository;
-  const { prHash, ...rest } = pushed;
+  const { prHash, title, ...rest } = pushed;
   const known = { prHash, host: host.hostKey, owner, repo, number, url };
   const recording = host
     .pullRequest(prHash)
-    .record(known, { ...rest, lease: claim?.lease ?? null }, host.clock.now());
+    .record(
+      { ...known, ...(title !== null && { title }) },
+      { ...rest, lease: claim?.lease ?? null },
+      host.clock.now(),
+    );
   try {
     const [newRemarks] = await Promise.all([recording, place?.opened(known)]);
     return newRemarks;

@@ -7,6 +7,7 @@
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
 import { HostError } from '../../host-error.ts';
+import type { Preview } from '../verdict/verdict.ts';
 import { BodyError } from '../../streams/body.ts';
 
 /** A step that needs the host: see host-steps.ts. */
@@ -31,6 +32,8 @@ export class Refusal extends Error {
   readonly outcome: SpecialOutcome | null;
   /** For a client that reads it from a header; null: it is not known, or only in the lines. */
   readonly waitMs: number | null;
+  /** Of a preview: those of its lines that are not the facts. */
+  readonly remarks: readonly string[];
 
   constructor(
     reason: string,
@@ -39,6 +42,7 @@ export class Refusal extends Error {
       unpackStatus?: string;
       outcome?: SpecialOutcome;
       waitMs?: number;
+      remarks?: readonly string[];
       code?: RefusalCode;
       cause?: unknown;
     } = {},
@@ -50,6 +54,7 @@ export class Refusal extends Error {
     this.code = options.code ?? 'other';
     this.outcome = options.outcome ?? null;
     this.waitMs = options.waitMs ?? null;
+    this.remarks = options.remarks ?? [];
   }
 
   /** The lines, with blank lines around them. */
@@ -62,9 +67,9 @@ export class Refusal extends Error {
   }
 }
 
-/** The end of a preview. @param lines what would be published. */
-export function previewed(lines: readonly string[]): Refusal {
-  return new Refusal('preview: nothing was published', lines, { outcome: 'preview' });
+/** The end of a preview. */
+export function previewed({ lines, remarks }: Preview): Refusal {
+  return new Refusal('preview: nothing was published', lines, { outcome: 'preview', remarks });
 }
 
 const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly string[] }> = {

@@ -4,7 +4,7 @@ import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { withIds } from '../../git/objects/planned-commits.ts';
 import { fullName } from '../../repository-name.ts';
 import { wholeText } from './text.ts';
-import { isUpdate, type Publishable } from './verdict.ts';
+import { isUpdate, type Preview, type Publishable } from './verdict.ts';
 
 /** More are counted, not shown. */
 const MAX_COMMITS_SHOWN = 50;
@@ -24,16 +24,22 @@ export interface Previewed {
   readonly refusal: string | null;
 }
 
-/** The lines for the person. */
-export function previewLines(previewed: Previewed): string[] {
+export function previewOf(previewed: Previewed): Preview {
   const { push, botLogin, anonymous, bytes, findings, warnings, refusal } = previewed;
   const { title, body } = wholeText(push, anonymous);
   const objectCount = anonymous.size + push.entryCount;
   const count = push.commits.length;
-  return [
-    ...(refusal === null
+  const refused =
+    refusal === null
       ? []
-      : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`]),
+      : [`This push would be refused: ${refusal}. With -o publish-names, this would become public:`];
+  const remarks = [
+    ...findings,
+    ...(push.mayChangeSubmodules ? ['Submodules that it changes are named once it is pushed.'] : []),
+    ...warnings,
+  ];
+  const lines = [
+    ...refused,
     isUpdate(push)
       ? `This push would update the pull request ${push.named?.pullRequest.url ?? ''}:`
       : `This push would open a pull request${push.isDraft ? ' as a draft' : ''}:`,
@@ -48,10 +54,9 @@ export function previewLines(previewed: Previewed): string[] {
     ...(count > MAX_COMMITS_SHOWN ? [`  and ${count - MAX_COMMITS_SHOWN} more`] : []),
     '',
     `${objectCount === 1 ? '1 object' : `${objectCount} objects`}, ${bytes} bytes, would be sent.`,
-    ...findings,
-    ...(push.mayChangeSubmodules ? ['Submodules that it changes are named once it is pushed.'] : []),
-    ...warnings,
+    ...remarks,
   ];
+  return { lines, remarks: [...refused, ...remarks] };
 }
 
 function bodyLines(body: string): string[] {

@@ -14,6 +14,9 @@ import { answerPage, preferredType } from './answer-page.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { botProblems, suspensionOf } from '../request/suspension.ts';
 
+/** Where the repositories are. */
+const V1 = '/v1/';
+
 /** The numbers on the page are just as old. */
 const KEPT_SECONDS = 5;
 
@@ -36,6 +39,7 @@ frontPage.get(
     query: frontPageQuery,
     responses: {
       200: answer('The page.', as(HTML, TEXT)),
+      302: { description: 'A browser is led to the page of the repository.' },
       400: answer('The page, and what is wrong with the name of the repository.', as(HTML)),
     },
   }),
@@ -50,13 +54,13 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
     text,
     hosts: config.hosts,
     path: path ?? PLACEHOLDER,
-    isNamed: path !== null,
-    remoteBase: `${origin}/v1/`,
+    remoteBase: `${origin}${V1}`,
   };
   const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
     return c.text(frontText(page, config), 200, headers);
   }
+  if (path !== null) return c.redirect(`${V1}${path}`, 302);
   // Does not show what requires the service's key.
   const statistics = config.serviceApiKey === null ? openStatistics(c.env, config, logger, http) : null;
   const [standing, totals, recent] = await Promise.all([

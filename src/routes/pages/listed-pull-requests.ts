@@ -23,7 +23,7 @@ export async function listedPullRequests(
   mayAsk: () => Promise<boolean>,
 ): Promise<readonly ListedPullRequest[] | null> {
   const repository = recordName(c.var.host, target);
-  const name = `listed/${repository.toLowerCase()}`;
+  const name = `listed-2/${repository.toLowerCase()}`;
   const places = lastKnownPlaces(c.env, c.var.config, (error) =>
     c.var.logger.warn('the pull requests of a repository cannot be listed', { error }),
   );
@@ -47,6 +47,16 @@ async function ask({ env }: Context<AppEnv>, repository: string): Promise<Listed
   const hashes = await recordedHashesOf(env.DB, repository, MAX_LISTED);
   const views = await Promise.all(hashes.map((hash) => pullRequestOf(env, hash).view()));
   return views.flatMap((view) =>
-    view?.isShown ? [{ number: view.number, url: view.url, state: view.state }] : [],
+    view?.isShown
+      ? [
+          {
+            number: view.number,
+            url: view.url,
+            state: view.state,
+            title: view.title ?? null,
+            openedAt: view.events.find(({ kind }) => kind === 'opened')?.at ?? null,
+          },
+        ]
+      : [],
   );
 }

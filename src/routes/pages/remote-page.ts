@@ -3,11 +3,12 @@ import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import type { RepositoryName } from '../../repository-name.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { remotePage } from '../../pages/remote-page.ts';
 import { openPolicies } from '../../policy/policies.ts';
 import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM } from '../forms/paths.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
+import { suspensionOf } from '../request/suspension.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
 import { remotePath } from '../request/remote-path.ts';
 import { listedPullRequests } from './listed-pull-requests.ts';
@@ -23,12 +24,16 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
   // Of a repository that was not seen lately, the host and the objects are asked as often as for a clone.
   let counted: Promise<boolean> | null = null;
   const mayAsk = () => (counted ??= refuseTooMany(c, 'discoveries').then((tooMany) => tooMany === null));
-  const [policy, pullRequests] = await Promise.all([
+  const [policy, pullRequests, isSuspended] = await Promise.all([
     Promise.race([
       openPolicies(c.env, config, host, logger, http).of(target, { mayAsk }),
       systemClock.sleep(PATIENCE_MS).then(() => undefined),
     ]),
     listedPullRequests(c, target, mayAsk),
+    suspensionOf(c.env).then(
+      ({ panicMode }) => panicMode,
+      () => undefined,
+    ),
   ]);
   const path = remotePath(host, target);
   const page = {
@@ -37,9 +42,11 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     path: repositoryPath(host, target),
     forms: { issue: path + ISSUE_FORM, reply: path + REPLY_FORM, change: path + CHANGE_FORM },
     policy,
+    hostUrl: `${host.url}/${fullName(target)}`,
+    isSuspended,
     pullRequests,
   };
-  const isComplete = policy !== undefined && pullRequests !== null;
+  const isComplete = policy !== undefined && pullRequests !== null && isSuspended === false;
   return answerPage(c, remotePage(page, config), 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });

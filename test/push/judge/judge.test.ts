@@ -171,7 +171,7 @@ describe('a push is judged', () => {
 
   it('a preview, which says what would become public', async () => {
     const { verdict } = await judge(received({ preview: true }), upstream, circumstances, asked());
-    expect(verdict.kind === 'preview' && verdict.lines.join('\n')).toContain('Mend it');
+    expect(verdict.kind === 'preview' && verdict.preview.lines.join('\n')).toContain('Mend it');
   });
 
   it('refused if its text disturbs many people, whether or not it is a preview; else only warned of', async () => {
