@@ -60,10 +60,10 @@ describe('parseConfig', () => {
       maxRepositoryMb: 500,
       spoolMb: 2000,
       publishDelayMs: 0,
-  whenBusy: 'refuse',
-  review: 'off',
-  heldMb: 1_000,
-  forkLifeMs: 30 * 24 * 60 * 60 * 1000,
+      whenBusy: 'refuse',
+      review: 'off',
+      heldMb: 1_000,
+      forkLifeMs: 30 * 24 * 60 * 60 * 1000,
       limits: {
         comments: [
           { most: 60, withinMs: 60_000 },

@@ -14,9 +14,9 @@ import { type AccountPlace, type Alert, type Appeal, type ModerationNews, pseudo
 import { burstToTell, ToldBurstRecord } from './burst-alerts.ts';
 import { BURST_WINDOW_MS, BurstDetector } from './burst-detector.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
-import { MODERATION_ALERT_LIMITS } from '../../limits/limits.ts';
+import { MODERATION_ALERT_LIMITS, REVIEW_ALERT_PAUSE_MS } from '../../limits/limits.ts';
 import type { PanicScope } from './panic-scope.ts';
-import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../../limits/sliding-window.ts';
+import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit, isAhead } from '../../limits/sliding-window.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import type { TrackedPullRequest } from './tracked-pull-request.ts';
 import { ActionTokens } from './action-tokens.ts';
@@ -50,6 +50,9 @@ const SWITCHES = {
   panicMode: 'panic',
   writesSuspended: 'panic-writes',
 } as const satisfies Record<keyof Suspension, string>;
+
+/** Under which it is stored when it is told, or was, that pushes wait for the operator; milliseconds since 1970. */
+const REVIEW_TOLD = 'review-told';
 
 const SWITCHES_OF: Readonly<Record<PanicScope, readonly (keyof Suspension)[]>> = {
   pushes: ['panicMode'],
@@ -163,6 +166,28 @@ export class Guard extends DurableObject<Env> {
   async appealed(appeal: Appeal, at: number): Promise<boolean> {
     if (this.#mayTell('appeal') === null) return false;
     await this.#raise({ kind: 'appeal', ...appeal }, null, at);
+    return true;
+  }
+
+  /**
+   * A push has begun to wait for the operator. Told at once, or an hour after the last time; then the alert says how
+   * many there were by then. @param waiting how many do.
+   */
+  async toReview(waiting: number): Promise<void> {
+    const now = Date.now();
+    const { kv } = this.ctx.storage;
+    const last = kv.get<number>(REVIEW_TOLD) ?? 0;
+    const isPlanned = isAhead(last, REVIEW_ALERT_PAUSE_MS, now);
+    const at = isPlanned ? last : Math.max(now, Math.min(now, last) + REVIEW_ALERT_PAUSE_MS);
+    if (!this.#alerts.raiseReview(this.env, waiting, now, at)) return;
+    if (!isPlanned) kv.put(REVIEW_TOLD, at);
+    await this.#wakeAt(at);
+  }
+
+  /** False if the credential is not good for looking at them. */
+  mayReview(credential: Credential): boolean {
+    if (!this.#accepts(credential, 'review')) return false;
+    this.#alerts.forgetReview();
     return true;
   }
 

@@ -140,7 +140,9 @@ async function trackedNumbers(spareSingle = false): Promise<number[]> {
 
 /** The tokens of the buttons of an alert: activate, rollback, deactivate. */
 function tokensOf({ actions = [] }: Notification): string[] {
-  return actions.map(({ body }) => (JSON.parse(body) as { token: string }).token);
+  return actions.flatMap((action) =>
+    action.action === 'http' ? (JSON.parse(action.body) as { token: string }).token : [],
+  );
 }
 
 const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash(token ?? '') }) as const;

@@ -209,21 +209,23 @@ describe('all held pushes', () => {
 
 describe('a push that the operator is to see', () => {
   const toReview = () => held('a', { reason: 'review', dueAt: null });
+  const seen = { prHash: 'a', attempt: 'attempt a' };
 
   it('is published once it is approved, and cannot be decided twice', async () => {
     await toReview();
-    expect(await object().toReview(10)).toEqual({ prHashes: ['a'], waiting: 1 });
+    expect(await object().toReview(0, 10)).toMatchObject({ holds: [{ prHash: 'a' }], waiting: 1 });
+    expect(await object().toReview(1, 10)).toEqual({ holds: [], waiting: 1 });
     pass(3 * HOUR_MS);
     expect(await claim()).toEqual([]);
-    expect(await object().approve('a')).toBe(true);
-    expect(await object().approve('a')).toBe(false);
-    expect(await object().discard('a', 'spam')).toBe(false);
+    expect(await object().approve(seen)).toBe(true);
+    expect(await object().approve(seen)).toBe(false);
+    expect(await object().discard(seen, 'spam')).toBe(false);
     expect(await claim()).toHaveLength(1);
   });
 
   it('is discarded with a reason, which its page tells', async () => {
     await toReview();
-    expect(await object().discard('a', 'private')).toBe(true);
+    expect(await object().discard(seen, 'private')).toBe(true);
     expect((await object().find('a'))?.said.join(' ')).toMatch(/private data/);
   });
 
