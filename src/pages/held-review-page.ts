@@ -111,7 +111,7 @@ export function reviewOnePage(push: ReviewedPush, changes: Changes | string): Pa
       <h1>${title}</h1>
       <section class="card" aria-labelledby="what">
         <h2 id="what">What it is</h2>
-        ${factsOf(push)} ${textsOf(push, 'h3')}
+        ${factsOf(push)} ${textsOf(push)}
       </section>
       <section class="card" aria-labelledby="changes">
         <h2 id="changes">What it changes</h2>
@@ -153,7 +153,7 @@ function listed(push: ReviewedPush, at: number): Html {
   const id = `push-${at}`;
   return html`<section class="card" aria-labelledby="${id}-title">
     <h2 id="${id}-title">${titleOf(push)}</h2>
-    ${factsOf(push)} ${textsOf(push, 'h3')}
+    ${factsOf(push)} ${textsOf(push)}
     <p><a href="${REVIEW_PATH}/${hold.prHash}" aria-describedby="${id}-title">See what it changes</a></p>
     <label class="choice">
       <input type="checkbox" name="${id}" value="${seenValue(seenOf(hold))}" aria-describedby="${id}-title" />
@@ -184,7 +184,7 @@ function factsOf({ hold, author, repository, texts }: ReviewedPush): Html {
   </dl>`;
 }
 
-function textsOf({ texts, problem }: ReviewedPush, heading: 'h3'): Html {
+function textsOf({ texts, problem }: ReviewedPush): Html {
   if (texts === null) return html`<p class="notice bad">${problem}</p>`;
   const { title, description, messages, commitCount, updates } = texts;
   const more = commitCount - messages.length;

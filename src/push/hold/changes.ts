@@ -233,37 +233,34 @@ class Comparison {
   async #fileOf(pair: Pair): Promise<ChangedFile & { readonly bytes: number }> {
     const { now, old } = pair;
     const only = listedOnly(pair);
-    if (!isFile(now) && !isFile(old)) {
-      const isUnseen = now !== null && isFolder(now) && this.#index.sizeOf(now.oid) === null;
-      return isUnseen ? { ...only, remarks: [...only.remarks, this.#whereElse(now)] } : only;
-    }
-    const after = isFile(now) ? await this.#content(now) : null;
-    const before = isFile(old) ? (this.#sent.get(old.oid) ?? null) : null;
     const remark = (text: string) => ({ ...only, remarks: [...only.remarks, text] });
-    if (isFile(now) && isFile(old) && now.oid === old.oid) return only;
-    if (isFile(now) && after === null) return remark(this.#whereElse(now));
-    if (now === null || !isFile(now)) return only;
-    if (isFile(old) && before === null) return remark('Upstream’s version cannot be shown here.');
-    const sizes = [before, after].map((content) => content?.byteLength ?? 0);
-    if (sizes.some((size) => size > MAX_FILE_BYTES)) return remark(tooLarge(after?.byteLength ?? 0));
-    const texts = [before, after].map((content) => (content === null ? '' : textIn(content)));
-    const [oldText, newText] = texts;
-    if (typeof oldText !== 'string' || typeof newText !== 'string') {
-      return remark(`It is not text: ${after?.byteLength ?? 0} bytes.`);
+    if (now === null || now.oid === old?.oid) return only;
+    if (!isFile(now)) {
+      const isUnseen = isFolder(now) && this.#index.sizeOf(now.oid) === null;
+      return isUnseen ? remark(this.#whereElse(now.oid)) : only;
     }
-    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    const after = await this.#content(now.oid);
+    if (after === null) return remark(this.#whereElse(now.oid));
+    const before = old !== null && isFile(old) ? this.#sent.get(old.oid) : new Uint8Array(0);
+    if (before === undefined) return remark('Upstream’s version is too large to be shown here.');
+    const bytes = before.byteLength + after.byteLength;
+    if (Math.max(before.byteLength, after.byteLength) > MAX_FILE_BYTES) {
+      return remark(tooLarge(after.byteLength));
+    }
+    const [oldText, newText] = [textIn(before), textIn(after)];
+    if (oldText === null || newText === null) return remark(`It is not text: ${after.byteLength} bytes.`);
     return { ...only, difference: difference(oldText, newText), bytes };
   }
 
   /** Null: not in the pack, or too large. */
-  async #content({ oid }: TreeEntry): Promise<Uint8Array | null> {
+  async #content(oid: Oid): Promise<Uint8Array | null> {
     const size = this.#index.sizeOf(oid);
     if (size === null) return this.#sent.get(oid) ?? null;
     return size > MAX_FILE_BYTES ? null : ((await this.#index.read(oid))?.content ?? null);
   }
 
   /** Of something that cannot be shown: why. */
-  #whereElse({ oid }: TreeEntry): string {
+  #whereElse(oid: Oid): string {
     const size = this.#index.sizeOf(oid);
     if (size !== null) return tooLarge(size);
     const path = this.#upstreams.get(oid);
@@ -307,7 +304,7 @@ function isFolder(entry: TreeEntry | null): boolean {
 }
 
 /** What has a content: a file or a symbolic link. */
-function isFile(entry: TreeEntry | null): entry is TreeEntry {
+function isFile(entry: TreeEntry | null): boolean {
   return entry !== null && ['file', 'symlink'].includes(kindOf(entry));
 }
 
