@@ -53,11 +53,6 @@ export function reviewDoorPage(token: string | null, hasPassword: boolean, probl
     { label: 'Account', value: 'operator' },
     'current-password',
   );
-  const form = (fields: Html | Html[]) =>
-    html`<form method="post" action="${REVIEW_PATH}" class="card">
-      ${fields}
-      <div class="buttons"><button type="submit">Open</button></div>
-    </form>`;
   const noWay = html`<div class="notice">
     <p>This service has no PANIC_PASSWORD. Use the button of an alert.</p>
   </div>`;
@@ -67,8 +62,15 @@ export function reviewDoorPage(token: string | null, hasPassword: boolean, probl
     html`<h1>Held pushes</h1>
       <p class="lead">For the operator. It stays open for ten minutes.</p>
       ${problemNotice(problem)}
-      ${token !== null ? form(hidden({ token })) : hasPassword ? form(password) : noWay}`,
+      ${token !== null ? doorForm(hidden({ token })) : hasPassword ? doorForm(password) : noWay}`,
   );
+}
+
+function doorForm(fields: Html | Html[]): Html {
+  return html`<form method="post" action="${REVIEW_PATH}" class="card">
+    ${fields}
+    <div class="buttons"><button type="submit">Open</button></div>
+  </form>`;
 }
 
 export interface ReviewList {
@@ -164,9 +166,6 @@ function listed(push: ReviewedPush, at: number): Html {
 
 function factsOf({ hold, author, repository, texts }: ReviewedPush): Html {
   const { heldAt, bytes, commits } = hold;
-  const fact = (name: string, value: Html | string) =>
-    html`<dt>${name}</dt>
-      <dd>${value}</dd>`;
   return html`<dl class="facts">
     ${
       texts === null || repository === null
@@ -184,21 +183,28 @@ function factsOf({ hold, author, repository, texts }: ReviewedPush): Html {
   </dl>`;
 }
 
+function fact(name: string, value: Html | string): Html {
+  return html`<dt>${name}</dt>
+    <dd>${value}</dd>`;
+}
+
 function textsOf({ texts, problem }: ReviewedPush): Html {
   if (texts === null) return html`<p class="notice bad">${problem}</p>`;
   const { title, description, messages, commitCount, updates } = texts;
   const more = commitCount - messages.length;
-  const text = (value: string) => html`<pre class="text" tabindex="0">${'\n'}${visibleText(value)}</pre>`;
-  const named = (name: string) => html`<h3>${name}</h3>`;
   const kept = updates !== null && title === null && description === null;
   return html`${
-    kept
-      ? html`<p>Title and description of the pull request stay as they are.</p>`
-      : html`${named('Description')}
-        ${description === null || description === '' ? html`<p>There is none.</p>` : text(description)}`
-  }
-  ${named(commitCount === 1 ? 'Commit message' : 'Commit messages')} ${messages.map(text)}
-  ${more > 0 ? html`<p>And ${more.toLocaleString('en')} more.</p>` : ''}`;
+      kept
+        ? html`<p>Title and description of the pull request stay as they are.</p>`
+        : html`<h3>Description</h3>
+            ${description === null || description === '' ? html`<p>There is none.</p>` : plainText(description)}`
+    }
+    <h3>${commitCount === 1 ? 'Commit message' : 'Commit messages'}</h3>
+    ${messages.map(plainText)} ${more > 0 ? html`<p>And ${more.toLocaleString('en')} more.</p>` : ''}`;
+}
+
+function plainText(text: string): Html {
+  return html`<pre class="text" tabindex="0">${'\n'}${visibleText(text)}</pre>`;
 }
 
 function changesList({ files, gaps }: Changes): Html {
@@ -229,26 +235,33 @@ function decisionButtons(): Html {
 }
 
 function decidedNotice({ done, what, late }: Decided): Html {
-  const count = (pushes: number): string => (pushes === 1 ? '1 push' : `${pushes} pushes`);
   const verb = what === 'publish' ? 'published within minutes, or at the chosen time' : 'discarded';
   return html`<div class="notice" role="status">
-    ${done === 0 ? '' : html`<p>${count(done)}: ${verb}.</p>`}
+    ${done === 0 ? '' : html`<p>${countOf(done)}: ${verb}.</p>`}
     ${
       late === 0
         ? ''
         : html`<p>
-            ${count(late)}: nothing was done. Somebody else has decided already, or the author has changed it.
+            ${countOf(late)}: nothing was done. Somebody else has decided already, or the author has changed
+            it.
           </p>`
     }
   </div>`;
 }
 
+function countOf(pushes: number): string {
+  return pushes === 1 ? '1 push' : `${pushes} pushes`;
+}
+
+function pageLink(to: number, words: string): Html {
+  return html`<a href="${REVIEW_PATH}?page=${to}">${words}</a>`;
+}
+
 function pageLinks(waiting: number, at: number, size: number): Html | '' {
   const last = Math.ceil(waiting / size);
   if (last <= 1 && at <= 1) return '';
-  const link = (to: number, words: string) => html`<a href="${REVIEW_PATH}?page=${to}">${words}</a>`;
   return html`<nav class="card" aria-label="Pages">
-    ${at > 1 ? link(Math.min(at - 1, Math.max(1, last)), 'Earlier ones') : ''} Page ${at} of
-    ${Math.max(1, last)} ${at < last ? link(at + 1, 'Later ones') : ''}
+    ${at > 1 ? pageLink(Math.min(at - 1, Math.max(1, last)), 'Earlier ones') : ''} Page ${at} of
+    ${Math.max(1, last)} ${at < last ? pageLink(at + 1, 'Later ones') : ''}
   </nav>`;
 }

@@ -113,10 +113,9 @@ class Comparison {
 
   /** Level by level, with one question for each. @param old null: upstream has nothing. */
   async compareFolders(now: Oid, old: Oid | null): Promise<void> {
-    const root = (oid: Oid): TreeEntry => ({ mode: FOLDER_MODE, name: new Uint8Array(0), oid });
     if (old !== null) this.#upstreams.set(old, '');
     let left = MAX_FOLDERS;
-    let level: Pair[] = [{ path: '', now: root(now), old: old === null ? null : root(old) }];
+    let level: Pair[] = [{ path: '', now: rootFolder(now), old: old === null ? null : rootFolder(old) }];
     while (level.length > 0) {
       if (level.length > left) this.#gaps.add('It changes too many folders to compare all of them.');
       const compared = level.slice(0, left);
@@ -163,7 +162,6 @@ class Comparison {
         this.#upstreams.set(entry.oid, place);
     }
     const names = new Map<string, [TreeEntry | null, TreeEntry | null]>();
-    const keyOf = ({ name }: TreeEntry): string => Buffer.from(name).toString('latin1');
     for (const entry of nowEntries) names.set(keyOf(entry), [entry, null]);
     for (const entry of oldEntries) names.set(keyOf(entry), [names.get(keyOf(entry))?.[0] ?? null, entry]);
     const folders: Pair[] = [];
@@ -293,6 +291,15 @@ function kindRemarks(entry: TreeEntry): string[] {
     case 'folder':
       return [];
   }
+}
+
+function rootFolder(oid: Oid): TreeEntry {
+  return { mode: FOLDER_MODE, name: new Uint8Array(0), oid };
+}
+
+/** Not as text: two names that are not UTF-8 may look the same. */
+function keyOf({ name }: TreeEntry): string {
+  return Buffer.from(name).toString('latin1');
 }
 
 function isExecutable({ mode }: TreeEntry): boolean {
