@@ -19,6 +19,7 @@ import { concatBytes } from '../../git/bytes.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
+import { within } from '../../isolate/within.ts';
 import { guardOf, heldPushesOf } from '../../objects.ts';
 import {
   type Decided,
@@ -51,6 +52,9 @@ const MAX_BODY_BYTES = 8 * 1024;
 const ACTION_TOKEN = /^[0-9a-f]{32}$/;
 /** For folders and files of upstream. */
 const HOST_TIMEOUT_MS = 10_000;
+
+/** The page can do without the bot's name. */
+const LOGIN_PATIENCE_MS = 3_000;
 
 /** What is shown of a push in the list, and on its own page. @property mostBytes of what was judged. */
 const BRIEF = { mostMessages: 5, longest: 2_000, mostBytes: 256 * 1024 } as const;
@@ -86,7 +90,7 @@ heldReview.get(`${REVIEW_PATH}/:hash`, async (c) => {
   if (hold === null) return answerRefused(c, NOT_WAITING, 'page');
   const memory = memoryFor(c);
   try {
-    const { push, pushed, host, key } = await look(c, hold, FULL, memory);
+    const { push, pushed, host, key } = await look(c, hold, FULL, new Map(), memory);
     const changes =
       pushed === null || host === null || key === null
         ? 'This cannot be shown.'
@@ -144,11 +148,12 @@ async function showList(
 ): Promise<Response> {
   const { holds, waiting } = await heldPushesOf(c.env).toReview((page - 1) * PAGE_SIZE, PAGE_SIZE);
   const pushes: ReviewedPush[] = [];
+  const logins: Logins = new Map();
   // One after the other: each may take some memory.
   for (const hold of holds) {
     const memory = memoryFor(c);
     try {
-      pushes.push((await look(c, hold, BRIEF, memory)).push);
+      pushes.push((await look(c, hold, BRIEF, logins, memory)).push);
     } finally {
       memory.end();
     }
@@ -173,6 +178,7 @@ async function look(
   c: Context<AppEnv>,
   hold: HoldToReview,
   limits: TextLimits & { readonly mostBytes: number },
+  logins: Logins,
   memory: MemoryHold,
 ): Promise<Look> {
   const config = hostWithKey(c.var.config, hold.host);
@@ -189,10 +195,7 @@ async function look(
   c.set('host', config);
   const host = pushHost(c, { memory, timeoutMs: HOST_TIMEOUT_MS });
   try {
-    const [key, login] = await Promise.all([
-      c.env.HELD_KEYS.get(hold.spool.attempt),
-      host.botLogin().catch(() => 'the bot'),
-    ]);
+    const [key, login] = await Promise.all([c.env.HELD_KEYS.get(hold.spool.attempt), loginAt(host, logins)]);
     if (key === null) return unread('Its key is not here yet. Reload this page in a minute.');
     const pushed = await readHeldPush(c.env, hold, key, memory);
     const texts = reviewedTexts(pushed.push, limits);
@@ -203,6 +206,17 @@ async function look(
     c.var.logger.warn('a held push could not be read', { error });
     return unread('It cannot be read now. Reload this page in a minute.');
   }
+}
+
+/** Of the bot, by the key of the code host: an unreachable one is asked once. */
+type Logins = Map<string, Promise<string>>;
+
+function loginAt(host: PushHost, logins: Logins): Promise<string> {
+  const known = logins.get(host.hostKey);
+  if (known !== undefined) return known;
+  const asked = within(LOGIN_PATIENCE_MS, host.botLogin()).catch(() => 'the bot');
+  logins.set(host.hostKey, asked);
+  return asked;
 }
 
 /** Why they cannot be shown, as a text. */

@@ -233,6 +233,29 @@ describe('a push that the operator is to see', () => {
     await toReview();
     pass(14 * DAY_MS);
     await runDurableObjectAlarm(object());
-    expect(await object().find('a')).toMatchObject({ state: 'discarded' });
+    expect(await object().find('a')).toMatchObject({
+      state: 'discarded',
+      said: [
+        'The operator of this service has not looked at it in time, so it was discarded.',
+        'You may push it again.',
+      ],
+    });
+    expect(await object().approve(seen)).toBe(false);
+    expect(await object().toReview(0, 10)).toEqual({ holds: [], waiting: 0 });
+  });
+
+  it('waits for two weeks to the millisecond', async () => {
+    await toReview();
+    pass(14 * DAY_MS - 1);
+    await runDurableObjectAlarm(object());
+    expect(await stateOf('a')).toBe('held');
+  });
+
+  it('is decided only as it was seen', async () => {
+    await toReview();
+    await held('a', { reason: 'review', dueAt: null, spool: { attempt: 'another', rowEnds: [1_000] } });
+    expect(await object().approve(seen)).toBe(false);
+    expect(await object().discard(seen, 'spam')).toBe(false);
+    expect(await object().approve({ prHash: 'a', attempt: 'another' })).toBe(true);
   });
 });
