@@ -28,6 +28,8 @@ const MAX_SHOWN_LINES = 5_000;
 const MAX_LISTED = 500;
 /** Folders that are compared. */
 const MAX_FOLDERS = 500;
+/** Commits of upstream, besides the one that it is compared with, that are read for what deltas stand on. */
+const MAX_MERGED = 4;
 /** Objects that the host is asked for at once; and, if they are too large together, one by one. */
 const MAX_WANTS = 500;
 const MAX_SINGLE_WANTS = 20;
@@ -63,19 +65,30 @@ export function groundOf(commits: PlannedCommits): Oid | null {
   }
 }
 
+export interface PushedFiles {
+  readonly commits: PlannedCommits;
+  /** The upstream commits that they stand on. */
+  readonly ground: readonly Oid[];
+  readonly pack: SearchedPack;
+}
+
 /** @param read asks upstream. Rejects as `read` does, and with what `memory` throws. */
 export async function changesOf(
-  { commits, pack }: { readonly commits: PlannedCommits; readonly pack: SearchedPack },
+  { commits, ground, pack }: PushedFiles,
   read: ReadObjects,
   memory: Memory,
 ): Promise<Changes> {
   const objects = new PackedObjects(pack, memory);
   const share = memory.share();
   try {
-    const ground = groundOf(commits);
-    const old = ground === null ? null : (await readCommit(read, ground)).tree;
     const index = await PackIndex.of(pack, objects);
     const comparison = new Comparison(index, read, (bytes) => share.set(bytes));
+    const first = groundOf(commits);
+    let old: Oid | null = null;
+    for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
+      comparison.merges((await readCommit(read, oid)).tree);
+    }
+    if (first !== null) old = (await readCommit(read, first)).tree;
     await comparison.compareFolders(commits.at(commits.length - 1).tree, old);
     return await comparison.compareFiles();
   } finally {
@@ -109,6 +122,14 @@ class Comparison {
     this.#index = index;
     this.#read = read;
     this.#count = count;
+  }
+
+  /** @param root of another commit that the push stands on. */
+  merges(root: Oid): void {
+    this.#upstreams.set(root, '');
+    this.#gaps.add(
+      'It merges other commits of upstream, and is compared with one only: their changes are listed, too.',
+    );
   }
 
   /** Level by level, with one question for each. @param old null: upstream has nothing. */

@@ -252,9 +252,9 @@ async function changesIn(
       byteLength: entryBytes,
       maxReads: Infinity,
     };
-    const { repository, commits } = pushed.push;
+    const { repository, commits, ground } = pushed.push;
     return await changesOf(
-      { commits, pack },
+      { commits, ground, pack },
       (request, maxBytes) => host.transport.readObjects(repository, request, maxBytes),
       memory,
     );
