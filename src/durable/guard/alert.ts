@@ -86,8 +86,11 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
   return {
     topic: facts.topic,
     title,
-    // A message may be read, or even arrive, much later.
-    message: `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
+    // A message may be read, or even arrive, much later. When somebody has pushed is nobody's business.
+    message:
+      alert.kind === 'review'
+        ? text
+        : `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
     priority,
     tags: ['warning'],
     ...(actions.length > 0 && { actions: actions.map((action) => button(action, facts)) }),

@@ -14,15 +14,16 @@ import { type AccountPlace, type Alert, type Appeal, type ModerationNews, pseudo
 import { burstToTell, ToldBurstRecord } from './burst-alerts.ts';
 import { BURST_WINDOW_MS, BurstDetector } from './burst-detector.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
-import { MODERATION_ALERT_LIMITS, REVIEW_ALERT_PAUSE_MS } from '../../limits/limits.ts';
+import { MODERATION_ALERT_LIMITS } from '../../limits/limits.ts';
 import type { PanicScope } from './panic-scope.ts';
-import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit, isAhead } from '../../limits/sliding-window.ts';
+import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../../limits/sliding-window.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
 import type { TrackedPullRequest } from './tracked-pull-request.ts';
 import { ActionTokens } from './action-tokens.ts';
 import { Alerts } from './alerts.ts';
 import { BurstRecord, TRACKED_MS } from './burst-record.ts';
 import { closingWorld } from './close-at-host.ts';
+import { ReviewTold } from './review-told.ts';
 import { type RollbackResult, Rollbacks } from './rollbacks.ts';
 import { type AccountProblems, TokenReport } from './token-report.ts';
 
@@ -51,9 +52,6 @@ const SWITCHES = {
   writesSuspended: 'panic-writes',
 } as const satisfies Record<keyof Suspension, string>;
 
-/** Under which it is stored when it is told, or was, that pushes wait for the operator; milliseconds since 1970. */
-const REVIEW_TOLD = 'review-told';
-
 const SWITCHES_OF: Readonly<Record<PanicScope, readonly (keyof Suspension)[]>> = {
   pushes: ['panicMode'],
   writes: ['writesSuspended'],
@@ -76,6 +74,7 @@ export class Guard extends DurableObject<Env> {
   readonly #alerts: Alerts;
   readonly #rollbacks: Rollbacks;
   readonly #toldBurst: ToldBurstRecord;
+  readonly #reviewTold: ReviewTold;
   /** Of this life of the object. */
   readonly #told = new Map<keyof typeof MODERATION_ALERT_LIMITS, SlidingWindow>();
   readonly #tokenReport: TokenReport;
@@ -93,6 +92,7 @@ export class Guard extends DurableObject<Env> {
     this.#alerts = new Alerts(sql, this.#tokens);
     this.#rollbacks = new Rollbacks(sql, this.#bursts);
     this.#toldBurst = new ToldBurstRecord(kv);
+    this.#reviewTold = new ReviewTold(kv);
     this.#tokenReport = new TokenReport(kv);
     // A burst that a restart interrupted ends within a minute, unless the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
@@ -175,12 +175,9 @@ export class Guard extends DurableObject<Env> {
    */
   async toReview(waiting: number): Promise<void> {
     const now = Date.now();
-    const { kv } = this.ctx.storage;
-    const last = kv.get<number>(REVIEW_TOLD) ?? 0;
-    const isPlanned = isAhead(last, REVIEW_ALERT_PAUSE_MS, now);
-    const at = isPlanned ? last : Math.max(now, Math.min(now, last) + REVIEW_ALERT_PAUSE_MS);
+    const at = this.#reviewTold.next(now);
     if (!this.#alerts.raiseReview(this.env, waiting, now, at)) return;
-    if (!isPlanned) kv.put(REVIEW_TOLD, at);
+    this.#reviewTold.set(at);
     await this.#wakeAt(at);
   }
 
@@ -245,7 +242,7 @@ export class Guard extends DurableObject<Env> {
     ]);
     const now = Date.now();
     this.#endBurst(now);
-    const expiry = [this.#tokens, this.#bursts, this.#rollbacks, this.#toldBurst]
+    const expiry = [this.#tokens, this.#bursts, this.#rollbacks, this.#toldBurst, this.#reviewTold]
       .map((part) => part.forgetOld(now))
       .filter((at) => at !== null);
     const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];

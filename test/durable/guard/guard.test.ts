@@ -701,6 +701,18 @@ describe('pushes that wait for the operator', () => {
     expect(told()).toEqual(['1', '4', '5', '6']);
   });
 
+  it('leave no trace of when they came', async () => {
+    await configured();
+    await guard().toReview(1);
+    await deliver();
+    expect(published[0]?.message).not.toMatch(/\d\d:\d\d/);
+    pass(HOUR_MS);
+    await deliver();
+    expect(
+      await runInDurableObject(guard(), (_, { storage }) => storage.kv.get('review-told')),
+    ).toBeUndefined();
+  });
+
   it('are not told of any more once the operator looks at them', async () => {
     await configured();
     await guard().toReview(1);
