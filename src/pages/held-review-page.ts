@@ -34,7 +34,12 @@ export interface Decided {
   readonly late: number;
 }
 
-const CHANGES = { added: 'New', removed: 'Removed', changed: 'Changed' } as const;
+const CHANGES = {
+  added: 'New',
+  removed: 'Removed',
+  changed: 'Changed',
+  elsewhere: 'In an earlier commit, or not compared',
+} as const;
 
 function page(title: string, width: 'narrow' | 'wide', content: Html): Page {
   return {

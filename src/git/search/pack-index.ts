@@ -15,6 +15,7 @@ import { beginHash, type FileObject, type PackedObjects, type SearchedPack, walk
 const MAX_DELTAS = 2_000;
 
 interface Place {
+  readonly type: FileObject['type'];
   readonly offset: number;
   /** Inflated. */
   readonly size: number;
@@ -80,6 +81,11 @@ export class PackIndex {
     return this.#waiting.length === 0 && !this.#isCut;
   }
 
+  /** The ids of its files, as far as they are known. */
+  files(): Oid[] {
+    return [...this.#places].flatMap(([oid, { type }]) => (type === 'blob' ? oid : []));
+  }
+
   /** In bytes; null: it is not known to be in the pack. */
   sizeOf(oid: Oid): number | null {
     return this.#places.get(oid)?.size ?? null;
@@ -95,10 +101,10 @@ export class PackIndex {
 
   async #walk(): Promise<void> {
     let hash: Hash | null = null;
-    let place: Place = { offset: 0, size: 0 };
+    let place: Place = { type: 'blob', offset: 0, size: 0 };
     const walker: EntryWalker = new EntryWalker({
       begin: (type, size, offset) => {
-        place = { offset, size };
+        place = { type: type === OBJ_TREE ? 'tree' : 'blob', offset, size };
         const isWhole = type === OBJ_TREE || type === OBJ_BLOB;
         hash = isWhole ? beginHash(type, size) : null;
         if (!isWhole && this.#waiting.length === MAX_DELTAS) this.#isCut = true;
@@ -127,18 +133,18 @@ export class PackIndex {
       const place = isNear ? await this.#placeOf(offset) : 'no-base';
       if (place === 'no-base') waiting.push(delta);
       else if (place === 'lost') this.#isCut = true;
-      else this.#places.set(place.oid, { offset, size: place.size });
+      else this.#places.set(place.oid, place);
     }
     this.#waiting = waiting;
   }
 
-  async #placeOf(offset: number): Promise<{ readonly oid: Oid; readonly size: number } | 'no-base' | 'lost'> {
+  async #placeOf(offset: number): Promise<(Place & { readonly oid: Oid }) | 'no-base' | 'lost'> {
     try {
       const object = await this.#objects.at(offset);
       if (object === 'no-base') return object;
       if (object === 'too-much') return 'lost';
       const { type, content } = object;
-      return { oid: hashObject(type, content), size: content.byteLength };
+      return { oid: hashObject(type, content), type, offset, size: content.byteLength };
     } catch (error) {
       // The host refuses a damaged delta.
       if (error instanceof ProtocolError) return 'lost';

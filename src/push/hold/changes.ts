@@ -9,7 +9,7 @@ import { decodeUtf8 } from '../../git/bytes.ts';
 import type { Memory } from '../../git/memory.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../../git/objects/tree.ts';
+import { FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../../git/objects/tree.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { PackedObjects, type SearchedPack } from '../../git/search/packed-objects.ts';
 import { PackIndex } from '../../git/search/pack-index.ts';
@@ -40,9 +40,10 @@ const MAX_FILES_BYTES = 1024 * 1024;
 const MAX_READ_BYTES = 3 * 1024 * 1024;
 
 export interface ChangedFile {
-  /** As text; a folder's ends with a slash. */
+  /** As text; a folder's ends with a slash. Of one that is elsewhere, its id. */
   readonly path: string;
-  readonly kind: 'added' | 'removed' | 'changed';
+  /** `elsewhere`: in an earlier commit, or in a folder that is not compared; it becomes public, too. */
+  readonly kind: 'added' | 'removed' | 'changed' | 'elsewhere';
   /** Null: it is not shown. */
   readonly difference: Difference | null;
   /** What else there is to know, in sentences. */
@@ -102,6 +103,7 @@ interface Pair {
   readonly path: string;
   readonly now: TreeEntry | null;
   readonly old: TreeEntry | null;
+  readonly isElsewhere?: true;
 }
 
 class Comparison {
@@ -149,7 +151,7 @@ class Comparison {
   }
 
   async compareFiles(): Promise<Changes> {
-    const sorted = this.#changed.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+    const sorted = [...this.#changed.toSorted((a, b) => (a.path < b.path ? -1 : 1)), ...this.#others()];
     if (sorted.length > MAX_LISTED) this.#gaps.add(`It changes ${sorted.length} files; these are the first.`);
     const listed = sorted.slice(0, MAX_LISTED);
     const old = oldIds(listed.slice(0, MAX_SHOWN).filter((pair) => isFile(pair.now) && isFile(pair.old)));
@@ -164,7 +166,21 @@ class Comparison {
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, { lines }) => sum + lines.length, 0);
       files.push(file);
     }
+    if (!this.#index.isComplete)
+      this.#gaps.add('Some of its files, or versions of them, could not be looked into.');
     return { files, gaps: [...this.#gaps] };
+  }
+
+  /** What the push holds besides what was found to be changed. */
+  #others(): Pair[] {
+    const shown = new Set(this.#changed.map(({ now }) => now?.oid));
+    const others = this.#index.files().filter((oid) => !shown.has(oid) && !this.#upstreams.has(oid));
+    return others.map((oid) => ({
+      path: oid,
+      now: { ...rootFolder(oid), mode: FILE_MODE },
+      old: null,
+      isElsewhere: true,
+    }));
   }
 
   /** The folders in it that differ. Files are noted. */
@@ -290,8 +306,8 @@ class Comparison {
   }
 }
 
-function listedOnly({ path, now, old }: Pair): ChangedFile & { readonly bytes: number } {
-  const kind = old === null ? 'added' : now === null ? 'removed' : 'changed';
+function listedOnly({ path, now, old, isElsewhere }: Pair): ChangedFile & { readonly bytes: number } {
+  const kind = isElsewhere ? 'elsewhere' : old === null ? 'added' : now === null ? 'removed' : 'changed';
   const remarks = [
     ...(now === null ? [] : kindRemarks(now)),
     ...(now !== null && old !== null && now.mode !== old.mode

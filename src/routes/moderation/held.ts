@@ -16,7 +16,6 @@ import { REVIEW_PATH } from '../../durable/guard/alert.ts';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, parseFormFields } from '../../forms/form-fields.ts';
 import { concatBytes } from '../../git/bytes.ts';
-import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { HostError } from '../../host-error.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { within } from '../../isolate/within.ts';
@@ -259,7 +258,6 @@ async function changesIn(
       memory,
     );
   } catch (error) {
-    if (!(error instanceof HostError) && !(error instanceof ProtocolError)) throw error;
     c.var.logger.warn('the changes of a held push could not be read', { error });
     return error instanceof HostError
       ? `It cannot be shown now. ${error.publicMessage} Reload this page in a minute.`

@@ -49,13 +49,16 @@ interface Story {
   readonly deltas?: boolean;
   /** Of another commit of upstream that the push has merged. */
   readonly other?: Folder;
+  /** What an earlier commit of the push has. */
+  readonly before?: Folder;
   /** Objects that the pack leaves out besides upstream's. */
   readonly without?: readonly string[];
 }
 
-async function changes({ old, now, deltas = false, without = [], other }: Story) {
+async function changes({ old, now, deltas = false, without = [], other, before = {} }: Story) {
   const [upstream, pushed]: [Known, Known] = [new Map(), new Map()];
   const oldTree = old === null ? null : store(old, upstream);
+  store(before, pushed);
   const tree = store(now, pushed);
   const ground = oldTree === null ? null : commitContent({ tree: oldTree });
   const groundOid = ground === null ? null : oidOf('commit', ground);
@@ -203,6 +206,16 @@ describe('the changes of a push', () => {
     ]);
   });
 
+  it('include what only an earlier commit has, as it becomes public, too', async () => {
+    const secret = oidOf('blob', Buffer.from('hidden\n'));
+    const { texts } = await changes({
+      old: { 'a.txt': 'a\n' },
+      before: { 'a.txt': 'a\n', 'b.txt': 'hidden\n' },
+      now: { 'a.txt': 'A\n' },
+    });
+    expect(texts).toEqual(['changed a.txt: -a +A', `elsewhere ${secret}: +hidden`]);
+  });
+
   it('are a file that becomes a folder, and a folder that becomes a file', async () => {
     const old = { a: 'a\n', b: { 'c.txt': 'c\n' } };
     const now = { a: { 'd.txt': 'd\n' }, b: 'b\n' };
@@ -250,7 +263,8 @@ describe('the changes of a push', () => {
       old: { a: 'a\n', huge },
       now: { a: 'b\n', huge: { 'only.txt': 'x\n' } },
     });
-    expect(texts).toEqual(['changed a: -a +b', 'changed huge/:']);
+    const other = oidOf('blob', Buffer.from('x\n'));
+    expect(texts).toEqual(['changed a: -a +b', 'changed huge/:', `elsewhere ${other}: +x`]);
     expect(gaps).toEqual(['Upstream’s folder /huge/ is too large to be compared.']);
   });
 });
