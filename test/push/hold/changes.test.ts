@@ -47,6 +47,8 @@ interface Story {
   readonly now: Folder;
   /** Whether the pack has all as deltas of what upstream has. */
   readonly deltas?: boolean;
+  /** What its files are deltas of; upstream does not have it. */
+  readonly base?: string;
   /** Of another commit of upstream that the push has merged. */
   readonly other?: Folder;
   /** What an earlier commit of the push has. */
@@ -55,7 +57,7 @@ interface Story {
   readonly without?: readonly string[];
 }
 
-async function changes({ old, now, deltas = false, without = [], other, before = {} }: Story) {
+async function changes({ old, now, deltas = false, without = [], other, before = {}, base: unknown }: Story) {
   const [upstream, pushed]: [Known, Known] = [new Map(), new Map()];
   const oldTree = old === null ? null : store(old, upstream);
   store(before, pushed);
@@ -71,6 +73,10 @@ async function changes({ old, now, deltas = false, without = [], other, before =
   );
   const fresh = [...pushed].filter(([oid]) => !upstream.has(oid) && !without.includes(oid));
   const entries = fresh.map(([, { type, content }]): Entry => {
+    if (unknown !== undefined && type === 'blob') {
+      const base = Buffer.from(unknown);
+      return { type: 'ref-delta', base: oidOf('blob', base), delta: makeDelta(base, content) };
+    }
     const [best] = [...upstream]
       .filter(([, base]) => deltas && base.type === type)
       .map(([base, { content: from }]) => ({ base, delta: makeDelta(from, content) }))
@@ -214,6 +220,19 @@ describe('the changes of a push', () => {
       now: { 'a.txt': 'A\n' },
     });
     expect(texts).toEqual(['changed a.txt: -a +A', `elsewhere ${secret}: +hidden`]);
+  });
+
+  it('are never asked for by an id that upstream may not have', async () => {
+    const { texts, gaps, asked } = await changes({
+      old: { 'a.txt': 'a\n' },
+      now: { 'a.txt': 'A secret\n' },
+      base: 'Another secret\n',
+    });
+    expect(texts).toEqual([
+      'changed a.txt: It is too large to be shown, or the push does not hold its content.',
+    ]);
+    expect(gaps).toEqual(['Some of its files, or versions of them, could not be looked into.']);
+    expect(asked).not.toContain(oidOf('blob', Buffer.from('Another secret\n')));
   });
 
   it('are a file that becomes a folder, and a folder that becomes a file', async () => {
