@@ -134,7 +134,6 @@ describe('a push that waits for the operator', () => {
   it('asks the code host for nothing new while it is looked at', async () => {
     const { clone, upstream, hash } = await held(bed, {}, []);
     const objects = (await clone.git('rev-list', '--objects', 'HEAD', '--not', 'origin/main'))
-      .toString()
       .split('\n')
       .map((line) => line.slice(0, 40))
       .filter(Boolean);

@@ -668,12 +668,13 @@ describe('a token with a problem', () => {
   });
 });
 
-describe('pushes that wait for the operator', () => {
-  const HOUR_MS = 60 * 60 * 1000;
-  const told = () => published.map(({ message }) => /^(\d+) push/.exec(message)?.[1]);
-  const tokenIn = ({ actions = [] }: Notification): string =>
-    new URL(actions[0]?.url ?? '').searchParams.get('token') ?? '';
+const told = () => published.map(({ message }) => /^(\d+) push/.exec(message)?.[1]);
 
+function tokenIn({ actions = [] }: Notification): string {
+  return new URL(actions[0]?.url ?? '').searchParams.get('token') ?? '';
+}
+
+describe('pushes that wait for the operator', () => {
   it('are told at once, and then once an hour at most, with as many as there are', async () => {
     await configured();
     await guard().toReview(1);

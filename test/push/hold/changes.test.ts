@@ -31,12 +31,12 @@ function store(folder: Folder, objects: Known): string {
     objects.set(oid, { type, content });
     return oid;
   };
-  const entries = Object.entries(folder).map(([name, value]) => {
-    const named = { name: Buffer.from(name) };
+  const entries = Object.entries(folder).map(([text, value]) => {
+    const name = Buffer.from(text);
     if (typeof value === 'string' || value instanceof Uint8Array)
-      return { ...named, mode: '100644', oid: put('blob', Buffer.from(value)) };
-    if (!isSpecial(value)) return { ...named, mode: '40000', oid: store(value, objects) };
-    return { ...named, mode: value.mode, oid: value.oid ?? put('blob', Buffer.from(value.content ?? '')) };
+      return { name, mode: '100644', oid: put('blob', Buffer.from(value)) };
+    if (!isSpecial(value)) return { name, mode: '40000', oid: store(value, objects) };
+    return { name, mode: value.mode, oid: value.oid ?? put('blob', Buffer.from(value.content ?? '')) };
   });
   const sorted = entries.toSorted((a, b) => (a.name.toString() < b.name.toString() ? -1 : 1));
   return put('tree', encodeTree(sorted));
@@ -80,8 +80,8 @@ async function changes({ old, now, deltas = false, without = [], other, before =
     const [best] = [...upstream]
       .filter(([, base]) => deltas && base.type === type)
       .map(([base, { content: from }]) => ({ base, delta: makeDelta(from, content) }))
-      .toSorted((one, other) => one.delta.length - other.delta.length);
-    return best === undefined ? { type, content } : { type: 'ref-delta', ...best };
+      .toSorted((a, b) => a.delta.length - b.delta.length);
+    return best === undefined ? { type, content } : { type: 'ref-delta', base: best.base, delta: best.delta };
   });
   const asked: string[] = [];
   const read: ReadObjects = async ({ wants }, maxBytes) => {
@@ -91,10 +91,10 @@ async function changes({ old, now, deltas = false, without = [], other, before =
       if (commit !== undefined) return { oid, type: 'commit', content: commit };
       const object = upstream.get(oid);
       if (object === undefined) throw new Error(`the host was asked for ${oid}`);
-      return { oid, ...object };
+      return { oid, type: object.type, content: object.content };
     });
     const bytes = found.reduce((sum, { content }) => sum + content.length, 0);
-    return bytes > maxBytes ? null : new Map(found.map((object) => [object.oid, object]));
+    return bytes > maxBytes ? null : new Map(found.map((kept) => [kept.oid, kept]));
   };
   const commits = new PlannedCommits();
   const commit: PlannedCommit = {
@@ -124,6 +124,12 @@ function textsOf({ files }: Changes): string[] {
     );
     return [`${kind} ${path}:`, ...lines, ...remarks].join(' ');
   });
+}
+
+function many(text: string): Folder {
+  return Object.fromEntries(
+    Array.from({ length: 600 }, (_, at) => [`file${1000 + at}.txt`, `${text} ${at}\n`]),
+  );
 }
 
 describe('the changes of a push', () => {
@@ -263,8 +269,6 @@ describe('the changes of a push', () => {
   });
 
   it('are bounded, and say so', async () => {
-    const many = (text: string) =>
-      Object.fromEntries(Array.from({ length: 600 }, (_, at) => [`file${1000 + at}.txt`, `${text} ${at}\n`]));
     const { files, gaps } = await changes({ old: many('old'), now: many('new') });
     expect(files).toHaveLength(500);
     expect(files.filter(({ difference }) => difference !== null)).toHaveLength(50);
@@ -282,8 +286,8 @@ describe('the changes of a push', () => {
       old: { a: 'a\n', huge },
       now: { a: 'b\n', huge: { 'only.txt': 'x\n' } },
     });
-    const other = oidOf('blob', Buffer.from('x\n'));
-    expect(texts).toEqual(['changed a: -a +b', 'changed huge/:', `elsewhere ${other}: +x`]);
+    const elsewhere = oidOf('blob', Buffer.from('x\n'));
+    expect(texts).toEqual(['changed a: -a +b', 'changed huge/:', `elsewhere ${elsewhere}: +x`]);
     expect(gaps).toEqual(['Upstream’s folder /huge/ is too large to be compared.']);
   });
 });
