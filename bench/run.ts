@@ -19,6 +19,7 @@ import { endpoints } from './rows/endpoints.ts';
 import { engine } from './rows/engine.ts';
 import { giteaPush } from './rows/gitea.ts';
 import { growth } from './rows/growth.ts';
+import { held } from './rows/held.ts';
 import { largePack } from './rows/large-pack.ts';
 import { memory } from './rows/memory.ts';
 import { oneCommit } from './rows/one-commit.ts';
@@ -49,6 +50,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   endpoints,
   'panic-switch': panicSwitch,
   crowd,
+  held,
 };
 
 function chosen(only: readonly string[]): readonly string[] {

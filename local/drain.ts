@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** The operator's endpoints take ten requests a minute. */
-const PAUSE_MS = 15_000;
+const PAUSE_MS = 7_000;
 
 const { SERVICE_URL: url = 'http://127.0.0.1:8080', PANIC_PASSWORD: password = '' } = process.env;
 
@@ -15,7 +15,7 @@ async function ask(): Promise<{ held: number; to_review: number }> {
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ password }),
   });
-  const answer = (await response.json()) as { held: number; to_review: number; error?: string };
+  const answer = await response.json<{ held: number; to_review: number; error?: string }>();
   if (!response.ok) throw new Error(`${url} says: ${answer.error ?? response.status}`);
   return answer;
 }

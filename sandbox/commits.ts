@@ -104,6 +104,12 @@ export async function diffText(base: Tip, head: Tip, maxBytes: number): Promise<
   return stdout.subarray(0, maxBytes).toString();
 }
 
+/** The head's own commits as an mbox. */
+export function patchText(base: Tip, head: Tip): Promise<Buffer> {
+  const args = ['format-patch', '--stdout', '--binary', `${base.oid}..${head.oid}`];
+  return mustRunGit(base.path, args, { env: lendObjects(head.path) });
+}
+
 /** Reads commits by their ids, in order; ids of anything else, or of nothing, are left out. */
 export async function readCommits(path: string, oids: readonly string[]): Promise<Commit[]> {
   if (oids.length === 0) return [];

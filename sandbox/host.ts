@@ -7,7 +7,7 @@ import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { initBareRepository, readRef } from './bare-repository.ts';
-import type { Comment, Issue, Pull, Repository, Review, User } from './records.ts';
+import type { Comment, Issue, Pull, Repository, Review, ReviewRemark, User } from './records.ts';
 import type { PlacedComment, Store } from './store.ts';
 
 export interface HostSettings {
@@ -133,7 +133,12 @@ export class Host {
   }
 
   /** Adds a review of a pull request, and tells its author. */
-  addReview(repository: Repository, issue: Issue, review: Pick<Review, 'author' | 'state' | 'body'>): Review {
+  addReview(
+    repository: Repository,
+    issue: Issue,
+    review: Pick<Review, 'author' | 'state' | 'body'>,
+    remarks: readonly Omit<ReviewRemark, 'id'>[],
+  ): Review {
     const submittedAt = this.store.timestamp();
     const added: Review = {
       ...review,
@@ -142,6 +147,7 @@ export class Host {
       issueNumber: issue.number,
       commitId: issue.pull?.headSha ?? '',
       submittedAt,
+      remarks: remarks.map((remark) => ({ ...remark, id: this.store.nextId() })),
     };
     this.store.records.reviews.push(added);
     issue.updatedAt = submittedAt;

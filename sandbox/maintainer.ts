@@ -6,7 +6,7 @@ import { readRef } from './bare-repository.ts';
 import { deleteRepository } from './delete-repository.ts';
 import { mustRunGit, runGit } from './git-command.ts';
 import type { Host } from './host.ts';
-import type { Issue, Repository, Review } from './records.ts';
+import type { Issue, Repository, Review, ReviewRemark } from './records.ts';
 
 /** Names an issue or pull request. */
 export interface IssueName {
@@ -28,12 +28,18 @@ export class Maintainer {
     return this.#host.addComment(repository, issue, this.#host.store.ensureUser(as).login, body).id;
   }
 
-  /** Reviews a pull request; answers the review's id. */
-  review(on: IssueName, state: Review['state'], body: string, as = on.owner): number {
+  /** Reviews a pull request; answers the review's id. @param remarks on lines of files. */
+  review(
+    on: IssueName,
+    state: Review['state'],
+    body: string,
+    as = on.owner,
+    remarks: readonly Omit<ReviewRemark, 'id'>[] = [],
+  ): number {
     const { repository, issue } = this.#find(on);
     if (!issue.pull) throw new Error(`#${on.number} is no pull request`);
     const author = this.#host.store.ensureUser(as).login;
-    return this.#host.addReview(repository, issue, { author, state, body }).id;
+    return this.#host.addReview(repository, issue, { author, state, body }, remarks).id;
   }
 
   /** Deletes anyone's comment. */
@@ -47,6 +53,12 @@ export class Maintainer {
   close(name: IssueName, as = name.owner): void {
     const { repository, issue } = this.#find(name);
     this.#host.setIssueState(repository, issue, 'closed', this.#host.store.ensureUser(as).login);
+  }
+
+  /** From now on, only people with write access may comment. */
+  lock(name: IssueName): void {
+    this.#find(name).issue.locked = true;
+    this.#host.store.changed();
   }
 
   /** Merges a pull request with a merge commit; answers its id. */

@@ -42,6 +42,8 @@ export interface Issue {
   state: 'open' | 'closed';
   stateReason: 'completed' | 'not_planned' | 'reopened' | null;
   labels: string[];
+  /** Absent in records of earlier versions. */
+  locked?: boolean;
   updatedAt: string;
   closedAt: string | null;
   closedBy: string | null;
@@ -85,6 +87,14 @@ export interface Review {
   readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
   readonly commitId: string;
   readonly submittedAt: string;
+  /** On lines of files. Absent in records of earlier versions. */
+  readonly remarks?: readonly ReviewRemark[];
+}
+
+export interface ReviewRemark {
+  readonly id: number;
+  readonly path: string;
+  readonly body: string;
 }
 
 export interface NotificationThread {

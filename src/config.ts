@@ -167,7 +167,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     publishDelayMs: reader.read('PUBLISH_DELAY', delay, 0),
     whenBusy: reader.read('WHEN_BUSY', oneOf('refuse', 'hold'), 'refuse'),
     review: reader.read('REVIEW', oneOf('off', 'new', 'all'), 'off'),
-    heldMb: reader.read('HELD_MB', wholeNumber(LEAST_SPOOL_MB, 1_000_000), 1_000),
+    heldMb: reader.read('HELD_MB', wholeNumber(10, 1_000_000), 1_000),
     forkLifeMs: reader.read('FORK_LIFE', life, 30 * DAY_MS),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),

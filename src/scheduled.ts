@@ -31,7 +31,7 @@ export async function scheduled({ scheduledTime }: ScheduledController, env: Env
   const { config } = result;
   await warnOfTwoSecrets(env, config);
   await Promise.all([
-    releaseDue(env, loggerOf(config), scheduledTime).catch((error: unknown) =>
+    releaseDue(env, config, scheduledTime).catch((error: unknown) =>
       loggerOf(config).error('held pushes could not be looked after', { error }),
     ),
     ...config.hosts.map((host) => lookAfter(env, config, host, scheduledTime)),

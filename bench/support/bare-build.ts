@@ -24,7 +24,7 @@ export async function bareBuild(service: WorkerBuild, entry: string): Promise<Wo
       versionMetadata: null,
       databases: [],
       kvNamespaces: [],
-    selves: [],
+      selves: [],
       durableObjects: {},
     },
   };

@@ -105,9 +105,21 @@ export class Rig {
   }
 
   /** Pushes a branch through the service; milliseconds. */
-  async push(client: string, { service }: Target, branch: string): Promise<number> {
+  async push(
+    client: string,
+    { service }: Target,
+    branch: string,
+    pushOptions: readonly string[] = [],
+  ): Promise<number> {
     const address = `CF-Connecting-IP: ${this.newAddress()}`;
-    return timedGit(client, ['-c', `http.extraHeader=${address}`, 'push', service, refspec(branch)]);
+    return timedGit(client, [
+      '-c',
+      `http.extraHeader=${address}`,
+      'push',
+      ...pushOptions.flatMap((option) => ['-o', option]),
+      service,
+      refspec(branch),
+    ]);
   }
 
   /** The client gets upstream's main, as a branch of this name. */
@@ -116,6 +128,10 @@ export class Rig {
   }
 
   /** Asks for upstream's refs as a push does, without the push that follows. */
+  async runScheduled(at: number): Promise<void> {
+    await this.#service.ask('runScheduled', at);
+  }
+
   async discover({ service }: Target): Promise<void> {
     const answer = await fetch(`${service}/info/refs?service=git-receive-pack`);
     if (!answer.ok) throw new Error(`the discovery was answered with ${answer.status}`);

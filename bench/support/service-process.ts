@@ -15,6 +15,11 @@ const actions = {
     service = await startService({ build, env, stateDir: null, writeLog: () => {} });
     return { url: service.url, workerdPid: service.workerdPid };
   },
+
+  /** @param at milliseconds since 1970. */
+  async runScheduled(at: number): Promise<void> {
+    await service?.runScheduled(at);
+  },
 };
 
 export type ServiceActions = typeof actions;

@@ -46,6 +46,9 @@ function createComment(call: ApiCall, repository: Repository): Answer {
   const viewer = requireViewer(call);
   const issue = calledIssue(call, repository);
   requireOpenRepository(repository);
+  if (issue.locked === true && viewer.login !== repository.owner) {
+    throw new Refusal(403, 'Unable to create comment because issue is locked.');
+  }
   const comment = call.host.addComment(repository, issue, viewer.login, calledBody(call));
   return json(201, renderComment(call.host, repository, issue, comment));
 }

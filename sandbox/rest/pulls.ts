@@ -4,7 +4,7 @@
  */
 import { readRef } from '../bare-repository.ts';
 import type { Comparison, DiffStat } from '../commits.ts';
-import { changedFiles, compareTips, diffStat, readCommits } from '../commits.ts';
+import { changedFiles, compareTips, diffStat, patchText, readCommits } from '../commits.ts';
 import type { Host } from '../host.ts';
 import type { Issue, Pull, Repository } from '../records.ts';
 import type { Answer, ApiCall, FieldError } from './api-call.ts';
@@ -98,7 +98,16 @@ async function createPull(call: ApiCall, repository: Repository): Promise<Answer
 
 async function getPull(call: ApiCall, repository: Repository): Promise<Answer> {
   const issue = calledPull(call, repository);
+  if (call.headers.accept?.includes('application/vnd.github.patch'))
+    return patchAnswer(call.host, repository, issue);
   return json(200, await renderFull(call.host, repository, issue));
+}
+
+async function patchAnswer(host: Host, repository: Repository, { pull }: PullIssue): Promise<Answer> {
+  const head = headRepositoryOf(host, repository, pull);
+  const base = { path: host.pathOf(repository), oid: pull.baseSha };
+  const body = await patchText(base, { path: host.pathOf(head), oid: pull.headSha });
+  return { status: 200, headers: { 'content-type': 'application/vnd.github.patch; charset=utf-8' }, body };
 }
 
 async function updatePull(call: ApiCall, repository: Repository): Promise<Answer> {

@@ -143,7 +143,7 @@ function commonFields(host: Host, repository: Repository, issue: Issue) {
     user: simpleUser(host, issue.author),
     labels: issue.labels.map((name) => renderLabel(host, repository, name)),
     state: issue.state,
-    locked: false,
+    locked: issue.locked === true,
     active_lock_reason: null,
     assignee: null,
     assignees: [],

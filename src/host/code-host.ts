@@ -144,6 +144,12 @@ export interface RepositoryHost {
   /** One that is closed already stays as it is. Repeatable. */
   closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest>;
 
+  /**
+   * The commits of a pull request as an mbox for `git am`, as a stream of a limited length. Merges are left out.
+   * Repeatable.
+   */
+  patch(repository: RepositoryName, number: number): Promise<ReadableStream<Uint8Array>>;
+
   /** The submodules whose commits an open pull request changes, among its first files. Repeatable. */
   changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]>;
 }
@@ -231,11 +237,33 @@ export interface PullRequestState {
   readonly closedAt: string | null;
 }
 
+/** What somebody has written on a thread: its description, a comment, a review or a remark on a line. */
+export interface ThreadComment {
+  /** The login; null: the account is gone. */
+  readonly author: string | null;
+  /** ISO 8601. */
+  readonly at: string;
+  /** As it was typed. */
+  readonly text: string;
+  /** The file that it is about; null: none. */
+  readonly path: string | null;
+}
+
+/** An issue or a pull request, with what was written on it. */
+export interface Conversation {
+  readonly title: string;
+  readonly state: 'open' | 'closed' | 'merged';
+  /** True: only the people of the repository may comment. */
+  readonly isLocked: boolean;
+  /** The newest first, at most 50. */
+  readonly comments: readonly ThreadComment[];
+}
+
 /** What a call to the host is made for. */
 export type ActivityCall = 'feed' | 'account' | 'pull_request' | 'comments' | 'reviews';
 
 /**
- * What others do to the bot's pull requests. Nothing is written, and nothing is marked as read, because the operator
+ * What others do to the bot's pull requests, and what is said on a thread. Nothing is written, and nothing is marked as read, because the operator
  * may use the account in a browser. Nothing is tried again: the caller comes back in a minute.
  */
 export interface ActivityHost {
@@ -257,4 +285,10 @@ export interface ActivityHost {
 
   /** What was said on a pull request since a moment; null if the host no longer shows it. */
   remarks(repository: RepositoryName, number: number, since: number): Promise<readonly Remark[] | null>;
+
+  /**
+   * An issue or a pull request as the public sees it; null if there is none, or not for the public. Up to ten calls,
+   * however much was written.
+   */
+  conversation(repository: RepositoryName, number: number): Promise<Conversation | null>;
 }

@@ -38,8 +38,8 @@ export interface Reservation {
   readonly attempts: number;
   /** True: alert the operator now, and not again for an hour. */
   readonly isAlertDue: boolean;
-  /** The pr_hash under which the same push is held, if it is. */
-  readonly heldAs?: string;
+  /** The client has held the same push: its random name. */
+  readonly heldBy?: string;
   /** Only of a refusal. Earlier versions of the Worker do not say. */
   readonly full?: FullPlaces;
 }

@@ -38,15 +38,18 @@ const COMMANDS = {
   push: { what: 'Commit as usual, then push', before: 'git push ', after: ' HEAD:my-change' },
 } as const;
 
-/** @param base of all remotes, with a slash at its end. @param path `gh/owner/repo` or a placeholder. */
-export function commandList(base: string, path: string): Html {
+/**
+ * @param base of all remotes, with a slash at its end. @param path `gh/owner/repo` or a placeholder.
+ * @param pushOptions such as `-o sign-off `, with a blank at its end.
+ */
+export function commandList(base: string, path: string, pushOptions = ''): Html {
   const remote = html`<span data-remote="${base}">${base}${path}</span>`;
-  const commands = Object.values(COMMANDS).map(
-    ({ what, before, after }) =>
+  const commands = Object.entries(COMMANDS).map(
+    ([name, { what, before, after }]) =>
       html`<div class="command">
         <p class="soft small">${what}</p>
         <div>
-          <code>${before}${remote}${after}</code>
+          <code>${before}${name === 'push' ? pushOptions : ''}${remote}${after}</code>
           <button type="button" class="quiet" data-copy hidden>
             Copy<span class="unseen"> the command: ${what}</span>
           </button>

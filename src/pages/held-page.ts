@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { HeldView, HoldState } from '../durable/held-pushes/held-push-record.ts';
 import { heldSentence } from '../push/hold/reply.ts';
-import type { Page } from './layout.ts';
+import type { Html, Page } from './layout.ts';
 
 const STATES: Readonly<Record<HoldState, { readonly tone: string; readonly word: string }>> = {
   held: { tone: 'warn', word: 'Held' },
@@ -50,18 +50,24 @@ export function heldPage(held: HeldView): Page {
   };
 }
 
-function commands({ prHash, reason }: HeldView) {
-  const now = html`<p>
-    To publish it now, push the same commits again with
-    <code>-o pr-hash=${prHash} -o delay=0s</code>.
-  </p>`;
+function commandOf(what: string, line: string): Html {
+  return html`<div class="command">
+    <p class="soft small">${what}</p>
+    <div><code>${line}</code></div>
+  </div>`;
+}
+
+function commands({ prHash, reason }: HeldView): Html {
+  const push = `git push -o pr-hash=${prHash}`;
   return html`<section class="card" aria-labelledby="change">
     <h2 id="change">Change it</h2>
-    ${reason === 'review' ? '' : now}
-    <p>
-      To give it up, push with <code>-o pr-hash=${prHash} -o withdraw</code>. To replace it, push other
-      commits with <code>-o pr-hash=${prHash}</code>.
-    </p>
+    ${
+      reason === 'review'
+        ? ''
+        : commandOf('Publish it now: push the same commits, to the same address', `${push} -o delay=0s …`)
+    }
+    ${commandOf('Give it up', `${push} -o withdraw …`)}
+    ${commandOf('Replace it: push other commits', `${push} …`)}
   </section>`;
 }
 

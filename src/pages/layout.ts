@@ -8,6 +8,9 @@ import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { STYLE } from './style.ts';
 
+/** The text that a sign-off affirms. */
+export const DCO_URL = 'https://developercertificate.org/';
+
 export type Html = ReturnType<typeof html>;
 
 export interface Page {

@@ -9,7 +9,9 @@ import type { HistoryEvent, HistoryKind, PullRequestState } from '../durable/pul
 import type { HeldView } from '../durable/held-pushes/held-push-record.ts';
 import { heldUpdateText } from './held-page.ts';
 import { shellWord } from '../push/reply/banner.ts';
+import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
 import type { Html, Page } from './layout.ts';
+import { isoTime } from './times.ts';
 
 export interface PullRequestPage {
   readonly pullRequest: PullRequestView;
@@ -19,6 +21,7 @@ export interface PullRequestPage {
   readonly held: HeldView | null;
   /** Whether an update also needs the key. */
   readonly needsKey: boolean;
+  readonly conversation: ShownConversation;
 }
 
 export function pullRequestPath(prHash: string): string {
@@ -77,11 +80,6 @@ function webUrl(url: string): string | null {
   return URL.canParse(url) && /^https?:\/\//.test(url) ? new URL(url).href : null;
 }
 
-/** @param at seconds since 1970. ISO 8601, in UTC. */
-export function isoTime(at: number): string {
-  return `${new Date(at * 1000).toISOString().slice(0, 19)}Z`;
-}
-
 export function pullRequestPage(page: PullRequestPage): Page {
   const { pullRequest } = page;
   const name = pullRequestName(pullRequest);
@@ -96,18 +94,25 @@ export function pullRequestPage(page: PullRequestPage): Page {
       <p class="lead">
         An anonymous pull request. This page shows how it stands; reload it to see what is new.
       </p>
-      ${facts(pullRequest)} ${heldUpdate(page)} ${history(pullRequest)} ${commands(page)}
+      ${facts(page)} ${heldUpdate(page)} ${history(pullRequest)}
+      ${conversationSection(page.conversation, replyLink(page))} ${commands(page)} ${adoption(page)}
       ${following(pullRequest)}
     </main>`,
   };
 }
 
-function facts(pullRequest: PullRequestView): Html {
+function facts({ pullRequest, conversation }: PullRequestPage): Html {
   const { tone, word, meaning } = STATES[pullRequest.state];
   const url = webUrl(pullRequest.url);
   return html`<section class="card" aria-labelledby="standing">
     <h2 id="standing">Where it stands</h2>
     <dl class="facts">
+      ${
+        conversation.kind === 'shown'
+          ? html`<dt>Title</dt>
+              <dd>${plainText(conversation.conversation.title)}</dd>`
+          : ''
+      }
       <dt>State</dt>
       <dd>
         <span class="${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>
@@ -161,9 +166,20 @@ function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { wha
   return pullRequest.state === 'open' ? [update, withdraw] : [update];
 }
 
+function replyLink({ pullRequest, conversation }: PullRequestPage): Html | '' {
+  if (conversation.kind === 'shown' && conversation.conversation.isLocked) return '';
+  const form = `${remoteOf(pullRequest)}/reply?to=${pullRequest.number}`;
+  return html`<p><a href="${form}">Reply</a> without an account.</p>`;
+}
+
+function remoteOf({ host, owner, repo }: PullRequestView): string {
+  return `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
+}
+
 /** For those who have no clone. */
-function inBrowser({ host, owner, repo, prHash }: PullRequestView): Html {
-  const remote = `/v1/${repositoryPath({ key: host }, { owner, name: repo })}`;
+function inBrowser(pullRequest: PullRequestView): Html {
+  const { prHash } = pullRequest;
+  const remote = remoteOf(pullRequest);
   return html`<p>
     In the browser: <a href="${remote}/change?pr_hash=${prHash}">change a file of it</a> or
     <a href="${remote}/withdraw?pr_hash=${prHash}">withdraw it</a>.
@@ -192,6 +208,21 @@ function commands(page: PullRequestPage): Html {
   </section>`;
 }
 
+/** For a maintainer who takes responsibility: the author stays the bot, and the sign-off names who adopts it. */
+function adoptionCommand({ pullRequest, origin }: PullRequestPage): string {
+  return `curl -fsSL ${shellWord(`${origin}${pullRequestPath(pullRequest.prHash)}.patch`)} | git am --signoff`;
+}
+
+function adoption(page: PullRequestPage): Html {
+  return html`<section class="card" aria-labelledby="adopt">
+    <h2 id="adopt">Adopt this contribution</h2>
+    <p>Maintainers can apply its commits with a sign-off of their own. The bot stays the author.</p>
+    <div class="command">
+      <div><code>${adoptionCommand(page)}</code></div>
+    </div>
+  </section>`;
+}
+
 function following({ prHash }: PullRequestView): Html {
   return html`<section aria-labelledby="follow">
     <h2 id="follow">Follow it</h2>
@@ -205,10 +236,11 @@ function following({ prHash }: PullRequestView): Html {
 
 /** For a terminal. */
 export function pullRequestText(page: PullRequestPage): string {
-  const { pullRequest, origin } = page;
+  const { pullRequest, origin, conversation } = page;
   const { word, meaning } = STATES[pullRequest.state];
   const lines = [
     pullRequestName(pullRequest),
+    ...(conversation.kind === 'shown' ? [plainText(conversation.conversation.title)] : []),
     webUrl(pullRequest.url) ?? '',
     '',
     `${word}. ${meaning}`,
@@ -218,7 +250,11 @@ export function pullRequestText(page: PullRequestPage): string {
       (event) => `${isoTime(event.at)}  ${eventTitle(event)}  ${eventUrl(event, pullRequest)}`,
     ),
     '',
+    ...conversationLines(conversation),
+    '',
     ...commandLines(page).flatMap(({ what, line }) => [`${what}:`, `  ${line}`]),
+    'Adopt this contribution as a maintainer:',
+    `  ${adoptionCommand(page)}`,
     '',
     `Feed: ${origin}${pullRequestPath(pullRequest.prHash)}.atom`,
   ];

@@ -7,7 +7,7 @@ import type { KnownPolicy } from '../policy/policies.ts';
 import { type Contribution, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import { threadField } from './forms/thread-pages.ts';
-import { type Html, type Links, type Page, maintainersUrl } from './layout.ts';
+import { DCO_URL, type Html, type Links, type Page, maintainersUrl } from './layout.ts';
 import { promises } from './promises.ts';
 import { stateWord } from './pull-request-page.ts';
 
@@ -51,7 +51,7 @@ export function remotePage(
       ${acceptance(page)} ${ways(page)}
       <section class="card" aria-labelledby="git">
         <h2 id="git">With Git</h2>
-        ${commandList(remoteBase, path)}
+        ${commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '')} ${signOffNote(page)}
         <p class="soft small after-commands">
           The push prints the address of the pull request and its hash. To update the pull request, push again
           with <code>-o pr-hash=&lt;hash&gt;</code>.
@@ -64,6 +64,19 @@ export function remotePage(
       </p>
     </main>`,
   };
+}
+
+function requiresSignOff(page: RemotePage): boolean {
+  return page.policy?.requiresSignOff === true && isAccepted(page, 'pull_requests');
+}
+
+function signOffNote(page: RemotePage): Html | '' {
+  if (!requiresSignOff(page)) return '';
+  return html`<p class="after-commands">
+    This repository takes only commits under the
+    <a href="${DCO_URL}">Developer Certificate of Origin 1.1</a>. With <code>-o sign-off</code> you affirm it
+    for all your commits, and the bot signs them off under its name.
+  </p>`;
 }
 
 const IN_WORDS: Readonly<Record<Contribution, string>> = {

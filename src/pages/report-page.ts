@@ -8,10 +8,11 @@ import {
   REPORT_LIFE_MS,
   type Standing,
 } from '../durable/identity/moderation.ts';
+import { safeUrl } from './forms/parts.ts';
 import type { Html, Page } from './layout.ts';
 
 export const REPORT_PATH = '/v1/moderation/report';
-const APPEAL_PATH = '/v1/moderation/appeal';
+export const APPEAL_PATH = '/v1/moderation/appeal';
 
 const COOLDOWN_HOURS = COOLDOWN_MS / 3_600_000;
 const REPORT_LIFE_DAYS = REPORT_LIFE_MS / 86_400_000;
@@ -25,8 +26,15 @@ const STATES: Readonly<Record<ModerationState, { readonly tone: string; readonly
   blocked: { tone: 'bad', meaning: 'It may no longer post, and its comments are deleted.' },
 };
 
-/** @param hash 8 hexadecimal characters. */
-export function reportPage(hash: string, standing: Standing): Page {
+/** A comment at the code host. */
+export interface ReportedComment {
+  readonly url: string;
+  /** Such as `octo/hello#7`. */
+  readonly thread: string;
+}
+
+/** @param hash 8 hexadecimal characters. @param comments that the pseudonym has posted, the newest first. */
+export function reportPage(hash: string, standing: Standing, comments: readonly ReportedComment[]): Page {
   return {
     title: `Report anon-${hash} · gitveil`,
     description: 'Report an anonymous pseudonym for abuse.',
@@ -37,7 +45,7 @@ export function reportPage(hash: string, standing: Standing): Page {
         One person wrote everything under this pseudonym on its thread. Nobody knows who. Report the pseudonym
         for spam, harassment or abuse.
       </p>
-      ${facts(hash, standing)}
+      ${facts(hash, standing)} ${commentList(comments)}
       <form method="post" action="${REPORT_PATH}" class="card">
         <h2>One report for each address</h2>
         <p>
@@ -107,6 +115,22 @@ function facts(hash: string, { reports, state }: Standing): Html {
   </section>`;
 }
 
+function commentList(comments: readonly ReportedComment[]): Html | '' {
+  if (comments.length === 0) return '';
+  const items = comments.map(
+    ({ url, thread }, index) =>
+      html`<li>
+        <a href="${safeUrl(url)}">${index === 0 ? 'The newest comment' : 'An earlier one'}</a> on ${thread}
+      </li>`,
+  );
+  return html`<section class="card" aria-labelledby="comments">
+    <h2 id="comments">What it wrote</h2>
+    <ul>
+      ${items}
+    </ul>
+  </section>`;
+}
+
 function policy(): Html {
   return html`<section aria-labelledby="policy">
     <h2 id="policy">What reports lead to</h2>
@@ -119,10 +143,7 @@ function policy(): Html {
         may not comment for ${COOLDOWN_HOURS} hours.
       </li>
       <li>From ${BLOCK_THRESHOLD} reports: blocked permanently. All its comments are deleted.</li>
-      <li>
-        Once a day, the author may appeal to the operator: <code>POST ${APPEAL_PATH}</code>, as
-        <a href="/docs">the API</a> describes it.
-      </li>
+      <li>Once a day, the author may <a href="${APPEAL_PATH}">appeal to the operator</a>.</li>
       <li>
         A report counts for ${REPORT_LIFE_DAYS} days. In that time, an address can report a pseudonym only
         once.

@@ -68,7 +68,7 @@ code, .mono { font-family: var(--mono); font-size: 0.92em; }
 }
 label { display: block; font-weight: 600; margin-bottom: 0.375rem; }
 .field { display: flex; flex-wrap: wrap; gap: 0.625rem; }
-input[type="text"], input[type="password"], textarea {
+input[type="text"], input[type="password"], select, textarea {
   flex: 1 1 14rem; min-width: 0; padding: 0.625rem 0.75rem; font: inherit; font-family: var(--mono);
   color: inherit; background: var(--ground); border: 1px solid var(--field-line); border-radius: 8px;
 }
@@ -77,7 +77,8 @@ textarea:not(.mono) { font-family: inherit; }
 textarea.mono { overflow-x: auto; tab-size: 4; }
 .choice input { width: auto; margin: 0 0.5rem 0 0; }
 .row { margin: 0 0 1rem; }
-.row input { display: block; width: 100%; }
+.row input, .row select { display: block; width: 100%; }
+.row.check input, .row.check label { display: inline; width: auto; }
 input[readonly] { border-style: dashed; }
 .hint { margin: -0.25rem 0 0.375rem; }
 .buttons { display: flex; flex-wrap: wrap; gap: 0.625rem; }
@@ -141,6 +142,10 @@ pre {
   border: 1px solid var(--line); border-radius: 8px;
 }
 pre.text { white-space: pre-wrap; overflow-wrap: anywhere; }
+pre.said { font: inherit; padding: 0; background: none; border: 0; }
+.said-by { margin: 1rem 0 0.125rem; }
+.said-by, pre.said { overflow-wrap: anywhere; }
+pre.said:last-of-type { margin-bottom: 1rem; }
 #problem p { white-space: pre-line; }
 nav.card { display: block; }
 main > form:last-child { margin-bottom: 1.25rem; }

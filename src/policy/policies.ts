@@ -68,8 +68,8 @@ export class Policies {
     repository: RepositoryName,
     { mayAsk = async () => true, isUrgent = false }: Asking = {},
   ): Promise<KnownPolicy> {
-    // Not as an earlier version has remembered it, which knew no limits.
-    const name = `policy-2/${recordName(this.#place, repository).toLowerCase()}`;
+    // Not as an earlier version has remembered it, which knew no sign-offs.
+    const name = `policy-3/${recordName(this.#place, repository).toLowerCase()}`;
     const policy = await this.#lastKnown.read<Policy | null>({
       name,
       freshMs: POLICY_FRESH_MS,

@@ -2,7 +2,8 @@
  * What a repository's maintainers say about anonymous contributions, in `.gitveil.yml` at its root.
  *
  * `anonymous_friendly: true` turns the badge green; `accept` is `false`, `true`, or a list of what is accepted;
- * `pull_request_footer: true` makes pull requests say where they come from; `limit: 5/1h` lowers how much is posted.
+ * `pull_request_footer: true` makes pull requests say where they come from; `limit: 5/1h` lowers how much is posted;
+ * `sign_off: required` takes only commits under the Developer Certificate of Origin.
  * Without the file, everything is accepted.
  * With an invalid file, nothing is: its author may have wanted to refuse, and an unknown key may be a misspelt
  * `accept`. Pure: bytes in, plain data out.
@@ -30,6 +31,8 @@ export interface Policy {
   readonly pullRequests?: Closed;
   /** Whether a pull request ends with a line about the service. */
   readonly pullRequestFooter: boolean;
+  /** Whether every push has to affirm the Developer Certificate of Origin. */
+  readonly requiresSignOff: boolean;
   /** Besides the operator's, for what is opened here and for what is said on each thread. */
   readonly limits: readonly Limit[];
   /** Completes "the file …"; null if the file is valid or missing. */
@@ -41,6 +44,7 @@ export const OPEN_POLICY: Policy = {
   anonymousFriendly: false,
   accepted: CONTRIBUTIONS,
   pullRequestFooter: false,
+  requiresSignOff: false,
   limits: [],
   problem: null,
 };
@@ -65,10 +69,11 @@ const policySchema = z.strictObject(
     pull_request_footer: z
       .boolean({ error: 'must set pull_request_footer to true or false' })
       .default(OPEN_POLICY.pullRequestFooter),
+    sign_off: z.literal('required', { error: 'must set sign_off to required, or leave it out' }).optional(),
     // It can only lower the operator's, so one that is not understood refuses nothing.
     limit: z.unknown().optional(),
   },
-  { error: 'may contain only the keys anonymous_friendly, accept, pull_request_footer and limit' },
+  { error: 'may contain only the keys anonymous_friendly, accept, pull_request_footer, sign_off and limit' },
 );
 
 /** @param file the file's bytes; null if it is not a file, or too large for the host to send. */
@@ -83,18 +88,19 @@ export function parsePolicy(file: Uint8Array | null): Policy {
   // Null if the file contains nothing but comments.
   const parsed = policySchema.safeParse(content ?? {});
   if (!parsed.success) return unusable(parsed.error.issues[0]?.message ?? '');
-  const { anonymous_friendly: anonymousFriendly, accept, pull_request_footer, limit } = parsed.data;
+  const { anonymous_friendly: anonymousFriendly, accept, pull_request_footer, sign_off, limit } = parsed.data;
   return {
     anonymousFriendly,
     accepted: CONTRIBUTIONS.filter((kind) => accept.includes(kind)),
     pullRequestFooter: pull_request_footer,
+    requiresSignOff: sign_off === 'required',
     limits: (typeof limit === 'string' ? LIMITS.parse(limit) : undefined) ?? [],
     problem: null,
   };
 }
 
 function unusable(problem: string): Policy {
-  return { anonymousFriendly: false, accepted: [], pullRequestFooter: false, limits: [], problem };
+  return { ...OPEN_POLICY, accepted: [], problem };
 }
 
 /** @throws Error */

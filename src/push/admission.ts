@@ -42,8 +42,8 @@ export interface Admission {
 
 /** For one pull request. Stays taken if nobody knows whether that was opened. */
 export interface Place {
-  /** The pr_hash under which the same push of this client is held, as far as that is known; null: it is not. */
-  readonly heldAs: string | null;
+  /** The client's random name, if it has held the same push lately; null: it has not, as far as that is known. */
+  readonly heldBy: string | null;
   /**
    * Takes one of the things that the bot account may create, and one of those that may be opened in the repository,
    * before the first write. @param policyLimits those of the repository. @throws Refusal as `takeShare`.

@@ -99,6 +99,14 @@ export class Claims {
     return begun;
   }
 
+  /**
+   * No other attempt at the push runs meanwhile, but it is not published.
+   * @param prHash under which it will be. @throws Refusal if the same push is in progress.
+   */
+  async lock(pushHash: string, target: RepositoryName, prHash: string): Promise<void> {
+    await this.begin(pushHash, target, { prHash, committedAt: 0, isHeld: true });
+  }
+
   /** The hash under which it was begun; null: it was not. */
   get begunAs(): string | null {
     return this.#begunAs;

@@ -19,7 +19,7 @@ import { keyedHash } from '../secret/keyed-hash.ts';
 import { BodyError, drain } from '../streams/body.ts';
 import type { Place } from './admission.ts';
 import { type ClaimedUpdate, Claims } from './claims.ts';
-import { Holding, mayWait } from './hold/holding.ts';
+import { type HeldHashes, Holding, mayWait } from './hold/holding.ts';
 import { type HeldFacts, heldLines } from './hold/reply.ts';
 import { judge } from './judge/judge.ts';
 import { requiredKey } from './judge/pull-request.ts';
@@ -184,7 +184,8 @@ export class PushSession {
     const pushHash = await this.#hashOf(received);
     const key = requiredKey(this.#run.settings, options);
     const { refName } = received.taken.command;
-    const holding = new Holding(this.#run, options, refName, await this.#sameHash(received), key);
+    const hashes = await this.#heldHashes(received);
+    const holding = new Holding(this.#run, options, refName, hashes, key);
     this.#holding = holding;
     const [listed, asked] =
       options.prHash === null
@@ -197,7 +198,8 @@ export class PushSession {
     if (!options.preview && listed === null && asked === null)
       this.#place = await host.admission.reserve(pushHash);
     try {
-      const found = asked ?? (this.#place?.heldAs ? await host.holds.find(this.#place.heldAs) : null);
+      const heldBy = this.#place?.heldBy ?? null;
+      const found = asked ?? (heldBy === null ? null : await host.holds.findPush(heldBy, hashes.push));
       const stillHeld = await holding.stillHeld(found);
       if (stillHeld !== null) return { kind: 'held', facts: stillHeld };
       return await this.#publishJudged(received, pushHash, listed, holding);
@@ -268,7 +270,7 @@ export class PushSession {
   }
 
   #bannerOf(
-    { prHash, pullRequest, newKey, author }: Published,
+    { prHash, pullRequest, newKey, author, newRemarks }: Published,
     push: Publishable,
     { base, prKey }: PushOptions,
     refName: string,
@@ -281,8 +283,10 @@ export class PushSession {
       branch: workBranch(prHash),
       prHash,
       prKey: newKey ?? (settings.prUpdatePolicy === 'key' ? prKey : null),
+      isSignedOff: push.isSignedOff,
       base,
       pageUrl: settings.pageUrl(prHash),
+      newRemarks,
       subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
       remoteUrl: settings.remoteUrl(push.repository),
       refName,
@@ -299,13 +303,17 @@ export class PushSession {
     return keyedHash(await host.secret(), 'push', parts.join(' '));
   }
 
-  /** The same for a push that is repeated with the same texts, whenever it is to be published. */
-  async #sameHash({ taken, options }: Pick<Received, 'taken' | 'options'>): Promise<string> {
-    const { title, description, base, squash, draft } = options;
+  /** Of what is pushed, and of that with its texts: the same for a push that is repeated, whenever it is to be published. */
+  async #heldHashes({ taken, options }: Pick<Received, 'taken' | 'options'>): Promise<HeldHashes> {
+    const { title, description, base, squash, draft, signOff } = options;
     const { newId, refName } = taken.command;
     const place = recordName({ key: this.#run.host.hostKey }, this.#target).toLowerCase();
-    const parts = [place, newId, refName, title, description, base, squash, draft];
-    return keyedHash(await this.#run.host.secret(), 'held', JSON.stringify(parts));
+    const secret = await this.#run.host.secret();
+    const hashOf = (...parts: unknown[]): string => keyedHash(secret, 'held', JSON.stringify(parts));
+    return {
+      push: hashOf(place, newId, refName),
+      same: hashOf(place, newId, refName, title, description, base, squash, draft, signOff),
+    };
   }
 
   /** What was received, and the memory that it takes. May be called more than once. */

@@ -31,6 +31,11 @@ export interface SealedAttempt {
   readonly key: string;
 }
 
+/** A row that was kept is not there any more, or was changed. */
+export class LostRowError extends Error {
+  override readonly name = 'LostRowError';
+}
+
 const ATTEMPT_BYTES = 16;
 const IV_BYTES = 12;
 const ALGORITHM = 'AES-GCM';
@@ -43,6 +48,7 @@ export class SealedRows {
   readonly #open: OpenRowStore;
   readonly #patienceMs: number;
   #key: CryptoKey | null = null;
+  #isKept = false;
 
   constructor(open: OpenRowStore, patienceMs = USUAL_PATIENCE_MS) {
     this.#open = open;
@@ -53,6 +59,7 @@ export class SealedRows {
   static async reopen({ attempt, key }: SealedAttempt, open: OpenRowStore): Promise<SealedRows> {
     const rows = new SealedRows(open);
     rows.#attempt = attempt;
+    rows.#isKept = true;
     rows.#key = await crypto.subtle.importKey('raw', Buffer.from(key, 'base64'), ALGORITHM, false, [
       'decrypt',
     ]);
@@ -72,14 +79,16 @@ export class SealedRows {
     sealed.transfer(0);
   }
 
-  /** @throws HostError `busy` if the object fails or has lost the row; Error if the row was changed. */
+  /** @throws HostError `busy` if the object fails; LostRowError if one that was kept is gone, or one was changed. */
   async read(number: number): Promise<Uint8Array<ArrayBuffer>> {
     const sealed = await this.#ask((store) => store.read(this.#attempt, number));
-    if (sealed === null || this.#key === null) throw busy();
+    // The object of a push under way has died; the person may push again.
+    if (this.#key === null || (sealed === null && !this.#isKept)) throw busy();
+    if (sealed === null) throw new LostRowError('a row of the spool is gone');
     try {
       return new Uint8Array(await crypto.subtle.decrypt(this.#parameters(number), this.#key, sealed));
     } catch (cause) {
-      throw new Error('a row of the spool was changed', { cause });
+      throw new LostRowError('a row of the spool was changed', { cause });
     } finally {
       sealed.transfer(0);
     }

@@ -33,7 +33,7 @@ export interface Spool {
   /**
    * Bytes [start, end) in order, in pieces, which nobody may change. A piece is good until the next one is asked for:
    * then it becomes empty. Only after `close`; any number of times, also at once. At most one row is read ahead.
-   * @throws HostError `busy` if there is no memory, or the object fails; Error if a row was changed.
+   * @throws HostError `busy` if there is no memory, or the object fails; LostRowError if a row is gone or was changed.
    */
   read(start?: number, end?: number): AsyncIterable<Uint8Array>;
   /**

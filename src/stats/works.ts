@@ -15,7 +15,7 @@ export async function recordWork(db: D1Database, work: string, prHash: string): 
     .run();
 }
 
-/** The newest pull request with these commits; null if there is none. Rejects if the answer is slow. */
+/** The pull request that was recorded last with these commits; null if there is none. Rejects if the answer is slow. */
 export async function prHashOf(db: D1Database, work: string): Promise<string | null> {
   const question = db.prepare('SELECT pr_hash FROM works WHERE work = ?').bind(work);
   return within(PATIENCE_MS, question.first<string>('pr_hash'));

@@ -21,7 +21,7 @@ export interface HistoryListing {
   readonly boundary: ReadonlySet<Oid>;
 }
 
-/** In memory: about 10 MB of ids, over all listings. */
+/** In memory, with the tips: about 10 MB of ids, over all listings. */
 const MAX_CACHED_COMMITS = 100_000;
 const KV_LIFE_SECONDS = 7 * 24 * 60 * 60;
 /** since, and the numbers of tips, listed commits and boundary commits. */
@@ -30,7 +30,7 @@ const TIP_INDEX_BYTES = 2;
 
 const memory = new Recent<HistoryListing>({
   most: MAX_CACHED_COMMITS,
-  weightOf: ({ newestFirst }) => newestFirst.length,
+  weightOf: ({ tips, newestFirst }) => tips.length + newestFirst.length,
 });
 
 export class HistoryCache {

@@ -18,6 +18,8 @@ import { Recent } from '../isolate/recent.ts';
 const DAY_SECONDS = 24 * 60 * 60;
 /** How far back to list, step by step; null: everything. */
 const WINDOWS_DAYS = [90, 365, null] as const;
+/** The step that lists everything. */
+export const WHOLE_STEP = WINDOWS_DAYS.length - 1;
 /** For the few repositories whose first window is too large. */
 const NARROW_WINDOW_DAYS = 14;
 /** One listing's pack; some 50,000 commits. */

@@ -28,6 +28,8 @@ describeInBrowser('reporting a pseudonym', () => {
     const page = await chromium.newPage(reporter('192.0.2.2'));
     await page.goto(link);
     expect(await page.title()).toBe(`Report anon-${hash} · gitveil`);
+    await page.getByRole('link', { name: 'The newest comment' }).waitFor();
+    await chromium.expectFit(page);
     const focused = page.locator('button:focus');
     for (let presses = 0; presses < 10 && (await focused.count()) === 0; presses++)
       await page.keyboard.press('Tab');
@@ -39,6 +41,21 @@ describeInBrowser('reporting a pseudonym', () => {
     await page.goBack();
     await page.getByRole('button').click();
     await page.getByRole('heading', { name: 'You have already reported this' }).waitFor();
+  });
+
+  it('can be appealed against with a form', async () => {
+    const page = await chromium.newPage(reporter('192.0.2.4'));
+    await page.goto('/v1/moderation/report?hash=0badbeef');
+    await page.getByRole('link', { name: 'appeal to the operator' }).click();
+    await page.getByRole('heading', { name: 'Appeal against reports' }).waitFor();
+    await chromium.expectFit(page);
+    await page.getByLabel('Issue or pull request').fill('octo/hello');
+    await page.getByLabel('Your token').fill('TOKEN');
+    await page.getByLabel('Why the reports were wrong').fill('I only asked.');
+    await page.getByRole('button', { name: 'Send the appeal' }).click();
+    await page.getByRole('alert').filter({ hasText: 'Thread must be owner/repo#number' }).waitFor();
+    expect(await page.getByLabel('Why the reports were wrong').inputValue()).toBe('I only asked.');
+    await chromium.expectFit(page);
   });
 
   it('cannot be done by a page of someone else', async () => {

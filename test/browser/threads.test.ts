@@ -1,5 +1,6 @@
 /** Issues and replies from a browser without script: from the front page to the code host, and on with the token. */
 import { expect, it } from 'vitest';
+import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 import { browserOf, heading, press } from './support/forms.ts';
@@ -48,7 +49,8 @@ describeInBrowser('a person with a browser', () => {
       token,
       'new-password',
     ]);
-    await press(page, 'Write another reply');
+    await press(page, 'Reply to this issue');
+    await page.getByText('Does not <start>').waitFor();
     expect(await page.getByLabel('Your token (optional)').inputValue()).toBe(token);
     await chromium.expectFit(page);
     await page.getByLabel('Body').fill('It starts with `--force`.');
@@ -82,5 +84,29 @@ describeInBrowser('a person with a browser', () => {
     await press(page, 'Post the reply');
     await heading(page, 'Your reply is posted');
     expect(await page.getByRole('textbox', { name: 'Your token' }).inputValue()).toMatch(/^[A-Z2-7]{16}$/);
+  });
+
+  it('reads what people wrote on the page of their pull request, and replies', async () => {
+    const contribution = await contribute(bed);
+    const { clone, upstream } = contribution;
+    await clone.commit();
+    const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
+    const on = { owner: upstream.owner, repo: upstream.name, number: pull.number };
+    const wide = `${'x'.repeat(300)} https://docs.test/${'y'.repeat(200)}`;
+    bed.sandbox.maintainer.comment(on, `Thank you!\n\nPlease see ${wide}`, 'mona');
+    const remark = { path: `src/${'deep/'.repeat(30)}a.ts`, body: 'Off by one?' };
+    bed.sandbox.maintainer.review(on, 'CHANGES_REQUESTED', 'Add a test.', 'hubot', [remark]);
+    const page = await chromium.newPage(browserOf(bed));
+    await expect.poll(async () => (await page.goto(`/v1/pr/${banner.prHash}`))?.status()).toBe(200);
+    await page.getByText('Off by one?').waitFor();
+    await chromium.expectFit(page);
+    await page.getByRole('link', { name: 'Reply' }).click();
+    await heading(page, `Reply to #${pull.number}`);
+    await page.getByText('Add a test.').waitFor();
+    await chromium.expectFit(page);
+    bed.sandbox.maintainer.lock(on);
+    await page.goto(`/v1/gh/${upstream.fullName}/reply?to=99`);
+    await page.getByText('has no issue or pull request #99').waitFor();
+    await chromium.expectFit(page);
   });
 });

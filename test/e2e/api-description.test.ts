@@ -207,7 +207,7 @@ describe('the operator', () => {
     await api.expect(429, operation, path, json(person, body));
   });
 
-  it.each(['panic', 'rollback'])('is answered as described: %s', async (action) => {
+  it.each(['panic', 'rollback', 'drain'])('is answered as described: %s', async (action) => {
     const operation = `POST /admin/${action}`;
     const path = `/admin/${action}`;
     const body = { password: PASSWORD, active: false };
@@ -216,7 +216,7 @@ describe('the operator', () => {
     await api.expect(401, operation, path, json(person, { ...body, password: 'wrong' }));
     await api.expect(400, operation, path, json(person, '['));
     await api.expect(413, operation, path, json(person, LARGE));
-    const limit = action === 'panic' ? 10 : 5;
+    const limit = action === 'rollback' ? 5 : 10;
     for (let count = 4; count < limit; count++) await api.expect(200, operation, path, json(person, body));
     await api.expect(429, operation, path, json(person, body));
   });

@@ -130,6 +130,31 @@ describe('what upstream has', () => {
   });
 
   it.each([0, 2] as const)(
+    'can be asked for, and be where a shallow clone ends, in version %i if only a tag reaches it',
+    async (version) => {
+      const upstream = await bed.createUpstream();
+      for (const from of ['main', 'side', 'side']) await upstream.grow({ branch: 'side', from });
+      const identity = ['-c', 'user.name=M', '-c', 'user.email=m@x.example'];
+      await upstream.git(...identity, 'tag', '-a', '-m', 'v1', 'v1', 'side');
+      await upstream.git('update-ref', '-d', 'refs/heads/side');
+      await upstream.git('tag', 'light', 'main~1');
+      const protocol = ['-c', `protocol.version=${version}`];
+      const clone = await bed.person().clone(upstream.url, ...protocol, '--depth=2', '--branch=v1');
+      await upstream.grow();
+      await clone.git(...protocol, 'fetch', '--quiet', 'origin', 'main');
+      await clone.git(...protocol, 'fetch', '--quiet', '--unshallow', 'origin', 'tag', 'v1');
+      expect(await clone.git('rev-parse', '--is-shallow-repository')).toBe('false');
+      const other = await bed.person().clone(upstream.url, ...protocol, '--no-tags');
+      await other.git(...protocol, 'fetch', '--quiet', 'origin', await upstream.git('rev-parse', 'v1~1'));
+      // That says nothing for a commit that upstream lacks.
+      const own = await clone.commit();
+      const refused = await other.tryGit(...protocol, 'fetch', 'origin', own);
+      expect(refused.stderr).toContain(`remote error: upload-pack: not our ref ${own}`);
+      expect(wasAskedFor(upstream, own)).toBe(false);
+    },
+  );
+
+  it.each([0, 2] as const)(
     'costs a clone in version %i one small request more, and a fetch none',
     async (version) => {
       const upstream = await bed.createUpstream();

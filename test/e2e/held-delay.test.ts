@@ -5,6 +5,7 @@ import { contribute, expectAccepted } from './support/contribution.ts';
 import { HOUR_MS, held, heldAs, MINUTE_MS, pageOf, pass } from './support/held.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
+import { packOf, pushBody, readPushAnswer, sendPush } from './support/wire.ts';
 
 const bed = useTestBed();
 
@@ -144,5 +145,49 @@ describe('the time', () => {
       Date.parse(`${time}Z`),
     );
     expect((to as number) - (from as number)).toBe(HOUR_MS);
+  });
+});
+
+describe('two of the same push at once', () => {
+  it('are held as one', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    const push = () => clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
+    const pushed = await Promise.all([push(), push()]);
+    const hashes = new Set(pushed.filter(({ code }) => code === 0).map(heldAs));
+    hashes.add(heldAs(await push()));
+    expect(hashes.size).toBe(1);
+    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
+    await pass(bed);
+    await bed.host.onlyPull(upstream);
+  });
+});
+
+describe('whoever asks for a release', () => {
+  it('without the seal of the service learns nothing', async () => {
+    const { hash } = await held(bed);
+    const body = JSON.stringify({ prHash: hash, lease: 'a'.repeat(32), seal: 'b'.repeat(64), now: 0 });
+    const headers = { 'Content-Type': 'application/json' };
+    const answer = await fetch(`${bed.service.url}/v1/held`, { method: 'POST', headers, body });
+    expect(answer.status).toBe(404);
+    expect(await pageOf(bed, hash)).toMatch(/^200 Held: /);
+  });
+});
+
+describe('the same commits of two people', () => {
+  it('are held as two: nobody learns of another’s', async () => {
+    const { upstream, clone } = await contribute(bed);
+    const newId = await clone.commit();
+    const pack = await packOf(clone, ['HEAD', '^origin/main']);
+    const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack, options: ['delay=1h'] });
+    const [ada, bea] = [bed.person(), bed.person()];
+    const hashOf = async (person: typeof ada) => {
+      const { progress } = readPushAnswer(await sendPush(upstream.url, person, body));
+      return /PR hash: +(\w+)/.exec(progress.join('\n'))?.[1];
+    };
+    const first = await hashOf(ada);
+    expect(first).toBeDefined();
+    expect(await hashOf(bea)).not.toBe(first);
+    expect(await hashOf(ada)).toBe(first);
   });
 });

@@ -20,11 +20,11 @@ const bed = useTestBed();
 /** Begins to publish, and kills workerd in the midst of it. */
 async function passAndKill({ requests, ms }: { requests: number; ms: number }): Promise<void> {
   const before = bed.host.requests.length;
-  let isOver = false;
+  const over = new AbortController();
   const passing = pass(bed)
     .catch(() => {})
-    .finally(() => (isOver = true));
-  while (bed.host.requests.length < before + requests && !isOver) await delay(1);
+    .finally(() => over.abort());
+  while (bed.host.requests.length < before + requests && !over.signal.aborted) await delay(1);
   await delay(ms);
   await bed.restart();
   await passing;

@@ -103,4 +103,19 @@ describe('nothing tells of a pull request', () => {
     await expectRefused(bed, upstream, await pushing, 'the pull request could not be opened');
     expect(await surfaces(upstream, prHash)).toEqual({ total: before, ...NOTHING });
   });
+
+  it('to whoever pushes the same commits while the host does not show it', async () => {
+    const contribution = await contribute(bed);
+    const { upstream, clone } = contribution;
+    await clone.commit();
+    const path = new RegExp(`/${upstream.name}/pulls/1$`);
+    const body = { message: 'Not Found', status: '404' };
+    bed.sandbox.faults.inject({ method: 'GET', path, times: 1_000, answer: { status: 404, body } });
+    await expectAccepted(bed, contribution, await clone.push('origin', 'HEAD:one'));
+    await expect.poll(() => bed.host.requestsFor(upstream, 'GET', path).length).toBeGreaterThan(0);
+    await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000000 +0000');
+    const second = await clone.push('origin', 'HEAD:two');
+    expect(second.code, second.stderr).toBe(0);
+    expect(second.stderr).not.toContain('/pull/1');
+  });
 });

@@ -86,11 +86,23 @@ describe('the same push again', () => {
       `  git push -o pr-hash=${first.banner.prHash} ${remote} HEAD:refs/heads/my-change`,
       `  git push -o withdraw -o pr-hash=${prHash} ${remote} HEAD:refs/heads/withdraw`,
     ]);
-    expect(
-      (await clone.push('-o', 'withdraw', '-o', `pr-hash=${prHash}`, 'origin', 'HEAD:withdraw')).code,
-    ).toBe(0);
+    // The first one stays what is told of: the second may be a copy by somebody else.
+    await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000005 +0000');
+    const copy = await clone.push('origin', 'HEAD:copy');
+    expect(remoteLines(copy)[0]).toBe(`NEW pull request: the same commits are open as ${first.pull.url}`);
+    for (const hash of [prHash, bannerOf(copy).prHash]) {
+      const withdrawn = await clone.push(
+        '-o',
+        'withdraw',
+        '-o',
+        `pr-hash=${hash}`,
+        'origin',
+        'HEAD:withdraw',
+      );
+      expect(withdrawn.code, withdrawn.stderr).toBe(0);
+    }
     await clone.push('-o', 'withdraw', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:withdraw');
-    // Neither is open any more.
+    // None is open any more.
     await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000010 +0000');
     const third = await clone.push('origin', 'HEAD:three');
     expect(third.stderr).not.toContain('NEW pull request');

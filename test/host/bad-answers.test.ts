@@ -98,6 +98,9 @@ const soundAs =
     if (/\/issues\/\d+\/comments/.test(path))
       return method === 'POST' ? json(201, comment) : json(200, [comment]);
     if (path.includes('/issues/comments/3')) return json(200, comment);
+    if (path.endsWith('/issues/3')) {
+      return json(200, { number: 3, title: 'T', state: 'open', locked: false, is_locked: false });
+    }
     if (path.endsWith('/issues')) return json(201, { number: 5, html_url: comment.html_url });
     return json(200, found);
   };
@@ -138,6 +141,7 @@ const CALLS: Readonly<Record<string, { run: (world: World) => Promise<unknown>; 
   'the feed': { run: ({ activity }) => activity.feed(0, null, () => true) },
   'a followed pull request': { run: ({ activity }) => activity.pullRequest(NAME, 3) },
   remarks: { run: ({ activity }) => activity.remarks(NAME, 3, 0) },
+  'a conversation': { run: ({ activity }) => activity.conversation(NAME, 3) },
   'listing refs': { run: ({ git }) => git.listRefs(FORK, [], 'bot') },
   'listing history': { run: ({ git }) => git.listHistory(NAME, { wants: [OID] }, 1000) },
   pushing: { run: ({ git }) => git.push(FORK, body()) },
@@ -200,6 +204,7 @@ const MEANINGFUL: Readonly<Record<string, readonly string[]>> = {
   editComment: ['404', '410', '451'],
   deleteComment: ['404', '410', '451'],
   'a followed pull request': ['404', '410', '451'],
+  'a conversation': ['404', '410', '451'],
   // Octokit reads a 409 and a null, where a list should be, as an empty list.
   remarks: ['404', '409', '410', '451', 'JSON that is null'],
   changedSubmodules: ['a list of something else'],
@@ -211,8 +216,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The work of the feed hands errors on as they are: nobody reads them but its own object. */
-const isRaw = (name: string) => ['the feed', 'a followed pull request', 'remarks'].includes(name);
+/** What is read and not tried again hands errors on as they are: whoever asked has words of its own. */
+const RAW = new Set(['the feed', 'a followed pull request', 'remarks', 'a conversation']);
+const isRaw = (name: string) => RAW.has(name);
 
 function expectSentence(error: unknown): void {
   expect(error).toBeInstanceOf(HostError);

@@ -16,7 +16,9 @@ import {
 } from '../../src/pages/forms/thread-pages.ts';
 import { reviewDoorPage, reviewListPage, reviewOnePage } from '../../src/pages/held-review-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
-import { problemPage } from '../../src/pages/report-page.ts';
+import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
+import { appealFormPage } from '../../src/pages/forms/appeal-pages.ts';
+import { problemPage, reportPage } from '../../src/pages/report-page.ts';
 
 const plain = 'harmless';
 
@@ -31,10 +33,27 @@ const change = (text: string) => ({
   description: `d${text}`,
   prHash: `h${text}`,
   prKey: text,
-  held: null,
+  signOff: true,
+  needsSignOff: true,
   needsKey: true,
 });
-const reply = (text: string) => ({ ...frame(text), number: 1, threadUrl: text, body: text, userToken: text });
+const reply = (text: string) => ({
+  ...frame(text),
+  number: 1,
+  threadUrl: text,
+  body: text,
+  userToken: text,
+  appealFor: text,
+});
+const said = (text: string) => ({
+  kind: 'shown' as const,
+  conversation: {
+    title: `t${text}`,
+    state: 'open' as const,
+    isLocked: true,
+    comments: [{ author: `a${text}`, at: '2026-11-23T10:00:00Z', text: `c${text}`, path: `p${text}` }],
+  },
+});
 const difference = (text: string) => ({
   hunks: [{ lines: [{ kind: 'added' as const, before: null, after: 1, text, hasEnd: true }] }],
   added: 1,
@@ -77,6 +96,8 @@ const changed = (text: string) => ({
 /** Pages that say `text` wherever they can be made to say something. */
 const PAGES: readonly ((text: string) => Page)[] = [
   (text) => problemPage(text, text),
+  (text) => reportPage('12345678', UNREPORTED, [{ url: `https://host.test/${text}`, thread: text }]),
+  (text) => appealFormPage({ token: text, problem: text, thread: text, userToken: text, text }, 700),
   (text) => changeFormPage({ ...change(text), theirs: difference(text) }),
   (text) => changeFormPage({ ...change(text), unfit: text }),
   (text) =>
@@ -123,10 +144,10 @@ const PAGES: readonly ((text: string) => Page)[] = [
     }),
   (text) => reviewOnePage(reviewed(text), { files: [changed(text)], gaps: [text] }),
   (text) => reviewOnePage({ ...reviewed(text), texts: null, problem: text }, text),
-  (text) => replyFormPage(reply(text)),
+  (text) => replyFormPage(reply(text), said(text)),
   (text) => replyPreviewPage(reply(text), text, text),
   (text) => replyToPage(frame(text), text),
-  (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }),
+  (text) => donePage(text, frame(text), { url: text, number: 1, hash: text, userToken: text }, text),
   (text) =>
     remotePage(
       {
@@ -171,6 +192,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       origin: text,
       held: null,
       needsKey: true,
+      conversation: said(text),
     }),
 ];
 

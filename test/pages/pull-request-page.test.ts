@@ -1,6 +1,7 @@
 /** The page of a pull request says nothing that the code host's texts could turn against its reader. */
 import { expect, it } from 'vitest';
 import type { PullRequestView } from '../../src/durable/pull-request/pull-request.ts';
+import { plainText, type ShownConversation } from '../../src/pages/conversation.ts';
 import { pullRequestPage, pullRequestText } from '../../src/pages/pull-request-page.ts';
 
 const HOSTILE: PullRequestView = {
@@ -14,12 +15,56 @@ const HOSTILE: PullRequestView = {
   isShown: true,
   events: [{ id: 1, kind: 'commented', url: 'data:text/html,<script>', at: 1_800_000_000 }],
 };
-const PAGE = { pullRequest: HOSTILE, origin: 'https://gitveil.test', held: null, needsKey: false };
+const conversation: ShownConversation = {
+  kind: 'shown',
+  conversation: {
+    title: 'Fix\u202E \u001b[2J',
+    state: 'open',
+    isLocked: false,
+    comments: [
+      {
+        author: 'mona\u202E',
+        at: '2026-11-23T10:00:00Z',
+        path: 'a\u001b.txt',
+        text: '<b>![x](https://spy.test/x.png)\u202E\u001b[31m\n\n\n\n[click](javascript:alert(1))',
+      },
+    ],
+  },
+};
+const PAGE = {
+  pullRequest: HOSTILE,
+  origin: 'https://gitveil.test',
+  held: null,
+  needsKey: false,
+  conversation,
+};
 
 it('in a browser has no link that could run', async () => {
   const page = String(await pullRequestPage(PAGE).content);
   expect(page.match(/href="(?!\/|https:)[^"]+"/g)).toBeNull();
-  expect(page).not.toContain('javascript:');
+  expect(page).not.toMatch(/"javascript:/);
+});
+
+it('shows what people wrote as plain text', async () => {
+  const page = String(await pullRequestPage(PAGE).content);
+  expect(page).toContain('<dd>Fix[U+202E] \uFFFD[2J</dd>');
+  expect(page).toContain(
+    '&lt;b&gt;![x](https://spy.test/x.png)[U+202E]\uFFFD[31m\n\n[click](javascript:alert(1))</pre',
+  );
+  expect(page).not.toMatch(/<img|<b>|href="[^"]*spy/);
+});
+
+it('says why there is no conversation', async () => {
+  const why = 'github.com does not answer now.';
+  const page = { ...PAGE, conversation: { kind: 'unknown' as const, why } };
+  expect(String(await pullRequestPage(page).content)).toContain(why);
+  expect(pullRequestText(page)).toContain(why);
+});
+
+it('cuts what is long, but no character in two', () => {
+  const long = plainText(`${'a'.repeat(1_999)}😀 and more`);
+  expect(long).toBe(`${'a'.repeat(1_999)}…`);
+  expect(plainText(' short\r\n')).toBe('short');
 });
 
 it('in a terminal has no control character, and a command that a shell takes as it is meant', () => {

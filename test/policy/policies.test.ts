@@ -15,6 +15,7 @@ const NOTHING_ACCEPTED = {
   anonymousFriendly: false,
   accepted: [],
   pullRequestFooter: false,
+  requiresSignOff: false,
   limits: [],
   problem: null,
 };
@@ -125,7 +126,7 @@ describe('the policy of a repository', () => {
     expect(await policies.of(repository)).toBeNull();
     expect(host.asked).toBe(1);
     await Promise.all(pending);
-    const { keys } = await LAST_KNOWN.list({ prefix: `policy-2/octo/${repository.name.toLowerCase()}` });
+    const { keys } = await LAST_KNOWN.list({ prefix: `policy-3/octo/${repository.name.toLowerCase()}` });
     expect(keys).toEqual([]);
   });
 

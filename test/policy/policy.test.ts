@@ -26,6 +26,7 @@ describe('a policy file', () => {
       anonymousFriendly,
       accepted,
       pullRequestFooter: false,
+      requiresSignOff: false,
       limits: [],
       problem: null,
     });
@@ -33,6 +34,10 @@ describe('a policy file', () => {
 
   it('may ask for a footer', () => {
     expect(parse('pull_request_footer: true')).toMatchObject({ accepted: ALL, pullRequestFooter: true });
+  });
+
+  it('may require a sign-off', () => {
+    expect(parse('sign_off: required')).toEqual({ ...OPEN_POLICY, requiresSignOff: true });
   });
 
   it.each([
@@ -63,6 +68,9 @@ describe('a policy file', () => {
     ['an empty value', 'accept:', /accept to true, false or a list/],
     ['a string for a truth value', 'anonymous_friendly: yes', /anonymous_friendly to true or false/],
     ['a footer of its own', 'pull_request_footer: Hi', /pull_request_footer to true or false/],
+    ['a truth value for a sign-off', 'sign_off: true', /sign_off to required, or leave it out/],
+    ['another word for it', 'sign_off: optional', /sign_off to required, or leave it out/],
+    ['no word for it', 'sign_off:', /sign_off to required, or leave it out/],
     ['broken YAML', 'accept: [issues', /valid YAML/],
     ['a key twice', 'accept: false\naccept: true', /valid YAML/],
     ['two documents', 'accept: true\n---\naccept: false', /valid YAML/],
@@ -77,6 +85,7 @@ describe('a policy file', () => {
       anonymousFriendly: false,
       accepted: [],
       pullRequestFooter: false,
+      requiresSignOff: false,
       limits: [],
       problem: expect.stringMatching(problem) as string,
     });
@@ -142,7 +151,7 @@ describe('the sentence of a refusal', () => {
   it('names what is wrong with a file that cannot be read', () => {
     expect(policyRefusal(parse('acept: false'), repository, 'issues')).toBe(
       'octo/hello accepts nothing until its maintainers correct its .gitveil.yml, which may contain only the keys ' +
-        'anonymous_friendly, accept, pull_request_footer and limit.',
+        'anonymous_friendly, accept, pull_request_footer, sign_off and limit.',
     );
   });
 });

@@ -30,6 +30,12 @@ const createRepository: ContractHost['createRepository'] = async (wanted = {}) =
     async review(number, text) {
       maintainer.review(on(number), 'COMMENTED', text);
     },
+    async remark(number, file, body) {
+      maintainer.review(on(number), 'COMMENTED', '', undefined, [{ path: file, body }]);
+    },
+    async lock(number) {
+      maintainer.lock(on(number));
+    },
     async merge(number) {
       await maintainer.merge(on(number));
     },

@@ -85,6 +85,7 @@ export const verdicts: fc.Arbitrary<RandomVerdict> = plannedCommits.chain((commi
     title: optionText(commits.length),
     description: optionText(commits.length),
     isDraft: fc.boolean(),
+    isSignedOff: fc.boolean(),
     footer: unicode,
     policyLimits: fc.array(fc.record({ most: fc.nat(), withinMs: fc.nat() }), { maxLength: 2 }),
     commits: fc.constant(commits),

@@ -115,6 +115,15 @@ describe('a history cache', () => {
     expect(await cache.get('history/old/all')).toBeNull();
   });
 
+  it('counts the tips, too: those of tags may list no commit', async () => {
+    const { cache, settled } = countingStore(true);
+    const { newestFirst: tips } = listing(60_000);
+    for (const name of ['first', 'second']) cache.put(`history/${name}/all`, { ...listing(0), tips });
+    await settled();
+    expect(await cache.get('history/second/all')).not.toBeNull();
+    expect(await cache.get('history/first/all')).toBeNull();
+  });
+
   it('counts a listing that is put again once', async () => {
     const { cache, settled } = countingStore(true);
     cache.put('history/small/90', listing(10));

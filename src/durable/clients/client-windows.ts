@@ -47,8 +47,8 @@ interface StoredWindow extends SlidingWindow {
 interface Holds {
   /** A random name, which leads to nobody once this row is gone. */
   readonly tag: string;
-  /** By the key of the push: its pr_hash. */
-  readonly pushes: Readonly<Record<string, string>>;
+  /** The keys of the pushes, oldest first. Not their pr_hashes: nothing here may lead from a client to what it opens. */
+  readonly keys: readonly string[];
   /** Milliseconds since 1970. */
   readonly until: number;
 }
@@ -106,19 +106,18 @@ export class ClientWindows extends DurableObject<Env> {
     const { places, reservation } = reserve(this.#placesOf(client), key, most, Date.now(), isAnother);
     const isNews = (reservation.isReserved && !reservation.isShared) || reservation.isAlertDue;
     await this.#remember(placesKey(client), places, 0, isNews);
-    const heldAs = this.#holdsOf(client).pushes[key];
-    return heldAs === undefined ? reservation : { ...reservation, heldAs };
+    const { tag: heldBy, keys } = this.#holdsOf(client);
+    return keys.includes(key) ? { ...reservation, heldBy } : reservation;
   }
 
   /**
    * A push of the client's is to be held. Answers the random name of the client. @param key of the push, as for
    * `reservePlace`.
    */
-  async noteHold(client: string, key: string, prHash: string): Promise<string> {
-    const { tag, pushes } = this.#holdsOf(client);
-    const newest = Object.entries({ ...pushes, [key]: prHash }).slice(-MOST_HOLDS);
-    const holds = { tag, pushes: Object.fromEntries(newest), until: Date.now() + HOLDS_LIFE_MS };
-    await this.#remember(holdsKey(client), holds, 0, true);
+  async noteHold(client: string, key: string): Promise<string> {
+    const { tag, keys } = this.#holdsOf(client);
+    const newest = [...keys.filter((other) => other !== key), key].slice(-MOST_HOLDS);
+    await this.#remember(holdsKey(client), { tag, keys: newest, until: Date.now() + HOLDS_LIFE_MS }, 0, true);
     return tag;
   }
 
@@ -142,7 +141,7 @@ export class ClientWindows extends DurableObject<Env> {
   }
 
   #holdsOf(client: string): Holds {
-    const none = { tag: crypto.randomUUID(), pushes: {}, until: 0 };
+    const none = { tag: crypto.randomUUID(), keys: [], until: 0 };
     const { row } = this.#read<Holds>(holdsKey(client), none);
     return row.until > Date.now() ? row : none;
   }

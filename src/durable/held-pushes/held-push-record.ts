@@ -19,7 +19,9 @@ export interface NewHold {
   /** The key of the code host. */
   readonly host: string;
   readonly reason: HoldReason;
-  /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
+  /** A keyed hash of what is pushed and where to. */
+  readonly push: string;
+  /** The same with its texts and options: of a push that is repeated. */
   readonly same: string;
   /** A random name of whoever pushes. */
   readonly client: string;

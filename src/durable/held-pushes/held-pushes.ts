@@ -63,6 +63,7 @@ type Row = {
   reason: HoldReason;
   state: HoldState;
   said: string;
+  push: string;
   same: string;
   client: string;
   key_hash: string | null;
@@ -103,7 +104,7 @@ export class HeldPushes extends DurableObject<Env> {
     this.#sql = ctx.storage.sql;
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS held (
       pr_hash TEXT PRIMARY KEY, host TEXT NOT NULL, reason TEXT NOT NULL, state TEXT NOT NULL, said TEXT NOT NULL,
-      same TEXT NOT NULL, client TEXT NOT NULL, key_hash TEXT, is_update INTEGER NOT NULL,
+      push TEXT NOT NULL, same TEXT NOT NULL, client TEXT NOT NULL, key_hash TEXT, is_update INTEGER NOT NULL,
       attempt TEXT NOT NULL, row_ends TEXT NOT NULL, entry_bytes INTEGER NOT NULL, bytes INTEGER NOT NULL,
       commits INTEGER NOT NULL, held_at INTEGER NOT NULL, from_at INTEGER NOT NULL, to_at INTEGER NOT NULL,
       due_at INTEGER, until INTEGER NOT NULL, failures INTEGER NOT NULL, lease TEXT, lease_until INTEGER NOT NULL)`);
@@ -120,10 +121,11 @@ export class HeldPushes extends DurableObject<Env> {
     if (!this.#hasRoom(hold, bytes, mostBytes)) return false;
     if (before !== undefined && this.#isLeased(before, Date.now()) && before.lease !== lease) return false;
     this.#sql.exec(
-      `INSERT OR REPLACE INTO held VALUES (?, ?, ?, 'held', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0)`,
+      `INSERT OR REPLACE INTO held VALUES (?, ?, ?, 'held', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0)`,
       hold.prHash,
       hold.host,
       hold.reason,
+      hold.push,
       hold.same,
       hold.client,
       hold.keyHash,
@@ -150,6 +152,13 @@ export class HeldPushes extends DurableObject<Env> {
     return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
   }
 
+  /** The same of one that is held. @param client its random name. @param push as `NewHold` has it. */
+  async findPush(client: string, push: string): Promise<HeldView | null> {
+    const query = `SELECT * FROM held WHERE client = ? AND push = ? AND state = 'held' LIMIT 1`;
+    const [row] = this.#sql.exec<Row>(query, client, push).toArray();
+    return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
+  }
+
   /**
    * Gives up a push that its person, or a newer push, wants no more. @param key as the push gives it; null: none is
    * asked for.
@@ -169,12 +178,16 @@ export class HeldPushes extends DurableObject<Env> {
 
   /**
    * For a live push that publishes it in its own way: nobody else does meanwhile. Ends with `published` or `giveBack`.
-   * Null: it is being published, or held no more.
    */
-  async take(prHash: string, key: string | null): Promise<string | 'wrong-key' | null> {
+  async take(
+    prHash: string,
+    key: string | null,
+  ): Promise<{ readonly kind: 'taken'; readonly lease: string } | { readonly kind: 'gone' | 'wrong-key' }> {
     const row = this.#row(prHash);
-    if (row === undefined || row.state !== 'held' || this.#isLeased(row, Date.now())) return null;
-    return opens(row, key) ? this.#lease(prHash, Date.now()) : 'wrong-key';
+    // It is being published, or held no more.
+    if (row === undefined || row.state !== 'held' || this.#isLeased(row, Date.now())) return { kind: 'gone' };
+    if (!opens(row, key)) return { kind: 'wrong-key' };
+    return { kind: 'taken', lease: this.#lease(prHash, Date.now()) };
   }
 
   /**
@@ -182,7 +195,7 @@ export class HeldPushes extends DurableObject<Env> {
    */
   async claim(now: number): Promise<Lease[]> {
     this.#mendTimes(now);
-    const rows = this.#rows(`state = 'held'`);
+    const rows = this.#rows(`state = 'held' AND (lease IS NOT NULL OR due_at <= ${now})`);
     const running = rows.filter((row) => this.#isLeased(row, now));
     const due = rows.filter((row) => !running.includes(row) && row.due_at !== null && row.due_at <= now);
     const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL) ?? 0;
@@ -294,7 +307,7 @@ export class HeldPushes extends DurableObject<Env> {
 
   /** A rollback: those of the last hours go, too. @param since milliseconds since 1970. Answers how many. */
   async discardSince(since: number): Promise<number> {
-    const rows = this.#rows(`state = 'held' AND held_at >= ${Number(since)}`);
+    const rows = this.#rows(`state = 'held' AND held_at >= ${since}`);
     const why = 'It came with a burst of pushes, which the operator has rolled back. You may push it again.';
     for (const row of rows) await this.#end(row, 'discarded', [why]);
     return rows.length;
@@ -342,20 +355,28 @@ export class HeldPushes extends DurableObject<Env> {
     return row?.state === 'held' && row.due_at === null && row.attempt === attempt ? row : undefined;
   }
 
+  /** What has ended takes no bytes, but a row for its page. */
   #hasRoom({ prHash, client }: NewHold, bytes: number, mostBytes: number): boolean {
-    const others = this.#rows('true').filter((row) => row.pr_hash !== prHash);
-    if (others.length >= MOST_ROWS) return false;
-    const held = others.filter(({ state }) => state === 'held');
-    const sum = (rows: readonly Row[]): number => rows.reduce((total, row) => total + row.bytes, bytes);
-    const own = held.filter((row) => row.client === client);
-    return sum(held) <= mostBytes && sum(own) <= MOST_OF_ONE_CLIENT * mostBytes;
+    const { rows, all, ownRows, own } = this.#sql
+      .exec<Record<'rows' | 'all' | 'ownRows' | 'own', number>>(
+        `SELECT count(*) AS rows, total(bytes) AS "all", count(*) FILTER (WHERE client = ?2) AS ownRows,
+        total(bytes) FILTER (WHERE client = ?2) AS own FROM held WHERE pr_hash <> ?1`,
+        prHash,
+        client,
+      )
+      .one();
+    const isWithin = all + bytes <= mostBytes && rows < MOST_ROWS;
+    const isFair = own + bytes <= MOST_OF_ONE_CLIENT * mostBytes && ownRows < MOST_OF_ONE_CLIENT * MOST_ROWS;
+    return isWithin && isFair;
   }
 
   /** A clock that was set back: nothing waits for longer than it was to. */
   #mendTimes(now: number): void {
-    const shift = (column: string): string => `${column} = ${column} - held_at + ?1`;
-    const columns = ['from_at', 'to_at', 'due_at', 'until'].map(shift).join(', ');
-    this.#sql.exec(`UPDATE held SET ${columns}, held_at = ?1 WHERE held_at > ?1 AND state = 'held'`, now);
+    this.#sql.exec(
+      `UPDATE held SET from_at = from_at - held_at + ?1, to_at = to_at - held_at + ?1, due_at = due_at - held_at + ?1,
+      until = until - held_at + ?1, held_at = ?1 WHERE held_at > ?1 AND state = 'held'`,
+      now,
+    );
   }
 
   #lease(prHash: string, now: number): string {

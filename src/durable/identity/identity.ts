@@ -26,7 +26,7 @@ import { clientWindowsOf, feedNamed, guardOf } from '../../objects.ts';
 import { feedName } from '../notification-feed/notification-feed.ts';
 import { OneAtATime } from './one-at-a-time.ts';
 import { type CommentOutcome, type CommentRequest, postComment } from './post-comment.ts';
-import type { Thread } from './sql-comments.ts';
+import type { PostedOn, Thread } from './sql-comments.ts';
 import { type Records, hasRecords, isNobody, openRecords } from './records.ts';
 
 export type { Pardon, ReportOutcome } from './moderate.ts';
@@ -54,6 +54,15 @@ export type AppealOutcome =
   /** The operator cannot be told now. */
   | { readonly kind: 'busy' };
 
+/** What its page shows: all of it is public, at the code host or in its comments' footers. */
+export interface PublicRecord {
+  readonly standing: Standing;
+  /** The key of the code host. */
+  readonly host: string;
+  /** The newest first. */
+  readonly posted: readonly PostedOn[];
+}
+
 export class Identity extends DurableObject<Env> {
   readonly #posts = new OneAtATime();
   #opened: Records | null = null;
@@ -69,6 +78,12 @@ export class Identity extends DurableObject<Env> {
   standing(): Standing {
     if (!hasRecords(this.ctx.storage.sql)) return UNREPORTED;
     return standingOf(this.#records().moderation.read(), systemClock.now());
+  }
+
+  publicRecord(): PublicRecord {
+    const isKnown = hasRecords(this.ctx.storage.sql);
+    const posted = isKnown ? this.#records().comments.newest() : [];
+    return { standing: this.standing(), host: this.#hostKey, posted };
   }
 
   /**

@@ -23,6 +23,11 @@ export interface Thread {
   readonly number: number;
 }
 
+/** A comment that the host has not been asked to delete. */
+export interface PostedOn extends Thread {
+  readonly id: number;
+}
+
 export interface Attempt extends Thread {
   readonly id: number;
   readonly startedAt: number;
@@ -46,6 +51,8 @@ export interface Chore {
 const SETTLING_MS = 5 * 60 * 1000;
 /** How long an attempt serves further comments. The object's alarm deletes it earlier. */
 const KEPT_MS = 30_000;
+/** Enough to judge a pseudonym by. */
+const MOST_SHOWN = 20;
 
 interface AttemptRow extends Record<string, SqlStorageValue> {
   id: number;
@@ -87,8 +94,9 @@ export class SqlComments {
       chore TEXT, ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0,
       failures INTEGER NOT NULL DEFAULT 0, karma INTEGER
     )`);
-    // Earlier versions had no need of it.
+    // Earlier versions had no need of them.
     if (!hasColumn(sql, 'comments', 'karma')) sql.exec('ALTER TABLE comments ADD COLUMN karma INTEGER');
+    if (!hasColumn(sql, 'comments', 'number')) sql.exec('ALTER TABLE comments ADD COLUMN number INTEGER');
     sql.exec('CREATE INDEX IF NOT EXISTS chores ON comments (due_at) WHERE chore IS NOT NULL');
     sql.exec(`CREATE TABLE IF NOT EXISTS attempts (
       id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, number INTEGER NOT NULL,
@@ -134,19 +142,31 @@ export class SqlComments {
   }
 
   /** Records the comment that an attempt has posted. Answers what moderation has decided about it in between. */
-  settle({ id, repository }: Attempt, commentId: number, now: number): ChoreKind | null {
+  settle({ id, repository, number }: Attempt, commentId: number, now: number): ChoreKind | null {
     const [row] = this.#sql.exec<{ chore: ChoreKind | null }>('SELECT chore FROM attempts WHERE id = ?', id);
     const chore = row?.chore ?? null;
     this.#sql.exec(
-      'INSERT OR IGNORE INTO comments (id, owner, repo, chore, ordered_at, due_at) VALUES (?, ?, ?, ?, ?, ?)',
+      'INSERT OR IGNORE INTO comments (id, owner, repo, number, chore, ordered_at, due_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
       commentId,
       repository.owner,
       repository.name,
+      number,
       chore,
       now,
       now,
     );
     return chore;
+  }
+
+  /** The newest ones. Of those that earlier versions posted, the thread is not known. */
+  newest(): PostedOn[] {
+    return this.#sql
+      .exec<{ id: number; owner: string; repo: string; number: number }>(
+        `SELECT id, owner, repo, number FROM comments
+         WHERE number IS NOT NULL AND chore IS NOT 'delete' ORDER BY id DESC LIMIT ${MOST_SHOWN}`,
+      )
+      .toArray()
+      .map(({ id, owner, repo, number }) => ({ id, repository: { owner, name: repo }, number }));
   }
 
   unknownAmong(comments: readonly CommentWithText[]): CommentWithText[] {

@@ -33,6 +33,8 @@ export interface PushIntent {
   readonly prHash: string;
   /** Seconds since 1970: the date of its commits. */
   readonly committedAt: number;
+  /** It is only held, so nothing of it is at the host, which must not hear of the hash. */
+  readonly isHeld?: true;
 }
 
 interface StoredIntent extends PushIntent {
@@ -79,7 +81,7 @@ export class PendingPush extends DurableObject<Env> {
     if (lease === null) return { kind: 'busy' };
     const { storage } = this.ctx;
     const earlier = storage.kv.get<StoredIntent>(hash);
-    if (earlier !== undefined && at < earlier.until) {
+    if (earlier !== undefined && at < earlier.until && earlier.isHeld === undefined) {
       const { prHash, committedAt } = earlier;
       return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: true };
     }
@@ -130,9 +132,10 @@ export class PendingPush extends DurableObject<Env> {
 
   /** False if it has to be tried again. */
   async #isClearedUp(
-    { host: hostKey = MAIN_HOST, target, prHash }: StoredIntent,
+    { host: hostKey = MAIN_HOST, target, prHash, isHeld }: StoredIntent,
     now: number,
   ): Promise<boolean> {
+    if (isHeld) return true;
     const result = configOf(this.env);
     if (result.kind === 'invalid') return false;
     const host = hostWithKey(result.config, hostKey);

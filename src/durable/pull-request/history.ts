@@ -101,6 +101,13 @@ export class History {
     return this.#kept.standing ?? { state: this.#toldState(number), at: 0 };
   }
 
+  /** How many comments and reviews were told of since the last push; at most `MAX_EVENTS`. */
+  remarksSincePush(): number {
+    const { events } = this.#kept;
+    const last = events.findLastIndex(({ kind }) => kind === 'opened' || kind === 'updated');
+    return last === -1 ? 0 : events.slice(last).filter(({ kind }) => REMARKS.has(kind)).length;
+  }
+
   /** Newest first. */
   events(): HistoryEvent[] {
     return this.#kept.events.toReversed();

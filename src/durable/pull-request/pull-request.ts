@@ -125,15 +125,17 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /**
-   * Records what a push has done, and queues the messages about it.
+   * Records what a push has done, and queues the messages about it. Answers how many comments and reviews the service has
+   * learned of since the last push of this pull request.
    * @param at milliseconds since 1970.
    */
-  async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<void> {
+  async record(pullRequest: PullRequestRecord, push: RecordedPush, at: number): Promise<number> {
     const { number, url } = pullRequest;
     const known = this.#record.read();
     // After a pull request was closed, a push may open another one from the same branch: hence the number.
     const isNew = known?.number !== number;
     const isMoved = known?.tip !== push.tip;
+    const remarks = isNew ? 0 : this.#history.remarksSincePush();
     this.#record.write(pullRequest, push.tip, push.key);
     this.#record.addDates(isMoved ? [push.dates] : [], at);
     if (push.lease !== null) this.#lease.release(push.lease);
@@ -148,6 +150,7 @@ export class PullRequest extends DurableObject<Env> {
     }
     this.#save();
     if (isNew || isMoved) await this.ctx.storage.setAlarm(at);
+    return remarks;
   }
 
   /** Records a pull request whose push ended before it could do so. @param at milliseconds since 1970. */

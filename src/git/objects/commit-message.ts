@@ -9,7 +9,7 @@ import type { Commit } from './commit.ts';
 /** The host refuses longer ones. */
 const MAX_TITLE_LENGTH = 256;
 export const MAX_BODY_LENGTH = 65_536;
-const UNTITLED = 'Anonymous contribution';
+export const UNTITLED = 'Anonymous contribution';
 
 export interface PullRequestText {
   readonly title: string;

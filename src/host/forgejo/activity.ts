@@ -10,6 +10,7 @@ import type {
   Account,
   ActivityCall,
   ActivityHost,
+  Conversation,
   Feed,
   FeedThread,
   PullRequestState,
@@ -18,10 +19,19 @@ import type {
 import type { RepositoryName } from '../../repository-name.ts';
 import { activityCall, moment, remarksSince } from '../rest/activity.ts';
 import { expectAddress, expectList, expectLogin, expectNumber, expectRepository } from '../rest/answer.ts';
+import { ifPublic } from '../rest/conversation.ts';
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';
 import { unlessGone } from '../rest/unless-gone.ts';
-import type { AnsweredComment, AnsweredPull, AnsweredRepository, AnsweredUser } from './answers.ts';
-import { call, pagesOf } from './calls.ts';
+import {
+  type AnsweredComment,
+  type AnsweredPull,
+  type AnsweredRepository,
+  type AnsweredReview,
+  type AnsweredUser,
+  isSent,
+} from './answers.ts';
+import { call, lookUp, pagesOf } from './calls.ts';
+import { readConversation } from './conversation.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The server does not say how often its feed may be read. */
@@ -36,22 +46,14 @@ interface AnsweredNotification {
   readonly updated_at: string;
 }
 
-interface AnsweredReview {
-  readonly id: number;
-  readonly user: AnsweredUser | null;
-  readonly state: string;
-  readonly html_url: string;
-  readonly body: string;
-  /** ISO 8601. */
-  readonly submitted_at: string;
-}
-
 export class ForgejoActivity implements ActivityHost {
   readonly #octokit: Octokit;
+  readonly #apiUrl: string;
 
   /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
   constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
     this.#octokit = openOctokit(access, TIMEOUT_MS);
+    this.#apiUrl = access.apiUrl;
     this.#octokit.hook.before('request', ({ url }) => beforeCall(activityCall(url)));
   }
 
@@ -103,6 +105,13 @@ export class ForgejoActivity implements ActivityHost {
     });
   }
 
+  async conversation(repository: RepositoryName, number: number): Promise<Conversation | null> {
+    const calls = { octokit: this.#octokit, apiUrl: this.#apiUrl };
+    return unlessGone(() =>
+      ifPublic(calls, repository, lookUp, () => readConversation(this.#octokit, repository, number)),
+    );
+  }
+
   /** All at once: this list has no pages. */
   async #comments(place: object, since: string): Promise<readonly AnsweredComment[]> {
     const route = 'GET /repos/{owner}/{repo}/issues/{index}/comments';
@@ -111,11 +120,11 @@ export class ForgejoActivity implements ActivityHost {
     return expectList(data);
   }
 
-  /** Reviews cannot be asked for from a moment on. A request for one, or one that is being written, is none yet. */
+  /** Reviews cannot be asked for from a moment on. */
   async #reviews(place: object): Promise<readonly AnsweredReview[]> {
     const reviews: AnsweredReview[] = [];
     for await (const page of pagesOf<AnsweredReview>(this.#octokit, `GET ${PULL}/reviews`, { ...place })) {
-      reviews.push(...page.filter(({ state }) => state !== 'REQUEST_REVIEW' && state !== 'PENDING'));
+      reviews.push(...page.filter(isSent));
     }
     return reviews;
   }

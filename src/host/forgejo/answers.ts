@@ -48,6 +48,23 @@ export interface AnsweredComment {
   readonly created_at: string;
 }
 
+export interface AnsweredReview {
+  readonly id: number;
+  readonly user: AnsweredUser | null;
+  readonly state: string;
+  readonly html_url: string;
+  readonly body: string;
+  /** ISO 8601. */
+  readonly submitted_at: string;
+  /** Of its remarks on lines. */
+  readonly comments_count: number;
+}
+
+/** A request for a review, or one that is being written, is none yet. */
+export function isSent({ state }: AnsweredReview): boolean {
+  return state !== 'REQUEST_REVIEW' && state !== 'PENDING';
+}
+
 export function toRepository(data: AnsweredRepository): Repository {
   const id = expectNumber(data.id);
   // An owner may be visible to nobody, or only to people who are signed in, as the bot is.

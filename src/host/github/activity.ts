@@ -10,6 +10,7 @@ import type {
   Account,
   ActivityCall,
   ActivityHost,
+  Conversation,
   Feed,
   FeedThread,
   PullRequestState,
@@ -17,10 +18,13 @@ import type {
 } from '../code-host.ts';
 import { activityCall, moment, remarksSince } from '../rest/activity.ts';
 import { expectList, expectLogin, expectNumber } from '../rest/answer.ts';
+import { ifPublic } from '../rest/conversation.ts';
 import { openOctokit, type RestAccess } from '../rest/octokit.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { isRequestFailure } from '../rest/request-failure.ts';
 import { unlessGone } from '../rest/unless-gone.ts';
+import { readConversation } from './conversation.ts';
+import { lookUp } from './look-up.ts';
 
 const TIMEOUT_MS = 10_000;
 /** The most that GitHub gives at once. */
@@ -31,10 +35,12 @@ const USUAL_POLL_INTERVAL_S = 60;
 
 export class GitHubActivity implements ActivityHost {
   readonly #octokit: Octokit;
+  readonly #apiUrl: string;
 
   /** @param beforeCall is told of each call, further pages included; what it throws comes instead of the call. */
   constructor(access: RestAccess, beforeCall: (call: ActivityCall) => void) {
     this.#octokit = openOctokit(access, TIMEOUT_MS);
+    this.#apiUrl = access.apiUrl;
     this.#octokit.hook.before('request', ({ url }) => beforeCall(activityCall(url)));
   }
 
@@ -113,6 +119,13 @@ export class GitHubActivity implements ActivityHost {
       ]);
       return remarksSince(from, comments, reviews);
     });
+  }
+
+  async conversation(repository: RepositoryName, number: number): Promise<Conversation | null> {
+    const calls = { octokit: this.#octokit, apiUrl: this.#apiUrl };
+    return unlessGone(() =>
+      ifPublic(calls, repository, lookUp, () => readConversation(this.#octokit, repository, number)),
+    );
   }
 }
 

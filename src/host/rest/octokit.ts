@@ -58,12 +58,14 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
     // Octokit would print to the log, and the log is ours.
     log: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });
-  const fetchWith = (memory: MemoryHold) => async (url: string, init: RequestInit) => {
+  const fetchWith = (memory: MemoryHold, isStreamed: boolean) => async (url: string, init: RequestInit) => {
     // The host names the address of a further page, and the token is sent there.
     if (new URL(url).origin !== origin) throw new TypeError('the host names another server');
     const signal = init.signal ?? AbortSignal.timeout(timeoutMs);
+    const response = await restFetch(url, { ...init, signal });
+    if (isStreamed && response.ok) return response;
     const share = memory.share();
-    return wholeResponse(await restFetch(url, { ...init, signal }), MAX_RESPONSE_BYTES, async (bytes) => {
+    return wholeResponse(response, MAX_RESPONSE_BYTES, async (bytes) => {
       if (bytes > FREE_RESPONSE_BYTES) await share.set(MEMORY_FACTOR * bytes);
     });
   };
@@ -71,7 +73,8 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
     const memory = isolateMemory.open(systemClock);
     try {
       // Not in a copy: Octokit's own hooks have these options already.
-      options.request = { ...options.request, fetch: fetchWith(memory) };
+      const isStreamed = options.request.parseSuccessResponseBody === false;
+      options.request = { ...options.request, fetch: fetchWith(memory, isStreamed) };
       return await request(options);
     } catch (error) {
       // Octokit takes what `fetch` throws for a failure of the host.

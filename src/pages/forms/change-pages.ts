@@ -1,11 +1,12 @@
 /** Change a file: edit it, and see what becomes public. */
 import { html } from 'hono/html';
 import type { Difference } from '../../edit/hunks.ts';
-import type { Page } from '../layout.ts';
+import { DCO_URL, type Html, type Page } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
 import { differenceTable } from './difference.ts';
 import { changeLink } from './folder-page.ts';
 import {
+  checkBox,
   hidden,
   keyField,
   MAX_TITLE,
@@ -26,6 +27,10 @@ export interface ChangeForm extends FormFrame, PullRequestKey {
   readonly text: string;
   readonly title: string;
   readonly description: string;
+  /** Whether the person affirms the Developer Certificate of Origin. */
+  readonly signOff: boolean;
+  /** Whether the repository requires that. */
+  readonly needsSignOff: boolean;
   /** Why the file cannot be edited here; null: it can. */
   readonly unfit?: string;
   /** What others have changed meanwhile. */
@@ -50,7 +55,7 @@ export function changeFormPage(form: ChangeForm): Page {
       : html`${problemNotice(problem)}
           ${theirs === undefined ? '' : differenceTable('What others have changed', theirs)}
           <form method="post" action="${action}" class="card">
-            ${hidden({ token, path, blob: form.blob, seen: form.seen, pr_hash: prHash })}
+            ${hidden({ token, path, blob: form.blob, seen: form.seen, pr_hash: prHash, ...signOffNeed(form) })}
             ${textArea({ name: 'text', label: 'Text of the file', value: form.text, isOptional: true }, 20, true)}
             ${textField({
               name: 'title',
@@ -70,9 +75,26 @@ export function changeFormPage(form: ChangeForm): Page {
               },
               4,
             )}
-            ${keyField(form)} ${stepButtons({ step: 'preview', label: 'See what becomes public' })}
+            ${signOffBox(form)} ${keyField(form)}
+            ${stepButtons({ step: 'preview', label: 'See what becomes public' })}
           </form>`,
     'wide',
+  );
+}
+
+/** The form holds what the repository requires, because nothing is kept between two steps. */
+function signOffNeed({ needsSignOff }: ChangeForm): Readonly<Record<string, string>> {
+  return needsSignOff ? { needs_sign_off: 'yes' } : {};
+}
+
+function signOffBox({ signOff, needsSignOff }: ChangeForm): Html {
+  const label = `I affirm the Developer Certificate of Origin 1.1${needsSignOff ? '' : ' (optional)'}`;
+  const whose = needsSignOff ? 'This project requires it.' : 'Some projects require it.';
+  return checkBox(
+    { name: 'sign_off', label, isOptional: !needsSignOff },
+    signOff,
+    html`<a href="${DCO_URL}">Read it</a>: it says that you may contribute this. ${whose} The commit then ends
+      with a sign-off under the name of the bot.`,
   );
 }
 
@@ -91,7 +113,19 @@ export function changePreviewPage(
   { difference, lines, isDelayed, hasMoved }: ChangePreview,
 ): Page {
   const { action, token, path, blob, seen, text, title, description, prHash, prKey } = form;
-  const fields = { token, path, blob, seen, text, title, description, pr_hash: prHash, pr_key: prKey };
+  const fields = {
+    token,
+    path,
+    blob,
+    seen,
+    text,
+    title,
+    description,
+    pr_hash: prHash,
+    pr_key: prKey,
+    ...(form.signOff ? { sign_off: 'yes' } : {}),
+    ...signOffNeed(form),
+  };
   return formPage(
     'What becomes public',
     form,

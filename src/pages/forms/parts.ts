@@ -69,16 +69,26 @@ ${field.value}</textarea>
   </div>`;
 }
 
-/** @param holder what the password manager files the secret under. */
+/** @param holder what the password manager files the secret under; null: the field before it says that. */
 export function secretField(
   field: Field,
-  holder: { readonly label: string; readonly value: string },
+  holder: { readonly label: string; readonly value: string } | null,
   use: 'new-password' | 'current-password',
 ): Html {
-  return html`<div class="row">
-      <label for="${field.name}-holder">${holder.label}</label>
-      <input type="text" id="${field.name}-holder" value="${holder.value}" autocomplete="username" readonly />
-    </div>
+  const holderRow =
+    holder === null
+      ? ''
+      : html`<div class="row">
+          <label for="${field.name}-holder">${holder.label}</label>
+          <input
+            type="text"
+            id="${field.name}-holder"
+            value="${holder.value}"
+            autocomplete="username"
+            readonly
+          />
+        </div>`;
+  return html`${holderRow}
     <div class="row">
       ${labelOf(field)}
       <input
@@ -91,6 +101,27 @@ export function secretField(
         ${limits(field)}
       />
     </div>`;
+}
+
+/** @param more below the label. */
+export function checkBox(
+  { name, label, isOptional = false }: Pick<Field, 'name' | 'label' | 'isOptional'>,
+  isChecked: boolean,
+  more: Html,
+): Html {
+  return html`<div class="row check">
+    <input
+      type="checkbox"
+      id="${name}"
+      name="${name}"
+      value="yes"
+      aria-describedby="${name}-hint"
+      ${isChecked ? html`checked` : ''}
+      ${isOptional ? '' : html`required`}
+    />
+    <label for="${name}">${label}</label>
+    <p class="soft small" id="${name}-hint">${more}</p>
+  </div>`;
 }
 
 /** What changes or withdraws a pull request. */

@@ -1,6 +1,8 @@
 /** Open an issue, and reply to one: the form, how the text will stand, and what has become of it. */
 import { html } from 'hono/html';
+import { conversationSection, plainText, type ShownConversation } from '../conversation.ts';
 import type { Html, Page } from '../layout.ts';
+import { APPEAL_PATH } from '../report-page.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
   hidden,
@@ -35,6 +37,8 @@ export interface ReplyForm extends FormFrame {
   readonly threadUrl: string;
   readonly body: string;
   readonly userToken: string;
+  /** The thread on which reports have silenced the pseudonym; null: none. */
+  readonly appealFor: string | null;
 }
 
 const BODY_HINT = 'Markdown. Everyone will see it. Leave out whatever shows who you are.';
@@ -80,14 +84,15 @@ export function issuePreviewPage(form: IssueForm, text: string): Page {
   );
 }
 
-export function replyFormPage(form: ReplyForm): Page {
+/** @param thread that is answered; null: it is not shown. */
+export function replyFormPage(form: ReplyForm, thread: ShownConversation | null): Page {
   const { action, token, problem, body, number, threadUrl, userToken } = form;
   return formPage(
     `Reply to #${number}`,
     form,
     html`A bot posts it on <a href="${safeUrl(threadUrl)}">${form.repository} #${number}</a>. It shows neither
       your name nor your address.`,
-    html`${problemNotice(problem)}
+    html`${threadNotice(thread)} ${problemNotice(problem)} ${appealLink(form)}
       <form method="post" action="${action}" class="card">
         ${hidden({ token, number: String(number) })}
         ${textArea({ name: 'body', label: 'Body', value: body, hint: BODY_HINT }, 10)}
@@ -103,8 +108,28 @@ export function replyFormPage(form: ReplyForm): Page {
           'current-password',
         )}
         ${stepButtons({ step: 'preview', label: 'Preview' })}
-      </form>`,
+      </form>
+      ${thread === null ? '' : conversationSection(thread, '')}`,
   );
+}
+
+function appealLink({ appealFor }: ReplyForm): Html | '' {
+  if (appealFor === null) return '';
+  const form = `${APPEAL_PATH}?thread=${encodeURIComponent(appealFor)}`;
+  return html`<p>If the reports were wrong, <a href="${form}">appeal to the operator</a>.</p>`;
+}
+
+const STATES = { open: 'Open', closed: 'Closed', merged: 'Merged' } as const;
+
+/** What is answered, and that nobody may answer it. */
+function threadNotice(thread: ShownConversation | null): Html | '' {
+  if (thread?.kind !== 'shown') return '';
+  const { title, state, isLocked } = thread.conversation;
+  const locked = html`<div class="notice bad" role="alert">
+    <p>This thread is locked: the code host will take no reply. Open an issue of your own instead.</p>
+  </div>`;
+  return html`<p><strong>${plainText(title)}</strong> <span class="soft">${STATES[state]}</span></p>
+    ${isLocked ? locked : ''}`;
 }
 
 /** @param text as it will stand, with its footer. @param hash the pseudonym. */
@@ -126,14 +151,18 @@ export function replyPreviewPage(form: ReplyForm, text: string, hash: string): P
   );
 }
 
-/** @param next the form that the next reply begins with. */
-export function donePage(title: string, next: FormFrame, posted: Posted): Page {
+/** @param next the form that the next reply begins with. @param onward how its button is called. */
+export function donePage(title: string, next: FormFrame, posted: Posted, onward: string): Page {
   const { url } = posted;
-  return formPage(title, next, html`<a href="${safeUrl(url)}">${url}</a>`, keepToken(next, posted));
+  return formPage(title, next, html`<a href="${safeUrl(url)}">${url}</a>`, keepToken(next, posted, onward));
 }
 
 /** The token in two fields: one to copy from, and one for a password manager, which offers to keep what is sent. */
-function keepToken({ repository, action, token }: FormFrame, { number, hash, userToken }: Posted): Html {
+function keepToken(
+  { repository, action, token }: FormFrame,
+  { number, hash, userToken }: Posted,
+  onward: string,
+): Html {
   return html`<section class="card" aria-labelledby="keep">
     <h2 id="keep">Keep your token</h2>
     <p>
@@ -153,7 +182,7 @@ function keepToken({ repository, action, token }: FormFrame, { number, hash, use
         { label: 'Thread', value: `${repository}#${number}` },
         'new-password',
       )}
-      ${stepButtons({ step: 'edit', label: 'Write another reply' })}
+      ${stepButtons({ step: 'edit', label: onward })}
     </form>
   </section>`;
 }

@@ -4,7 +4,7 @@
  */
 import { concatBytes, utf8 } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import { parse, serialise } from '../verdict/encoding.ts';
+import { parse, serialise, UnreadableError } from '../verdict/encoding.ts';
 import type { Publishable } from '../verdict/verdict.ts';
 
 export interface HeldPush {
@@ -31,9 +31,9 @@ export function encodeHeld({ push, ...rest }: HeldPush): Uint8Array {
   return concatBytes([head, facts, serialise(push)]);
 }
 
-/** @throws RangeError if another version has written it, or if it is not whole. */
+/** @throws UnreadableError if another version has written it, or if it is not whole. */
 export function decodeHeld(bytes: Uint8Array): HeldPush {
-  if (bytes[0] !== VERSION) throw new RangeError(`a held push of version ${bytes[0]} cannot be read`);
+  if (bytes[0] !== VERSION) throw new UnreadableError(`a held push of version ${bytes[0]} cannot be read`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const end = HEAD_BYTES + view.getUint32(1);
   const facts = JSON.parse(Buffer.from(bytes.subarray(HEAD_BYTES, end)).toString()) as Omit<HeldPush, 'push'>;

@@ -5,6 +5,8 @@ import type { KeptSpool } from '../../spool/spool.ts';
 export interface HeldStore {
   /** Null: nothing is known of it here. */
   find(prHash: string): Promise<HeldView | null>;
+  /** The same of a push, by the random name of its client and `NewHold.push`. */
+  findPush(client: string, push: string): Promise<HeldView | null>;
   /**
    * Keeps a push whose spool was kept. An older one of the same pull request is gone then.
    * @param pushHash the same for a push that is repeated. @param taken what `take` has given for the older one.

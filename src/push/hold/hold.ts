@@ -2,7 +2,7 @@
  * In place of act three: a publishable push is kept, encrypted, and published later (release.ts). Its person has the
  * hash, and its page says how it stands.
  */
-import type { HoldReason } from '../../durable/held-pushes/held-push-record.ts';
+import type { HoldReason, NewHold } from '../../durable/held-pushes/held-push-record.ts';
 import { keyHashOf } from '../../durable/held-pushes/held-push-record.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { workBranch } from '../../pr-hash.ts';
@@ -33,8 +33,7 @@ export interface Holding {
   readonly push: Publishable;
   readonly spool: Spool;
   readonly pushHash: string;
-  /** The same for a push that is repeated with the same options, but for pr-hash and delay. */
-  readonly same: string;
+  readonly hashes: Pick<NewHold, 'push' | 'same'>;
   readonly prHash: string;
   /** As the push gave it; null: none is required. */
   readonly key: string | null;
@@ -64,7 +63,7 @@ export function whenHostMay(now: number): HoldWindow {
 /** @throws Refusal if there is no room for it, or it cannot be kept. Then nothing of it is left. */
 export async function holdPush(run: PushRun, holding: Holding): Promise<Held> {
   const { host, settings } = run;
-  const { reason, push, spool, pushHash, same, prHash, key, window, taken } = holding;
+  const { reason, push, spool, pushHash, hashes, prHash, key, window, taken } = holding;
   const now = host.clock.now();
   const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS);
   const updates = isUpdate(push);
@@ -72,6 +71,8 @@ export async function holdPush(run: PushRun, holding: Holding): Promise<Held> {
   // Whoever has taken a held push has its key.
   const newKey = needsKey && taken === null ? settings.newPrKey() : null;
   const shownKey = newKey ?? key;
+  // Two of the same at once would be held as two. One that was begun to be published is locked already.
+  if (run.claims.begunAs === null) await run.claims.lock(pushHash, push.repository, prHash);
   const tip = updates ? await branchTip(run, push) : null;
   const entryBytes = spool.byteLength;
   await spool.write([
@@ -82,7 +83,7 @@ export async function holdPush(run: PushRun, holding: Holding): Promise<Held> {
     {
       prHash,
       reason,
-      same,
+      ...hashes,
       keyHash: shownKey === null ? null : keyHashOf(shownKey),
       isUpdate: updates,
       entryBytes,

@@ -20,6 +20,9 @@ export interface ToHold {
   readonly pushHash: string;
 }
 
+/** By which a push that is held is found again: keyed hashes, the second one with the texts and options. */
+export type HeldHashes = Pick<HeldView, 'same'> & { readonly push: string };
+
 export interface HoldPlan {
   readonly reason: HoldReason;
   readonly window: HoldWindow;
@@ -29,19 +32,18 @@ export class Holding {
   readonly #run: PushRun;
   readonly #options: PushOptions;
   readonly #refName: string;
-  /** The same for a push that is repeated with the same options, but for pr-hash and delay. */
-  readonly #same: string;
+  readonly #hashes: HeldHashes;
   /** As the push gave it; null: none is required. */
   readonly #key: string | null;
   /** The held push that this one takes the place of. */
   #before: HeldView | null = null;
   #taken: TakenHold | null = null;
 
-  constructor(run: PushRun, options: PushOptions, refName: string, same: string, key: string | null) {
+  constructor(run: PushRun, options: PushOptions, refName: string, hashes: HeldHashes, key: string | null) {
     this.#run = run;
     this.#options = options;
     this.#refName = refName;
-    this.#same = same;
+    this.#hashes = hashes;
     this.#key = key;
   }
 
@@ -52,7 +54,7 @@ export class Holding {
   async stillHeld(found: HeldView | null): Promise<HeldFacts | null> {
     const { host } = this.#run;
     if (found?.state !== 'held' || found.host !== host.hostKey || this.#options.preview) return null;
-    if (found.same === this.#same && this.#options.delayMs !== 0) {
+    if (found.same === this.#hashes.same && this.#options.delayMs !== 0) {
       return this.#facts(found.prHash, found.reason, found, null);
     }
     const taken = await host.holds.take(found.prHash, this.#key);
@@ -103,10 +105,18 @@ export class Holding {
 
   /** @throws Refusal */
   async hold({ reason, window }: HoldPlan, prHash: string, toHold: ToHold): Promise<HeldFacts> {
-    const [taken, same] = [this.#taken, this.#same];
+    const taken = this.#taken;
     const isOld = taken !== null || isUpdate(toHold.push);
     const key = isOld ? this.#key : null;
-    const { newKey } = await holdPush(this.#run, { reason, window, prHash, same, key, taken, ...toHold });
+    const { newKey } = await holdPush(this.#run, {
+      reason,
+      window,
+      prHash,
+      hashes: this.#hashes,
+      key,
+      taken,
+      ...toHold,
+    });
     this.#taken = null;
     return this.#facts(prHash, reason, window, newKey);
   }

@@ -106,10 +106,15 @@ export function failureOf(error: unknown): { readonly failure: HoldFailure; read
   const isFull = refusal.code === 'account' || (error instanceof HostError && error.code === 'busy');
   const isLater =
     isFull || isMomentary(refusal) || refusal.outcome !== null || refusal.code === 'in-progress';
-  if (!isLater) return { failure: { kind: 'final', said }, isForAll: false };
+  if (!isLater) return { failure: { kind: 'final', said: [...said, ...adviceOn(refusal)] }, isForAll: false };
   const askedMs = Math.max(refusal.waitMs ?? 0, askedPauseMs(refusal.cause) ?? 0, isFull ? FULL_MS : 0);
   // What is nobody's fault does not make its pauses longer.
   return { failure: { kind: 'later', said, askedMs, counts: !isFull }, isForAll: isFull || askedMs > 0 };
+}
+
+/** A pack may name bases that upstream has lost since, which only the host notices. */
+function adviceOn({ code }: Refusal): string[] {
+  return code === 'push' ? ['If upstream has changed meanwhile: fetch, and push again.'] : [];
 }
 
 /** Whether the host does not take a push now, and may take it later. */

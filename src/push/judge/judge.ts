@@ -10,13 +10,14 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import { hostText } from '../../host-error.ts';
-import { fullName } from '../../repository-name.ts';
+import { POLICY_PATH } from '../../policy/policy.ts';
+import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../claims.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../settings.ts';
-import { datesOf } from '../verdict/dates.ts';
+import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewLines } from '../verdict/preview.ts';
 import { isUpdate, type Publishable, type Verdict } from '../verdict/verdict.ts';
 import { type Base, chooseBase } from './base.ts';
@@ -26,6 +27,7 @@ import { refuseNoise, warningOfNoise } from './noise.ts';
 import { planWork, warningOfSquash } from './plan.ts';
 import { claimNamed, findNamed, requiredKey } from './pull-request.ts';
 import type { Questions } from './questions.ts';
+import { SignOff } from './sign-off.ts';
 import { type OpenUpstream, openUpstream, type Upstream } from './upstream.ts';
 import { findWork, type Work } from './work.ts';
 
@@ -69,6 +71,7 @@ async function judged(
   const { options, pack, taken } = received;
   const open = openUpstream(upstream, settings);
   const { repository, botLogin, defaultBranch } = open;
+  if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
   const named = await findNamed(questions, open, options.prHash);
   const claim =
     named === null ? null : await claimNamed(questions, named, requiredKey(settings, options), listed);
@@ -78,10 +81,11 @@ async function judged(
   const history = questions.history([base.ref, defaultBranch]);
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
-  const plan = await planWork(work, options, (ground) => questions.newestOf(ground));
   const identity = { name: botLogin, email: settings.anonEmail };
+  const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
+  const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
   const known = claim?.dates ?? [];
-  const { dateOf } = datesOf(plan.commits, identity, known, now);
+  const { dateOf } = datesOf(undatedOf(plan.commits, identity), known, now);
   const anonymous = (): AnonymousCommits => new AnonymousCommits(plan.commits, identity, dateOf);
   const [ground = base.ref.oid] = work.ground;
   const names = await searchNames({
@@ -113,6 +117,7 @@ async function judged(
     title: textOf(plan, options.title),
     description: textOf(plan, options.description),
     isDraft: options.draft,
+    isSignedOff: options.signOff,
     footer: open.policy?.pullRequestFooter ? settings.pullRequestFooter : '',
     policyLimits: open.policy?.limits ?? [],
     commits: plan.commits,
@@ -125,7 +130,8 @@ async function judged(
   const where = { hostUrl: settings.hostUrl, repository };
   refuseNoise(push, where);
   const warnings = [
-    ...warningOfNames(plan.messages()),
+    ...(signOff?.lines ?? []),
+    ...warningOfNames(plan.messages(), signOff?.line ?? null),
     ...warningOfNoise(push, where),
     ...warningOfDraft(push),
     ...warningOfSquash(work, options),
@@ -138,6 +144,13 @@ async function judged(
   const previewed = { push, botLogin, anonymous: shown, dateOf, bytes };
   const lines = previewLines({ ...previewed, findings: names.report, warnings, refusal: names.refusal });
   return { verdict: { kind: 'preview', lines }, claim };
+}
+
+function unsigned(repository: RepositoryName): Refusal {
+  return new Refusal('a sign-off is required', [
+    `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
+    'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
+  ]);
 }
 
 function warningOfDraft(push: Publishable): string[] {

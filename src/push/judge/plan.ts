@@ -6,18 +6,22 @@ import { OwnIds } from '../../git/objects/own-ids.ts';
 import { type Plan, planCommits } from '../../git/objects/planned-commits.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { PushOptions } from '../receive/push-options.ts';
+import type { SignOff } from './sign-off.ts';
 import { squashedMessage } from '../verdict/text.ts';
 import type { Work } from './work.ts';
 
 /**
+ * @param signOff null: the messages stay as they are.
  * @param newestOf the upstream commit that contains all others of them; null if there is none.
  * @throws Refusal if they cannot become one.
  */
 export async function planWork(
-  { commits, ground }: Work,
+  { commits: pushed, ground }: Work,
   options: Pick<PushOptions, 'squash' | 'title' | 'description'>,
+  signOff: SignOff | null,
   newestOf: (ground: ReadonlySet<Oid>) => Promise<Oid | null>,
 ): Promise<Plan> {
+  const commits = signOff?.signed(pushed) ?? pushed;
   const ownIds = new OwnIds(idsOf(commits));
   if (!options.squash) return planCommits(commits, ownIds);
   // If there are several and none contains the others, the one commit could undo changes of some of them.
@@ -30,8 +34,11 @@ export async function planWork(
   }
   const { oid, commit } = commits.at(-1) as NewCommit;
   // The tip's files.
-  const words = squashedMessage(options, newestWork(commits).commit);
-  const squashed: Commit = { ...commit, ...words, parents: [parent] };
+  const newest = newestWork(commits);
+  const words = squashedMessage(options, newest.commit);
+  // The options may have replaced the part of the message that was signed.
+  const message = signOff?.signedMessage(newest.oid, words.message) ?? words.message;
+  const squashed: Commit = { ...commit, ...words, message, parents: [parent] };
   return planCommits([{ oid, commit: squashed }], ownIds);
 }
 

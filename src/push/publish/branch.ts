@@ -109,7 +109,9 @@ export class WorkBranch {
       const tip = await this.#tipOf(sent.branch).catch(() => null);
       if (tip === sent.tip) return;
       if (tip !== null && tip !== before) throw overtaken();
-      throw new Refusal('the code host refused the commits', hostLines(reason, report.messages));
+      throw new Refusal('the code host refused the commits', hostLines(reason, report.messages), {
+        code: 'push',
+      });
     } catch (error) {
       if (!(await this.#hasArrived(sent, error))) throw error;
     }

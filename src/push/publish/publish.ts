@@ -15,7 +15,7 @@ import type { Place } from '../admission.ts';
 import type { ClaimedUpdate } from '../claims.ts';
 import { findPullRequest } from '../judge/upstream.ts';
 import type { PushRun } from '../push-run.ts';
-import { type Dates, datesOf } from '../verdict/dates.ts';
+import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import type { Publishable } from '../verdict/verdict.ts';
 import { WorkBranch } from './branch.ts';
 import { isUnknown, propose } from './pull-request.ts';
@@ -46,6 +46,8 @@ export interface Published {
   readonly author: string;
   /** For a pull request that is new and needs one. */
   readonly newKey: string | null;
+  /** What people wrote since the last push of the pull request, as far as the service has heard of it. */
+  readonly newRemarks: number;
 }
 
 /** @throws Refusal */
@@ -69,7 +71,7 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     const pullRequest = await openOrEdit(run, branch, push, attempt);
     const needsKey = settings.prUpdatePolicy === 'key';
     const newKey = needsKey && prHash !== push.named?.prHash ? settings.newPrKey() : null;
-    const [submodules] = await Promise.all([
+    const [submodules, newRemarks] = await Promise.all([
       push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
       record(run, publication, pullRequest, {
         prHash,
@@ -80,7 +82,7 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     ]);
     if (attempt.work !== null) run.beside(run.host.recordWork(attempt.work, prHash));
     await run.reply.note(...submodules);
-    return { prHash, pullRequest, author: attempt.botLogin, newKey };
+    return { prHash, pullRequest, author: attempt.botLogin, newKey, newRemarks };
   } catch (error) {
     branch.forget();
     throw error;
@@ -114,7 +116,7 @@ interface Attempt {
   readonly anonymous: AnonymousCommits;
   /** What that attempt has opened. */
   readonly earlier: PullRequest | null;
-  /** Null for an update. */
+  /** To be recorded; null for an update, and if the same work is open already. */
   readonly work: string | null;
 }
 
@@ -123,20 +125,26 @@ async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publicati
   const { host, settings, claims } = run;
   const committedAt = Math.floor(host.clock.now() / 1000);
   const proposed = { prHash: settings.newPrHash(), committedAt };
-  const begun = await claims.begin(pushHash, push.repository, proposed);
+  const botLogin = await host.botLogin();
+  const identity = { name: botLogin, email: settings.anonEmail };
+  const undated = undatedOf(push.commits, identity);
+  // An update is meant.
+  const work = push.named === null ? await workOf(run, push, undated().tip) : null;
+  const [begun, same] = await Promise.all([
+    claims.begin(pushHash, push.repository, proposed),
+    work === null ? null : host.openWith(work),
+  ]);
   const { intent } = begun;
   const isRepeated = begun.isRepeated || resumed !== undefined;
-  const botLogin = await host.botLogin();
   const prHash = push.named?.prHash ?? intent.prHash;
   const mayBeOpen = isRepeated && push.named === null;
   const earlier = mayBeOpen ? await findPullRequest(run, push.repository, botLogin, prHash) : null;
-  const identity = { name: botLogin, email: settings.anonEmail };
-  const dates = datesOf(push.commits, identity, claim?.dates ?? [], intent.committedAt);
+  const dates = datesOf(undated, claim?.dates ?? [], intent.committedAt);
   const anonymous = new AnonymousCommits(push.commits, identity, dates.dateOf);
-  // A retry resumes, and an update is meant.
-  const work = push.named === null ? await workOf(run, push, dates.undatedTip()) : null;
-  if (work !== null && !isRepeated) await tellSameWork(run, push, prHash, await host.openWith(work));
-  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work };
+  // A retry resumes.
+  if (!isRepeated) await tellSameWork(run, push, prHash, same);
+  // The one that was first stays: whoever copies public commits must not become what their author is told of.
+  return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work: same === null ? work : null };
 }
 
 /** A keyed hash of the commits without their author and dates, and of where they are proposed. */
@@ -148,7 +156,7 @@ async function workOf({ host }: PushRun, { repository }: Publishable, undatedTip
 /** Before anything is public. The push still opens a pull request, as the contract says. */
 async function tellSameWork(
   { reply, settings }: PushRun,
-  { repository }: Publishable,
+  { repository, isSignedOff }: Publishable,
   prHash: string,
   same: { readonly prHash: string; readonly url: string } | null,
 ): Promise<void> {
@@ -159,7 +167,7 @@ async function tellSameWork(
   await reply.note(
     `NEW pull request: the same commits are open as ${same.url}`,
     'To update that one, and to withdraw this one:',
-    push(`-o pr-hash=${same.prHash}`, 'my-change'),
+    push(`-o pr-hash=${same.prHash}${isSignedOff ? ' -o sign-off' : ''}`, 'my-change'),
     push(`-o withdraw -o pr-hash=${prHash}`, 'withdraw'),
   );
 }
@@ -180,13 +188,16 @@ async function openOrEdit(
   });
 }
 
-/** The pull request is open, whether or not it can be recorded. If not, a retry records it. */
+/**
+ * The pull request is open, whether or not it can be recorded. If not, a retry records it. Answers what
+ * `PullRequest.record` does.
+ */
 async function record(
   { host, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
   { number, url }: PullRequest,
   pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string },
-): Promise<void> {
+): Promise<number> {
   const { owner, name: repo } = push.repository;
   const { prHash, ...rest } = pushed;
   const known = { prHash, host: host.hostKey, owner, repo, number, url };
@@ -194,10 +205,12 @@ async function record(
     .pullRequest(prHash)
     .record(known, { ...rest, lease: claim?.lease ?? null }, host.clock.now());
   try {
-    await Promise.all([recording, place?.opened(known)]);
+    const [newRemarks] = await Promise.all([recording, place?.opened(known)]);
+    return newRemarks;
   } catch (error) {
     claims.keep();
     logger.error('a pull request could not be recorded', { error });
     await reply.note('The service could not record it yet. Push the same commits again within the hour.');
+    return 0;
   }
 }

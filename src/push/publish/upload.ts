@@ -13,6 +13,9 @@ import type { RepositoryName } from '../../repository-name.ts';
 
 /** From the last byte sent to the report. In this time the host checks every object. */
 const REPORT_TIMEOUT_MS = 120_000;
+/** The same for a pack that takes it no time: it hangs, and somebody waits. */
+const SHORT_REPORT_TIMEOUT_MS = 60_000;
+const SHORT_BYTES = 1024 * 1024;
 /** How long to wait for the reason after the host has stopped reading. */
 const EARLY_ANSWER_MS = 1_000;
 
@@ -49,6 +52,7 @@ class Upload {
   readonly #writeTimeoutMs: number;
   /** The command section; it leaves with the first bytes of the pack. */
   #commands: Uint8Array | null;
+  #sentBytes = 0;
 
   constructor(
     transport: GitTransport,
@@ -69,13 +73,15 @@ class Upload {
   async write(piece: Uint8Array): Promise<void> {
     const bytes = this.#commands === null ? piece : concatBytes([this.#commands, piece]);
     this.#commands = null;
+    this.#sentBytes += bytes.byteLength;
     await this.#inTime(this.#writer.write(bytes), this.#writeTimeoutMs);
   }
 
   /** Ends the pack and reads the host's report. @throws HostError; after `unreachable` it is unknown what happened. */
   async finish(): Promise<PushReport> {
     await this.#inTime(this.#writer.close(), this.#writeTimeoutMs);
-    return this.#inTime(this.#report, REPORT_TIMEOUT_MS);
+    const isShort = this.#sentBytes <= SHORT_BYTES;
+    return this.#inTime(this.#report, isShort ? SHORT_REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS);
   }
 
   /** Aborts the upload: the host gets an incomplete pack, and discards it. */

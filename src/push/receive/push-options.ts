@@ -13,7 +13,7 @@ const DESCRIPTION_PATTERN = new RegExp(`^(?:\\P{Cc}|[\\n\\t]){0,${MAX_DESCRIPTIO
 /** Shown once, because a push may contain any number of unknown options. */
 const WARNING =
   'The service does not know one of the push options and ignores it. ' +
-  'Known options: title=, description=, base=, squash, draft, preview, publish-names, delay=, wait, withdraw, pr-hash=<hash>, pr-key=<key>.';
+  'Known options: title=, description=, base=, squash, draft, preview, publish-names, sign-off, delay=, wait, withdraw, pr-hash=<hash>, pr-key=<key>.';
 
 export interface PushOptions {
   /** The pull request to update. */
@@ -39,6 +39,8 @@ export interface PushOptions {
   readonly delayMs: number | null;
   /** If the code host does not take it now, publish it as soon as it does. */
   readonly wait: boolean;
+  /** The person affirms the Developer Certificate of Origin: the new commits are signed off. */
+  readonly signOff: boolean;
   /** Warnings about options that are ignored. */
   readonly warnings: readonly string[];
 }
@@ -74,6 +76,7 @@ const KNOWN = {
   draft: { isValid: isSet, rule: 'draft takes no value' },
   preview: { isValid: isSet, rule: 'preview takes no value' },
   'publish-names': { isValid: isSet, rule: 'publish-names takes no value' },
+  'sign-off': { isValid: isSet, rule: 'sign-off takes no value' },
   withdraw: { isValid: isSet, rule: 'withdraw takes no value' },
   delay: {
     isValid: (value: string) => delay.parse(value) !== undefined,
@@ -89,6 +92,7 @@ const FLAGS: ReadonlySet<string> = new Set<Name>([
   'draft',
   'preview',
   'publish-names',
+  'sign-off',
   'withdraw',
   'wait',
 ]);
@@ -169,6 +173,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       withdraw: given.has('withdraw'),
       delayMs: delay.parse(given.get('delay') ?? '') ?? null,
       wait: given.has('wait'),
+      signOff: given.has('sign-off'),
       warnings: isUnknownGiven ? [WARNING] : [],
     },
   };

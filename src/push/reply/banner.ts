@@ -10,10 +10,14 @@ export interface BannerFacts {
   readonly prHash: string;
   /** Null if updates need no key. */
   readonly prKey: string | null;
+  /** Whether the commits are signed off. */
+  readonly isSignedOff: boolean;
   /** The branch that the option `base` named; null if it was not given. */
   readonly base: string | null;
   /** The service's own page of the pull request. */
   readonly pageUrl: string;
+  /** Comments and reviews since the last push of the pull request. */
+  readonly newRemarks: number;
   readonly subscribeUrl: string;
   /** The address that was pushed to. */
   readonly remoteUrl: string;
@@ -26,15 +30,17 @@ export function shellWord(text: string): string {
 }
 
 export function bannerLines(facts: BannerFacts): string[] {
-  const { prHash, prKey, base } = facts;
+  const { prHash, prKey, isSignedOff, base } = facts;
   const options = [
     `-o pr-hash=${prHash}`,
     ...(prKey === null ? [] : [`-o pr-key=${prKey}`]),
+    ...(isSignedOff ? ['-o sign-off'] : []),
     ...(base === null ? [] : [`-o ${shellWord(`base=${base}`)}`]),
   ].join(' ');
   return [
     '',
     facts.updated ? 'Your pull request has been updated.' : 'Your pull request is open.',
+    ...newsLines(facts),
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,
     `  Branch:   ${facts.branch}`,
@@ -45,4 +51,9 @@ export function bannerLines(facts: BannerFacts): string[] {
     prKey === null ? 'Update it later:' : 'Update it later (nobody can recover the key):',
     `  git push ${options} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
   ];
+}
+
+function newsLines({ newRemarks, pageUrl }: BannerFacts): string[] {
+  if (newRemarks === 0) return [];
+  return [`${newRemarks} new ${newRemarks === 1 ? 'comment' : 'comments'} since your last push: ${pageUrl}`];
 }

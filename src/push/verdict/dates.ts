@@ -9,7 +9,6 @@
 import { COMMIT_HASH_BYTES, type DatedCommits } from '../../durable/pull-request/record.ts';
 import { AnonymousCommits, type DateOf } from '../../git/objects/anonymize.ts';
 import type { Identity } from '../../git/objects/commit.ts';
-import type { Oid } from '../../git/objects/oid.ts';
 import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 
 /** How much of the undated id a commit is recognised by. */
@@ -19,29 +18,27 @@ export interface Dates {
   readonly dateOf: DateOf;
   /** The commits that get their date now. */
   readonly added: () => DatedCommits;
-  /** The id that the last commit would have if all were dated 1970: the same for the same work. */
-  readonly undatedTip: () => Oid;
+}
+
+/** The commits as if all were dated 1970: the same for the same work. Made when they are first asked for. */
+export type Undated = () => AnonymousCommits;
+
+export function undatedOf(commits: PlannedCommits, identity: Identity): Undated {
+  let made: AnonymousCommits | null = null;
+  return () => (made ??= new AnonymousCommits(commits, identity, () => 0));
 }
 
 /** @param committedAt seconds since 1970: the date of all commits that have none yet. Cost: a SHA-1 over all commits, if dates are known or asked for. */
-export function datesOf(
-  commits: PlannedCommits,
-  identity: Identity,
-  known: readonly DatedCommits[],
-  committedAt: number,
-): Dates {
-  let made: AnonymousCommits | null = null;
-  const undated = () => (made ??= new AnonymousCommits(commits, identity, () => 0));
+export function datesOf(undated: Undated, known: readonly DatedCommits[], committedAt: number): Dates {
   const hashOf = (commit: number): string => undated().idOf(commit).slice(0, HASH_HEX_LENGTH);
   const dates = datesByHash(known);
   return {
     dateOf: dates.size === 0 ? () => committedAt : (commit) => dates.get(hashOf(commit)) ?? committedAt,
     added: () => {
-      const hashes = new Set(Array.from({ length: commits.length }, (_, commit) => hashOf(commit)));
+      const hashes = new Set(Array.from({ length: undated().size }, (_, commit) => hashOf(commit)));
       const added = [...hashes].filter((hash) => !dates.has(hash));
       return { committedAt, commitHashes: new Uint8Array(Buffer.from(added.join(''), 'hex')) };
     },
-    undatedTip: () => undated().tip,
   };
 }
 

@@ -7,8 +7,13 @@ import { PlannedCommits, type PlannedText } from '../../git/objects/planned-comm
 import type { Publishable } from './verdict.ts';
 
 /** A reader of another version must not publish what it does not understand. */
-const VERSION = 1;
+const VERSION = 2;
 const LENGTH_BYTES = 4;
+
+/** It is not whole, or another version has written it. */
+export class UnreadableError extends RangeError {
+  override readonly name = 'UnreadableError';
+}
 
 export function serialise({ commits, title, description, ...rest }: Publishable): Uint8Array {
   const head = utf8(JSON.stringify({ ...rest, title: packed(title), description: packed(description) }));
@@ -19,11 +24,12 @@ export function serialise({ commits, title, description, ...rest }: Publishable)
   return bytes;
 }
 
-/** @throws RangeError if another version has written it, or if it is not whole: it would be read as fewer commits. */
+/** @throws UnreadableError if another version has written it, or if it is not whole: it would be read as fewer commits. */
 export function parse(bytes: Uint8Array): Publishable {
-  if (bytes[0] !== VERSION) throw new RangeError(`a push of version ${bytes[0]} cannot be read`);
+  if (bytes[0] !== VERSION) throw new UnreadableError(`a push of version ${bytes[0]} cannot be read`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (view.getUint32(1) !== bytes.byteLength) throw new RangeError('a push that is not whole cannot be read');
+  if (view.getUint32(1) !== bytes.byteLength)
+    throw new UnreadableError('a push that is not whole cannot be read');
   let at = 1 + LENGTH_BYTES;
   const next = (): Uint8Array => {
     const start = at + LENGTH_BYTES;

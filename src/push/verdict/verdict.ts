@@ -28,6 +28,8 @@ export interface Publishable {
   readonly description: PlannedText | null;
   /** Of a new pull request; an open one stays what it is. */
   readonly isDraft: boolean;
+  /** Whether the person affirms the Developer Certificate of Origin: the messages say so already. */
+  readonly isSignedOff: boolean;
   /** What the pull request's text ends with; may be empty. */
   readonly footer: string;
   /** How much the repository takes, besides the operator's limit. */

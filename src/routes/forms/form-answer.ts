@@ -47,7 +47,7 @@ export async function frameOf(
 }
 
 /** @param path that the form is sent to. */
-async function newToken(c: Context<AppEnv>, path: string): Promise<string> {
+export async function newToken(c: Context<AppEnv>, path: string): Promise<string> {
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   return newFormToken(secret, path, Date.now(), crypto.getRandomValues(new Uint8Array(8)));
 }

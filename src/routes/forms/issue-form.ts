@@ -60,5 +60,8 @@ async function answerIssue(
   const { url, number } = outcome;
   const hash = await pseudonymOn(c, { repository: target, number }, userToken);
   const next = await frameOf(c, target, REPLY_FORM);
-  return answerForm(c, donePage('Your issue is open', next, { url, number, hash, userToken }));
+  return answerForm(
+    c,
+    donePage('Your issue is open', next, { url, number, hash, userToken }, 'Reply to this issue'),
+  );
 }

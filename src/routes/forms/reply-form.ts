@@ -3,6 +3,7 @@
  * src/routes/threads/anonymous-comment.ts.
  */
 import type { Context } from 'hono';
+import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { type FormFields, withPlainLineEnds } from '../../forms/form-fields.ts';
 import { parseThreadText } from '../../forms/thread-text.ts';
@@ -16,6 +17,7 @@ import {
   replyToPage,
 } from '../../pages/forms/thread-pages.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
+import { conversationOf, knownConversation } from '../request/conversation.ts';
 import { memoryFor } from '../request/held-memory.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
@@ -38,12 +40,21 @@ export async function showReplyForm(c: Context<AppEnv>, target: RepositoryName):
   const typed = c.req.query('to') ?? '';
   const named = parseThreadText(typed, target, c.var.host.url);
   if (named.kind === 'thread') {
-    const form = await formOf(c, target, named.number, new Map());
-    return answerForm(c, replyFormPage(form));
+    const { number } = named;
+    const thread = await conversationOf(c, c.var.host, target, number);
+    if (thread.kind === 'missing') return showMissing(c, target, number, typed);
+    return answerForm(c, replyFormPage(await formOf(c, target, number, new Map()), thread));
   }
   const isNothing = typed === '';
   const frame = { ...placeOf(c, target, REPLY_FORM), problem: isNothing ? null : named.problem };
   return answerForm(c, replyToPage(frame, typed), isNothing ? 200 : 400);
+}
+
+/** Asks for another number. */
+function showMissing(c: Context<AppEnv>, target: RepositoryName, number: number, typed: string) {
+  const place = placeOf(c, target, REPLY_FORM);
+  const problem = `${place.repository} has no issue or pull request #${number} that the public can see. Check the number, or open an issue.`;
+  return answerForm(c, replyToPage({ ...place, problem }, typed), 404);
 }
 
 export async function sendReplyForm(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -61,18 +72,23 @@ async function answerReply(
   // The form itself has written the number.
   if (named.kind === 'invalid') return c.redirect(placeOf(c, target, REPLY_FORM).action, 303);
   const { number } = named;
+  // What was typed is shown again, whatever became of the thread. A form that is refused does not ask the host.
+  const page = (shown: ReplyForm) => replyFormPage(shown, knownConversation(c.var.host, target, number));
   if (token === null) {
-    return answerForm(c, replyFormPage({ ...(await formOf(c, target, number, fields)), problem }), 403);
+    return answerForm(c, page({ ...(await formOf(c, target, number, fields)), problem }), 403);
   }
   const form = await formOf(c, target, number, fields, token.text);
   const step = fields.get('step');
-  if (step === 'edit') return answerForm(c, replyFormPage(form));
+  if (step === 'edit') {
+    return answerForm(c, replyFormPage(form, await conversationOf(c, c.var.host, target, number)));
+  }
 
   const again = async ({ error, status, headers, mayBePosted }: Refused) => {
     // Whoever has looked, and sends it all the same, sends another form.
     const next = mayBePosted ? await formOf(c, target, number, fields) : form;
     const words = sentence(IN_ENGLISH[error] ?? error);
-    return answerForm(c, replyFormPage({ ...next, problem: words }), status, headers);
+    const appealFor = error in IN_ENGLISH ? `${recordName(c.var.host, target)}#${number}` : null;
+    return answerForm(c, page({ ...next, problem: words, appealFor }), status, headers);
   };
   if (isBlank(form.body)) return again(refused(400, 'body is required'));
   const secrets = await secretsOf(c, token, [String(number), form.body, form.userToken]);
@@ -93,7 +109,15 @@ async function answerReply(
   if (outcome.kind === 'refused') return again(outcome);
   const hash = await pseudonymOn(c, { repository: target, number }, userToken);
   const next = await frameOf(c, target, REPLY_FORM);
-  return answerForm(c, donePage('Your reply is posted', next, { url: outcome.url, number, hash, userToken }));
+  return answerForm(
+    c,
+    donePage(
+      'Your reply is posted',
+      next,
+      { url: outcome.url, number, hash, userToken },
+      'Write another reply',
+    ),
+  );
 }
 
 /** As far as the ledger knows, which lags some seconds behind. It is asked as often as the client may clone. */
@@ -122,5 +146,6 @@ async function formOf(
     threadUrl: `${c.var.host.url}/${fullName(target)}/issues/${number}`,
     body: withPlainLineEnds(fields.get('body') ?? ''),
     userToken: (fields.get('user_token') ?? '').trim(),
+    appealFor: null,
   };
 }

@@ -61,7 +61,7 @@ export function heldAdmission(c: Context<AppEnv>, client: string): Admission {
     let share: Share | null = null;
     let target: TargetLimit | null = null;
     return {
-      heldAs: null,
+      heldBy: null,
       async takeShare(repository, policyLimits) {
         const limit = await targetLimit(c, repository, null, policyLimits);
         const waitMs = await countAtTarget(c, limit);

@@ -1,6 +1,6 @@
 /**
  * POST /v1/held: publishes a held push. Only the scheduled handler asks for it, of its own Worker, so that the work is
- * done where requests are placed. Whoever asks must have the lease of the push, which nobody can guess.
+ * done where requests are placed. Whoever asks must show the service's own seal, and have the lease of the push.
  */
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -8,16 +8,20 @@ import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
 import type { HoldFailure, LeasedHold } from '../../durable/held-pushes/held-push-record.ts';
 import { LEASE_MS } from '../../durable/held-pushes/held-pushes.ts';
-import { RELEASE_PATH, type ReleaseAnswer } from '../../durable/held-pushes/release-due.ts';
+import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/held-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { heldPushesOf } from '../../objects.ts';
 import { Claims } from '../../push/claims.ts';
 import { failureOf, release } from '../../push/hold/release.ts';
+import { UnreadableError } from '../../push/verdict/encoding.ts';
 import type { PushRun } from '../../push/push-run.ts';
 import { HostSteps } from '../../push/reply/host-steps.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
+import { serviceSecret } from '../../secret/open-secret.ts';
+import { isSameSecret } from '../../secret/same-secret.ts';
+import { LostRowError } from '../../spool/sealed-rows.ts';
 import { readJsonObject } from '../request/json-body.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { heldAdmission } from './held-admission.ts';
@@ -29,16 +33,19 @@ import { readHeldBytes, readHeldPush } from './read-held.ts';
 const KEY_DELAY_MS = 60_000;
 const PANIC_PAUSE_MS = 60_000;
 
-const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), now: z.int() });
+const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), seal: z.string(), now: z.int() });
 
 export const heldPublisher = new Hono<AppEnv>();
 
 heldPublisher.post(RELEASE_PATH, async (c) => {
   const body = await readJsonObject(c);
   const request = releaseRequest.safeParse(body.kind === 'object' ? body.value : null);
-  const held = request.success ? await heldPushesOf(c.env).open(request.data) : null;
-  if (!request.success || held === null) return c.notFound();
-  const { now, ...lease } = request.data;
+  if (!request.success) return c.notFound();
+  const { now, seal, ...lease } = request.data;
+  const secret = await serviceSecret(c.env, c.var.config.identitySecret);
+  if (!isSameSecret(seal, releaseSeal(secret, lease))) return c.notFound();
+  const held = await heldPushesOf(c.env).open(lease);
+  if (held === null) return c.notFound();
   const objects = () => heldPushesOf(c.env);
   const staying = stayAlive(() => objects().renew(lease));
   try {
@@ -89,6 +96,12 @@ async function publishHeld(
     c.var.logger.info('held push published');
     return { failure: null, stop: false };
   } catch (error) {
+    if (error instanceof LostRowError || error instanceof UnreadableError) {
+      c.var.logger.error('held push is lost', { error });
+      return error instanceof LostRowError
+        ? final('what was kept of the held push is gone', 'Push it again.')
+        : final('another version of this service has stored the held push', 'Push it again.');
+    }
     const { failure, isForAll } = failureOf(error);
     const message = failure.kind === 'final' ? 'held push failed' : 'held push not published yet';
     c.var.logger.warn(message, { error });

@@ -72,10 +72,10 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     async reserve(pushHash) {
       const [owner, key] = [await client(), await placeKey(c, pushHash)];
       const counters = countersOf(c.env, owner);
-      let heldAs: string | null = null;
-      const noteHeld = (found: string): void => void (heldAs = found);
+      let heldBy: string | null = null;
+      const noteHeld = (name: string): void => void (heldBy = name);
       const own = await reserve(counters, key, false, noteHeld);
-      return placeOf(owner, counters, key, own, heldAs);
+      return placeOf(owner, counters, key, own, heldBy);
     },
 
     async lookUp() {
@@ -155,7 +155,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     counters: readonly PlaceCounter[],
     key: string,
     isAnother = false,
-    noteHeld?: (prHash: string) => void,
+    noteHeld?: (name: string) => void,
   ): Promise<readonly PlaceCounter[]> {
     const own: PlaceCounter[] = [];
     try {
@@ -163,13 +163,13 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         const { windows, client: of, most, whose } = counter;
         if (!isAnother && isFull(of, key)) throw rateLimited(most, whose);
         // If the answer is lost, the place that it may have given stays taken: nobody knows whose it would be.
-        const { isReserved, isShared, full, heldAs, ...refused } = await windows().reservePlace(
+        const { isReserved, isShared, full, heldBy, ...refused } = await windows().reservePlace(
           of,
           key,
           most,
           isAnother,
         );
-        if (heldAs !== undefined) noteHeld?.(heldAs);
+        if (heldBy !== undefined) noteHeld?.(heldBy);
         if (isReserved && !isShared) own.push(counter);
         if (isReserved) continue;
         if (refused.isAlertDue) c.executionCtx.waitUntil(alertOperator(counter, refused.attempts));
@@ -189,12 +189,12 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     counters: readonly PlaceCounter[],
     key: string,
     own: readonly PlaceCounter[],
-    heldAs: string | null,
+    heldBy: string | null,
   ): Place {
     let share: Share | null = null;
     let target: TargetLimit | null = null;
     return {
-      heldAs,
+      heldBy,
       async takeShare(repository, policyLimits) {
         // Side by side, so that a push waits no longer for it. `release` gives both back.
         const [counted, taken] = await Promise.allSettled([

@@ -2,36 +2,40 @@
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { clientWindowsOf, guardOf, heldPushesOf } from '../../objects.ts';
-import type { HeldStore, TakenHold } from '../../push/hold/held-store.ts';
+import type { HeldStore } from '../../push/hold/held-store.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { clientOf, windowKey } from '../request/client.ts';
 
 export function pushHolds(c: Context<AppEnv>): HeldStore {
   const held = () => heldPushesOf(c.env);
+  const logFailure = (error: unknown) => c.var.logger.error('a held push could not be ended', { error });
   return {
     find: (prHash) => held().find(prHash),
+    findPush: (client, push) => held().findPush(client, push),
 
-    async hold(hold, { key, ...spool }, pushHash, taken) {
+    async hold(hold, { key, ...spool }, pushHash, replaced) {
       const client = windowKey(await clientOf(c));
       const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-      const tag = await clientWindowsOf(c.env, client).noteHold(
-        client,
-        keyedHash(secret, 'place', pushHash),
-        hold.prHash,
-      );
+      const tag = await clientWindowsOf(c.env, client).noteHold(client, keyedHash(secret, 'place', pushHash));
       const { heldMb } = c.var.config;
       // Before the row: a push is never held without its key.
       await c.env.HELD_KEYS.put(spool.attempt, key, { expiration: Math.ceil(hold.until / 1000) });
       const wanted = { ...hold, host: c.var.host.key, client: tag, spool };
-      const isHeld = await held().hold(wanted, heldMb * 1_000_000, taken?.lease ?? null);
+      const isHeld = await held().hold(wanted, heldMb * 1_000_000, replaced?.lease ?? null);
       if (isHeld && hold.reason === 'review') c.executionCtx.waitUntil(tellOperator());
       return isHeld;
     },
 
     async take(prHash, key) {
-      const lease = await held().take(prHash, key);
-      return lease === null || lease === 'wrong-key' ? lease : taken(prHash, lease);
+      const taken = await held().take(prHash, key);
+      if (taken.kind !== 'taken') return taken.kind === 'gone' ? null : taken.kind;
+      const { lease } = taken;
+      return {
+        lease,
+        published: () => held().published({ prHash, lease }).catch(logFailure),
+        giveBack: () => held().giveBack({ prHash, lease }).catch(logFailure),
+      };
     },
 
     cancel: (prHash, key, said) => held().cancel(prHash, key, said),
@@ -44,15 +48,5 @@ export function pushHolds(c: Context<AppEnv>): HeldStore {
     } catch (error) {
       c.var.logger.error('the operator could not be told of a held push', { error });
     }
-  }
-
-  function taken(prHash: string, lease: string): TakenHold {
-    const ended = (end: Promise<void>) =>
-      end.catch((error: unknown) => c.var.logger.error('a held push could not be ended', { error }));
-    return {
-      lease,
-      published: () => ended(held().published({ prHash, lease })),
-      giveBack: () => ended(held().giveBack({ prHash, lease })),
-    };
   }
 }

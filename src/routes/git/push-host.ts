@@ -111,7 +111,8 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       try {
         const prHash = await prHashOf(c.env.DB, work);
         const view = prHash === null ? null : await pullRequestOf(c.env, prHash).view();
-        return view?.state === 'open' ? view : null;
+        // Nobody hears of it before the host shows it.
+        return view?.isShown && view.state === 'open' ? view : null;
       } catch (error) {
         c.var.logger.warn('it could not be found out whether the same work is open', { error });
         return null;

@@ -7,7 +7,9 @@
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { hostWithKey, MAIN_HOST, recordName } from '../../config/hosts.ts';
+import type { Standing } from '../../durable/identity/moderation.ts';
 import type { AppEnv } from '../../env.ts';
+import { APPEAL_PATH } from '../../pages/report-page.ts';
 import { parseName } from '../../host/kinds.ts';
 import { INVALID_NAME } from '../../repository-name.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
@@ -15,7 +17,7 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { identityOf } from '../../objects.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
 import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
-import { answerRefused, refused } from '../request/refused.ts';
+import { answerRefused, type Refused, refused } from '../request/refused.ts';
 import { countAttempt } from '../request/rate-limit.ts';
 import { characters } from '../../markdown/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
@@ -36,7 +38,7 @@ const ERRORS = {
 const HOUR_SECONDS = '3600';
 
 /** Short enough for one message to a telephone, also in scripts that take three bytes a letter. */
-const MAX_APPEAL_CHARACTERS = 700;
+export const MAX_APPEAL_CHARACTERS = 700;
 /** With the key of the code host in front, unless it is on the first one. */
 const THREAD_PATTERN = /^(?:[^/#\s]+\/){1,2}[^/#\s]+#[1-9]\d{0,14}$/;
 
@@ -71,12 +73,12 @@ type AppealAnswer = z.infer<typeof appealAnswer>;
 export const appeals = new Hono<AppEnv>();
 
 appeals.post(
-  '/v1/moderation/appeal',
+  APPEAL_PATH,
   described(takeAppeal, {
     operationId: 'appeal',
     summary: 'Appeal against reports',
     description:
-      'The operator gets the text and the pseudonym, once a day at most; nothing else of the request. They may pardon the pseudonym, or not.',
+      'The operator gets the text and the pseudonym, once a day at most; nothing else of the request. They may pardon the pseudonym, or not. A browser gets a form at the same path.',
     tag: 'Reports',
     json: appealRequest,
     responses: {
@@ -98,35 +100,52 @@ appeals.post(
 async function takeAppeal(c: Context<AppEnv>): Promise<Response> {
   const payload = await readJsonObject(c);
   if (payload.kind === 'invalid') return answerRefused(c, INVALID_PAYLOAD);
-  if (isBlank(payload.value['text'])) return answerRefused(c, refused(400, ERRORS.noText));
-  const parsed = appealRequest.safeParse(payload.value);
-  if (!parsed.success) return answerRefused(c, refused(400, payloadProblem(parsed.error)));
+  const outcome = await decideAppeal(c, payload.value);
+  if (outcome.kind === 'refused') return answerRefused(c, outcome);
+  const { hash, standing } = outcome;
+  return c.json<AppealAnswer>({ hash, ...standing }, 200, { 'Cache-Control': 'no-store' });
+}
+
+interface Appealed {
+  readonly kind: 'taken';
+  /** The pseudonym. */
+  readonly hash: string;
+  readonly standing: Standing;
+}
+
+/** @param fields of the JSON endpoint, also from the form. */
+export async function decideAppeal(
+  c: Context<AppEnv>,
+  fields: Readonly<Record<string, unknown>>,
+): Promise<Appealed | Refused> {
+  if (isBlank(fields['text'])) return refused(400, ERRORS.noText);
+  const parsed = appealRequest.safeParse(fields);
+  if (!parsed.success) return refused(400, payloadProblem(parsed.error));
   const { thread, user_token: userToken, text } = parsed.data;
   const [number = '', repo = '', owner = '', hostKey = MAIN_HOST] = thread.split(/[/#]/).toReversed();
   const host = hostWithKey(c.var.config, hostKey);
-  if (host === undefined) return answerRefused(c, refused(400, ERRORS.unknownHost));
+  if (host === undefined) return refused(400, ERRORS.unknownHost);
   const repository = parseName(host.kind, owner, repo);
-  if (repository === null) return answerRefused(c, refused(400, INVALID_NAME));
-  if (c.var.config.notifyAdminTopic === null) return answerRefused(c, refused(503, ERRORS.nobody));
+  if (repository === null) return refused(400, INVALID_NAME);
+  if (c.var.config.notifyAdminTopic === null) return refused(503, ERRORS.nobody);
 
   const waitMs = await countAttempt(c, 'reports');
-  if (waitMs > 0)
-    return answerRefused(c, refused(429, ERRORS.tooMany, { 'Retry-After': retryAfter(waitMs) }));
+  if (waitMs > 0) return refused(429, ERRORS.tooMany, { 'Retry-After': retryAfter(waitMs) });
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   return appeal(c, identityHash(secret, `${recordName(host, repository)}#${number}`, userToken), text);
 }
 
-async function appeal(c: Context<AppEnv>, hash: string, text: string): Promise<Response> {
-  if (!(await mayHaveReports(c, hash))) return answerRefused(c, refused(409, ERRORS.nothing));
+async function appeal(c: Context<AppEnv>, hash: string, text: string): Promise<Appealed | Refused> {
+  if (!(await mayHaveReports(c, hash))) return refused(409, ERRORS.nothing);
   const outcome = await identityOf(c.env, hash).appeal(text);
   switch (outcome.kind) {
     case 'taken':
-      return c.json<AppealAnswer>({ hash, ...outcome.standing }, 200, { 'Cache-Control': 'no-store' });
+      return { kind: 'taken', hash, standing: outcome.standing };
     case 'registered':
-      return answerRefused(c, refused(409, ERRORS.nothing));
+      return refused(409, ERRORS.nothing);
     case 'too-often':
-      return answerRefused(c, refused(429, ERRORS.tooOften, { 'Retry-After': retryAfter(outcome.leftMs) }));
+      return refused(429, ERRORS.tooOften, { 'Retry-After': retryAfter(outcome.leftMs) });
     case 'busy':
-      return answerRefused(c, refused(503, ERRORS.busy, { 'Retry-After': HOUR_SECONDS }));
+      return refused(503, ERRORS.busy, { 'Retry-After': HOUR_SECONDS });
   }
 }

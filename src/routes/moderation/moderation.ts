@@ -6,9 +6,12 @@
 import { type Context, Hono } from 'hono';
 import { resolver } from 'hono-openapi';
 import * as z from 'zod';
+import { hostWithKey } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
-import { type ModerationState, type Standing, UNREPORTED } from '../../durable/identity/moderation.ts';
-import { receivedPage, REPORT_PATH, reportPage } from '../../pages/report-page.ts';
+import type { PublicRecord } from '../../durable/identity/identity.ts';
+import { type ModerationState, UNREPORTED } from '../../durable/identity/moderation.ts';
+import { receivedPage, REPORT_PATH, type ReportedComment, reportPage } from '../../pages/report-page.ts';
+import { fullName } from '../../repository-name.ts';
 import { BodyError } from '../../streams/body.ts';
 import { bodyText } from '../../streams/request-body.ts';
 import { clientOf } from '../request/client.ts';
@@ -110,10 +113,11 @@ async function showStanding(c: Context<AppEnv>): Promise<Response> {
   const query = reportQuery.safeParse(c.req.query());
   if (!query.success) return refuse(c, INVALID_HASH);
   const { hash } = query.data;
-  const { reports, state } = await standingOf(c, hash);
+  const known = await recordOf(c, hash);
+  const standing = known?.standing ?? UNREPORTED;
   return wantsJson(c)
-    ? c.json<StandingAnswer>({ hash, reports, state }, 200, NOT_KEPT)
-    : answerPage(c, reportPage(hash, { reports, state }), 200, NOT_KEPT);
+    ? c.json<StandingAnswer>({ hash, ...standing }, 200, NOT_KEPT)
+    : answerPage(c, reportPage(hash, standing, known === null ? [] : linksTo(c, known)), 200, NOT_KEPT);
 }
 
 moderation.post(
@@ -171,8 +175,18 @@ moderation.onError((error, c) => {
 });
 
 /** The object of a pseudonym that has no reports is not even asked. */
-async function standingOf(c: Context<AppEnv>, hash: string): Promise<Standing> {
-  return (await mayHaveReports(c, hash)) ? identityOf(c.env, hash).standing() : UNREPORTED;
+async function recordOf(c: Context<AppEnv>, hash: string): Promise<PublicRecord | null> {
+  return (await mayHaveReports(c, hash)) ? identityOf(c.env, hash).publicRecord() : null;
+}
+
+/** Hosts lead from the issue of this number to the pull request, if it is one. */
+function linksTo(c: Context<AppEnv>, { host: key, posted }: PublicRecord): ReportedComment[] {
+  const host = hostWithKey(c.var.config, key);
+  if (host === undefined) return [];
+  return posted.map(({ repository, number, id }) => {
+    const name = fullName(repository);
+    return { url: `${host.url}/${name}/issues/${number}#issuecomment-${id}`, thread: `${name}#${number}` };
+  });
 }
 
 function wantsJson(c: Context<AppEnv>): boolean {

@@ -1,21 +1,26 @@
 /**
- * GET /v1/pr/<hash> and /v1/pr/<hash>.atom: a pull request for its author, who has no account at the code host.
+ * GET /v1/pr/<hash>, /v1/pr/<hash>.atom and /v1/pr/<hash>.patch: a pull request for its author, who has no account at the code host.
  *
  * Anyone who guesses the name of the contract's topic can post to it. This page contains only what the code host and
- * pushes have reported. A hash that no push has recorded leaves nothing behind.
+ * pushes have reported, and what people wrote at the host, read when the page is asked for. A hash that no push has
+ * recorded leaves nothing behind.
  */
 import { type Context, Hono } from 'hono';
 import { etag, RETAINED_304_HEADERS } from 'hono/etag';
 import * as z from 'zod';
+import { hostWithKey } from '../../config/hosts.ts';
 import type { HeldView } from '../../durable/held-pushes/held-push-record.ts';
 import type { PullRequestView } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { heldPushesOf, pullRequestOf } from '../../objects.ts';
+import type { ShownConversation } from '../../pages/conversation.ts';
 import { heldPage, heldText } from '../../pages/held-page.ts';
 import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import { pullRequestPage as renderPage, pullRequestText } from '../../pages/pull-request-page.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
+import { answerPatch } from './pull-request-patch.ts';
+import { conversationOf } from '../request/conversation.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
 import { countVainLookUp, knownWait, textRefusal } from '../request/rate-limit.ts';
@@ -36,26 +41,32 @@ const pullRequestPageParams = z.object({
   hash: z
     .string()
     .toLowerCase()
-    .regex(/^[0-9a-f]{8,40}(?:\.atom)?$/)
-    .meta({ description: 'The hash that the push has shown; with `.atom` behind it, the feed.' }),
+    .regex(/^[0-9a-f]{8,40}(?:\.(?:atom|patch))?$/)
+    .meta({
+      description:
+        'The hash that the push has shown; with `.atom` behind it, the feed; with `.patch`, the commits.',
+    }),
 });
 
 export const pullRequestPage = new Hono<AppEnv>();
 
+// The policy must not change either: a browser that gets another one with a 304 shows its copy of the page without
+// style.
+const withEtag = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] });
+
 pullRequestPage.get(
   '/v1/pr/:hash',
-  // The policy must not change either: a browser that gets another one with a 304 shows its copy of the page without
-  // style.
-  etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-security-policy'] }),
+  // A patch passes through, and would have to be read for it.
+  (c, next) => (c.req.path.toLowerCase().endsWith('.patch') ? next() : withEtag(c, next)),
   described(showPullRequest, {
     operationId: 'pullRequestPage',
     summary: 'How a pull request stands',
     description:
-      'State, link, events, and how to update and withdraw it: a page in a browser, lines in a terminal, an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
+      'State, link, events, what people wrote, and how to update and withdraw it: a page in a browser, lines in a terminal, an Atom feed behind `.atom`, and the commits as an mbox for `git am` behind `.patch`. Unlike a topic, nobody else can write to it.',
     tag: 'Service',
     path: pullRequestPageParams,
     responses: {
-      200: answer('The page, or the feed.', as(HTML, TEXT, 'application/atom+xml')),
+      200: answer('The page, the feed, or the mbox.', as(HTML, TEXT, 'application/atom+xml')),
       404: answer('No pull request with this hash was recorded.', as(HTML, TEXT)),
       429: answer(
         'The client has asked for too many unknown hashes. Retry-After says how long to wait.',
@@ -70,25 +81,38 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   const params = pullRequestPageParams.safeParse(c.req.param());
   if (!params.success) return unknown(c, false);
   const [hash = '', suffix] = params.data.hash.split('.');
-  const isFeed = suffix !== undefined;
+  const isForProgram = suffix !== undefined;
   // Before the look-up, so that a client that guesses does not learn even which guess was right.
   const known = await knownWait(c, 'lookUps').catch(() => 0);
   if (known > 0) return textRefusal(c, 'lookUps', known);
   const pullRequest = await viewOf(c, hash);
   if (pullRequest === null) {
-    const held = isFeed ? null : await heldUpdateOf(c, hash);
+    const held = isForProgram ? null : await heldUpdateOf(c, hash);
     if (held !== null) return showHeld(c, held);
     const waitMs = await countVainLookUp(c);
-    return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isFeed);
+    return waitMs > 0 ? textRefusal(c, 'lookUps', waitMs) : unknown(c, isForProgram);
   }
   const origin = shownOrigin(c.req.raw, config);
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
-  if (isFeed) return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
-  const held = await heldUpdateOf(c, hash);
-  const page = { pullRequest, origin, held, needsKey: config.prUpdatePolicy === 'key' };
+  if (suffix === 'patch') return answerPatch(c, pullRequest, kept);
+  if (suffix === 'atom')
+    return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
+  const [held, conversation] = await Promise.all([heldUpdateOf(c, hash), conversationWith(c, pullRequest)]);
+  const page = { pullRequest, origin, held, needsKey: config.prUpdatePolicy === 'key', conversation };
+  // Why it cannot be read now may concern this client alone.
+  const headers = conversation.kind === 'unknown' ? { 'Cache-Control': 'no-store' } : kept;
   return isForTerminal(c)
-    ? c.text(pullRequestText(page), 200, { ...kept, Vary: 'Accept' })
-    : answerPage(c, renderPage(page), 200, kept);
+    ? c.text(pullRequestText(page), 200, { ...headers, Vary: 'Accept' })
+    : answerPage(c, renderPage(page), 200, headers);
+}
+
+async function conversationWith(
+  c: Context<AppEnv>,
+  { host: key, owner, repo, number }: PullRequestView,
+): Promise<ShownConversation> {
+  const host = hostWithKey(c.var.config, key);
+  if (host === undefined) return { kind: 'unknown', why: 'Its code host is no longer connected.' };
+  return conversationOf(c, host, { owner, name: repo }, number);
 }
 
 /** Nobody misses it much if the object does not answer. */
@@ -115,8 +139,8 @@ async function viewOf(c: Context<AppEnv>, hash: string): Promise<PullRequestView
   return view?.isShown ? view : null;
 }
 
-function unknown(c: Context<AppEnv>, isFeed: boolean): Response | Promise<Response> {
-  return answerRefused(c, UNKNOWN, isFeed || isForTerminal(c) ? 'text' : 'page');
+function unknown(c: Context<AppEnv>, isForProgram: boolean): Response | Promise<Response> {
+  return answerRefused(c, UNKNOWN, isForProgram || isForTerminal(c) ? 'text' : 'page');
 }
 
 function isForTerminal(c: Context<AppEnv>): boolean {

@@ -29,6 +29,7 @@ function hold(prHash: string, more: Partial<NewHold> = {}): NewHold {
     prHash,
     host: 'gh',
     reason: 'busy',
+    push: `push ${prHash}`,
     same: `same ${prHash}`,
     client: 'somebody',
     keyHash: null,
@@ -125,7 +126,7 @@ describe('a held push', () => {
   it('is cancelled by its key only', async () => {
     await held('a', { keyHash: keyHashOf('the key') });
     expect(await object().cancel('a', 'another', [])).toBe('wrong-key');
-    expect(await object().take('a', 'another')).toBe('wrong-key');
+    expect(await object().take('a', 'another')).toEqual({ kind: 'wrong-key' });
     expect(await object().cancel('a', 'the key', ['Given up.'])).toBe('cancelled');
     expect(await object().cancel('a', 'the key', [])).toBe('unknown');
     expect(await object().find('a')).toMatchObject({ state: 'cancelled', said: ['Given up.'] });
@@ -136,7 +137,7 @@ describe('a held push', () => {
     pass(HOUR_MS);
     const [lease] = await claim();
     expect(await object().cancel('a', null, [])).toBe('busy');
-    expect(await object().take('a', null)).toBeNull();
+    expect(await object().take('a', null)).toEqual({ kind: 'gone' });
     expect(await object().hold(hold('a'), MOST, null)).toBe(false);
     expect(await object().hold(hold('a'), MOST, lease!.lease)).toBe(true);
   });
@@ -207,10 +208,10 @@ describe('all held pushes', () => {
   });
 });
 
-describe('a push that the operator is to see', () => {
-  const toReview = () => held('a', { reason: 'review', dueAt: null });
-  const seen = { prHash: 'a', attempt: 'attempt a' };
+const toReview = () => held('a', { reason: 'review', dueAt: null });
+const seen = { prHash: 'a', attempt: 'attempt a' };
 
+describe('a push that the operator is to see', () => {
   it('is published once it is approved, and cannot be decided twice', async () => {
     await toReview();
     expect(await object().toReview(0, 10)).toMatchObject({ holds: [{ prHash: 'a' }], waiting: 1 });

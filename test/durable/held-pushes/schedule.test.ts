@@ -1,5 +1,5 @@
 /** Which held pushes are published now: fair among clients, within what a run may hold, and spaced while few are due. */
-import fc from 'fast-check';
+import { array, assert, constantFrom, integer, property, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MOST_AT_ONCE, pick, SPACING_MS, type Waiting } from '../../../src/durable/held-pushes/schedule.ts';
 
@@ -59,18 +59,18 @@ describe('the pushes that are due', () => {
   });
 
   it('are picked once each, within the bounds, and one of them always if nothing runs', () => {
-    const any = fc.array(
-      fc.record({
-        client: fc.constantFrom('a', 'b', 'c'),
-        reason: fc.constantFrom<Waiting['reason']>('delay', 'busy', 'review'),
-        bytes: fc.integer({ min: 0, max: 120_000_000 }),
-        commits: fc.integer({ min: 1, max: 25_000 }),
-        dueAt: fc.integer({ min: NOW - 10_000, max: NOW }),
+    const any = array(
+      record({
+        client: constantFrom('a', 'b', 'c'),
+        reason: constantFrom<Waiting['reason']>('delay', 'busy', 'review'),
+        bytes: integer({ min: 0, max: 120_000_000 }),
+        commits: integer({ min: 1, max: 25_000 }),
+        dueAt: integer({ min: NOW - 10_000, max: NOW }),
       }),
       { maxLength: 12 },
     );
-    fc.assert(
-      fc.property(any, (rows) => {
+    assert(
+      property(any, (rows) => {
         const due = rows.map((row, index) => ({ ...row, prHash: String(index) }));
         const picked = pick(due, NOTHING_RUNS, NOW);
         expect(new Set(hashes(picked)).size).toBe(picked.length);

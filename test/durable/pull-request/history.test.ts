@@ -102,6 +102,19 @@ describe('the view of a pull request', () => {
     });
   });
 
+  it('counts what was said since the last push, for the next one', async () => {
+    const { record, look, comment } = newPullRequest();
+    expect(await record('a')).toBe(0);
+    await look([comment(1), { ...comment(2), key: 'review:2', kind: 'reviewed' }], NOW + SECOND);
+    expect(await record('b', NOW + 2 * SECOND)).toBe(2);
+    expect(await record('b', NOW + 3 * SECOND)).toBe(0);
+    await look([comment(1), comment(3)], NOW + 4 * SECOND);
+    expect(await record('c', NOW + 5 * SECOND)).toBe(1);
+    await look([comment(4)], NOW + 6 * SECOND);
+    // Another pull request, from the same branch.
+    expect(await record('d', NOW + 7 * SECOND, 8)).toBe(0);
+  });
+
   it('is written only when something has changed', async () => {
     const { object, record, look, comment } = newPullRequest();
     await record('a');

@@ -102,6 +102,11 @@ export class FakeThreads {
       const facts = { id: 1, private: false, archived: false, size: 1 };
       return Response.json({ ...facts, owner: { login: owner }, name });
     }
+    const number = /^\/repos\/[^/]+\/[^/]+\/issues\/(\d+)$/.exec(path)?.[1];
+    if (number !== undefined && method === 'GET') {
+      const issue = { title: 'An issue', state: 'open', locked: false, body: null };
+      return Response.json({ ...issue, number: Number(number), created_at: '2026-11-23T10:00:00Z' });
+    }
     const [, thread] = /^\/repos\/([^/]+\/[^/]+\/issues\/\d+)\/comments$/.exec(path) ?? [];
     if (thread === undefined) return Response.json({ message: 'Not Found' }, { status: 404 });
     if (method === 'GET') {

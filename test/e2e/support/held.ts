@@ -17,7 +17,7 @@ export function heldAs(pushed: GitRun): string {
     lines.some((line) => line.startsWith('Held: ')),
     pushed.stderr,
   ).toBe(true);
-  const [hash] = lines.map((line) => /PR hash: +(\w+)/.exec(line)?.[1]).filter(Boolean);
+  const hash = lines.map((line) => /PR hash: +(\w+)/.exec(line)?.[1]).find(Boolean);
   expect(hash, pushed.stderr).toBeDefined();
   return hash as string;
 }

@@ -78,6 +78,11 @@ const KINDS: readonly Kind[] = [
     ],
   },
   {
+    name: 'reading a patch by REST',
+    requests: /^GET \/api\/v3\/repos\/[^/]+\/[^/]+\/pulls\/\d+$/,
+    fields: REST.map((field) => field.replace('v3\\+json', 'patch')).concat(GZIP),
+  },
+  {
     name: 'reading by REST',
     requests: /^GET \/api\/v[13]\//,
     fields: [...REST, '?If-Modified-Since: [\\w,: ]+', GZIP],

@@ -174,11 +174,15 @@ export class TestBed {
     await this.host.checkForks();
   }
 
-  /** Ends workerd as `kill -9` does, and starts the service again on the same state. It remembers nothing else. */
-  async restart(): Promise<void> {
+  /**
+   * Ends workerd as `kill -9` does, and starts the service again on the same state. It remembers nothing else.
+   * @param between what is done while it does not run.
+   */
+  async restart(between = (): void => {}): Promise<void> {
     const { port } = new URL(this.service.url);
     process.kill(this.service.workerdPid, 'SIGKILL');
     await this.service.dispose();
+    between();
     this.service = await this.#startOn(Number(port));
   }
 

@@ -68,6 +68,12 @@ export class People {
       comment: (number, body) => this.call('POST', `${place()}/issues/${number}/comments`, { body }),
       review: (number, body) =>
         this.call('POST', `${place()}/pulls/${number}/reviews`, { body, event: 'COMMENT' }),
+      remark: (number, path, body) =>
+        this.call('POST', `${place()}/pulls/${number}/reviews`, {
+          event: 'COMMENT',
+          comments: [{ path, body, new_position: 1 }],
+        }),
+      lock: (number) => this.call('PUT', `${place()}/issues/${number}/lock`, {}),
       merge: (number) => this.merge(`${owner}/${repo}`, number),
       rename: async (name) => {
         await this.call('PATCH', place(), { name });

@@ -63,4 +63,44 @@ export function activityContract(world: () => World): void {
       expect(new Set(remarks?.map(({ key }) => key)).size).toBe(host.pageSize + 1);
     });
   });
+
+  describe('a conversation', () => {
+    it('of a pull request has its description, comments, reviews and remarks, the newest first', async () => {
+      const { repository, name, number, head } = await world().proposed();
+      await repository.comment(number, 'A comment');
+      await repository.review(number, 'A review');
+      await repository.remark(number, `${head.branch}.txt`, 'A remark');
+      const said = await world().activity.conversation(name, number);
+      expect(said).toMatchObject({ title: 'A title', state: 'open', isLocked: false });
+      const byText = (text: string) => said?.comments.find((comment) => comment.text === text);
+      expect(said?.comments).toHaveLength(4);
+      expect(byText('A comment')).toMatchObject({ author: name.owner, path: null });
+      expect(byText('A review')).toMatchObject({ author: name.owner, path: null });
+      expect(byText('A remark')).toMatchObject({ author: name.owner, path: `${head.branch}.txt` });
+      expect(byText('A body\n\n---\n*by the bot*')?.author).toBe(world().host.botLogin);
+      const times = said?.comments.map(({ at }) => Date.parse(at)) ?? [];
+      expect(times).toEqual(times.toSorted((a, b) => b - a));
+      await repository.merge(number);
+      expect(await world().activity.conversation(name, number)).toMatchObject({ state: 'merged' });
+    });
+
+    it('of an issue says that it is locked, and one that is missing is null', async () => {
+      const { repository, number } = await world().withIssue();
+      await repository.lock(number);
+      const said = await world().activity.conversation(repository.name, number);
+      expect(said).toMatchObject({ title: 'An issue', state: 'open', isLocked: true });
+      expect(said?.comments.map(({ text }) => text)).toEqual(['About something']);
+      expect(await world().activity.conversation(repository.name, 4711)).toBeNull();
+      const nowhere = { ...repository.name, name: 'nothing' };
+      expect(await world().activity.conversation(nowhere, 1)).toBeNull();
+    });
+
+    it('that is long has the newest comments, for a few calls', async () => {
+      const { repository, number } = await world().withIssue();
+      for (let count = 1; count <= 203; count++) await repository.comment(number, `Comment ${count}`);
+      const said = await world().activity.conversation(repository.name, number);
+      const newest = Array.from({ length: 50 }, (_, index) => `Comment ${203 - index}`);
+      expect(said?.comments.map(({ text }) => text)).toEqual(newest);
+    });
+  });
 }

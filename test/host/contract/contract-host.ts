@@ -15,6 +15,9 @@ export interface ContractRepository {
   /** These are its owner's. */
   comment(number: number, text: string): Promise<void>;
   review(number: number, text: string): Promise<void>;
+  /** A review with a remark on a line of a file that the pull request adds. */
+  remark(number: number, path: string, text: string): Promise<void>;
+  lock(number: number): Promise<void>;
   merge(number: number): Promise<void>;
   /** The old name redirects. */
   rename(name: string): Promise<void>;

@@ -21,6 +21,7 @@ const OPTIONS = {
   draft: false,
   publishNames: false,
   squash: false,
+  signOff: false,
   title: null,
   description: null,
 };

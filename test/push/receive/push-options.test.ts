@@ -18,6 +18,7 @@ const NONE: PushOptions = {
   withdraw: false,
   delayMs: null,
   wait: false,
+  signOff: false,
   warnings: [],
 };
 
@@ -102,6 +103,7 @@ describe('parsePushOptions', () => {
     [['base=release/1.x', 'squash'], { base: 'release/1.x', squash: true }],
     [['squash=true'], { squash: true }],
     [['draft'], { draft: true }],
+    [['sign-off'], { signOff: true }],
   ])('reads %j', (options, expected) => {
     expect(parsePushOptions(options)).toEqual({ kind: 'valid', options: { ...NONE, ...expected } });
   });
@@ -130,6 +132,7 @@ describe('parsePushOptions', () => {
     ],
     ['squash takes no value', ['squash=no', 'squash=']],
     ['draft takes no value', ['draft=1']],
+    ['sign-off takes no value', ['sign-off=no', 'sign-off=Ada']],
   ])('refuses with a sentence that shows nothing of the value: %s', (message, options) => {
     for (const option of options)
       expect(parsePushOptions([option])).toMatchObject({ kind: 'invalid', message });
@@ -168,6 +171,9 @@ describe('parsePushOptions', () => {
     ['titel=A', 'title'],
     ['Description=A', 'description'],
     ['bsae=main', 'base'],
+    ['signoff', 'sign-off'],
+    ['sign_off', 'sign-off'],
+    ['signed-off', 'sign-off'],
     ['dry-run', 'preview'],
     ['dry_run', 'preview'],
     ['dryrun', 'preview'],

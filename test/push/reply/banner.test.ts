@@ -9,7 +9,9 @@ const FACTS = {
   branch: 'anon-0123456789ab',
   prHash: '0123456789ab',
   prKey: null,
+  isSignedOff: false,
   base: null,
+  newRemarks: 0,
   pageUrl: 'https://service.test/v1/pr/0123456789ab',
   subscribeUrl: 'https://notify.test/anon-pr-0123456789ab',
   remoteUrl: 'https://service.test/v1/gh/octo/hello',
@@ -36,11 +38,25 @@ describe('bannerLines', () => {
     expect(bannerLines({ ...FACTS, updated: true })).toContain('Your pull request has been updated.');
   });
 
+  it.each([
+    [1, '1 new comment'],
+    [2, '2 new comments'],
+  ])('says in one line that people have written: %d', (newRemarks, words) => {
+    const lines = bannerLines({ ...FACTS, updated: true, newRemarks });
+    expect(lines).toHaveLength(bannerLines(FACTS).length + 1);
+    expect(lines).toContain(`${words} since your last push: ${FACTS.pageUrl}`);
+  });
+
   it('repeats the base that was named', () => {
     const command = bannerLines({ ...FACTS, base: 'release 1', prKey: 'k' }).find((line) =>
       line.includes('git push'),
     );
     expect(command).toContain("git push -o pr-hash=0123456789ab -o pr-key=k -o 'base=release 1' https:");
+  });
+
+  it('keeps the sign-off', () => {
+    const [command = ''] = bannerLines({ ...FACTS, isSignedOff: true }).slice(-1);
+    expect(command).toContain('git push -o pr-hash=0123456789ab -o sign-off https:');
   });
 
   it.each([

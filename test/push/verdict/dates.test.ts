@@ -5,7 +5,7 @@ import { AnonymousCommits } from '../../../src/git/objects/anonymize.ts';
 import { parseCommit } from '../../../src/git/objects/commit.ts';
 import { withIds } from '../../../src/git/objects/planned-commits.ts';
 import { planWork } from '../../../src/push/judge/plan.ts';
-import { datesOf } from '../../../src/push/verdict/dates.ts';
+import { datesOf, undatedOf } from '../../../src/push/verdict/dates.ts';
 import { type CommitFields, commitContent, oidNumber, PRIVATE_WORDS } from '../../support/objects.ts';
 import { oidOf } from '../../support/pack-builder.ts';
 
@@ -42,8 +42,8 @@ async function rewrite(
   ground: ReadonlySet<string> = GROUND,
 ) {
   const { committedAt, known, newest, ...options } = { ...PLAN, ...changes };
-  const plan = await planWork({ commits, ground }, options, async () => newest);
-  const { dateOf, added } = datesOf(plan.commits, BOT, known, committedAt);
+  const plan = await planWork({ commits, ground }, options, null, async () => newest);
+  const { dateOf, added } = datesOf(undatedOf(plan.commits, BOT), known, committedAt);
   const anonymous = new AnonymousCommits(plan.commits, BOT, dateOf);
   const contents = Array.from(anonymous.contents(), (content) => content.slice());
   return {

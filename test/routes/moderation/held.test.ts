@@ -75,6 +75,7 @@ async function wait(prHash: string): Promise<void> {
   const isHeld = await held.hold(
     {
       prHash,
+      push: prHash,
       host: 'gh',
       reason: 'review',
       same: prHash,

@@ -36,13 +36,18 @@ function* addressesIn(line: string): Generator<string> {
   }
 }
 
-/** Lines for the person; none if nobody is named. Cost: linear in the messages, and bounded. */
-export function warningOfNames(messages: Iterable<Uint8Array>): string[] {
+/**
+ * Lines for the person; none if nobody is named. Cost: linear in the messages, and bounded.
+ * @param signOff the line that the service itself has added; null: none.
+ */
+export function warningOfNames(messages: Iterable<Uint8Array>, signOff: string | null): string[] {
   const found = new Set<string>();
   const decoder = new TextDecoder();
   let bytesLeft = MAX_READ_BYTES;
   for (const message of messages) {
-    for (const name of namesIn(decoder.decode(message.subarray(0, bytesLeft)))) found.add(shown(name));
+    for (const name of namesIn(decoder.decode(message.subarray(0, bytesLeft)))) {
+      if (name !== signOff) found.add(shown(name));
+    }
     bytesLeft -= message.byteLength;
     if (found.size >= MAX_FOUND || bytesLeft <= 0) break;
   }

@@ -14,6 +14,7 @@ import type { PushOptions } from '../../receive/push-options.ts';
 import type { ReceivedPack } from '../../receive/receive.ts';
 import { Refusal } from '../../reply/refusal.ts';
 import type { PushSettings } from '../../settings.ts';
+import { haveOwnSignOff } from '../sign-off.ts';
 import type { Work } from '../work.ts';
 import { Findings, MAX_FINDINGS } from './findings.ts';
 import { wouldBePublic } from './leaks.ts';
@@ -29,7 +30,7 @@ const MAX_LISTED = 10;
 
 export interface NameSearch {
   readonly settings: Pick<PushSettings, 'identityCheck'>;
-  readonly options: Pick<PushOptions, 'preview' | 'publishNames' | 'title' | 'description'>;
+  readonly options: Pick<PushOptions, 'preview' | 'publishNames' | 'signOff' | 'title' | 'description'>;
   /** Names and addresses that are public anyway: the bot's. */
   readonly nobodys: readonly string[];
   readonly work: Work;
@@ -54,6 +55,9 @@ export interface NamesSearched {
   /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
   readonly hasGitlinks: boolean;
 }
+
+const SIGN_OFF_INSTEAD =
+  'To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off';
 
 const OFF: NamesSearched = {
   warnings: [],
@@ -92,7 +96,8 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
     share.setNow(0);
     const gaps = gapsOf(names, findings, strangers, found);
     const remarks = remarksOn(textsOf(search), found);
-    return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
+    const conduct = { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks };
+    return conclude(search, names, findings, conduct);
   } catch (error) {
     if (error instanceof RangeError) throw notSearchable();
     throw error;
@@ -109,11 +114,12 @@ interface Conduct {
 }
 
 function conclude(
-  { settings, options }: NameSearch,
+  search: NameSearch,
   names: SearchedNames,
   { leaks, lines }: Findings,
   { gaps, remarks, hasAsked, hasGitlinks }: Conduct,
 ): NamesSearched {
+  const { settings, options } = search;
   const searched = searchedLine(names.identities);
   const [worst] = leaks;
   if (worst === undefined) {
@@ -122,10 +128,15 @@ function conclude(
     const report = [...nothingFound(names, gaps), searched, ...gaps, ...remarks];
     return { warnings, report, refusal: null, hasGitlinks };
   }
-  const warnings = [worst.heading, ...lines, ...gaps, searched, ...remarks];
   const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
+  const wayOut = wouldRefuse ? adviceToSignOff(search) : [];
+  const warnings = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
   if (wouldRefuse && !options.preview) throw wouldBePublic(leaks, [...warnings, whatWasSent(hasAsked)]);
   return { warnings, report: warnings, refusal: wouldRefuse ? worst.reason : null, hasGitlinks };
+}
+
+function adviceToSignOff({ options, work, pack }: NameSearch): string[] {
+  return !options.signOff && haveOwnSignOff(pack.kept, work.commits) ? [SIGN_OFF_INSTEAD] : [];
 }
 
 function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {

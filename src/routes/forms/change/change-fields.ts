@@ -18,6 +18,10 @@ export interface ChangeFields {
   /** The pull request to update; empty: a new one. */
   readonly prHash: string;
   readonly prKey: string;
+  /** Whether the person affirms the Developer Certificate of Origin. */
+  readonly signOff: boolean;
+  /** Whether the repository requires that, as the form has it; the push is judged by the policy itself. */
+  readonly needsSignOff: boolean;
 }
 
 export function changeFields(fields: FormFields): ChangeFields {
@@ -32,6 +36,8 @@ export function changeFields(fields: FormFields): ChangeFields {
     description: withPlainLineEnds(value('description')).trim(),
     prHash: value('pr_hash').trim().toLowerCase(),
     prKey: value('pr_key').trim().toLowerCase(),
+    signOff: value('sign_off') !== '',
+    needsSignOff: value('needs_sign_off') !== '',
   };
 }
 
@@ -50,6 +56,7 @@ export function checkFields(
   }
   if (fields.text.includes('\0')) return invalid('The text must not contain NUL characters.');
   if (fields.title === '') return invalid('Write a title that says what you change.');
+  if (fields.needsSignOff && !fields.signOff) return UNSIGNED;
   const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
   // Its rule is for a push, which sends one line.
   if (parsed.kind === 'invalid' && parsed.option === 'description') {
@@ -61,7 +68,7 @@ export function checkFields(
 
 /** @param texts which texts the pull request gets from the options instead of from the commit. */
 export function pushOptionsOf(
-  { title, description, prHash, prKey }: ChangeFields,
+  { title, description, prHash, prKey, signOff }: ChangeFields,
   texts: { readonly title: boolean; readonly description: boolean },
 ): string[] {
   return [
@@ -69,6 +76,7 @@ export function pushOptionsOf(
     ...(texts.description ? [`description=${description}`] : []),
     ...(prHash === '' ? [] : [`pr-hash=${prHash}`]),
     ...(prKey === '' ? [] : [`pr-key=${prKey}`]),
+    ...(signOff ? ['sign-off'] : []),
   ];
 }
 
@@ -79,6 +87,11 @@ export function commitMessage({ title, description }: ChangeFields): string {
 export const TEXT_TOO_LARGE = problem(
   400,
   'The text is larger than 1 MB. Shorten it, or change the file with Git.',
+);
+
+const UNSIGNED = problem(
+  400,
+  'This project takes only changes under the Developer Certificate of Origin. Read it, and tick its box below.',
 );
 
 const invalid = (explanation: string): Refused => problem(400, explanation);

@@ -134,8 +134,9 @@ function held(
 
 /** The hash and the key of the pull request that a form opens: nobody else can know them. */
 async function namesOf(c: Context<AppEnv>, token: FormToken, fields: ChangeFields): Promise<Names> {
-  const { path, text, title, description } = fields;
-  const secrets = await secretsOf(c, token, [path, text, title, description]);
+  const { path, text, title, description, signOff } = fields;
+  const signed = signOff ? ['sign-off'] : [];
+  const secrets = await secretsOf(c, token, [path, text, title, description, ...signed]);
   const hash = secrets('hash').slice(0, 12);
   return {
     // With a letter, as newPrHash has it.

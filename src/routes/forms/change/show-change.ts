@@ -2,17 +2,25 @@
 import type { Context } from 'hono';
 import { fileText, MAX_FILE_BYTES, TOO_LARGE } from '../../../edit/lines.ts';
 import { parsePath } from '../../../edit/path.ts';
-import { findPath, type Folder, type FoundPath, readBlob } from '../../../upstream/tree-reader.ts';
+import {
+  findPath,
+  type Folder,
+  type FoundPath,
+  readBlob,
+  type ReadObjects,
+} from '../../../upstream/tree-reader.ts';
 import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import { kindOf } from '../../../git/objects/tree.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { changeFormPage } from '../../../pages/forms/change-pages.ts';
 import { folderPage, type ListedEntry } from '../../../pages/forms/folder-page.ts';
+import { parsePolicy, POLICY_PATH } from '../../../policy/policy.ts';
 import { PR_HASH_PATTERN } from '../../../pr-hash.ts';
 import { answerRefused, explained } from '../../request/refused.ts';
 import { answerForm, placeOf } from '../form-answer.ts';
 import { CHANGE_FORM } from '../paths.ts';
+import type { ChangeFields } from './change-fields.ts';
 import { answerReading, changeForm } from './change-page.ts';
 import { openSource, type Source } from './source.ts';
 
@@ -31,8 +39,9 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
     if (source.kind === 'refused') return answerRefused(c, source, 'page');
     const found = await findPath(source.read, source.root, parsed.parts);
     const wantsNew = c.req.query('new') === '1' && parsed.parts.length > 0;
-    if (found.kind === 'file') return showFile(c, target, source, { path, prHash, blob: found.blob });
-    if (found.kind === 'missing' && wantsNew) return showNewFile(c, target, source, { path, prHash });
+    if (found.kind === 'file') return showFile(c, target, source, { path, prHash, ...found });
+    if (found.kind === 'missing' && wantsNew)
+      return showNewFile(c, target, source, { path, prHash, ...found });
     if (found.kind === 'folder') {
       const problem = wantsNew ? 'There is a folder of this name. Write the path of the file.' : null;
       return folderAnswer(c, target, { path, prHash, problem, folder: found.folders.at(-1) ?? [] });
@@ -103,6 +112,8 @@ function shown(parts: readonly string[], place: number): string {
 interface NamedFile {
   readonly path: string;
   readonly prHash: string;
+  /** On the way to it, the root first. */
+  readonly folders: readonly Folder[];
 }
 
 async function showFile(
@@ -113,7 +124,11 @@ async function showFile(
 ): Promise<Response> {
   const content = await readBlob(source.read, blob, MAX_FILE_BYTES);
   const text = content === null ? ({ kind: 'unfit', problem: TOO_LARGE } as const) : fileText(content);
-  const fields = { ...fieldsOf(source, named), blob, text: text.kind === 'text' ? text.text : '' };
+  const fields = {
+    ...(await fieldsOf(source, named)),
+    blob,
+    text: text.kind === 'text' ? text.text : '',
+  };
   const form = await changeForm(c, target, fields);
   return answerForm(c, changeFormPage(text.kind === 'unfit' ? { ...form, unfit: text.problem } : form));
 }
@@ -124,16 +139,31 @@ async function showNewFile(
   source: Source,
   named: NamedFile,
 ): Promise<Response> {
-  const form = await changeForm(c, target, { ...fieldsOf(source, named), blob: null, text: '' });
+  const fields = await fieldsOf(source, named);
+  const form = await changeForm(c, target, { ...fields, blob: null, text: '' });
   return answerForm(c, changeFormPage(form));
 }
 
-function fieldsOf({ text, tip }: Source, named: NamedFile) {
+async function fieldsOf(
+  { read, text, tip }: Source,
+  { path, prHash, folders }: NamedFile,
+): Promise<Omit<ChangeFields, 'blob' | 'text'>> {
   return {
-    ...named,
+    path,
+    prHash,
     seen: tip,
     title: text?.title ?? '',
     description: text?.description ?? '',
     prKey: '',
+    signOff: false,
+    needsSignOff: await requiresSignOff(read, folders[0] ?? []),
   };
+}
+
+/** By the policy among the files that the change is for: the folder is known already. The push asks for the policy itself. */
+async function requiresSignOff(read: ReadObjects, root: Folder): Promise<boolean> {
+  const entry = root.find(({ name }) => decodeUtf8(name) === POLICY_PATH);
+  if (entry === undefined || kindOf(entry) !== 'file') return false;
+  const file = await readBlob(read, entry.oid, MAX_FILE_BYTES);
+  return parsePolicy(file).requiresSignOff;
 }

@@ -7,6 +7,7 @@ import { pullRequestText } from '../../../git/objects/commit-message.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError } from '../../../host-error.ts';
 import { fullName, type RepositoryName } from '../../../repository-name.ts';
+import { signOffLine } from '../../../push/judge/sign-off.ts';
 import type { PushHost } from '../../../push/push-host.ts';
 import { workBranch } from '../../../pr-hash.ts';
 import { defaultBranchOf } from '../../../upstream/upstream-refs.ts';
@@ -107,7 +108,10 @@ async function pullRequestSource(
     );
   }
   const { title, body } = pullRequestText({ ...commit, encoding: null });
-  const text = { title, description: body };
+  const signOff = signOffLine({ name: head.fork.owner, email: anonEmail });
+  // Whoever changes it affirms that anew.
+  const description = body.endsWith(signOff) ? body.slice(0, -signOff.length).trimEnd() : body;
+  const text = { title, description };
   return { kind: 'source', read, tip, root: commit.tree, parent, base: pullRequest.base, text };
 }
 

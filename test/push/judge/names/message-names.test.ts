@@ -4,10 +4,20 @@ import { warningOfNames } from '../../../../src/push/judge/names/message-names.t
 
 const HEAD = 'Your commit messages become public as they are. They name:';
 const warning = (...messages: (string | Uint8Array)[]) =>
-  warningOfNames(messages.map((message) => (typeof message === 'string' ? Buffer.from(message) : message)));
+  warningOfNames(
+    messages.map((message) => (typeof message === 'string' ? Buffer.from(message) : message)),
+    'Signed-off-by: bot <bot@x.example>',
+  );
 const named = (...messages: (string | Uint8Array)[]) => warning(...messages).slice(1);
 
 describe('warningOfNames', () => {
+  it('leaves out the line that the service has added, and nothing like it', () => {
+    expect(named('Fix\n\nSigned-off-by: bot <bot@x.example>\n')).toEqual([]);
+    expect(named('Fix\n\nSigned-off-by: bot <bo@x.example>\n')).toEqual([
+      '  Signed-off-by: bot <bo@x.example>',
+    ]);
+  });
+
   it.each([
     ['Signed-off-by: Ada <ada@example.org>', 'Signed-off-by: Ada <ada@example.org>'],
     ['  Co-Authored-By: Eve', 'Co-Authored-By: Eve'],

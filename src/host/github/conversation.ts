@@ -1,0 +1,55 @@
+/** What was written on an issue or a pull request on GitHub. */
+import type { Octokit } from '@octokit/rest';
+import type { RepositoryName } from '../../repository-name.ts';
+import type { Conversation } from '../code-host.ts';
+import { expectFlag, expectNumber, expectText } from '../rest/answer.ts';
+import { lastPages, newest, toComment } from '../rest/conversation.ts';
+
+/** The most that GitHub gives at once. */
+const PER_PAGE = 100;
+
+export async function readConversation(
+  { rest }: Octokit,
+  { owner, name: repo }: RepositoryName,
+  number: number,
+): Promise<Conversation | null> {
+  const { data: issue } = await rest.issues.get({ owner, repo, issue_number: number });
+  // GitHub redirects from an issue that was moved, perhaps to where the public sees nothing.
+  if (expectNumber(issue.number) !== number) return null;
+  const list = { owner, repo, per_page: PER_PAGE };
+  const [comments, reviews, remarks] = await Promise.all([
+    lastPages((page) => rest.issues.listComments({ ...list, issue_number: number, page }), lastPageOf),
+    issue.pull_request
+      ? lastPages((page) => rest.pulls.listReviews({ ...list, pull_number: number, page }), lastPageOf)
+      : [],
+    issue.pull_request
+      ? lastPages(
+          () =>
+            rest.pulls.listReviewComments({
+              ...list,
+              pull_number: number,
+              sort: 'created',
+              direction: 'desc',
+            }),
+          // It begins with the newest.
+          () => 1,
+        )
+      : [],
+  ]);
+  const isOpen = issue.state === 'open';
+  return {
+    title: expectText(issue.title),
+    state: issue.pull_request?.merged_at ? 'merged' : isOpen ? 'open' : 'closed',
+    isLocked: expectFlag(issue.locked),
+    comments: newest(
+      [toComment(issue, issue.created_at)],
+      comments.map((comment) => toComment(comment, comment.created_at)),
+      reviews.map((review) => toComment(review, review.submitted_at)),
+      remarks.map((remark) => toComment(remark, remark.created_at, remark.path)).toReversed(),
+    ),
+  };
+}
+
+function lastPageOf({ headers }: { readonly headers: { readonly link?: string | undefined } }): number {
+  return Number(/[?&]page=(\d+)[^>]*>; rel="last"/.exec(headers.link ?? '')?.[1] ?? 1);
+}

@@ -1,0 +1,87 @@
+/**
+ * What people wrote on an issue or a pull request: plain text, whatever they typed. Nothing of it is a link or an image,
+ * so that no reader's address reaches a server that a comment names.
+ */
+import { html } from 'hono/html';
+import type { Conversation, ThreadComment } from '../host/code-host.ts';
+import type { Html } from './layout.ts';
+import { isoTime } from './times.ts';
+import { visibleText } from './visible-text.ts';
+
+export type ShownConversation =
+  | { readonly kind: 'shown'; readonly conversation: Conversation }
+  /** There is none, or not for the public. */
+  | { readonly kind: 'missing' }
+  /** It cannot be read now. @property why in whole sentences. */
+  | { readonly kind: 'unknown'; readonly why: string };
+
+/** Whoever wants more reads it at the code host. */
+const MOST_CHARACTERS = 2_000;
+const LOCKED = 'It is locked: only the people of the repository may comment on it.';
+
+/** @param link to the reply form; empty where that is on the page. */
+export function conversationSection(shown: ShownConversation, link: Html | ''): Html {
+  return html`<section class="card" aria-labelledby="conversation">
+    <h2 id="conversation">What people wrote</h2>
+    ${content(shown)} ${link}
+  </section>`;
+}
+
+function content(shown: ShownConversation): Html {
+  if (shown.kind !== 'shown') return html`<p class="soft">${whyNot(shown)}</p>`;
+  const { comments, isLocked } = shown.conversation;
+  const note =
+    comments.length === 0
+      ? html`<p class="soft">Nothing yet.</p>`
+      : html`<p class="soft small">The newest first, as plain text, read at most once a minute.</p>`;
+  return html`${isLocked ? html`<p>${LOCKED}</p>` : ''} ${note} ${comments.map(comment)}`;
+}
+
+function comment(said: ThreadComment): Html {
+  const { at, path } = said;
+  return html`<article>
+    <p class="said-by">
+      <strong>${authorOf(said)}</strong>
+      <time class="soft small" datetime="${timeOf(at)}">${timeOf(at).replace(/[TZ]/g, ' ')}UTC</time>
+      ${path === null ? '' : html`<span class="soft small">on <span class="mono">${plainText(path)}</span></span>`}
+    </p>
+    <pre class="text said">${'\n'}${plainText(said.text)}</pre>
+  </article>`;
+}
+
+/** For a terminal. */
+export function conversationLines(shown: ShownConversation): string[] {
+  if (shown.kind !== 'shown') return [whyNot(shown)];
+  const { comments, isLocked } = shown.conversation;
+  return [...(isLocked ? [LOCKED] : []), ...comments.flatMap(linesOf)];
+}
+
+function linesOf(said: ThreadComment): string[] {
+  const about = said.path === null ? '' : ` on ${plainText(said.path)}`;
+  const words = plainText(said.text).split('\n');
+  return [`${timeOf(said.at)}  ${authorOf(said)}${about}`, ...words.map((line) => `  ${line}`)];
+}
+
+/** A title, a name or a comment, cut, with nothing that could change how the rest of the page is read. */
+export function plainText(text: string): string {
+  const typed = text
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(/\n(?:[^\S\n]*\n){2,}/g, '\n\n')
+    .trim();
+  // Not in the middle of a character.
+  const start = typed.slice(0, MOST_CHARACTERS).replace(/[\uD800-\uDBFF]$/, '');
+  const cut = typed.length > MOST_CHARACTERS ? `${start}…` : typed;
+  return visibleText(cut).replaceAll(/(?![\n\t])\p{Cc}/gu, '\uFFFD');
+}
+
+function authorOf({ author }: ThreadComment): string {
+  return author === null ? 'A deleted account' : plainText(author);
+}
+
+function timeOf(at: string): string {
+  return isoTime(Date.parse(at) / 1000);
+}
+
+function whyNot(shown: Exclude<ShownConversation, { kind: 'shown' }>): string {
+  return shown.kind === 'missing' ? 'The code host does not show it to the public.' : shown.why;
+}

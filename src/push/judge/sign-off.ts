@@ -1,0 +1,129 @@
+/**
+ * `-o sign-off`: the person affirms the Developer Certificate of Origin 1.1 (https://developercertificate.org/), and
+ * each new commit ends with the sign-off of the author that it gets. The person's own sign-offs go, because they would
+ * name them; those of others stay.
+ */
+import { utf8 } from '../../git/bytes.ts';
+import type { Commit, Identity } from '../../git/objects/commit.ts';
+import { UNTITLED } from '../../git/objects/commit-message.ts';
+import type { NewCommit, NewCommits } from '../../git/objects/new-commits.ts';
+import type { Oid } from '../../git/objects/oid.ts';
+import { contentEnd, withTrailer } from '../../git/objects/trailers.ts';
+import type { KeptObjects } from '../../git/pack/kept-objects.ts';
+import { IdentityCollector } from '../../git/search/raw-identity.ts';
+
+/** Also indented, as `git merge --squash` lists them. */
+const SIGN_OFFS = /^[ \t]*Signed-off-by[ \t]*:([^\n]*)(?:\n|$)/gim;
+
+export class SignOff {
+  readonly #kept: Pick<KeptObjects, 'withOid'>;
+  readonly #signer: Identity;
+
+  /** @param kept where the headers of the push's commits are. @param signer the author of what leaves. */
+  constructor(kept: Pick<KeptObjects, 'withOid'>, signer: Identity) {
+    this.#kept = kept;
+    this.#signer = signer;
+  }
+
+  get line(): string {
+    return signOffLine(this.#signer);
+  }
+
+  /** For the person. */
+  get lines(): string[] {
+    const { name, email } = this.#signer;
+    return [`This push signs off every commit as ${name} <${email}> (Developer Certificate of Origin 1.1).`];
+  }
+
+  /** The commits with signed messages. They are made when they are asked for. */
+  signed(commits: NewCommits): NewCommits {
+    return new SignedCommits(commits, this);
+  }
+
+  /** The message of a commit, or another one for it. The same message gives the same bytes, and so does a signed one. */
+  signedMessage(oid: Oid, message: Uint8Array): Uint8Array {
+    const { name, email } = this.#signer;
+    const signers = ownWords(this.#kept, oid);
+    for (const own of [name, email]) signers.add(folded(latin1(utf8(own))));
+    const words = latin1(message).replaceAll(SIGN_OFFS, (line, value: string) =>
+      isBy(value, signers) ? '' : line,
+    );
+    const titled = contentEnd(words) === 0 ? UNTITLED : words;
+    return Buffer.from(withTrailer(titled, latin1(utf8(this.line))), 'latin1');
+  }
+}
+
+export function signOffLine({ name, email }: Identity): string {
+  return `Signed-off-by: ${name} <${email}>`;
+}
+
+/** Whether any of the commits has a sign-off of its own author or committer, which `-o sign-off` would replace. */
+export function haveOwnSignOff(kept: Pick<KeptObjects, 'withOid'>, commits: NewCommits): boolean {
+  for (const { oid, commit } of commits) {
+    const values = Array.from(latin1(commit.message).matchAll(SIGN_OFFS), ([, value = '']) => value);
+    if (values.length === 0) continue;
+    const words = ownWords(kept, oid);
+    if (values.some((value) => isBy(value, words))) return true;
+  }
+  return false;
+}
+
+class SignedCommits implements NewCommits {
+  readonly #commits: NewCommits;
+  readonly #signOff: SignOff;
+
+  constructor(commits: NewCommits, signOff: SignOff) {
+    this.#commits = commits;
+    this.#signOff = signOff;
+  }
+
+  get length(): number {
+    return this.#commits.length;
+  }
+
+  at(index: number): NewCommit | undefined {
+    const found = this.#commits.at(index);
+    return found && this.#signed(found);
+  }
+
+  *[Symbol.iterator](): Generator<NewCommit> {
+    for (const commit of this.#commits) yield this.#signed(commit);
+  }
+
+  /** Its message is not kept: a push has thousands. */
+  #signed(found: NewCommit): NewCommit {
+    const signOff = this.#signOff;
+    return {
+      oid: found.oid,
+      get commit(): Commit {
+        const { commit } = found;
+        return { ...commit, message: signOff.signedMessage(found.oid, commit.message) };
+      },
+    };
+  }
+}
+
+/** Names and addresses of a commit's author and committer, as their bytes stand there. */
+function ownWords(kept: Pick<KeptObjects, 'withOid'>, oid: Oid): Set<string> {
+  const collector = new IdentityCollector();
+  const content = kept.withOid(oid)?.content;
+  if (content !== undefined) collector.add(content, null);
+  const words = collector.identities.flatMap(({ name, email }) => [latin1(name), latin1(email)]);
+  return new Set(words.map(folded).filter((word) => word !== ''));
+}
+
+/** Whether the name or the address of a sign-off is one of these. Anything besides makes it somebody else's. */
+function isBy(value: string, words: ReadonlySet<string>): boolean {
+  const signer = folded(value);
+  const open = signer.endsWith('>') ? signer.lastIndexOf('<') : -1;
+  const parts = open < 0 ? [signer] : [signer.slice(0, open), signer.slice(open + 1, -1)];
+  return parts.some((part) => words.has(folded(part)));
+}
+
+function folded(text: string): string {
+  return text.trim().toLowerCase();
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}

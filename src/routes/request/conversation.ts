@@ -1,0 +1,77 @@
+/**
+ * What was written on an issue or a pull request, for a page. The code host is asked when a page is, at most once a minute
+ * for each thread, and the client that causes the calls is charged for them (caused-calls.ts).
+ *
+ * Only the isolate's memory holds it. Of several readers in the same second each may ask: they share no promise, because
+ * it would belong to the first one's request.
+ */
+import type { Context } from 'hono';
+import { type HostConfig, hostNameOf, recordName } from '../../config/hosts.ts';
+import { openHostAccess } from '../../durable/host-access.ts';
+import type { AppEnv } from '../../env.ts';
+import type { Conversation } from '../../host/code-host.ts';
+import { openActivity } from '../../host/open.ts';
+import { Recent } from '../../isolate/recent.ts';
+import { within } from '../../isolate/within.ts';
+import { plainText, type ShownConversation } from '../../pages/conversation.ts';
+import type { RepositoryName } from '../../repository-name.ts';
+import { knownWait, tooMany } from './rate-limit.ts';
+import { sentence } from './refused.ts';
+
+const LIFE_MS = 60_000;
+/** Some forty long ones. */
+const MOST_CHARACTERS = 4_000_000;
+/** The rest of the page is good enough to be shown without it. */
+const PATIENCE_MS = 8_000;
+
+const recent = new Recent<Conversation>({
+  lifeMs: LIFE_MS,
+  most: MOST_CHARACTERS,
+  weightOf: ({ comments }) => comments.reduce((sum, { text }) => sum + text.length, 1_000),
+});
+
+/** As far as it was read within the last minute; null: it was not. Asks nobody. */
+export function knownConversation(
+  host: HostConfig,
+  repository: RepositoryName,
+  number: number,
+): ShownConversation | null {
+  const conversation = recent.get(keyOf(host, repository, number));
+  return conversation === null ? null : { kind: 'shown', conversation };
+}
+
+/** Never rejects. */
+export async function conversationOf(
+  c: Context<AppEnv>,
+  host: HostConfig,
+  repository: RepositoryName,
+  number: number,
+): Promise<ShownConversation> {
+  const known = knownConversation(host, repository, number);
+  if (known !== null) return known;
+  if (host.token === null) return unknown('This service has no bot account that could read it.');
+  const waitMs = await knownWait(c, 'calls').catch(() => 0);
+  if (waitMs > 0) return unknown(sentence(tooMany(c, 'calls', waitMs)));
+  try {
+    const { env, var: given } = c;
+    const activity = openActivity(openHostAccess(env, given.config, host, given.http), () => {});
+    const found = await within(PATIENCE_MS, activity.conversation(repository, number));
+    if (found === null) return { kind: 'missing' };
+    // A comment may be long, and only its beginning is ever shown.
+    const comments = found.comments.map((comment) => ({ ...comment, text: plainText(comment.text) }));
+    const conversation = { ...found, comments };
+    recent.set(keyOf(host, repository, number), conversation);
+    return { kind: 'shown', conversation };
+  } catch (error) {
+    c.var.logger.warn('a conversation could not be read', { error });
+    return unknown(`${hostNameOf(host)} does not answer now. Reload this page in a minute.`);
+  }
+}
+
+function keyOf(host: HostConfig, repository: RepositoryName, number: number): string {
+  return `${recordName(host, repository)}#${number}`.toLowerCase();
+}
+
+function unknown(why: string): ShownConversation {
+  return { kind: 'unknown', why };
+}

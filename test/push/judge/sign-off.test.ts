@@ -1,0 +1,101 @@
+/** What becomes of a message that the service signs off: the person's own sign-offs go, those of others stay. */
+import { describe, expect, it } from 'vitest';
+import { haveOwnSignOff, SignOff } from '../../../src/push/judge/sign-off.ts';
+import type { KeptObjects } from '../../../src/git/pack/kept-objects.ts';
+
+const LINE = 'Signed-off-by: bot <bot@x.example>';
+const BOB = 'Signed-off-by: Bob <bob@example.org>';
+const OID = 'a'.repeat(40);
+const HEADER = [
+  `tree ${OID}`,
+  'author Zo\xeb L. <zoe@home.example> 1700000000 +0100',
+  'committer Z <z@work.example> 1700000000 +0100',
+].join('\n');
+
+const bytes = (text: string) => Buffer.from(text, 'latin1');
+const kept = (message: string) =>
+  ({ withOid: () => ({ content: bytes(`${HEADER}\n\n${message}`) }) }) as unknown as KeptObjects;
+
+function signed(message: string): string {
+  const signOff = new SignOff(kept(message), { name: 'bot', email: 'bot@x.example' });
+  const once = signOff.signedMessage(OID, bytes(message));
+  expect(signOff.signedMessage(OID, once), 'signing twice changes nothing').toEqual(once);
+  return Buffer.from(once).toString('latin1');
+}
+
+const isOwn = (message: string) =>
+  haveOwnSignOff(kept(message), [
+    { oid: OID, commit: { tree: OID, parents: [], committedAt: 0, encoding: null, message: bytes(message) } },
+  ]);
+
+describe('a sign-off of one’s own', () => {
+  it.each([
+    'Signed-off-by: Zo\xeb L. <zoe@home.example>',
+    'Signed-off-by: Z <z@work.example>',
+    'signed-off-by:Z <elsewhere@example.org>',
+    'Signed-off-by: A. Nother <Zoe@Home.example>',
+    'Signed-off-by: Zo\xeb L.',
+    'Signed-off-by: z@work.example',
+    '  Signed-off-by: Z <z@work.example>  ',
+    '\tSigned-off-by : Z\t<z@work.example>\r',
+  ])('goes: %j', (line) => {
+    expect(isOwn(`Fix\n\nWhy.\n\n${line}\n${BOB}\n`)).toBe(true);
+    expect(signed(`Fix\n\nWhy.\n\n${line}\n${BOB}\n`)).toBe(`Fix\n\nWhy.\n\n${BOB}\n${LINE}\n`);
+    expect(signed(`Fix\n\n${line}`)).toBe(`Fix\n\n${LINE}\n`);
+    expect(signed(line)).toBe(`Anonymous contribution\n\n${LINE}\n`);
+  });
+
+  it.each([
+    BOB,
+    'Signed-off-by: Bob for Zo\xeb L. <bob@example.org>',
+    'Signed-off-by: Bob <bob@example.org> (for Z <z@work.example>)',
+    'Signed-off-by: Bob <bob@example.org>, Z <z@work.example',
+    'Co-authored-by: Z <z@work.example>',
+    '> Signed-off-by: Z <z@work.example>',
+    'Not-Signed-off-by: Z <z@work.example>',
+    'Signed-off-by:',
+    'Signed-off-by: <>',
+  ])('is none of these, which stay: %j', (line) => {
+    expect(isOwn(`Fix\n\n${line}\n`)).toBe(false);
+    expect(signed(`Fix\n\n${line}\n\nEnd.\n`)).toBe(`Fix\n\n${line}\n\nEnd.\n\n${LINE}\n`);
+  });
+});
+
+describe('the sign-off of the pseudonym', () => {
+  it.each([
+    ['', `Anonymous contribution\n\n${LINE}\n`],
+    [' \r\n\n', `Anonymous contribution\n\n${LINE}\n`],
+    ['Fix', `Fix\n\n${LINE}\n`],
+    ['fix: it', `fix: it\n\n${LINE}\n`],
+    ['\n\nfix: it\n', `\n\nfix: it\n\n${LINE}\n`],
+    ['Fix\n\n\n', `Fix\n\n${LINE}\n`],
+    ['Fix\r\n\r\nCloses: #1\r\n', `Fix\r\n\r\nCloses: #1\r\n${LINE}\n`],
+    ['Fix\n\nVoil\xe0', `Fix\n\nVoil\xe0\n\n${LINE}\n`],
+    ['Fix\n\nGr\xc3\xa0', `Fix\n\nGr\xc3\xa0\n\n${LINE}\n`],
+    [`Fix\n\n${LINE}\n`, `Fix\n\n${LINE}\n`],
+    [`Fix\n\n${LINE}\n${BOB}\n`, `Fix\n\n${BOB}\n${LINE}\n`],
+    [`Fix\n\n${LINE}\n\nMore words.\n`, `Fix\n\n\nMore words.\n\n${LINE}\n`],
+  ])('ends %j', (message, expected) => {
+    expect(signed(message)).toBe(expected);
+  });
+
+  it('is written as the author is, in UTF-8', () => {
+    const signOff = new SignOff(kept('Fix'), { name: 'bot', email: 'größe@x.example' });
+    const once = signOff.signedMessage(OID, Buffer.from('Fix'));
+    expect(Buffer.from(once).toString()).toBe(`Fix\n\nSigned-off-by: bot <größe@x.example>\n`);
+    expect(signOff.signedMessage(OID, once)).toEqual(once);
+  });
+
+  it('takes time in proportion to the message', () => {
+    const long = ' '.repeat(500_000);
+    for (const line of [
+      `Signed-off-by: a${long}b`,
+      `Signed-off-by: ${'<'.repeat(500_000)}`,
+      `${long}x`,
+      'a-'.repeat(250_000),
+    ]) {
+      expect(signed(`Fix\n\n${line}\n`).endsWith(`\n${LINE}\n`)).toBe(true);
+    }
+    expect(signed(`Fix\n\n${'A: b\n'.repeat(200_000)}`)).toHaveLength(1_000_005 + LINE.length + 1);
+  });
+});
