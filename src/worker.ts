@@ -13,6 +13,7 @@ import { measure } from './middleware/measure.ts';
 import { onionLocation } from './middleware/onion-location.ts';
 import { securityHeaders } from './middleware/security-headers.ts';
 import { admin } from './routes/moderation/admin.ts';
+import { heldReview } from './routes/moderation/held.ts';
 import { appealForm } from './routes/moderation/appeal-form.ts';
 import { appeals } from './routes/moderation/appeals.ts';
 import { comments } from './routes/threads/comments.ts';
@@ -76,6 +77,7 @@ app.route('/', frontPage);
 app.route('/', openapi(app));
 app.route('/', status);
 app.route('/', admin);
+app.route('/', heldReview);
 app.route('/', forms);
 
 app.notFound(unmatched(app));

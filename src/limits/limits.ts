@@ -176,6 +176,9 @@ export const MODERATION_ALERT_LIMITS = {
   appeal: { most: 20, withinMs: HOUR_MS },
 } as const satisfies Record<string, Limit>;
 
+/** Between two alerts that pushes wait for the operator. */
+export const REVIEW_ALERT_PAUSE_MS = HOUR_MS;
+
 /** The limits of this service. */
 export type OpenLimits = Readonly<Record<OpenLimitName, readonly Limit[]>>;
 

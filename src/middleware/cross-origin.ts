@@ -1,6 +1,7 @@
 /**
- * CORS: web front ends anywhere may call the JSON endpoints and read the answers. This is safe, because there are no
- * cookies and no sessions: the caller itself must send every secret.
+ * CORS: web front ends anywhere may call the JSON endpoints and read the answers. This is safe, because these know no
+ * cookies and no sessions: the caller itself must send every secret. The operator's page, which has a cookie, is not
+ * among them.
  *
  * This includes the operator's endpoints, because the notification service's web page calls them for the buttons of
  * alerts. It excludes reports: a page must not report in the name of the people who open it, and read the result.
@@ -15,7 +16,10 @@ const SHARED_PATHS = [
   '/metrics',
   '/openapi.json',
   '/api/*',
-  '/admin/*',
+  '/admin/panic',
+  '/admin/pardon',
+  '/admin/rollback',
+  '/admin/drain',
   `${REPOSITORY_PATH}/issues/*`,
   `${REPOSITORY_PATH}/pulls/*`,
 ];

@@ -25,15 +25,17 @@ export interface Notification {
   readonly actions?: readonly NotificationAction[];
 }
 
-/** A button that sends an HTTP request. */
-export interface NotificationAction {
-  readonly action: 'http';
-  readonly label: string;
-  readonly url: string;
-  readonly method: 'POST';
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+/** A button. `http` sends a request, `view` opens a page. */
+export type NotificationAction =
+  | {
+      readonly action: 'http';
+      readonly label: string;
+      readonly url: string;
+      readonly method: 'POST';
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+    }
+  | { readonly action: 'view'; readonly label: string; readonly url: string };
 
 /** The topic on which a pull request's events appear (contract, section 6). */
 export function pullRequestTopic(prHash: string): string {

@@ -21,6 +21,8 @@ export interface Page {
   readonly script?: string;
   /** False keeps the page out of search engines, for example a report. */
   readonly isIndexed?: boolean;
+  /** What the page says below of cookies. Default: that there are none. */
+  readonly cookies?: string;
   /** Of the Atom feed that tells the same. */
   readonly feedPath?: string;
 }
@@ -50,7 +52,7 @@ export function maintainersUrl({ sourceRepo }: Pick<Links, 'sourceRepo'>): strin
 }
 
 export function renderPage(
-  { title, description, content, script, isIndexed = true, feedPath }: Page,
+  { title, description, content, script, isIndexed = true, cookies = 'No cookies', feedPath }: Page,
   links: Links,
 ): Html {
   return html`<!doctype html>
@@ -85,7 +87,7 @@ export function renderPage(
         </header>
         ${content}
         <footer>
-          <span>No cookies, no accounts, nothing loaded from elsewhere.</span>
+          <span>${cookies}, no accounts, nothing loaded from elsewhere.</span>
           <span>Revision <a class="mono" href="/health">${links.commitHash.slice(0, 12)}</a></span>
         </footer>
         ${script === undefined ? '' : raw(`<script>${script}</script>`)}

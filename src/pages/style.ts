@@ -75,6 +75,7 @@ input[type="text"], input[type="password"], select, textarea {
 textarea { display: block; width: 100%; line-height: 1.45; resize: vertical; }
 textarea:not(.mono) { font-family: inherit; }
 textarea.mono { overflow-x: auto; tab-size: 4; }
+.choice input { width: auto; margin: 0 0.5rem 0 0; }
 .row { margin: 0 0 1rem; }
 .row input, .row select { display: block; width: 100%; }
 .row.check input, .row.check label { display: inline; width: auto; }

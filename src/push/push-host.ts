@@ -35,7 +35,7 @@ export interface PushHost extends UpstreamHost {
   recordWork(work: string, prHash: string): Promise<void>;
   /** Pushes that are published later. */
   readonly holds: HeldStore;
-  /** Whether the service has ever opened a pull request there; true if nobody knows. */
+  /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** The object of a pull request. */
   pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell'>;

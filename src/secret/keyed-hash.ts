@@ -11,10 +11,12 @@ import { createHmac } from 'node:crypto';
  * `window` names the object that counts its limits, `burst` counts it among those that push, `alert` names it to the
  * operator, `reporter` counts its report of one pseudonym, and `share` counts what it has had of the bot account.
  * `push`: a repository and an original tip. `place`: a pull request that is to be opened. `form`: a form that the
- * service made, and what that form decides. `held`: a push that is held. `release`: the leave to publish it. `target`: a repository or a thread, for what is posted there.
+ * service made, and what that form decides. `held`: a push that is held. `release`: the leave to publish it. `review`: until when the
+ * operator may see what is held. `target`: a repository or a thread, for what is posted there.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'share';
-export type HashUse = ClientUse | 'push' | 'place' | 'form' | 'held' | 'release' | 'target' | 'work';
+export type HashUse =
+  ClientUse | 'push' | 'place' | 'form' | 'held' | 'release' | 'review' | 'target' | 'work';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {

@@ -14,6 +14,7 @@ import {
   replyPreviewPage,
   replyToPage,
 } from '../../src/pages/forms/thread-pages.ts';
+import { reviewDoorPage, reviewListPage, reviewOnePage } from '../../src/pages/held-review-page.ts';
 import { remotePage } from '../../src/pages/remote-page.ts';
 import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
 import { appealFormPage } from '../../src/pages/forms/appeal-pages.ts';
@@ -60,6 +61,38 @@ const difference = (text: string) => ({
   isCut: false,
 });
 
+const reviewed = (text: string) => ({
+  hold: {
+    prHash: text,
+    host: text,
+    spool: { attempt: text, rowEnds: [] },
+    entryBytes: 1,
+    bytes: 2,
+    commits: 1,
+    isUpdate: false,
+    heldAt: 0,
+  },
+  author: text,
+  repository: text,
+  texts: {
+    repository: { owner: text, name: text },
+    base: text,
+    updates: `https://host.test/${text}`,
+    isDraft: true,
+    title: text,
+    description: `d${text}`,
+    messages: [text],
+    commitCount: 2,
+  },
+  problem: null,
+});
+const changed = (text: string) => ({
+  path: text,
+  kind: 'changed' as const,
+  difference: difference(text),
+  remarks: [text],
+});
+
 /** Pages that say `text` wherever they can be made to say something. */
 const PAGES: readonly ((text: string) => Page)[] = [
   (text) => problemPage(text, text),
@@ -99,6 +132,18 @@ const PAGES: readonly ((text: string) => Page)[] = [
     }),
   (text) => withdrawPage({ ...frame(text), prHash: `h${text}`, prKey: text, needsKey: true }),
   (text) => issuePreviewPage({ ...frame(text), title: text, body: text }, text),
+  (text) => reviewDoorPage(text, true, text),
+  (text) =>
+    reviewListPage({
+      pushes: [reviewed(text)],
+      waiting: 30,
+      page: 1,
+      pageSize: 20,
+      decided: null,
+      problem: text,
+    }),
+  (text) => reviewOnePage(reviewed(text), { files: [changed(text)], gaps: [text] }),
+  (text) => reviewOnePage({ ...reviewed(text), texts: null, problem: text }, text),
   (text) => replyFormPage(reply(text), said(text)),
   (text) => replyPreviewPage(reply(text), text, text),
   (text) => replyToPage(frame(text), text),

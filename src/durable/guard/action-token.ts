@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 export const TOKEN_LIFE_MS = 10 * 60 * 1000;
 const TOKEN_BYTES = 16;
 
-export type Action = 'activate-panic' | 'rollback' | 'deactivate-panic' | `pardon ${string}`;
+export type Action = 'activate-panic' | 'rollback' | 'deactivate-panic' | 'review' | `pardon ${string}`;
 
 /** @param hash of the pseudonym: the token is good for no other. */
 export function pardonOf(hash: string): Action {

@@ -65,6 +65,11 @@ export class AlertOutbox {
     if (counted.toArray().length === 0) this.add({ kind: 'more', of, count: 1 }, now, now + SUM_AFTER_MS);
   }
 
+  /** Removes those of a kind that nobody has tried to deliver. */
+  removeUntried(kind: Alert['kind']): void {
+    this.#sql.exec(`DELETE FROM alerts WHERE alert ->> '$.kind' = ? AND attempts = 0`, kind);
+  }
+
   due(now: number): WaitingAlert[] {
     this.#sql.exec('DELETE FROM alerts WHERE at <= ?', now - ALERT_LIFE_MS);
     return this.#rows.due(now, ALERTS_PER_RUN, ORDER).map(({ id, alert, at, attempts }) => ({

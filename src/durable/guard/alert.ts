@@ -21,6 +21,8 @@ export type Alert =
   | { readonly kind: 'token'; readonly account: AccountPlace; readonly problems: readonly TokenProblem[] }
   | ({ readonly kind: 'moderation'; readonly isLast: boolean } & ModerationNews)
   | ({ readonly kind: 'appeal' } & Appeal)
+  /** Held pushes wait for the operator: so many. */
+  | { readonly kind: 'review'; readonly waiting: number }
   /** Those of a kind that were too many to tell one by one. */
   | { readonly kind: 'more'; readonly of: CappedKind; readonly count: number };
 
@@ -66,6 +68,9 @@ export interface AlertFacts {
   readonly tokens: ReadonlyMap<Action, string>;
 }
 
+/** Where the operator sees what is held: src/routes/moderation/held.ts. */
+export const REVIEW_PATH = '/admin/held';
+
 const URGENT = 5;
 const HIGH = 4;
 const USUAL = 3;
@@ -81,12 +86,16 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
   return {
     topic: facts.topic,
     title,
-    // A message may be read, or even arrive, much later.
-    message: `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
+    // A message may be read, or even arrive, much later. When somebody has pushed is nobody's business.
+    message:
+      alert.kind === 'review'
+        ? text
+        : `${text} Noticed at ${new Date(facts.at).toISOString().slice(0, 19)}Z.`,
     priority,
     tags: ['warning'],
     ...(actions.length > 0 && { actions: actions.map((action) => button(action, facts)) }),
     ...('hash' in alert && { click: `${facts.serviceUrl}/v1/moderation/report?hash=${alert.hash}` }),
+    ...(alert.kind === 'review' && { click: `${facts.serviceUrl}${REVIEW_PATH}` }),
   };
 }
 
@@ -94,6 +103,7 @@ export function alertNotification(alert: Alert, facts: AlertFacts): Notification
 export function actionsOf(alert: Alert): readonly Action[] {
   // A bad token is replaced at the host. No button can do that.
   if (alert.kind === 'token' || (alert.kind === 'more' && alert.of === 'token')) return [];
+  if (alert.kind === 'review') return ['review'];
   return 'hash' in alert ? [pardonOf(alert.hash)] : ['activate-panic', 'rollback', 'deactivate-panic'];
 }
 
@@ -163,6 +173,14 @@ function wordsOf(alert: Alert, address: string | null): Words {
         text: `anon-${alert.hash} (${alert.state}, ${alert.reports} reports) writes: “${alert.text.replaceAll(/\s+/g, ' ')}”`,
         priority: USUAL,
       };
+    case 'review':
+      return {
+        title: 'Pushes wait for you',
+        text:
+          `${alert.waiting === 1 ? '1 push waits' : `${alert.waiting} pushes wait`} until you have seen ` +
+          `${alert.waiting === 1 ? 'it' : 'them'}. After 14 days, a push is discarded.`,
+        priority: USUAL,
+      };
   }
 }
 
@@ -204,8 +222,12 @@ function moderationWords({
 }
 
 function button(action: Action, { serviceUrl, tokens }: AlertFacts): NotificationAction {
-  const { label, path, payload } = callOf(action);
   const token = tokens.get(action);
+  // Opens a page that has a button of its own: links are followed by machines, too, and must not use up the token.
+  if (action === 'review') {
+    return { action: 'view', label: 'Review', url: `${serviceUrl}${REVIEW_PATH}?token=${token}` };
+  }
+  const { label, path, payload } = callOf(action);
   return {
     action: 'http',
     label,
@@ -216,7 +238,7 @@ function button(action: Action, { serviceUrl, tokens }: AlertFacts): Notificatio
   };
 }
 
-function callOf(action: Action): { label: string; path: string; payload: object } {
+function callOf(action: Exclude<Action, 'review'>): { label: string; path: string; payload: object } {
   switch (action) {
     case 'activate-panic':
       return { label: 'Activate panic', path: '/admin/panic', payload: { active: true } };

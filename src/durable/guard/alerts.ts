@@ -52,6 +52,19 @@ export class Alerts {
     return true;
   }
 
+  /** So many pushes wait for the operator. In place of what was to be told of them. False if there is no topic. */
+  raiseReview(env: Env, waiting: number, now: number, dueAt: number): boolean {
+    if (alertConfigOf(env) === null) return false;
+    this.forgetReview();
+    this.#outbox.add({ kind: 'review', waiting }, now, dueAt);
+    return true;
+  }
+
+  /** The operator looks at them now. */
+  forgetReview(): void {
+    this.#outbox.removeUntried('review');
+  }
+
   #isWithinLimit(kind: CappedKind, now: number): boolean {
     const after = hit(this.#told.get(kind) ?? EMPTY_WINDOW, [ALERTS], now);
     this.#told.set(kind, after.window);

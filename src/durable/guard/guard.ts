@@ -23,6 +23,7 @@ import { ActionTokens } from './action-tokens.ts';
 import { Alerts } from './alerts.ts';
 import { BurstRecord, TRACKED_MS } from './burst-record.ts';
 import { closingWorld } from './close-at-host.ts';
+import { ReviewTold } from './review-told.ts';
 import { type RollbackResult, Rollbacks } from './rollbacks.ts';
 import { type AccountProblems, TokenReport } from './token-report.ts';
 
@@ -73,6 +74,7 @@ export class Guard extends DurableObject<Env> {
   readonly #alerts: Alerts;
   readonly #rollbacks: Rollbacks;
   readonly #toldBurst: ToldBurstRecord;
+  readonly #reviewTold: ReviewTold;
   /** Of this life of the object. */
   readonly #told = new Map<keyof typeof MODERATION_ALERT_LIMITS, SlidingWindow>();
   readonly #tokenReport: TokenReport;
@@ -90,6 +92,7 @@ export class Guard extends DurableObject<Env> {
     this.#alerts = new Alerts(sql, this.#tokens);
     this.#rollbacks = new Rollbacks(sql, this.#bursts);
     this.#toldBurst = new ToldBurstRecord(kv);
+    this.#reviewTold = new ReviewTold(kv);
     this.#tokenReport = new TokenReport(kv);
     // A burst that a restart interrupted ends within a minute, unless the detector fires again.
     this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
@@ -166,6 +169,25 @@ export class Guard extends DurableObject<Env> {
     return true;
   }
 
+  /**
+   * A push has begun to wait for the operator. Told at once, or an hour after the last time; then the alert says how
+   * many there were by then. @param waiting how many do.
+   */
+  async toReview(waiting: number): Promise<void> {
+    const now = Date.now();
+    const at = this.#reviewTold.next(now);
+    if (!this.#alerts.raiseReview(this.env, waiting, now, at)) return;
+    this.#reviewTold.set(at);
+    await this.#wakeAt(at);
+  }
+
+  /** False if the credential is not good for looking at them. */
+  mayReview(credential: Credential): boolean {
+    if (!this.#accepts(credential, 'review')) return false;
+    this.#alerts.forgetReview();
+    return true;
+  }
+
   /** False if the credential is not good for pardoning this pseudonym. */
   mayPardon(hash: string, credential: Credential): boolean {
     return this.#accepts(credential, pardonOf(hash));
@@ -220,7 +242,7 @@ export class Guard extends DurableObject<Env> {
     ]);
     const now = Date.now();
     this.#endBurst(now);
-    const expiry = [this.#tokens, this.#bursts, this.#rollbacks, this.#toldBurst]
+    const expiry = [this.#tokens, this.#bursts, this.#rollbacks, this.#toldBurst, this.#reviewTold]
       .map((part) => part.forgetOld(now))
       .filter((at) => at !== null);
     const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];

@@ -63,6 +63,24 @@ export interface LeasedHold extends Pick<
   readonly failures: number;
 }
 
+/** A push that waits for the operator, as far as it can be known without its key. */
+export interface HoldToReview extends Pick<
+  NewHold,
+  'prHash' | 'host' | 'spool' | 'entryBytes' | 'commits' | 'isUpdate' | 'heldAt'
+> {
+  /** Of its spool. */
+  readonly bytes: number;
+}
+
+/**
+ * What the operator has seen. Its author may replace it at any moment, and nobody may publish what they have not seen.
+ * @property attempt names its spool.
+ */
+export interface SeenHold {
+  readonly prHash: string;
+  readonly attempt: string;
+}
+
 /** Why a hold ends, or why it could not be published yet. */
 export type HoldFailure =
   | { readonly kind: 'final'; readonly said: readonly string[] }

@@ -18,13 +18,16 @@ import { backOffMs } from '../due-rows.ts';
 import {
   DISCARD_REASONS,
   type DiscardReason,
+  type HeldSpool,
   type HeldView,
   type HoldFailure,
   type HoldReason,
   type HoldState,
+  type HoldToReview,
   keyHashOf,
   type LeasedHold,
   type NewHold,
+  type SeenHold,
 } from './held-push-record.ts';
 import { pick, SPACING_MS, type Waiting } from './schedule.ts';
 
@@ -40,6 +43,8 @@ const MOST_OF_ONE_CLIENT = 1 / 10;
 /** How many rows: their pages stay for a while. */
 const MOST_ROWS = 10_000;
 const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
+/** Waits for the operator. */
+const TO_REVIEW = `state = 'held' AND due_at IS NULL`;
 /** Under which it is stored when the next push may be published that waits for a time. */
 const SPACED_UNTIL = 'spaced-until';
 
@@ -205,9 +210,17 @@ export class HeldPushes extends DurableObject<Env> {
   async open({ prHash, lease }: Lease): Promise<LeasedHold | null> {
     const row = this.#leased({ prHash, lease });
     if (row === undefined) return null;
-    const { host, client, reason, attempt, entry_bytes: entryBytes, failures, is_update: isUpdate } = row;
-    const spool = { attempt, rowEnds: JSON.parse(row.row_ends) as number[] };
-    return { prHash, host, client, reason, spool, entryBytes, failures, isUpdate: isUpdate === 1 };
+    const { host, client, reason, entry_bytes: entryBytes, failures, is_update: isUpdate } = row;
+    return {
+      prHash,
+      host,
+      client,
+      reason,
+      spool: spoolIn(row),
+      entryBytes,
+      failures,
+      isUpdate: isUpdate === 1,
+    };
   }
 
   /** It is still at work. False: it has lost the lease, and must stop. */
@@ -252,26 +265,41 @@ export class HeldPushes extends DurableObject<Env> {
     this.#sql.exec('UPDATE held SET lease = NULL WHERE pr_hash = ?', lease.prHash);
   }
 
-  /** Those that the operator is to see, oldest first. */
-  async toReview(most: number): Promise<{ readonly prHashes: readonly string[]; readonly waiting: number }> {
-    const rows = this.#rows(`state = 'held' AND due_at IS NULL`).toSorted((a, b) => a.held_at - b.held_at);
-    return { prHashes: rows.slice(0, most).map((row) => row.pr_hash), waiting: rows.length };
+  /**
+   * Those that the operator is to see, oldest first.
+   * @param skip how many to leave out. @returns `waiting`: how many there are in all.
+   */
+  async toReview(
+    skip: number,
+    most: number,
+  ): Promise<{ readonly holds: readonly HoldToReview[]; readonly waiting: number }> {
+    const rows = this.#rows(`${TO_REVIEW} ORDER BY held_at, pr_hash`);
+    return { holds: rows.slice(skip, skip + most).map(toReviewOf), waiting: rows.length };
   }
 
-  /** The operator has seen it: it is published when it would have been. False: it does not wait for that. */
-  async approve(prHash: string): Promise<boolean> {
+  /** Null: it does not wait for the operator. */
+  async findToReview(prHash: string): Promise<HoldToReview | null> {
     const row = this.#row(prHash);
-    if (row === undefined || row.state !== 'held' || row.due_at !== null) return false;
+    return row?.state === 'held' && row.due_at === null ? toReviewOf(row) : null;
+  }
+
+  /**
+   * The operator has seen it: it is published when it would have been. False: it does not wait for that any more, or
+   * its author has replaced it.
+   */
+  async approve(seen: SeenHold): Promise<boolean> {
+    const row = this.#seen(seen);
+    if (row === undefined) return false;
     const now = Date.now();
     const dueAt = randomMoment(Math.max(now, row.from_at), Math.max(now, row.to_at));
-    this.#sql.exec('UPDATE held SET due_at = ? WHERE pr_hash = ?', dueAt, prHash);
+    this.#sql.exec('UPDATE held SET due_at = ? WHERE pr_hash = ?', dueAt, row.pr_hash);
     return true;
   }
 
-  /** False: it does not wait for the operator. */
-  async discard(prHash: string, reason: DiscardReason): Promise<boolean> {
-    const row = this.#row(prHash);
-    if (row === undefined || row.state !== 'held' || row.due_at !== null) return false;
+  /** False: as for `approve`. */
+  async discard(seen: SeenHold, reason: DiscardReason): Promise<boolean> {
+    const row = this.#seen(seen);
+    if (row === undefined) return false;
     const why = DISCARD_REASONS[reason];
     await this.#end(row, 'discarded', [`The operator of this service has not published it. ${why}`]);
     return true;
@@ -320,6 +348,11 @@ export class HeldPushes extends DurableObject<Env> {
 
   #rows(condition: string): Row[] {
     return this.#sql.exec<Row>(`SELECT * FROM held WHERE ${condition}`).toArray();
+  }
+
+  #seen({ prHash, attempt }: SeenHold): Row | undefined {
+    const row = this.#row(prHash);
+    return row?.state === 'held' && row.due_at === null && row.attempt === attempt ? row : undefined;
   }
 
   /** What has ended takes no bytes, but a row for its page. */
@@ -399,6 +432,16 @@ function viewOf(row: Row, isBeingPublished: boolean): HeldView {
   const said = JSON.parse(row.said) as string[];
   const isUpdate = row.is_update === 1;
   return { prHash, host, reason, state, said, same, from, to, until, isUpdate, isBeingPublished };
+}
+
+function spoolIn({ attempt, row_ends: rowEnds }: Row): HeldSpool {
+  return { attempt, rowEnds: JSON.parse(rowEnds) as number[] };
+}
+
+function toReviewOf(row: Row): HoldToReview {
+  const { pr_hash: prHash, host, bytes, commits, entry_bytes: entryBytes, held_at: heldAt } = row;
+  const isUpdate = row.is_update === 1;
+  return { prHash, host, spool: spoolIn(row), bytes, commits, entryBytes, heldAt, isUpdate };
 }
 
 function waitingOf({ pr_hash: prHash, client, reason, bytes, commits, due_at: dueAt }: Row): Waiting {

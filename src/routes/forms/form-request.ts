@@ -1,7 +1,7 @@
 /**
  * Reads a form that a person has sent, within bounds.
  *
- * There is nothing to steal, as there are no cookies; but a limit counts for the address that sends a form. So posts
+ * There is nothing to steal, as forms know no cookies; but a limit counts for the address that sends a form. So posts
  * from pages of other sites are refused, as are forms that the service did not make. What was typed is never lost: a
  * form with an old token is shown again, with a new one.
  */

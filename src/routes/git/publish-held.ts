@@ -10,12 +10,10 @@ import type { HoldFailure, LeasedHold } from '../../durable/held-pushes/held-pus
 import { LEASE_MS } from '../../durable/held-pushes/held-pushes.ts';
 import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/held-pushes/release-due.ts';
 import type { AppEnv } from '../../env.ts';
-import { concatBytes } from '../../git/bytes.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
-import { heldPushesOf, spoolOf } from '../../objects.ts';
+import { heldPushesOf } from '../../objects.ts';
 import { Claims } from '../../push/claims.ts';
-import { decodeHeld, type HeldPush } from '../../push/hold/held-push.ts';
 import { failureOf, release } from '../../push/hold/release.ts';
 import { UnreadableError } from '../../push/verdict/encoding.ts';
 import type { PushRun } from '../../push/push-run.ts';
@@ -24,12 +22,12 @@ import { NotedReply } from '../../push/reply/reply.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { LostRowError } from '../../spool/sealed-rows.ts';
-import { readKept } from '../../spool/spool.ts';
 import { readJsonObject } from '../request/json-body.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { heldAdmission } from './held-admission.ts';
 import { pushSettings } from './git-push.ts';
 import { pushHost } from './push-host.ts';
+import { readHeldBytes, readHeldPush } from './read-held.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
 const KEY_DELAY_MS = 60_000;
@@ -122,11 +120,9 @@ async function releaseWith(
   const host = pushHost(c, { memory, admission: heldAdmission(c, held.client) });
   const reply = new NotedReply();
   const beside: Promise<void>[] = [];
-  const kept = { ...held.spool, key };
-  const rows = (attempt: string) => spoolOf(c.env, attempt);
   const read = (start = 0, end = held.entryBytes) =>
-    readKept(kept, rows, memory, start, Math.min(end, held.entryBytes));
-  const push = await readVerdict();
+    readHeldBytes(c.env, held, key, memory, start, Math.min(end, held.entryBytes));
+  const push = await readHeldPush(c.env, held, key, memory);
   const run: PushRun = {
     host,
     settings: { ...pushSettings(c), newPrHash: () => held.prHash },
@@ -147,16 +143,6 @@ async function releaseWith(
     throw error;
   } finally {
     await Promise.all(beside);
-  }
-
-  async function readVerdict(): Promise<HeldPush> {
-    const end = kept.rowEnds.at(-1) ?? 0;
-    const share = memory.share();
-    await share.set(end - held.entryBytes);
-    const pieces: Uint8Array[] = [];
-    // Each piece becomes empty.
-    for await (const piece of readKept(kept, rows, memory, held.entryBytes, end)) pieces.push(piece.slice());
-    return decodeHeld(concatBytes(pieces));
   }
 }
 

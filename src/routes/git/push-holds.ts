@@ -1,7 +1,7 @@
 /** Connects held pushes with their object, the keys of their spools in KV, and the client's window. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
-import { clientWindowsOf, heldPushesOf } from '../../objects.ts';
+import { clientWindowsOf, guardOf, heldPushesOf } from '../../objects.ts';
 import type { HeldStore } from '../../push/hold/held-store.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -22,7 +22,9 @@ export function pushHolds(c: Context<AppEnv>): HeldStore {
       // Before the row: a push is never held without its key.
       await c.env.HELD_KEYS.put(spool.attempt, key, { expiration: Math.ceil(hold.until / 1000) });
       const wanted = { ...hold, host: c.var.host.key, client: tag, spool };
-      return held().hold(wanted, heldMb * 1_000_000, replaced?.lease ?? null);
+      const isHeld = await held().hold(wanted, heldMb * 1_000_000, replaced?.lease ?? null);
+      if (isHeld && hold.reason === 'review') c.executionCtx.waitUntil(tellOperator());
+      return isHeld;
     },
 
     async take(prHash, key) {
@@ -38,4 +40,13 @@ export function pushHolds(c: Context<AppEnv>): HeldStore {
 
     cancel: (prHash, key, said) => held().cancel(prHash, key, said),
   };
+
+  /** Never rejects: the push waits, whether or not the operator hears of it. */
+  async function tellOperator(): Promise<void> {
+    try {
+      await guardOf(c.env).toReview((await held().counts()).held.review);
+    } catch (error) {
+      c.var.logger.error('the operator could not be told of a held push', { error });
+    }
+  }
 }

@@ -23,7 +23,7 @@ import type { PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { prHashOf, recordWork } from '../../stats/works.ts';
-import { openStatistics } from '../../stats/statistics.ts';
+import { openLedger } from '../../stats/open-ledger.ts';
 import { memoryFor } from '../request/held-memory.ts';
 import { pushHolds } from './push-holds.ts';
 import { pushAdmission } from './push-admission.ts';
@@ -123,13 +123,15 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
         c.var.logger.warn('the work of a pull request could not be recorded', { error }),
       ),
     holds: pushHolds(c),
-    async isKnownRepository(repository) {
-      const count = await openStatistics(c.env, config, c.var.logger, http).pullRequestCount({
-        host: host.key,
-        owner: repository.owner,
-        repo: repository.name,
-      });
-      return count === undefined || count > 0;
+    async isKnownRepository({ owner, name: repo }) {
+      try {
+        // Not the badge's count, which may be minutes old.
+        const ledger = openLedger(c.env, config, http);
+        return (await ledger.pullRequestCount({ host: host.key, owner, repo })) > 0;
+      } catch (error) {
+        c.var.logger.warn('the ledger does not answer', { error });
+        return false;
+      }
     },
     pullRequest: (prHash) => pullRequestOf(c.env, prHash),
   };

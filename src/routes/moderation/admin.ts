@@ -252,7 +252,7 @@ async function resultOf(c: Context<AppEnv>, id: string): Promise<RollbackResult>
 }
 
 /** The refusal of a client that is over one of its limits; null if it is within all of them. */
-async function refuseTooOften(
+export async function refuseTooOften(
   c: Context<AppEnv>,
   actions: readonly ('admin' | 'rollback')[],
 ): Promise<Refused | null> {
@@ -307,7 +307,7 @@ async function drain(c: Context<AppEnv>): Promise<Response> {
 }
 
 /** Null if the credential cannot be valid. The guard checks tokens. */
-function credentialOf(
+export function credentialOf(
   c: Context<AppEnv>,
   { password, token }: { password?: string | undefined; token?: string | undefined },
 ): Credential | null {

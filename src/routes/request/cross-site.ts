@@ -1,7 +1,7 @@
 /**
  * Posts that another site's page makes in the name of the person who has it open.
  *
- * There are no cookies to steal, but a report counts for the address that sends it. With a POST, every browser says
+ * Only the operator has a cookie, but a report counts for the address that sends it. With a POST, every browser says
  * where it comes from, in Sec-Fetch-Site, in Origin, or in both, and no page can change either. A request with neither
  * comes from a program.
  */

@@ -140,7 +140,9 @@ async function trackedNumbers(spareSingle = false): Promise<number[]> {
 
 /** The tokens of the buttons of an alert: activate, rollback, deactivate. */
 function tokensOf({ actions = [] }: Notification): string[] {
-  return actions.map(({ body }) => (JSON.parse(body) as { token: string }).token);
+  return actions.flatMap((action) =>
+    action.action === 'http' ? (JSON.parse(action.body) as { token: string }).token : [],
+  );
 }
 
 const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash(token ?? '') }) as const;
@@ -663,5 +665,87 @@ describe('a token with a problem', () => {
     expect((await guard().status()).accountProblems).toEqual({ one: ['suspended'], other: ['rejected'] });
     pass(25 * HOUR_MS);
     expect((await guard().status()).accountProblems).toEqual({});
+  });
+});
+
+const told = () => published.map(({ message }) => /^(\d+) push/.exec(message)?.[1]);
+
+function tokenIn({ actions = [] }: Notification): string {
+  return new URL(actions[0]?.url ?? '').searchParams.get('token') ?? '';
+}
+
+describe('pushes that wait for the operator', () => {
+  it('are told at once, and then once an hour at most, with as many as there are', async () => {
+    await configured();
+    await guard().toReview(1);
+    await deliver();
+    expect(told()).toEqual(['1']);
+    for (const waiting of [2, 3, 4]) {
+      pass(10 * 60_000);
+      await guard().toReview(waiting);
+      await deliver();
+    }
+    expect(told()).toEqual(['1']);
+    pass(30 * 60_000);
+    await deliver();
+    expect(told()).toEqual(['1', '4']);
+    pass(HOUR_MS - 1);
+    await guard().toReview(5);
+    await deliver();
+    expect(told()).toEqual(['1', '4']);
+    pass(1);
+    await deliver();
+    expect(told()).toEqual(['1', '4', '5']);
+    pass(2 * HOUR_MS);
+    await guard().toReview(6);
+    await deliver();
+    expect(told()).toEqual(['1', '4', '5', '6']);
+  });
+
+  it('leave no trace of when they came', async () => {
+    await configured();
+    await guard().toReview(1);
+    await deliver();
+    expect(published[0]?.message).not.toMatch(/\d\d:\d\d/);
+    pass(HOUR_MS);
+    await deliver();
+    expect(
+      await runInDurableObject(guard(), (_, { storage }) => storage.kv.get('review-told')),
+    ).toBeUndefined();
+  });
+
+  it('are not told of any more once the operator looks at them', async () => {
+    await configured();
+    await guard().toReview(1);
+    await deliver();
+    await guard().toReview(2);
+    expect(await guard().mayReview(PASSWORD)).toBe(true);
+    pass(HOUR_MS);
+    await deliver();
+    expect(told()).toEqual(['1']);
+  });
+
+  it('are opened by the token of the alert: once, within ten minutes, and by no other', async () => {
+    await configured();
+    await guard().toReview(1);
+    await alarm(1);
+    await deliver();
+    const [review, other] = published as [Notification, Notification];
+    const token = tokenIn(review);
+    expect(await guard().mayReview(byToken(tokensOf(other)[0]))).toBe(false);
+    expect(await guard().setPanic(true, byToken(token))).toBe(false);
+    expect(await guard().mayReview(byToken(token))).toBe(true);
+    expect(await guard().mayReview(byToken(token))).toBe(false);
+    pass(2 * HOUR_MS);
+    await guard().toReview(1);
+    await deliver();
+    pass(10 * 60_000);
+    expect(await guard().mayReview(byToken(tokenIn(published.at(-1) as Notification)))).toBe(false);
+  });
+
+  it('are told to nobody without a topic', async () => {
+    await configured({ NOTIFY_ADMIN_TOPIC: '' });
+    await guard().toReview(1);
+    expect(await nextAlarm()).toBeNull();
   });
 });

@@ -209,22 +209,24 @@ describe('all held pushes', () => {
 });
 
 const toReview = () => held('a', { reason: 'review', dueAt: null });
+const seen = { prHash: 'a', attempt: 'attempt a' };
 
 describe('a push that the operator is to see', () => {
   it('is published once it is approved, and cannot be decided twice', async () => {
     await toReview();
-    expect(await object().toReview(10)).toEqual({ prHashes: ['a'], waiting: 1 });
+    expect(await object().toReview(0, 10)).toMatchObject({ holds: [{ prHash: 'a' }], waiting: 1 });
+    expect(await object().toReview(1, 10)).toEqual({ holds: [], waiting: 1 });
     pass(3 * HOUR_MS);
     expect(await claim()).toEqual([]);
-    expect(await object().approve('a')).toBe(true);
-    expect(await object().approve('a')).toBe(false);
-    expect(await object().discard('a', 'spam')).toBe(false);
+    expect(await object().approve(seen)).toBe(true);
+    expect(await object().approve(seen)).toBe(false);
+    expect(await object().discard(seen, 'spam')).toBe(false);
     expect(await claim()).toHaveLength(1);
   });
 
   it('is discarded with a reason, which its page tells', async () => {
     await toReview();
-    expect(await object().discard('a', 'private')).toBe(true);
+    expect(await object().discard(seen, 'private')).toBe(true);
     expect((await object().find('a'))?.said.join(' ')).toMatch(/private data/);
   });
 
@@ -232,6 +234,29 @@ describe('a push that the operator is to see', () => {
     await toReview();
     pass(14 * DAY_MS);
     await runDurableObjectAlarm(object());
-    expect(await object().find('a')).toMatchObject({ state: 'discarded' });
+    expect(await object().find('a')).toMatchObject({
+      state: 'discarded',
+      said: [
+        'The operator of this service has not looked at it in time, so it was discarded.',
+        'You may push it again.',
+      ],
+    });
+    expect(await object().approve(seen)).toBe(false);
+    expect(await object().toReview(0, 10)).toEqual({ holds: [], waiting: 0 });
+  });
+
+  it('waits for two weeks to the millisecond', async () => {
+    await toReview();
+    pass(14 * DAY_MS - 1);
+    await runDurableObjectAlarm(object());
+    expect(await stateOf('a')).toBe('held');
+  });
+
+  it('is decided only as it was seen', async () => {
+    await toReview();
+    await held('a', { reason: 'review', dueAt: null, spool: { attempt: 'another', rowEnds: [1_000] } });
+    expect(await object().approve(seen)).toBe(false);
+    expect(await object().discard(seen, 'spam')).toBe(false);
+    expect(await object().approve({ prHash: 'a', attempt: 'another' })).toBe(true);
   });
 });

@@ -46,6 +46,10 @@ describe('the description', () => {
         expect(served.delete(`${method} /v1/{host}/{owner}/{repo}/${form}`)).toBe(true);
       }
     }
+    // A page of the operator's.
+    for (const page of ['GET /admin/held', 'POST /admin/held', 'GET /admin/held/{hash}']) {
+      expect(served.delete(page)).toBe(true);
+    }
     expect(served.delete('GET /v1/moderation/appeal')).toBe(true);
     // The scheduled handler's own; see src/routes/git/publish-held.ts.
     expect(served.delete('POST /v1/held')).toBe(true);

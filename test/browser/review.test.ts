@@ -1,0 +1,66 @@
+/** The operator looks at held pushes in a browser without script. */
+import { expect, it } from 'vitest';
+import { contribute } from '../e2e/support/contribution.ts';
+import { heldAs, pageOf, pass } from '../e2e/support/held.ts';
+import { OPERATOR } from '../e2e/support/operator.ts';
+import { useTestBed } from '../e2e/support/test-bed.ts';
+import { describeInBrowser, useChromium } from './support/chromium.ts';
+import { browserOf, heading, press } from './support/forms.ts';
+
+const bed = useTestBed({ env: { ...OPERATOR, REVIEW: 'all' } });
+const chromium = useChromium();
+
+async function push(
+  message: string,
+): Promise<{ hash: string; upstream: Parameters<typeof bed.host.pulls>[0] }> {
+  const { clone, upstream } = await contribute(bed);
+  const long = 'a very long line that goes on and on '.repeat(20);
+  await clone.commit({
+    message,
+    files: { 'docs/a file with a long name.md': `${long}\n`, 'b.bin': new Uint8Array([0]) },
+  });
+  return { hash: heldAs(await clone.push('origin', 'HEAD:topic')), upstream };
+}
+
+describeInBrowser('the operator with a browser', () => {
+  it('opens the page, looks at a push, publishes it, and discards the others together', async () => {
+    const first = await push(`Say it better\n\n${'Because of all these words. '.repeat(30)}\n`);
+    const others = [await push('Advertise\n'), await push('Advertise more\n')];
+    const { extraHTTPHeaders: _, ...browser } = browserOf(bed);
+    const page = await chromium.newPage(browser);
+    await page.goto('/admin/held');
+    await heading(page, 'Held pushes');
+    await chromium.expectFit(page);
+    await page.getByLabel('PANIC_PASSWORD of this service').fill('guess');
+    await press(page, 'Open');
+    await page.getByRole('alert').filter({ hasText: 'Neither the password nor the token' }).waitFor();
+    await page.getByLabel('PANIC_PASSWORD of this service').fill(OPERATOR.PANIC_PASSWORD);
+    await press(page, 'Open');
+    await page.getByText('3 pushes wait for you').waitFor();
+    await chromium.expectFit(page);
+    await press(page, 'Publish');
+    await page.getByRole('alert').filter({ hasText: 'Choose at least one push.' }).waitFor();
+    await page.getByRole('link', { name: 'See what it changes' }).first().click();
+    await heading(page, 'Say it better');
+    await page.getByRole('heading', { name: 'New: docs/a file with a long name.md' }).waitFor();
+    await chromium.expectFit(page);
+    await press(page, 'Publish');
+    await page.getByRole('status').filter({ hasText: '1 push: published' }).waitFor();
+    await chromium.expectFit(page);
+    for (const box of await page.getByLabel('Choose it').all()) await box.check();
+    await page.getByLabel('If you discard it: why').selectOption('spam');
+    await press(page, 'Discard');
+    await page.getByRole('status').filter({ hasText: '2 pushes: discarded.' }).waitFor();
+    await page.getByText('No push waits for you.').waitFor();
+    await chromium.expectFit(page);
+
+    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(first.upstream)).length)).toBe(1);
+    for (const { hash, upstream } of others) {
+      expect(await bed.host.pulls(upstream)).toEqual([]);
+      expect(await pageOf(bed, hash)).toContain('It looks like spam or advertising.');
+    }
+    await page.goto(`/v1/pr/${others[0]?.hash}`);
+    await page.getByText('Discarded', { exact: true }).waitFor();
+    await chromium.expectFit(page);
+  });
+});
