@@ -7,6 +7,7 @@ const STYLE = new Html(`
   :root { color-scheme: light dark; --line: light-dark(#d0d7de, #3d444d); --soft: light-dark(#f6f8fa, #161b22);
     --dim: light-dark(#59636e, #9198a1); --add: light-dark(#dafbe1, #12351f); --del: light-dark(#ffebe9, #3f1a1d); }
   * { box-sizing: border-box; }
+  html { background: light-dark(#fff, #0d1117); color: light-dark(#1f2328, #f0f6fc); }
   body { margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }
   nav, .dim { color: var(--dim); }
   h1 { font-size: 1.5rem; margin: .5rem 0; overflow-wrap: anywhere; }
