@@ -9,6 +9,7 @@ export const POLICY_PATH = '.gitveil.yml';
 export function threadForms(repository: Repository, issue: Issue): Html {
   const isOpen = issue.state === 'open';
   return html`<h2>As the maintainer ${repository.owner}</h2>
+    <p class="dim">The service learns of it within a minute.</p>
     <form method="post">
       <label for="text">Text</label>
       <textarea id="text" name="text"></textarea>
@@ -38,8 +39,8 @@ export function policyForm(repository: Repository, text: string): Html {
       <label for="text">${POLICY_PATH}</label>
       <textarea id="text" name="text" aria-describedby="policy-note" spellcheck="false">${text}</textarea>
       <p id="policy-note" class="dim">
-        What the repository accepts of the service. Without text, the file is deleted. The service reads it
-        anew after at most five minutes.
+        It says what the repository accepts from the service, which reads it again after at most five minutes.
+        Without text, the file is deleted.
       </p>
       ${button('policy', 'Commit')}
     </form>`;
