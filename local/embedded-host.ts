@@ -41,12 +41,19 @@ export function embeddingProblem({
   );
 }
 
-/** Starts it beside the service, with one small repository. @param dir where it keeps its state */
-export async function startEmbeddedHost(servicePort: number, dir: string): Promise<Sandbox> {
+/**
+ * Starts it beside the service, with one small repository.
+ * @param dir where it keeps its state. @param forgetLimits what a button of its front page does.
+ */
+export async function startEmbeddedHost(
+  servicePort: number,
+  dir: string,
+  forgetLimits: () => Promise<void>,
+): Promise<Sandbox> {
   // The same port each time, because the state contains addresses of pull requests.
   const nextPort = servicePort < 65_535 ? servicePort + 1 : 0;
   const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
-  const sandbox = await startSandbox({ port, dir, callsAnHour: CALLS_AN_HOUR });
+  const sandbox = await startSandbox({ port, dir, callsAnHour: CALLS_AN_HOUR, forgetLimits });
   if (!sandbox.hasRepository(SEED)) await seedRepository(sandbox.createRepository(SEED), new Date());
   return sandbox;
 }

@@ -16,6 +16,7 @@ import { STAND_INS_PATH } from './stand-ins.ts';
 import { post } from './unix-request.ts';
 import {
   FORMER_FOLDERS,
+  LIMITS_FOLDER,
   PUSHES_FOLDER,
   STATE_FOLDERS,
   databaseConfig,
@@ -31,6 +32,8 @@ export interface PreparedService {
   readonly folder: string;
   /** The configuration in it. */
   readonly config: string;
+  /** Has the counts of what clients do. It can be removed while the service does not run. */
+  readonly limitsFolder: string;
   readonly commitHash: string;
   readonly bundleHash: string;
 }
@@ -64,7 +67,8 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
     const workerd = { program: workerdProgram(), importPath: STAND_INS_PATH };
     await migrate(workerd, database, build.migrations);
     const { commitHash, bundleHash } = build;
-    return { workerd, folder, config, commitHash, bundleHash };
+    const limitsFolder = join(stateDir, LIMITS_FOLDER);
+    return { workerd, folder, config, limitsFolder, commitHash, bundleHash };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

@@ -65,10 +65,7 @@ export async function runService(prepared: PreparedService, options: RunOptions)
     workerdPid: workerd.pid,
     ended: workerd.ended,
     runScheduled: scheduledRuns(schedule),
-    dispose: async () => {
-      await workerd.kill();
-      await rm(folder, { recursive: true, force: true });
-    },
+    dispose: () => workerd.kill(),
   };
 }
 

@@ -23,13 +23,29 @@ const prepared = JSON.parse(process.argv[2] as string) as PreparedService;
 /** What must be ended, in this order. */
 const running: (() => Promise<void>)[] = [() => rm(prepared.folder, { recursive: true, force: true })];
 
+/** Set once it runs for the first time. */
+let service: Service;
+/** Was ended because another one takes its place. */
+let replaced: Service | null = null;
+let restarting: Promise<void> | null = null;
+
 async function start(): Promise<void> {
   const env = variables();
   const result = parseConfig(env);
   if (result.kind === 'invalid') throw new Error('the environment is not the one that was checked');
   const { config } = result;
-  const sandbox = isHostEmbedded(config) ? await startSandbox(config) : null;
-  const service = await startService(config, { ...env, ...(sandbox && hostVariables(sandbox, env)) });
+  const sandbox = isHostEmbedded(config) ? await startSandbox(config, () => forgetLimits(startAnew)) : null;
+  const serviceEnv = { ...env, ...(sandbox && hostVariables(sandbox, env)) };
+  const startAnew = async (): Promise<void> => {
+    service = await startService(config, serviceEnv);
+  };
+  await startAnew();
+  const run = () => restarting ?? service.runScheduled();
+  const endRuns = everyMinute(run, { startsNow: !isHostEmbedded(config) });
+  running.unshift(() => {
+    endRuns();
+    return service.dispose();
+  });
   const text = sandbox
     ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
     : welcome(service.url, config.hosts, config.stateDir);
@@ -37,31 +53,55 @@ async function start(): Promise<void> {
   (config.logFormat === 'json' ? process.stderr : process.stdout).write(text);
 }
 
-async function startSandbox({ port, stateDir }: Config): Promise<Sandbox> {
-  const sandbox = await startEmbeddedHost(port, join(stateDir, 'sandbox'));
+async function startSandbox(
+  { port, stateDir }: Config,
+  onForgetLimits: () => Promise<void>,
+): Promise<Sandbox> {
+  const sandbox = await startEmbeddedHost(port, join(stateDir, 'sandbox'), onForgetLimits);
   running.unshift(() => sandbox.close());
   return sandbox;
 }
 
 async function startService(config: Config, env: Record<string, string>): Promise<Service> {
   const { host, port } = config;
-  const service = await runService(prepared, { env, host, port }).catch((error: unknown) => {
+  const started = await runService(prepared, { env, host, port }).catch((error: unknown) => {
     const isTaken = error instanceof WorkerdFailure && error.isAddressTaken;
     throw isTaken ? new Error(whyNotListening(host, port, 'EADDRINUSE'), { cause: error }) : error;
   });
-  const endRuns = everyMinute(() => service.runScheduled(), { startsNow: !isHostEmbedded(config) });
-  running.unshift(() => {
-    endRuns();
-    return service.dispose();
+  void started.ended.then((ending) => {
+    if (started !== replaced) onWorkerdEnd(ending);
   });
-  void service.ended.then(onWorkerdEnd);
-  return service;
+  return started;
+}
+
+/**
+ * Restarts the service without the files of its counts. The service itself has no way to forget them: that way would
+ * have to be guarded wherever it runs. Only the embedded code host, which listens on this machine, gets this function.
+ */
+function forgetLimits(startAnew: () => Promise<void>): Promise<void> {
+  const restart = async (): Promise<void> => {
+    await starting;
+    if (isStopping) return;
+    replaced = service;
+    await service.dispose();
+    await rm(prepared.limitsFolder, { recursive: true, force: true });
+    await startAnew();
+  };
+  restarting ??= restart()
+    .catch(onFailedStart)
+    .finally(() => (restarting = null));
+  return restarting;
 }
 
 /** Ctrl-C in a terminal reaches workerd, too, and may do so first. */
 function onWorkerdEnd({ code, signal }: Ending): void {
   if (isEndSignal(signal)) void stop(0);
   else void stop(1, `workerd has ended unexpectedly: ${signal ?? `exit code ${code}`}`);
+}
+
+function onFailedStart(error: unknown): void {
+  const isAsked = error instanceof WorkerdFailure && isEndSignal(error.ending.signal);
+  void (isAsked ? stop(0) : stop(1, couldNotStart(error)));
 }
 
 let isStopping = false;
@@ -72,14 +112,11 @@ async function stop(exitCode: number, message?: string): Promise<void> {
   isStopping = true;
   if (message !== undefined) say(message);
   // Anything that is still starting must have started before it can be ended.
-  await starting.catch(() => undefined);
+  await Promise.allSettled([starting, restarting]);
   for (const end of running) await end();
   process.exit(exitCode);
 }
 
 for (const signal of END_SIGNALS) process.on(signal, () => void stop(0));
 const starting = start();
-starting.catch((error: unknown) => {
-  const isAsked = error instanceof WorkerdFailure && isEndSignal(error.ending.signal);
-  void (isAsked ? stop(0) : stop(1, couldNotStart(error)));
-});
+starting.catch(onFailedStart);

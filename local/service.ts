@@ -33,7 +33,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const prepared = await prepareService({ build, variables: Object.keys(env), stateDir, refusesFetch });
   for (let attempt = 1; ; attempt++) {
     try {
-      return await runService(prepared, { ...options, host, port: claimed });
+      const service = await runService(prepared, { ...options, host, port: claimed });
+      const dispose = async (): Promise<void> => {
+        await service.dispose();
+        await rm(prepared.folder, { recursive: true, force: true });
+      };
+      return { ...service, dispose };
     } catch (error) {
       // Another program may take a free port before workerd does. Then this tries another port.
       const isTaken = error instanceof WorkerdFailure && error.isAddressTaken;

@@ -2,7 +2,8 @@
  * `npm start`: the whole service on this machine.
  *
  * Every variable is taken from the process environment and checked before anything starts; a bad one ends the program
- * with exit code 1 and a sentence for each. Then the Worker is bundled, and the database brought up to date.
+ * with exit code 1 and a sentence for each. Then the Worker is bundled, unless that was done before (kept-build.ts), and
+ * the database brought up to date.
  *
  * The tools for this (Node.js with TypeScript, the migrations) use memory that the running service does not need. So
  * this program ends by becoming another one: local/run.ts, bundled into one file. execve(2) keeps the process and frees
@@ -14,10 +15,9 @@ import { join } from 'node:path';
 import { misspelt } from '../src/config/warnings.ts';
 import { type Config, isLoopback, parseConfig } from '../src/config.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from '../src/limits/client-address.ts';
-import { buildWorker } from './build.ts';
 import { embeddingProblem, HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
-import { bundleFile } from './esbuild.ts';
+import { buildForStart } from './kept-build.ts';
 import { tryPort, whyNotListening } from './ports.ts';
 import { type PreparedService, prepareService } from './prepare-service.ts';
 import { nameProblem } from './service-name.ts';
@@ -55,13 +55,14 @@ async function start(): Promise<void> {
   await checkPort(config);
   checkStateDir(config, isHostEmbedded(config) ? ['service', 'sandbox'] : ['service']);
 
+  const build = await buildForStart();
   const prepared = await prepareService({
-    build: await buildWorker(),
+    build: build.worker,
     variables: [...Object.keys(env), ...(isHostEmbedded(config) ? HOST_VARIABLES : [])],
     stateDir: join(config.stateDir, 'service'),
   });
   try {
-    await becomeRunning(prepared);
+    await becomeRunning(prepared, build.program);
   } finally {
     await rm(prepared.folder, { recursive: true, force: true });
   }
@@ -86,13 +87,10 @@ function fail(problems: readonly { readonly message: string }[]): never {
   process.exit(1);
 }
 
-/**
- * Returns only if it fails. Uses a CommonJS bundle, because importing node:http from an ES module loads undici (14 MB),
- * and no JIT compilers (12 MB), because the program has little to do.
- */
-async function becomeRunning(prepared: PreparedService): Promise<void> {
+/** Returns only if it fails. Uses no JIT compilers (12 MB), because the program has little to do. */
+async function becomeRunning(prepared: PreparedService, text: string): Promise<void> {
   const program = join(prepared.folder, 'run.cjs');
-  await writeFile(program, await bundleFile('run.ts', 'node'));
+  await writeFile(program, text);
   ending.signal.throwIfAborted();
   if (!process.execve) throw new Error('this system has no execve(2), as Linux and macOS have');
   const args = ['--jitless', program, JSON.stringify(prepared)];

@@ -22,7 +22,9 @@ Try it in another terminal:
   git push origin my-change
   ${open} ${hostUrl}/${owner}/${name}
 
-That page lists the pull request. The bot is its author, and nothing in it names Ada.
+That page lists the pull request. The bot is its author, and nothing in it names Ada. On its own page you can
+comment on it, review, merge or close it as the maintainer; the first page of the code host has a button against
+the limit of five pull requests an hour.
 State is kept in ${stateDir}. Press Ctrl-C to stop.
 `;
 }

@@ -27,6 +27,9 @@ const NO_FETCH = `export default {
 };
 `;
 
+/** The files of the objects that count what clients do. */
+export const LIMITS_FOLDER = 'do/gitveil-ClientWindows';
+
 /** The files of the objects that know the pushes under way. */
 export const PUSHES_FOLDER = 'do/gitveil-PendingPush';
 

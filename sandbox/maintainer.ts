@@ -15,6 +15,9 @@ export interface IssueName {
   readonly number: number;
 }
 
+/** The host does not allow it; the message says why. */
+export class Impossible extends Error {}
+
 export class Maintainer {
   readonly #host: Host;
 
@@ -37,7 +40,7 @@ export class Maintainer {
     remarks: readonly Omit<ReviewRemark, 'id'>[] = [],
   ): number {
     const { repository, issue } = this.#find(on);
-    if (!issue.pull) throw new Error(`#${on.number} is no pull request`);
+    if (!issue.pull) throw new Impossible(`#${on.number} is no pull request`);
     const author = this.#host.store.ensureUser(as).login;
     return this.#host.addReview(repository, issue, { author, state, body }, remarks).id;
   }
@@ -45,7 +48,7 @@ export class Maintainer {
   /** Deletes anyone's comment. */
   deleteComment(owner: string, repo: string, id: number): void {
     const placed = this.#host.store.findComment(this.#repository(owner, repo), id);
-    if (!placed) throw new Error(`${owner}/${repo} has no comment ${id}`);
+    if (!placed) throw new Impossible(`${owner}/${repo} has no comment ${id}`);
     this.#host.removeComment(placed);
   }
 
@@ -65,7 +68,7 @@ export class Maintainer {
   async merge(name: IssueName, as = name.owner): Promise<string> {
     const { repository, issue } = this.#find(name);
     const { pull } = issue;
-    if (!pull || issue.state === 'closed') throw new Error(`#${name.number} is no open pull request`);
+    if (!pull || issue.state === 'closed') throw new Impossible(`#${name.number} is no open pull request`);
     const path = this.#host.pathOf(repository);
     const head = this.#host.store.repositoryById(pull.headRepositoryId) ?? repository;
     const baseRef = `refs/heads/${pull.baseRef}`;
@@ -79,7 +82,8 @@ export class Maintainer {
       `+refs/heads/${pull.headRef}:${pullRef}`,
     ]);
     const merged = await runGit(path, ['merge-tree', '--write-tree', base, pull.headSha]);
-    if (merged.code !== 0) throw new Error(`#${name.number} cannot be merged: ${merged.stdout.toString()}`);
+    if (merged.code !== 0)
+      throw new Impossible(`#${name.number} cannot be merged: ${merged.stdout.toString()}`);
     const tree = merged.stdout.toString().split('\n')[0] ?? '';
     const message = `Merge pull request #${issue.number} from ${head.owner}/${pull.headRef}\n\n${issue.title}\n`;
     const identity = this.#identity(this.#host.store.ensureUser(as).login);
@@ -93,6 +97,31 @@ export class Maintainer {
     this.#host.setIssueState(repository, issue, 'closed', as);
     Object.assign(pull, { mergedAt: issue.closedAt, mergedBy: as, mergeCommitSha });
     return mergeCommitSha;
+  }
+
+  /** Gives an issue or pull request these of the repository's labels, and no others. */
+  setLabels(name: IssueName, labels: readonly string[]): void {
+    const { repository, issue } = this.#find(name);
+    issue.labels = repository.labels.filter((label) => labels.includes(label));
+    issue.updatedAt = this.#host.store.timestamp();
+    this.#host.store.changed();
+  }
+
+  /** Commits a file to the default branch. @param text null deletes it. */
+  async writeFile(owner: string, repo: string, file: string, text: string | null): Promise<void> {
+    const repository = this.#repository(owner, repo);
+    const path = this.#host.pathOf(repository);
+    const branch = `refs/heads/${repository.defaultBranch}`;
+    const seconds = Math.floor(this.#host.now().getTime() / 1000);
+    const input = [
+      `commit ${branch}`,
+      `committer ${owner} <${owner}@users.noreply.localhost> ${seconds} +0000`,
+      data(`${text === null ? 'Delete' : 'Write'} ${file}`),
+      ...(readRef(path, branch) === undefined ? [] : [`from ${branch}^0`]),
+      ...(text === null ? [`D ${file}`] : [`M 100644 inline ${file}`, data(text)]),
+    ];
+    await mustRunGit(path, ['fast-import', '--quiet'], { input: `${input.join('\n')}\n` });
+    this.#host.refsPushed(repository);
   }
 
   /** Gives a repository another name; the old one redirects. */
@@ -119,14 +148,17 @@ export class Maintainer {
 
   #repository(owner: string, name: string): Repository {
     const repository = this.#host.store.findRepository(owner, name);
-    if (!repository) throw new Error(`there is no repository ${owner}/${name}`);
+    if (!repository) throw new Impossible(`there is no repository ${owner}/${name}`);
     return repository;
   }
 
   #find(name: IssueName): { repository: Repository; issue: Issue } {
     const repository = this.#repository(name.owner, name.repo);
     const issue = repository.issues[name.number - 1];
-    if (!issue) throw new Error(`${name.owner}/${name.repo} has no #${name.number}`);
+    if (!issue) throw new Impossible(`${name.owner}/${name.repo} has no #${name.number}`);
     return { repository, issue };
   }
 }
+
+/** As git-fast-import(1) reads it. */
+const data = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}`;

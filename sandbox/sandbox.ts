@@ -16,6 +16,7 @@ import { Host } from './host.ts';
 import { listen, serve } from './http-server.ts';
 import { Maintainer } from './maintainer.ts';
 import { Ntfy } from './ntfy.ts';
+import { Acts } from './pages/acts.ts';
 import { pageRouter } from './pages/router.ts';
 import { fillFork } from './rest/forks.ts';
 import { restApi } from './rest/router.ts';
@@ -39,6 +40,8 @@ export interface SandboxOptions {
   readonly now?: () => Date;
   /** Default: nothing, since a host may run for long. */
   readonly capture?: CaptureMode;
+  /** Makes the service that uses this host forget what it has counted; without it, the front page offers no button. */
+  readonly forgetLimits?: () => Promise<void>;
 }
 
 export interface Sandbox {
@@ -86,11 +89,12 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const capture = new Capture(options.capture ?? 'nothing');
   const git = new GitHttp(host);
   const ntfy = new Ntfy(host);
+  const maintainer = new Maintainer(host);
   serve(server, url, {
     git,
     rest: restApi(host, options.callsAnHour ?? GITHUB_CALLS_AN_HOUR),
     ntfy,
-    pages: pageRouter(host, ntfy),
+    pages: pageRouter(host, ntfy, new Acts(host, maintainer, options.forgetLimits ?? null)),
     faults,
     capture,
   });
@@ -102,7 +106,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     botLogin: host.bot.login,
     botToken: host.botToken,
     faults,
-    maintainer: new Maintainer(host),
+    maintainer,
     get captured() {
       return capture.list();
     },

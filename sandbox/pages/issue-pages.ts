@@ -2,9 +2,10 @@
 import { compareTips, diffText, readCommits } from '../commits.ts';
 import { runGit } from '../git-command.ts';
 import type { Host } from '../host.ts';
-import type { Issue, Pull, Repository } from '../records.ts';
+import type { Issue, Pull, Repository, Review } from '../records.ts';
 import type { Answer } from '../rest/api-call.ts';
 import { fullName } from '../rest/render-repository.ts';
+import { threadForms } from './act-forms.ts';
 import { commitView } from './commit-view.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';
@@ -33,8 +34,7 @@ export function issueEntry(repository: Repository, issue: Issue): Html {
 }
 
 export function issuePage(repository: Repository, issue: Issue): Answer {
-  const labels = issue.labels.length > 0 ? html`<p class="dim">Labels: ${issue.labels.join(', ')}</p>` : '';
-  return threadPage(repository, issue, html`${labels}`, html``);
+  return threadPage(repository, issue, html``, html``);
 }
 
 export async function pullPage(
@@ -59,7 +59,7 @@ export async function pullPage(
       'No commits.',
     )}
     <h2>Changes</h2>
-    ${diff(patch)}`;
+    ${diff(patch)} ${section('Reviews', reviewEntries(host, repository, issue), 'No reviews.')}`;
   return threadPage(repository, issue, branches, changes);
 }
 
@@ -80,7 +80,18 @@ export async function pullText(
   return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: stdout };
 }
 
+function reviewEntries(host: Host, repository: Repository, issue: Issue): Html[] {
+  const isOfThis = (review: Review) =>
+    review.repositoryId === repository.id && review.issueNumber === issue.number;
+  return host.store.records.reviews.filter(isOfThis).map(
+    ({ author, state, submittedAt, body }) =>
+      html`<div class="dim">${author}, ${moment(submittedAt)}: ${state}</div>
+        ${body === '' ? '' : writtenText(body)}`,
+  );
+}
+
 function threadPage(repository: Repository, issue: Issue, facts: Html, changes: Html): Answer {
+  const labels = issue.labels.length > 0 ? html`<p class="dim">Labels: ${issue.labels.join(', ')}</p>` : '';
   const comments = issue.comments.map(
     (comment) =>
       html`<div id="issuecomment-${comment.id}" class="dim">
@@ -93,7 +104,8 @@ function threadPage(repository: Repository, issue: Issue, facts: Html, changes: 
     [link(`/${fullName(repository)}`, fullName(repository)), html`#${issue.number}`],
     html`<h1>${issue.title}</h1>
       <p class="dim">${stateBadge(issue)} by ${issue.author}, ${moment(issue.createdAt)}</p>
-      ${facts} ${writtenText(issue.body)} ${changes} ${section('Comments', comments, 'No comments.')}`,
+      ${labels} ${facts} ${writtenText(issue.body)} ${changes}
+      ${section('Comments', comments, 'No comments.')} ${threadForms(repository, issue)}`,
   );
 }
 

@@ -7,6 +7,7 @@ const STYLE = new Html(`
   :root { color-scheme: light dark; --line: light-dark(#d0d7de, #3d444d); --soft: light-dark(#f6f8fa, #161b22);
     --dim: light-dark(#59636e, #9198a1); --add: light-dark(#dafbe1, #12351f); --del: light-dark(#ffebe9, #3f1a1d); }
   * { box-sizing: border-box; }
+  html { background: light-dark(#fff, #0d1117); color: light-dark(#1f2328, #f0f6fc); }
   body { margin: 0 auto; max-width: 62rem; padding: 1rem; font: 1rem/1.5 system-ui, sans-serif; }
   nav, .dim { color: var(--dim); }
   h1 { font-size: 1.5rem; margin: .5rem 0; overflow-wrap: anywhere; }
@@ -21,6 +22,13 @@ const STYLE = new Html(`
   .open { background: #1a7f37; }
   .merged { background: #8250df; }
   a { color: light-dark(#0550ae, #4493f8); }
+  form { margin: .75rem 0; }
+  label, legend { font-weight: 600; }
+  fieldset { border: 1px solid var(--line); border-radius: .4rem; margin: 0 0 .5rem; }
+  fieldset label { display: inline-block; font-weight: 400; margin-right: 1rem; }
+  textarea { display: block; font: .9rem/1.45 ui-monospace, monospace; margin: .25rem 0 .5rem; min-height: 7rem;
+    padding: .5rem; width: 100%; }
+  button { font: inherit; margin: 0 .4rem .4rem 0; padding: .3rem .9rem; }
   .diff span { display: inline-block; min-width: 100%; }
   .add { background: var(--add); }
   .del { background: var(--del); }
@@ -53,10 +61,22 @@ export function pageAnswer(title: string, path: readonly Html[], content: Html, 
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+      'content-security-policy':
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     },
     body: `${document.text}\n`,
   };
+}
+
+/** A page that says one thing. */
+export function messagePage(status: number, title: string, message: string): Answer {
+  return pageAnswer(
+    title,
+    [],
+    html`<h1>${title}</h1>
+      <p>${message}</p>`,
+    status,
+  );
 }
 
 /** A heading with a list below it, or with a word on its emptiness. */

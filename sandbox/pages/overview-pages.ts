@@ -5,6 +5,7 @@ import type { NtfyAction, NtfyMessage, Repository } from '../records.ts';
 import { timestamp } from '../records.ts';
 import type { Answer } from '../rest/api-call.ts';
 import { fullName } from '../rest/render-repository.ts';
+import { limitsForm } from './act-forms.ts';
 import type { Html } from './html.ts';
 import { html } from './html.ts';
 import { issueEntry } from './issue-pages.ts';
@@ -12,7 +13,8 @@ import { link, moment, pageAnswer, section, writtenText } from './layout.ts';
 
 const SHOWN_ENTRIES = 50;
 
-export function frontPage(host: Host): Answer {
+/** @param canForgetLimits whether the service's limits can be forgotten from here. */
+export function frontPage(host: Host, canForgetLimits: boolean): Answer {
   const repositories = publicRepositories(host);
   const threads = repositories
     .flatMap((repository) => repository.issues.map((issue) => ({ repository, issue })))
@@ -27,13 +29,15 @@ export function frontPage(host: Host): Answer {
     [],
     html`<h1>Sandbox code host</h1>
       <p class="dim">
-        A code host on this machine for trying the service out. Its bot account is ${host.bot.login}.
+        A code host on this machine for trying the service out. Its bot account is ${host.bot.login}. On the
+        pages of repositories, pull requests and issues, you can act as their maintainer.
       </p>
       ${section('Pull requests', entries(true), 'None yet: push through the service.')}
       ${section('Issues', entries(false), 'No issues.')}
       ${section('Repositories', repositories.map(repositoryEntry), 'No repositories.')}
       ${section('Notifications of the bot account', notificationEntries(host), 'No notifications.')}
-      ${section('Topics', topicEntries(host), 'Nothing has been published.')}`,
+      ${section('Topics', topicEntries(host), 'Nothing has been published.')}
+      ${canForgetLimits ? limitsForm() : ''}`,
   );
 }
 

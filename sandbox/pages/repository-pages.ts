@@ -6,6 +6,7 @@ import type { Host } from '../host.ts';
 import type { Repository } from '../records.ts';
 import type { Answer } from '../rest/api-call.ts';
 import { fullName, repositoryHtmlUrl } from '../rest/render-repository.ts';
+import { POLICY_PATH, policyForm } from './act-forms.ts';
 import { commitView } from './commit-view.ts';
 import { html } from './html.ts';
 import { issueEntry } from './issue-pages.ts';
@@ -13,7 +14,7 @@ import { diff, link, pageAnswer, section } from './layout.ts';
 
 const MAX_SHOWN_BYTES = 256 * 1024;
 
-export function repositoryPage(host: Host, repository: Repository): Answer {
+export async function repositoryPage(host: Host, repository: Repository): Promise<Answer> {
   const path = `/${fullName(repository)}`;
   const branches = [...readRefs(host.pathOf(repository))]
     .filter(([ref]) => ref.startsWith('refs/heads/'))
@@ -34,8 +35,15 @@ export function repositoryPage(host: Host, repository: Repository): Answer {
       ${parent ? html`<p>Fork of ${link(`/${fullName(parent)}`, fullName(parent))}</p>` : ''}
       <pre>git clone ${repositoryHtmlUrl(host, repository)}.git</pre>
       ${section('Pull requests', pulls, 'No pull requests.')} ${section('Issues', issues, 'No issues.')}
-      ${section('Branches', branches, repository.ready ? 'No branches.' : 'The fork is still being made.')}`,
+      ${section('Branches', branches, repository.ready ? 'No branches.' : 'The fork is still being made.')}
+      ${parent ? '' : policyForm(repository, await policyText(host, repository))}`,
   );
+}
+
+async function policyText(host: Host, repository: Repository): Promise<string> {
+  const file = `refs/heads/${repository.defaultBranch}:${POLICY_PATH}`;
+  const { code, stdout } = await runGit(host.pathOf(repository), ['cat-file', 'blob', file]);
+  return code === 0 ? stdout.toString() : '';
 }
 
 export async function commitPage(host: Host, repository: Repository, oid: string): Promise<Answer | null> {

@@ -1,6 +1,6 @@
 /**
  * The pages for people, without JavaScript. They show what anyone may see: private repositories have none. The
- * `html_url` of every REST answer leads to one of them.
+ * `html_url` of every REST answer leads to one of them. Their forms post to the page that they are on.
  */
 import { Router } from 'itty-router';
 import type { Host } from '../host.ts';
@@ -9,9 +9,9 @@ import type { Ntfy } from '../ntfy.ts';
 import type { Issue, Repository } from '../records.ts';
 import type { Answer } from '../rest/api-call.ts';
 import { empty } from '../rest/api-call.ts';
-import { html } from './html.ts';
+import type { Acts } from './acts.ts';
 import { issuePage, pullPage, pullText } from './issue-pages.ts';
-import { pageAnswer } from './layout.ts';
+import { messagePage } from './layout.ts';
 import { frontPage, topicPage, userPage } from './overview-pages.ts';
 import { commitPage, filePage, repositoryPage } from './repository-pages.ts';
 
@@ -23,7 +23,7 @@ interface Visit {
 type PageAnswer = Answer | null | Promise<Answer | null>;
 
 /** Builds the function that answers a browser. */
-export function pageRouter(host: Host, ntfy: Ntfy): Handler {
+export function pageRouter(host: Host, ntfy: Ntfy, acts: Acts): Handler {
   const router = Router();
   const get = (path: string, show: (visit: Visit) => PageAnswer) => {
     router.get<Visit>(path, ({ url, params }) => show({ url, params: decoded(params) }));
@@ -38,7 +38,7 @@ export function pageRouter(host: Host, ntfy: Ntfy): Handler {
     });
   };
 
-  get('/', () => frontPage(host));
+  get('/', () => frontPage(host, acts.canForgetLimits));
   get('/ntfy/:topic', ({ params }) => topicPage(ntfy, params['topic'] ?? ''));
   get('/:owner', ({ params }) => userPage(host, params['owner'] ?? ''));
   onRepository('', (repository) => repositoryPage(host, repository));
@@ -64,9 +64,12 @@ export function pageRouter(host: Host, ntfy: Ntfy): Handler {
   });
 
   return async (request) => {
-    if (request.method !== 'GET' && request.method !== 'HEAD') return empty(405, { allow: 'GET, HEAD' });
+    if (request.method === 'POST') return acts.handle(request);
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      return empty(405, { allow: 'GET, HEAD, POST' });
+    }
     const answer = (await router.fetch({ method: 'GET', url: request.url })) as Answer | null;
-    return answer ?? missingPage();
+    return answer ?? messagePage(404, 'Not found', 'There is nothing here.');
   };
 }
 
@@ -78,16 +81,6 @@ function movedTo(repository: Repository, visit: Visit): Answer {
   const url = new URL(visit.url);
   const rest = url.pathname.split('/').slice(3);
   return empty(301, { location: ['', repository.owner, repository.name, ...rest].join('/') + url.search });
-}
-
-function missingPage(): Answer {
-  return pageAnswer(
-    'Not found',
-    [],
-    html`<h1>Not found</h1>
-      <p>There is nothing here.</p>`,
-    404,
-  );
 }
 
 function decoded(params: Readonly<Record<string, string>>): Record<string, string> {

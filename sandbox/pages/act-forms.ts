@@ -1,0 +1,68 @@
+/** The forms with which people act as a repository's maintainer. acts.ts carries out what they send. */
+import type { Issue, Repository } from '../records.ts';
+import type { Html } from './html.ts';
+import { html } from './html.ts';
+
+export const POLICY_PATH = '.gitveil.yml';
+
+/** Below an issue or a pull request. */
+export function threadForms(repository: Repository, issue: Issue): Html {
+  const isOpen = issue.state === 'open';
+  return html`<h2>As the maintainer ${repository.owner}</h2>
+    <p class="dim">The service learns of it within a minute.</p>
+    <form method="post">
+      <label for="text">Text</label>
+      <textarea id="text" name="text"></textarea>
+      ${button('comment', 'Comment')}
+      ${issue.pull && isOpen ? [button('approve', 'Approve'), button('request-changes', 'Request changes')] : ''}
+    </form>
+    ${
+      isOpen
+        ? html`<form method="post">
+            ${issue.pull ? button('merge', 'Merge') : ''} ${button('close', 'Close')}
+          </form>`
+        : ''
+    }
+    <form method="post">
+      <fieldset>
+        <legend>Labels</legend>
+        ${repository.labels.map((label) => labelBox(label, issue.labels.includes(label)))}
+      </fieldset>
+      ${button('label', 'Set labels')}
+    </form>`;
+}
+
+/** Below a repository. */
+export function policyForm(repository: Repository, text: string): Html {
+  return html`<h2>As the maintainer ${repository.owner}</h2>
+    <form method="post">
+      <label for="text">${POLICY_PATH}</label>
+      <textarea id="text" name="text" aria-describedby="policy-note" spellcheck="false">${text}</textarea>
+      <p id="policy-note" class="dim">
+        It says what the repository accepts from the service, which reads it again after at most five minutes.
+        Without text, the file is deleted.
+      </p>
+      ${button('policy', 'Commit')}
+    </form>`;
+}
+
+/** On the front page. */
+export function limitsForm(): Html {
+  return html`<h2>Limits of the service</h2>
+    <form method="post">
+      <p class="dim">
+        A client may open five pull requests an hour, also on this machine. This restarts the service without
+        what it has counted of its clients. A push that runs meanwhile breaks off; push it again.
+      </p>
+      ${button('forget-limits', 'Forget the limits of this machine')}
+    </form>`;
+}
+
+function button(act: string, text: string): Html {
+  return html`<button name="act" value="${act}">${text}</button>`;
+}
+
+function labelBox(label: string, isSet: boolean): Html {
+  const checked = isSet ? html` checked` : '';
+  return html`<label><input type="checkbox" name="label" value="${label}" ${checked} /> ${label}</label> `;
+}

@@ -1,0 +1,141 @@
+/** What docs/deploy.md gives operators of one machine to paste: the unit of systemd, the backup and its restore. */
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { git, tryGit } from '../sandbox/support/git.ts';
+import { type Program, ROOT, freePorts, npmStart, untilPrinted } from './programs.ts';
+
+const DOCUMENT = readFileSync(join(ROOT, 'docs/deploy.md'), 'utf8');
+/** Exposure by `systemd-analyze security`, in tenths: 0 is none, 100 all. */
+const MOST_EXPOSURE = 20;
+
+/** The one block of that language that has these words. */
+function block(language: string, words: string): string {
+  const blocks = Array.from(DOCUMENT.matchAll(/^```(\w+)\n(.*?)^```/gms), ([, kind, text]) => ({
+    kind,
+    text,
+  }));
+  const [found, ...more] = blocks.filter(({ kind, text }) => kind === language && text?.includes(words));
+  expect(more).toEqual([]);
+  return found?.text ?? '';
+}
+
+let folder: string;
+let program: Program | null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gitveil-test-'));
+  program = null;
+});
+
+afterEach(async () => {
+  program?.child.kill('SIGTERM');
+  await program?.ended;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const has = (name: string): boolean => existsSync(`/usr/bin/${name}`);
+
+describe.skipIf(!has('systemd-analyze'))('the unit', () => {
+  it('is what systemd understands, and exposes little', () => {
+    const unit = join(folder, 'gitveil.service');
+    const text = block('ini', 'Description=gitveil')
+      .replaceAll('/srv/gitveil', ROOT)
+      .replace('User=gitveil', `User=${userInfo().username}`);
+    writeFileSync(unit, text);
+    const analyze = (...args: string[]) =>
+      execFileSync('bash', ['-c', 'systemd-analyze "$@" 2>&1', '-', ...args], { encoding: 'utf8' });
+    expect(analyze('verify', '--man=no', unit)).toBe('');
+    // Ends with another code than 0 above the threshold. A user other than root belongs to it.
+    writeFileSync(unit, text.replace(/^User=.*$/m, 'User=nobody'));
+    const security = analyze(
+      'security',
+      '--offline=true',
+      `--threshold=${MOST_EXPOSURE}`,
+      '--no-pager',
+      unit,
+    );
+    expect(security).toContain('Overall exposure level');
+  });
+});
+
+/** The commands, with the folders of this test, and without what only root on a machine with systemd can do. */
+function run(commands: string, state: string, backup: string): void {
+  const text = commands
+    .replace(/^state=.*$/m, '')
+    .replace(/^backup=.*$/m, '')
+    .replaceAll(/^systemctl .*$/gm, '')
+    .replaceAll(/ && chown .*$/gm, '');
+  const script = `set -e; state='${state}'; backup='${backup}'\n${text}`;
+  const output = execFileSync('bash', ['-c', `${script}`], { encoding: 'utf8' });
+  expect(output).toBe('');
+}
+
+describe.skipIf(!has('sqlite3'))('the backup', () => {
+  it('is made while the service runs, opens no held push, and can be restored', async () => {
+    const port = await freePorts();
+    const service = `http://127.0.0.1:${port}`;
+    const stateDir = join(folder, 'state');
+    const start = async () => {
+      program = npmStart({ env: { PORT: String(port), STATE_DIR: stateDir, PR_UPDATE_POLICY: 'key' } });
+      await untilPrinted(program, 'Press Ctrl-C to stop.');
+      return program;
+    };
+    const page = async (hash: string) => {
+      const answer = await fetch(`${service}/v1/pr/${hash}`, { headers: { Accept: 'text/plain' } });
+      return `${answer.status} ${await answer.text()}`;
+    };
+    let running = await start();
+    const clone = join(folder, 'hello');
+    await git(folder, 'clone', '--quiet', `${service}/v1/gh/octo/hello`, clone);
+    const push = async (branch: string, ...options: string[]) => {
+      await git(clone, 'switch', '--quiet', '-C', branch, 'origin/main');
+      await git(clone, 'commit', '--quiet', '--allow-empty', '-m', `Change for ${branch}`);
+      const pushed = await tryGit(clone, 'push', '--force', ...options, 'origin', branch);
+      expect(pushed.code, pushed.output).toBe(0);
+      return pushed.output;
+    };
+    const hashIn = (output: string) => /PR hash: +(\w+)/.exec(output)?.[1] ?? '';
+    const opened = await push('open');
+    const key = /pr-key=(\S+)/.exec(opened)?.[1] ?? '';
+    const heldHash = hashIn(await push('held', '-o', 'delay=1h'));
+    expect(await page(heldHash)).toMatch(/^200 /);
+    await expect.poll(() => page(hashIn(opened))).toMatch(/^200 /);
+    expect(readdirSync(join(stateDir, 'service/kv/HELD_KEYS/blobs'))).toHaveLength(1);
+
+    const backup = join(folder, 'backup');
+    mkdirSync(backup);
+    run(block('sh', 'VACUUM INTO'), join(stateDir, 'service'), backup);
+    const files = readdirSync(backup, { recursive: true }).map(String).toSorted();
+    expect(files.filter((file) => /kv|HELD|Held|Spool|Pending|Client|Account|Guard|-wal/.test(file))).toEqual(
+      [],
+    );
+    const copied = files
+      .filter((file) => file.endsWith('.sqlite'))
+      .map((file) => readFileSync(join(backup, file), 'latin1'))
+      .join('\n');
+    expect(copied).toContain(hashIn(opened));
+    expect(copied).not.toContain(heldHash);
+
+    running.child.kill('SIGTERM');
+    await running.ended;
+    run(block('sh', 'mv "$state"'), join(stateDir, 'service'), backup);
+    running = await start();
+    expect(await page(hashIn(opened))).toMatch(/^200 octo\/hello #1\n/);
+    expect(await page(heldHash)).toMatch(/^404 /);
+    const updated = await push('open', '-o', `pr-hash=${hashIn(opened)}`, '-o', `pr-key=${key}`);
+    expect(updated).toContain('/octo/hello/pull/1');
+    expect(await push('held')).toContain('/octo/hello/pull/2');
+    expect(running.output.stderr).toBe('');
+  });
+});

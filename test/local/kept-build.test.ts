@@ -1,0 +1,81 @@
+/** A checkout whose bundles were made once: `npm start` uses them while they are what it would make. */
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Program, ROOT, freePorts, npmStart, ownEnvironment, untilPrinted } from './programs.ts';
+
+const LEFT_OUT = /^(node_modules|\.git|\.state|\.wrangler|\.build|test|docs|bench)$/;
+
+let folder: string;
+let checkout: string;
+let program: Program | null;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gitveil-test-'));
+  checkout = join(folder, 'checkout');
+  cpSync(ROOT, checkout, { recursive: true, filter: (path) => !LEFT_OUT.test(path.slice(ROOT.length + 1)) });
+  symlinkSync(join(ROOT, 'node_modules'), join(checkout, 'node_modules'));
+  program = null;
+});
+
+afterEach(async () => {
+  program?.child.kill('SIGTERM');
+  await program?.ended;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** What /health says of a service that was started now. */
+async function health(): Promise<{ deployedCommit: string; deployedAt: string }> {
+  const port = await freePorts();
+  const before = readdirSync(checkout);
+  program = npmStart({ cwd: checkout, env: { PORT: String(port), STATE_DIR: join(folder, 'state') } });
+  await untilPrinted(program, 'Press Ctrl-C to stop.');
+  const answer = await fetch(`http://127.0.0.1:${port}/health`);
+  program.child.kill('SIGTERM');
+  expect(await program.ended).toBe(0);
+  expect(program.output.stderr).toBe('');
+  // A service may lack the right to write here.
+  expect(readdirSync(checkout)).toEqual(before);
+  return answer.json();
+}
+
+const keep = (): string =>
+  execFileSync('npm', ['run', '--silent', 'build', '--', '--keep'], {
+    cwd: checkout,
+    env: { ...process.env, ...ownEnvironment() },
+    encoding: 'utf8',
+  });
+
+it('is used until a source changes, and then made anew at each start', async () => {
+  expect((await health()).deployedCommit).toBe('main');
+  const kept = join(checkout, '.build/start.json');
+  expect(existsSync(kept)).toBe(false);
+  expect(keep()).toContain('.build/start.json');
+  // To tell it from one that is made at the start.
+  const text = readFileSync(kept, 'utf8');
+  expect(text).toContain('"commitHash":"main"');
+  writeFileSync(kept, text.replace('"commitHash":"main"', '"commitHash":"kept"'));
+  expect((await health()).deployedCommit).toBe('kept');
+
+  appendFileSync(join(checkout, 'src/log.ts'), '\n// A change.\n');
+  expect((await health()).deployedCommit).toBe('main');
+});
+
+it('counts as none when its writing broke off', async () => {
+  keep();
+  const kept = join(checkout, '.build/start.json');
+  writeFileSync(kept, readFileSync(kept, 'utf8').slice(0, 1000));
+  expect((await health()).deployedCommit).toBe('main');
+});
