@@ -46,6 +46,9 @@ afterEach(async () => {
 
 const has = (name: string): boolean => existsSync(`/usr/bin/${name}`);
 
+const analyze = (...args: string[]): string =>
+  execFileSync('bash', ['-c', 'systemd-analyze "$@" 2>&1', '-', ...args], { encoding: 'utf8' });
+
 describe.skipIf(!has('systemd-analyze'))('the unit', () => {
   it('is what systemd understands, and exposes little', () => {
     const unit = join(folder, 'gitveil.service');
@@ -53,8 +56,6 @@ describe.skipIf(!has('systemd-analyze'))('the unit', () => {
       .replaceAll('/srv/gitveil', ROOT)
       .replace('User=gitveil', `User=${userInfo().username}`);
     writeFileSync(unit, text);
-    const analyze = (...args: string[]) =>
-      execFileSync('bash', ['-c', 'systemd-analyze "$@" 2>&1', '-', ...args], { encoding: 'utf8' });
     expect(analyze('verify', '--man=no', unit)).toBe('');
     // Ends with another code than 0 above the threshold. A user other than root belongs to it.
     writeFileSync(unit, text.replace(/^User=.*$/m, 'User=nobody'));
@@ -77,9 +78,11 @@ function run(commands: string, state: string, backup: string): void {
     .replaceAll(/^systemctl .*$/gm, '')
     .replaceAll(/ && chown .*$/gm, '');
   const script = `set -e; state='${state}'; backup='${backup}'\n${text}`;
-  const output = execFileSync('bash', ['-c', `${script}`], { encoding: 'utf8' });
+  const output = execFileSync('bash', ['-c', script], { encoding: 'utf8' });
   expect(output).toBe('');
 }
+
+const hashIn = (output: string): string => /PR hash: +(\w+)/.exec(output)?.[1] ?? '';
 
 describe.skipIf(!has('sqlite3'))('the backup', () => {
   it('is made while the service runs, opens no held push, and can be restored', async () => {
@@ -105,7 +108,6 @@ describe.skipIf(!has('sqlite3'))('the backup', () => {
       expect(pushed.code, pushed.output).toBe(0);
       return pushed.output;
     };
-    const hashIn = (output: string) => /PR hash: +(\w+)/.exec(output)?.[1] ?? '';
     const opened = await push('open');
     const key = /pr-key=(\S+)/.exec(opened)?.[1] ?? '';
     const heldHash = hashIn(await push('held', '-o', 'delay=1h'));

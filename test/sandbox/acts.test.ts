@@ -132,9 +132,10 @@ describe('on a pull request', () => {
   });
 });
 
-describe('on a repository', () => {
-  const policy = async () => (await fetch(`${host.url}${REPOSITORY}/blob/main/.gitveil.yml?raw`)).text();
+const policy = async (): Promise<string> =>
+  (await fetch(`${host.url}${REPOSITORY}/blob/main/.gitveil.yml?raw`)).text();
 
+describe('on a repository', () => {
   test('the policy is committed, shown, replaced and deleted', async () => {
     const send1 = await send(REPOSITORY, [
       ['act', 'policy'],
