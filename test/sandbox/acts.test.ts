@@ -132,7 +132,7 @@ describe('on a pull request', () => {
   });
 });
 
-const policy = async (): Promise<string> =>
+const policyFile = async (): Promise<string> =>
   (await fetch(`${host.url}${REPOSITORY}/blob/main/.gitveil.yml?raw`)).text();
 
 describe('on a repository', () => {
@@ -142,13 +142,13 @@ describe('on a repository', () => {
       ['text', 'issues: false\r\n# <b>'],
     ]);
     expect(send1).toMatchObject({ status: 303, location: REPOSITORY });
-    expect(await policy()).toBe('issues: false\n# <b>\n');
+    expect(await policyFile()).toBe('issues: false\n# <b>\n');
     expect(await shown(REPOSITORY)).toContain('issues: false\n# &lt;b&gt;\n</textarea');
     await send(REPOSITORY, [
       ['act', 'policy'],
       ['text', 'pulls: false'],
     ]);
-    expect(await policy()).toBe('pulls: false\n');
+    expect(await policyFile()).toBe('pulls: false\n');
     await send(REPOSITORY, [['act', 'policy']]);
     expect((await fetch(`${host.url}${REPOSITORY}/blob/main/.gitveil.yml?raw`)).status).toBe(404);
     expect((await fetch(`${host.url}${REPOSITORY}/blob/main/README.md`)).status).toBe(200);
