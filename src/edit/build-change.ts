@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { concatBytes, utf8 } from '../git/bytes.ts';
-import { type Commit, encodeAnonymousCommit } from '../git/objects/commit.ts';
+import { type Commit, encodeAnonymousCommit, type Identity } from '../git/objects/commit.ts';
 import { hashObject, type ObjectType, type Oid } from '../git/objects/oid.ts';
 import {
   encodeEntryHeader,
@@ -33,8 +33,8 @@ export interface FileChange {
   readonly message: string;
   /** Seconds since 1970. */
   readonly committedAt: number;
-  /** Of author and committer; the service replaces both like those of any push. */
-  readonly email: string;
+  /** Of author and committer; the service replaces both like those of any push, and searches for them. */
+  readonly identity: Identity;
 }
 
 export interface BuiltChange {
@@ -43,11 +43,9 @@ export interface BuiltChange {
 }
 
 const PACK_TYPES = { commit: OBJ_COMMIT, tree: OBJ_TREE, blob: OBJ_BLOB } as const;
-/** A single word is nobody's name. */
-const AUTHOR_NAME = 'anonymous';
 
 export function buildChange(change: FileChange): BuiltChange {
-  const { folders, path, content, parent, message, committedAt, email } = change;
+  const { folders, path, content, parent, message, committedAt, identity } = change;
   const pack = new PackBuilder();
   const fileName = utf8(path.at(-1) ?? '');
   const mode = entryNamed(folders[path.length - 1] ?? [], fileName)?.mode ?? FILE_MODE;
@@ -60,7 +58,6 @@ export function buildChange(change: FileChange): BuiltChange {
   }
   const tree = pack.add('tree', encodeTree(withEntry(folders[0] ?? [], entry)));
   const commit: Commit = { tree, parents: [parent], committedAt, encoding: null, message: utf8(message) };
-  const identity = { name: AUTHOR_NAME, email };
   const tip = pack.add('commit', encodeAnonymousCommit(commit, [parent], identity, committedAt));
   return { tip, pack: pack.finish() };
 }

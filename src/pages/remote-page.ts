@@ -6,7 +6,6 @@ import { fullName, type RepositoryName } from '../repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import { type Contribution, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
-import { threadField } from './forms/thread-pages.ts';
 import { DCO_URL, type Html, type Links, type Page, maintainersUrl } from './layout.ts';
 import { promises } from './promises.ts';
 import { stateWord } from './pull-request-page.ts';
@@ -145,7 +144,8 @@ function ways(page: RemotePage): Html {
   </section>`;
   const reply = html`<section class="card" aria-labelledby="reply">
     <h2 id="reply">Reply to an issue or pull request</h2>
-    ${threadField(forms.reply, '', null)}
+    <p>Take part in what people discuss. Your replies get a pseudonym, and no name.</p>
+    <p><a href="${forms.reply}">Write a reply</a></p>
   </section>`;
   return html`<div class="columns">
     ${isAccepted(page, 'pull_requests') ? change : ''} ${isAccepted(page, 'issues') ? issue : ''}

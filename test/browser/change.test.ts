@@ -17,8 +17,11 @@ describeInBrowser('a person with a browser', () => {
     const upstream = await bed.createUpstream();
     await upstream.grow({ files: { 'docs/de/guide.md': GUIDE, 'docs/index.md': 'Index\n' } });
     const page = await chromium.newPage(browserOf(bed));
-    await page.goto(`/?repo=${upstream.fullName}`);
-    await page.getByRole('link', { name: `Contribute to ${upstream.fullName} in the browser` }).click();
+    await page.goto('/');
+    await page
+      .getByLabel('Which repository')
+      .fill(`${bed.sandbox.url.replace('http://', '')}/${upstream.fullName}`);
+    await press(page, 'Open');
     await page.getByText('It accepts anonymous pull requests, issues and replies.').waitFor();
     await page.getByRole('link', { name: 'Choose the file' }).click();
     await chromium.expectFit(page);
@@ -36,8 +39,10 @@ describeInBrowser('a person with a browser', () => {
     await heading(page, 'What becomes public');
     await chromium.expectFit(page);
     expect(await page.locator('.removed, .added').count()).toBe(2);
-    await page.getByText('Title: Correct a typo').waitFor();
-    await press(page, 'Change it');
+    await page.getByRole('heading', { name: 'Correct a typo' }).waitFor();
+    expect(await page.locator('main').innerText()).toContain(`Author\n${bed.sandbox.botLogin}`);
+    expect((await page.locator('main').innerText()).match(/Correct a typo/g)).toHaveLength(1);
+    await press(page, 'Back to editing');
     expect(await text.inputValue()).toContain('install');
     await press(page, 'See what becomes public');
     await press(page, 'Open the pull request');
@@ -102,6 +107,6 @@ describeInBrowser('a person with a browser', () => {
         await page.reload();
         return page.locator('section', { hasText: 'Its anonymous pull requests' }).innerText();
       })
-      .toMatch(/#1\s+Withdrawn/);
+      .toMatch(/#1 Correct a typo, and hedge[^]*Withdrawn/);
   });
 });

@@ -67,13 +67,14 @@ describeInBrowser('the page of a pull request', () => {
 });
 
 describeInBrowser('the front page', () => {
-  it('shows the commands for a repository without JavaScript', async () => {
+  it('leads to the commands for a repository without JavaScript', async () => {
     const page = await chromium.newPage({ baseURL: bed.service.url, javaScriptEnabled: false });
     await page.goto('/');
     expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
-    await page.getByLabel('Which repository?').fill(`${bed.sandbox.url}/octo/hello/pulls`);
-    await page.getByRole('button', { name: 'Show commands' }).click();
-    expect(await page.locator('code').allTextContents()).toEqual(commands('octo/hello'));
+    await page.getByLabel('Which repository').fill(`${bed.sandbox.url}/octo/hello/pulls`);
+    await page.getByRole('button', { name: 'Open' }).click();
+    await page.waitForURL('**/v1/gh/octo/hello');
+    expect(await page.locator('.command code').allTextContents()).toEqual(commands('octo/hello'));
   });
 
   it('follows what is typed, and copies a command', async () => {
@@ -82,7 +83,7 @@ describeInBrowser('the front page', () => {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     await page.goto('/');
-    const field = page.getByLabel('Which repository?');
+    const field = page.getByLabel('Which repository');
     await field.pressSequentially('octo/hello.git');
     expect(await page.locator('code').allTextContents()).toEqual(commands('octo/hello'));
     await page.getByRole('button', { name: 'Copy the command: Commit as usual, then push' }).press('Enter');

@@ -13,9 +13,9 @@ describeInBrowser('a person with a browser', () => {
     const upstream = await bed.createUpstream();
     const page = await chromium.newPage(browserOf(bed));
     await page.goto('/');
-    await page.getByLabel('Which repository?').fill(upstream.fullName);
-    await press(page, 'Show commands');
-    await page.getByRole('link', { name: `Contribute to ${upstream.fullName} in the browser` }).click();
+    await page.getByLabel('Which repository').fill(upstream.fullName);
+    await press(page, 'Open');
+    await page.waitForURL(`**/v1/gh/${upstream.fullName}`);
     await chromium.expectFit(page);
     await page.getByRole('link', { name: 'Write an issue' }).click();
     await chromium.expectFit(page);
@@ -73,6 +73,7 @@ describeInBrowser('a person with a browser', () => {
     await bed.host.call('POST', `/repos/${upstream.fullName}/issues`, { title: 'Slow' });
     const page = await chromium.newPage(browserOf(bed));
     await page.goto(`/v1/gh/${upstream.fullName}`);
+    await page.getByRole('link', { name: 'Write a reply' }).click();
     await page.getByLabel('Number or address').fill('https://elsewhere.example/octo/hello/issues/1');
     await press(page, 'Reply');
     await page.getByText('This address is not on').waitFor();

@@ -94,6 +94,20 @@ describe('a change', () => {
     expect(await gitIn(fork, 'rev-parse', `${branch}^`)).toBe(tip);
   });
 
+  it('is for a file that is found by a part of its path', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'lib/Guide.md': 'one\n', 'lib/other.txt': 'two\n', 'guide/x.c': 'x\n' } });
+    const client = clientOf();
+    const find = (text: string) => client.get(opened(upstream, text, '&find=1'));
+    const found = await find('guide');
+    const links = [...found.html.matchAll(/<li><a href="[^"]*">([^<]*)<\/a>/g)].map(([, name]) => name);
+    expect(links).toEqual(['guide/x.c', 'lib/Guide.md']);
+    expect((await find('../nowhere')).problem).toBe(
+      'No file has this in its path. Write less of it, or add a file of this name.',
+    );
+    expect((await client.get(opened(upstream, '', '&find=1'))).html).toContain('lib/');
+  });
+
   it('adds a file in new folders', async () => {
     const upstream = await bed.createUpstream();
     const client = clientOf();
@@ -176,7 +190,7 @@ describe('a change', () => {
     const form = await client.get(opened(upstream, 'a.txt'));
     const tip = await upstream.grow();
     const preview = await client.post(formPath(upstream), typed(form, 'ONE\ntwo\n', 'preview'));
-    expect(preview.html).toMatch(/Your change applies to\s+the newest version/);
+    expect(preview.html).toMatch(/Your change applies to\s+the\s+newest\s+version/);
     await upstream.grow({ files: { 'a.txt': 'one\ntwo & three\n' } });
     const conflict = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
     expect(conflict.status).toBe(409);
@@ -322,6 +336,49 @@ describe('a form', () => {
     const answer = await client.post(path, fields);
     expect(answer.heading, answer.problem).toBe('Your pull request is open');
     expect(answer.headers.get('Cache-Control')).toBe('no-store');
+  });
+
+  it('is told where their name stands before anything is public, and the name goes nowhere', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'a.txt': 'one\n' } });
+    const client = clientOf();
+    const form = await client.get(opened(upstream, 'a.txt'));
+    const send = (text: string, ownName: string, step = 'preview') =>
+      client.post(formPath(upstream), { ...typed(form, text, step), own_name: ownName });
+    const named = await send('one\nby zoe quist\n', 'Zoe Quist <zq@quist.example>');
+    expect(named.problem).toMatch(/^Your name would become public\. /);
+    expect(named.problem).toMatch(/a\.txt.*zoe quist/i);
+    expect(named.problem).toMatch(/empty the field “Your name”\.$/);
+    expect(named.problem).not.toMatch(/git |-o |push/);
+    expect((await send('one\nask zq@quist.example\n', ' zq@quist.example', 'open')).problem).toMatch(
+      /^Your name would become public/,
+    );
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+    expect((await send('two\n', 'x'.repeat(201))).problem).toBe(
+      'Your name must have at most 200 characters.',
+    );
+
+    const preview = await send('two\n', 'Zoe\n<Quist> zq@quist.example');
+    expect(preview.html).toContain('The service searched for zq@quist.example and Zoe Quist.');
+    expect(preview.fields['own_name']).toContain('Quist');
+    const answer = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
+    expect(answer.heading, answer.problem).toBe('Your pull request is open');
+    const branch = `refs/heads/anon-${hashIn(answer)}`;
+    expect(await gitIn(bed.host.forkPath(upstream) ?? '', 'cat-file', 'commit', branch)).not.toMatch(
+      /quist/i,
+    );
+  });
+
+  it('sees new e-mail addresses before they are public', async () => {
+    const upstream = await bed.createUpstream();
+    await upstream.grow({ files: { 'a.txt': 'old@known.example\n' } });
+    const { answer } = await change(
+      upstream,
+      'a.txt',
+      'old@known.example\nAsk ada@lab.example or old@known.example.\n',
+    );
+    expect(answer.html).toMatch(/An e-mail address becomes\s+public:\s+ada@lab\.example\./);
+    expect(answer.html).toContain('<mark>ada@lab.example</mark>');
   });
 
   it('is told what the push would be told: no title, no change, the policy, panic, the limit', async () => {

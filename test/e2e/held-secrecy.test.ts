@@ -39,9 +39,21 @@ async function tracesInFiles(): Promise<Secret[]> {
     entry.isFile(),
   );
   return files.flatMap(({ parentPath, name }) => {
-    const bytes = readFileSync(join(parentPath, name));
-    return [bytes, ...inflated(bytes)].flatMap((each) => search.search(each).map(({ label }) => label));
+    const bytes = readIfThere(join(parentPath, name));
+    return bytes === null
+      ? []
+      : [bytes, ...inflated(bytes)].flatMap((each) => search.search(each).map(({ label }) => label));
   });
+}
+
+/** An object that has nothing to keep any more removes its files. */
+function readIfThere(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 function inflated(bytes: Buffer): Buffer[] {

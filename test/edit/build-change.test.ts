@@ -78,7 +78,7 @@ describe('a change', () => {
       parent: OID,
       message: 'Title\n\nWhy\n',
       committedAt: 1_700_000_000,
-      email: 'anon@veil.invalid',
+      identity: { name: 'anonymous', email: 'anon@veil.invalid' },
     });
   /** What the pack holds, the folders as lists of names and modes. */
   const unpacked = ({ pack, tip }: ReturnType<typeof build>) => {

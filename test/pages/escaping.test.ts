@@ -31,6 +31,7 @@ const change = (text: string) => ({
   text,
   title: text,
   description: `d${text}`,
+  ownName: text,
   prHash: `h${text}`,
   prKey: text,
   signOff: true,
@@ -103,7 +104,12 @@ const PAGES: readonly ((text: string) => Page)[] = [
   (text) =>
     changePreviewPage(change(text), {
       difference: difference(text),
-      lines: [`-${text}-`],
+      author: text,
+      base: text,
+      title: text,
+      body: `b${text}`,
+      remarks: [`-${text}-`],
+      addresses: [text],
       isDelayed: true,
       hasMoved: true,
     }),

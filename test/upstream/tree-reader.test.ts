@@ -1,6 +1,6 @@
 /** The way to a file: what is asked of the host for it, and what is found. */
 import { describe, expect, it } from 'vitest';
-import { findPath, readBlob, type ReadObjects } from '../../src/upstream/tree-reader.ts';
+import { findPath, listFiles, readBlob, type ReadObjects } from '../../src/upstream/tree-reader.ts';
 import { utf8 } from '../../src/git/bytes.ts';
 import { hashObject, type Oid } from '../../src/git/objects/oid.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
@@ -43,7 +43,7 @@ class FakeHost {
     const sent = new Map<Oid, KeptObject>();
     const send = (oid: Oid): void => {
       const object = this.#objects.get(oid);
-      if (object === undefined) return;
+      if (object === undefined || sent.has(oid)) return;
       sent.set(oid, object);
       if (withFolders !== true || object.type !== 'tree') return;
       for (const entry of parseTree(object.content)) if (kindOf(entry) === 'folder') send(entry.oid);
@@ -128,5 +128,48 @@ describe('the way to a file', () => {
     await expect(findPath(host.read, 'b'.repeat(40), ['f1'])).rejects.toThrow(/did not send the folder/);
     await expect(readBlob(host.read, 'b'.repeat(40), 9)).rejects.toThrow(/did not send the file/);
     expect(await readBlob(host.read, host.add('blob', utf8('ten bytes!')), 9)).toBeNull();
+  });
+});
+
+const entry = (mode: string, name: string | Uint8Array, oid: Oid): TreeEntry => ({
+  mode,
+  name: typeof name === 'string' ? utf8(name) : name,
+  oid,
+});
+const BLOB = 'a'.repeat(40);
+
+describe('the list of files', () => {
+  it('has every file that can be changed, with its path, in one call', async () => {
+    const host = new FakeHost();
+    const odd = entry('100644', Uint8Array.of(0x63, 0xe9), BLOB);
+    const inner = host.add('tree', encodeTree([entry('100755', 'run.sh', BLOB), odd]));
+    const others = [
+      entry('120000', 'link', BLOB),
+      entry('160000', 'module', BLOB),
+      entry('40000', 'lib', inner),
+    ];
+    const root = host.add('tree', encodeTree([entry('100644', 'a.txt', BLOB), ...others]));
+    expect(await listFiles(host.read, root)).toEqual(['a.txt', 'lib/run.sh']);
+    expect(host.calls).toEqual([2]);
+  });
+
+  it('is none where the folders are too large, or are the same ones over and over', async () => {
+    const host = new FakeHost();
+    const crowd = Array.from({ length: 40_000 }, (_, index) => entry('100644', `f${index}`, BLOB));
+    expect(await listFiles(host.read, host.add('tree', encodeTree(crowd)))).toBeNull();
+    let bomb = host.add('tree', encodeTree([]));
+    for (let depth = 0; depth < 10; depth++) {
+      const copies = Array.from({ length: 10 }, (_, index) => entry('40000', `d${index}`, bomb));
+      bomb = host.add('tree', encodeTree(copies));
+    }
+    expect(await listFiles(host.read, bomb)).toBeNull();
+  });
+
+  it('follows folders as deep as a path may be, and no deeper', async () => {
+    const host = new FakeHost();
+    let deep = host.add('tree', encodeTree([entry('100644', 'f', BLOB)]));
+    for (let depth = 0; depth < 2_500; depth++)
+      deep = host.add('tree', encodeTree([entry('40000', 'd', deep)]));
+    expect(await listFiles(host.read, deep)).toEqual([]);
   });
 });

@@ -214,10 +214,10 @@ export class PullRequest extends DurableObject<Env> {
   async view(): Promise<PullRequestView | null> {
     const record = this.#record.read();
     if (record === null) return null;
-    const { prHash, host, owner, repo, number, url } = record;
-    const { state } = this.#history.standing(number);
+    const { tip: _, ...known } = record;
+    const { state } = this.#history.standing(known.number);
     const { isShown } = this.#sighting;
-    return { prHash, host, owner, repo, number, url, state, isShown, events: this.#history.events() };
+    return { ...known, state, isShown, events: this.#history.events() };
   }
 
   override async alarm(): Promise<void> {

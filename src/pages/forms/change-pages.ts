@@ -27,6 +27,8 @@ export interface ChangeForm extends FormFrame, PullRequestKey {
   readonly text: string;
   readonly title: string;
   readonly description: string;
+  /** The person's own name and address; empty: not given. */
+  readonly ownName: string;
   /** Whether the person affirms the Developer Certificate of Origin. */
   readonly signOff: boolean;
   /** Whether the repository requires that. */
@@ -38,6 +40,9 @@ export interface ChangeForm extends FormFrame, PullRequestKey {
 }
 
 const MAX_DESCRIPTION = 4_000;
+export const MAX_OWN_NAME = 200;
+/** More are counted. */
+const MAX_ADDRESSES = 5;
 
 function isNew({ blob }: ChangeForm): boolean {
   return blob === '';
@@ -75,6 +80,14 @@ export function changeFormPage(form: ChangeForm): Page {
               },
               4,
             )}
+            ${textField({
+              name: 'own_name',
+              label: 'Your name (optional; never published, only searched for)',
+              value: form.ownName,
+              hint: 'With it, the service tells you if your name or e-mail address stands in the text.',
+              maxLength: MAX_OWN_NAME,
+              isOptional: true,
+            })}
             ${signOffBox(form)} ${keyField(form)}
             ${stepButtons({ step: 'preview', label: 'See what becomes public' })}
           </form>`,
@@ -100,19 +113,24 @@ function signOffBox({ signOff, needsSignOff }: ChangeForm): Html {
 
 export interface ChangePreview {
   readonly difference: Difference;
-  /** What the push would publish, in its own words. */
-  readonly lines: readonly string[];
+  /** Of commit and pull request. */
+  readonly author: string;
+  /** The branch that it is for. */
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+  /** What was searched and found, and warnings. */
+  readonly remarks: readonly string[];
+  /** E-mail addresses that become public with it. */
+  readonly addresses: readonly string[];
   /** Whether a push waits here unless its person says otherwise. */
   readonly isDelayed: boolean;
   /** Whether others have changed something since the form was opened. */
   readonly hasMoved: boolean;
 }
 
-export function changePreviewPage(
-  form: ChangeForm,
-  { difference, lines, isDelayed, hasMoved }: ChangePreview,
-): Page {
-  const { action, token, path, blob, seen, text, title, description, prHash, prKey } = form;
+export function changePreviewPage(form: ChangeForm, preview: ChangePreview): Page {
+  const { action, token, path, blob, seen, text, title, description, ownName, prHash, prKey } = form;
   const fields = {
     token,
     path,
@@ -121,6 +139,7 @@ export function changePreviewPage(
     text,
     title,
     description,
+    own_name: ownName,
     pr_hash: prHash,
     pr_key: prKey,
     ...(form.signOff ? { sign_off: 'yes' } : {}),
@@ -130,42 +149,66 @@ export function changePreviewPage(
     'What becomes public',
     form,
     html`This is all of it. Nothing has been sent yet.`,
-    html`${
-        hasMoved
-          ? html`<div class="notice">
-              <p>
-                Others have changed the repository since you began, but not this file. Your change applies to
-                the newest version.
-              </p>
-            </div>`
-          : ''
-      }
+    html`${movedNotice(preview)} ${addressNotice(preview)} ${publicText(form, preview)}
       <section class="card" aria-labelledby="file">
         <h2 id="file">${visibleText(path)}</h2>
-        ${differenceTable(isNew(form) ? 'The new file' : 'The difference', difference)}
+        ${differenceTable(isNew(form) ? 'The new file' : 'The difference', preview.difference)}
       </section>
-      ${
-        description === ''
-          ? ''
-          : html`<section class="card" aria-labelledby="text">
-              <h2 id="text">${title}</h2>
-              <pre class="text" tabindex="0">${'\n'}${description}</pre>
-            </section>`
-      }
-      <section class="card" aria-labelledby="all">
-        <h2 id="all">What everyone will see besides</h2>
-        <pre class="text" tabindex="0">${lines.join('\n').trim()}</pre>
-        <p class="soft small after-commands">
-          They will also see when it becomes public; the commit’s id changes with that time.
-        </p>
-      </section>
+      ${remarksCard(preview)}
       <form method="post" action="${action}">
-        ${hidden(fields)} ${timeField(isDelayed)}
+        ${hidden(fields)} ${timeField(preview.isDelayed)}
         ${stepButtons(
           { step: 'open', label: prHash === '' ? 'Open the pull request' : 'Update the pull request' },
-          { step: 'edit', label: 'Change it' },
+          { step: 'edit', label: 'Back to editing' },
         )}
       </form>`,
     'wide',
   );
+}
+
+function movedNotice({ hasMoved }: ChangePreview): Html | '' {
+  if (!hasMoved) return '';
+  return html`<div class="notice">
+    <p>
+      Others have changed the repository since you began, but not this file. Your change applies to the newest
+      version.
+    </p>
+  </div>`;
+}
+
+function addressNotice({ addresses }: ChangePreview): Html | '' {
+  if (addresses.length === 0) return '';
+  const more = addresses.length - MAX_ADDRESSES;
+  const rest = more > 0 ? [`${more} more`] : [];
+  return html`<div class="notice bad" role="alert">
+    <p>
+      ${addresses.length === 1 ? 'An e-mail address becomes' : 'E-mail addresses become'} public:
+      ${[...addresses.slice(0, MAX_ADDRESSES), ...rest].join(', ')}. If that is not what you want, go back to
+      editing.
+    </p>
+  </div>`;
+}
+
+/** As people read it at the host. */
+function publicText({ repository }: ChangeForm, { author, base, title, body }: ChangePreview): Html {
+  return html`<section class="card" aria-labelledby="public">
+    <h2 id="public">${visibleText(title)}</h2>
+    ${body === '' ? '' : html`<pre class="text" tabindex="0">${'\n'}${visibleText(body)}</pre>`}
+    <dl class="facts">
+      <dt>Author</dt>
+      <dd>${author}</dd>
+      <dt>Branch</dt>
+      <dd>${visibleText(base)} of ${repository}</dd>
+      <dt>Time</dt>
+      <dd>When it becomes public<small>The commit’s id changes with that time.</small></dd>
+    </dl>
+  </section>`;
+}
+
+function remarksCard({ remarks }: ChangePreview): Html | '' {
+  if (remarks.length === 0) return '';
+  return html`<section class="card" aria-labelledby="remarks">
+    <h2 id="remarks">What the service has looked for</h2>
+    <pre class="text" tabindex="0">${'\n'}${remarks.join('\n')}</pre>
+  </section>`;
 }

@@ -1,5 +1,6 @@
 /** A difference, line by line. Signs and words tell what was added and removed, not only colours. */
 import { html } from 'hono/html';
+import { aroundAddresses } from '../../edit/addresses.ts';
 import type { Difference, ShownLine } from '../../edit/hunks.ts';
 import type { Html } from '../layout.ts';
 import { visibleText } from '../visible-text.ts';
@@ -40,8 +41,16 @@ function row({ kind, before, after, text, hasEnd }: ShownLine): Html {
     <td>${before ?? ''}</td>
     <td>${after ?? ''}</td>
     <td><span aria-hidden="true">${SIGNS[kind]}</span>${word}</td>
-    <td><code>${visibleText(text)}</code>${end}</td>
+    <td><code>${kind === 'added' ? withMarks(text) : visibleText(text)}</code>${end}</td>
   </tr>`;
+}
+
+/** Addresses stand out in what is added. */
+function withMarks(text: string): (Html | string)[] {
+  return aroundAddresses(text).map((piece, index) => {
+    const shown = visibleText(piece);
+    return index % 2 === 1 ? html`<mark>${shown}</mark>` : shown;
+  });
 }
 
 function count(lines: number): string {

@@ -1,4 +1,4 @@
-/** The folders of a repository, to choose a file. */
+/** The folders of a repository, or the files that were looked for, to choose one. */
 import { html } from 'hono/html';
 import type { EntryKind } from '../../git/objects/tree.ts';
 import type { Html, Page } from '../layout.ts';
@@ -52,7 +52,7 @@ export function folderPage(page: FolderPage): Page {
     html`${problemNotice(problem)}
       <form method="get" action="${action}" class="card">
         ${hidden({ pr_hash: prHash })}
-        <label for="path">Path of the file</label>
+        <label for="path">Path of the file, or a part of it</label>
         <div class="field">
           <input
             type="text"
@@ -66,6 +66,7 @@ export function folderPage(page: FolderPage): Page {
             spellcheck="false"
           />
           <button type="submit">Open</button>
+          <button type="submit" name="find" value="1" class="second">Find</button>
           <button type="submit" name="new" value="1" class="second">Add a file of this name</button>
         </div>
       </form>

@@ -188,7 +188,7 @@ function keepToken(
 }
 
 /** To name the thread of a reply. */
-export function threadField(action: string, value: string, problem: string | null): Html {
+function threadField(action: string, value: string, problem: string | null): Html {
   const described = problem === null ? '' : html`aria-invalid="true" aria-describedby="to-error"`;
   return html`<form method="get" action="${action}">
     <label for="to">Number or address of the issue or pull request</label>

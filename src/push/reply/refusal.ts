@@ -7,7 +7,6 @@
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
 import { HostError } from '../../host-error.ts';
-import type { Preview } from '../verdict/verdict.ts';
 import { BodyError } from '../../streams/body.ts';
 
 /** A step that needs the host: see host-steps.ts. */
@@ -18,6 +17,19 @@ export type HostStep =
 export type RefusalCode = HostStep | 'account' | 'in-progress' | 'overtaken' | 'other';
 
 export type SpecialOutcome = 'suspended' | 'rate-limited' | 'preview';
+
+/** What a push would publish. */
+export interface Preview {
+  /** All of it, for a terminal. */
+  readonly lines: readonly string[];
+  readonly author: string;
+  readonly title: string;
+  readonly body: string;
+  /** What was searched and found, and warnings. */
+  readonly remarks: readonly string[];
+  /** Why the push would be refused; null: it would not. */
+  readonly refusal: string | null;
+}
 
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -32,8 +44,8 @@ export class Refusal extends Error {
   readonly outcome: SpecialOutcome | null;
   /** For a client that reads it from a header; null: it is not known, or only in the lines. */
   readonly waitMs: number | null;
-  /** Of a preview: those of its lines that are not the facts. */
-  readonly remarks: readonly string[];
+  /** What a preview shows; null: this is none. */
+  readonly preview: Preview | null;
 
   constructor(
     reason: string,
@@ -42,7 +54,7 @@ export class Refusal extends Error {
       unpackStatus?: string;
       outcome?: SpecialOutcome;
       waitMs?: number;
-      remarks?: readonly string[];
+      preview?: Preview;
       code?: RefusalCode;
       cause?: unknown;
     } = {},
@@ -54,7 +66,7 @@ export class Refusal extends Error {
     this.code = options.code ?? 'other';
     this.outcome = options.outcome ?? null;
     this.waitMs = options.waitMs ?? null;
-    this.remarks = options.remarks ?? [];
+    this.preview = options.preview ?? null;
   }
 
   /** The lines, with blank lines around them. */
@@ -68,8 +80,8 @@ export class Refusal extends Error {
 }
 
 /** The end of a preview. */
-export function previewed({ lines, remarks }: Preview): Refusal {
-  return new Refusal('preview: nothing was published', lines, { outcome: 'preview', remarks });
+export function previewed(preview: Preview): Refusal {
+  return new Refusal('preview: nothing was published', preview.lines, { outcome: 'preview', preview });
 }
 
 const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly string[] }> = {

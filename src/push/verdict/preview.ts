@@ -3,8 +3,9 @@ import type { AnonymousCommits, DateOf } from '../../git/objects/anonymize.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { withIds } from '../../git/objects/planned-commits.ts';
 import { fullName } from '../../repository-name.ts';
+import type { Preview } from '../reply/refusal.ts';
 import { wholeText } from './text.ts';
-import { isUpdate, type Preview, type Publishable } from './verdict.ts';
+import { isUpdate, type Publishable } from './verdict.ts';
 
 /** More are counted, not shown. */
 const MAX_COMMITS_SHOWN = 50;
@@ -56,7 +57,7 @@ export function previewOf(previewed: Previewed): Preview {
     `${objectCount === 1 ? '1 object' : `${objectCount} objects`}, ${bytes} bytes, would be sent.`,
     ...remarks,
   ];
-  return { lines, remarks: [...refused, ...remarks] };
+  return { lines, author: botLogin, title, body, remarks, refusal };
 }
 
 function bodyLines(body: string): string[] {

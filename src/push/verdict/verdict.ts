@@ -7,20 +7,13 @@ import type { Oid } from '../../git/objects/oid.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest, Repository } from '../../host/code-host.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import type { Refusal } from '../reply/refusal.ts';
+import type { Preview, Refusal } from '../reply/refusal.ts';
 
 export type Verdict =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** Nothing is to be published: this is what would be. */
   | { readonly kind: 'preview'; readonly preview: Preview }
   | { readonly kind: 'publishable'; readonly push: Publishable; readonly warnings: readonly string[] };
-
-export interface Preview {
-  /** All of it, for a terminal. */
-  readonly lines: readonly string[];
-  /** Of that, what was searched and found, and warnings: for a page that shows the rest in its own way. */
-  readonly remarks: readonly string[];
-}
 
 export interface Publishable {
   readonly repository: Repository;

@@ -25,12 +25,20 @@ afterEach(() => {
 beforeEach(() => applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS));
 
 describe('the front page', () => {
-  it('shows the commands for the repository that was typed', async () => {
-    const response = await get('/?repo=octo/hello');
-    expect(response.status).toBe(200);
-    const text = (await response.text()).replaceAll(/<[^>]*>/g, '');
-    expect(text).toContain('git clone https://veil.test/v1/gh/octo/hello');
-    expect(text).toContain('git push https://veil.test/v1/gh/octo/hello HEAD:my-change');
+  it.each([
+    'octo/hello',
+    '127.0.0.1:9/octo/hello',
+    'https://127.0.0.1:9/octo/hello/',
+    ' https://127.0.0.1:9/octo/hello.git',
+  ])('leads to the page of the repository that was typed: %j', async (typed) => {
+    const response = await get(`/?repo=${encodeURIComponent(typed)}`);
+    expect([response.status, response.headers.get('Location')]).toEqual([302, '/v1/gh/octo/hello']);
+  });
+
+  it('says which host it asks, and takes no address of another', async () => {
+    expect(await (await get('/')).text()).toContain('Which repository at 127.0.0.1:9?');
+    const response = await get('/?repo=gitlab.com/octo/hello');
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('127.0.0.1:9')]);
   });
 
   it('says what is wrong with what was typed, and escapes it', async () => {

@@ -2,9 +2,14 @@
 import { hasTooManyLines, LINE_LIMIT, MAX_FILE_BYTES } from '../../../edit/lines.ts';
 import { type ParsedPath, parsePath } from '../../../edit/path.ts';
 import { type FormFields, withPlainLineEnds } from '../../../forms/form-fields.ts';
+import type { Identity } from '../../../git/objects/commit.ts';
 import { isOid, type Oid } from '../../../git/objects/oid.ts';
+import { MAX_OWN_NAME } from '../../../pages/forms/change-pages.ts';
 import { MAX_DESCRIPTION_LENGTH, parsePushOptions } from '../../../push/receive/push-options.ts';
 import { problem, type Refused } from '../../request/refused.ts';
+
+/** A single word is nobody's name. */
+const NOBODYS_NAME = 'anonymous';
 
 export interface ChangeFields {
   readonly path: string;
@@ -15,6 +20,8 @@ export interface ChangeFields {
   readonly text: string;
   readonly title: string;
   readonly description: string;
+  /** The person's own name and address, to be searched for; empty: not given. */
+  readonly ownName: string;
   /** The pull request to update; empty: a new one. */
   readonly prHash: string;
   readonly prKey: string;
@@ -34,6 +41,7 @@ export function changeFields(fields: FormFields): ChangeFields {
     text: withPlainLineEnds(value('text')),
     title: value('title').trim(),
     description: withPlainLineEnds(value('description')).trim(),
+    ownName: value('own_name').trim(),
     prHash: value('pr_hash').trim().toLowerCase(),
     prKey: value('pr_key').trim().toLowerCase(),
     signOff: value('sign_off') !== '',
@@ -56,6 +64,9 @@ export function checkFields(
   }
   if (fields.text.includes('\0')) return invalid('The text must not contain NUL characters.');
   if (fields.title === '') return invalid('Write a title that says what you change.');
+  if (fields.ownName.length > MAX_OWN_NAME) {
+    return invalid(`Your name must have at most ${MAX_OWN_NAME} characters.`);
+  }
   if (fields.needsSignOff && !fields.signOff) return UNSIGNED;
   const parsed = parsePushOptions(pushOptionsOf(fields, { title: true, description: true }));
   // Its rule is for a push, which sends one line.
@@ -78,6 +89,14 @@ export function pushOptionsOf(
     ...(prKey === '' ? [] : [`pr-key=${prKey}`]),
     ...(signOff ? ['sign-off'] : []),
   ];
+}
+
+/** The author of the commit that is pushed, for whom the service searches and whom it then replaces. */
+export function identityOf({ ownName }: Pick<ChangeFields, 'ownName'>, anonEmail: string): Identity {
+  const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
+  const email = /\S+@\S+/.exec(text)?.[0] ?? '';
+  const name = text.replace(email, '').trim();
+  return { name: name === '' ? NOBODYS_NAME : name, email: email === '' ? anonEmail : email };
 }
 
 export function commitMessage({ title, description }: ChangeFields): string {

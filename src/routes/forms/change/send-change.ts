@@ -3,6 +3,7 @@
  * holds everything, and each step reads anew what upstream has.
  */
 import type { Context } from 'hono';
+import { newAddresses } from '../../../edit/addresses.ts';
 import { buildChange } from '../../../edit/build-change.ts';
 import { difference } from '../../../edit/hunks.ts';
 import { fileText, MAX_FILE_BYTES, newContent } from '../../../edit/lines.ts';
@@ -26,6 +27,7 @@ import {
   changeFields,
   checkFields,
   commitMessage,
+  identityOf,
   pushOptionsOf,
   TEXT_TOO_LARGE,
 } from './change-fields.ts';
@@ -40,6 +42,7 @@ const MAX_FORM_BYTES = 7 * 1024 * 1024;
 
 const MOVED = problem(409, 'The repository has another name now. Open its page under the new name.');
 const UNFIT = problem(409, 'This file cannot be changed here. Change it with Git.');
+const NAMED = 'Change the text. If all of it may be public, empty the field “Your name”.';
 const UNCHANGED = problem(400, 'You have not changed the text yet.');
 
 export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
@@ -80,7 +83,7 @@ async function answerChange(
       message: commitMessage(fields),
       // With the form's time, the same form makes the same commit.
       committedAt: Math.floor(sent.token.madeAt / 1000),
-      email: c.var.config.anonEmail,
+      identity: identityOf(fields, c.var.config.anonEmail),
     });
     const isNew = {
       title: source.text?.title !== fields.title,
@@ -206,15 +209,27 @@ async function previewChange(
   const pushOptions = [...push.pushOptions, 'preview'];
   const { outcome } = await pushInMemory(c, target, { ...push, pushOptions, names: {} });
   const refusal = refusalOf(outcome);
-  if (refusal.outcome !== 'preview') {
-    return showAgain(c, form, refusedPush(refusal));
+  const { preview } = refusal;
+  if (preview === null) return showAgain(c, form, refusedPush(refusal));
+  if (preview.refusal !== null) {
+    return showAgain(
+      c,
+      form,
+      problem(400, [sentence(preview.refusal), ...preview.remarks, NAMED].join('\n')),
+    );
   }
-  const before = original === null ? '' : (decodeUtf8(original) ?? '');
-  const preview = {
-    difference: difference(before, decodeUtf8(content) ?? ''),
-    lines: refusal.lines,
+  const [before, after] = [original === null ? '' : (decodeUtf8(original) ?? ''), decodeUtf8(content) ?? ''];
+  const { author, title, body, remarks } = preview;
+  const page = {
+    author,
+    base: push.base,
+    title,
+    body,
+    remarks,
+    addresses: newAddresses(before, [after, form.title, form.description].join('\n')),
+    difference: difference(before, after),
     isDelayed: c.var.config.publishDelayMs > 0,
     hasMoved,
   };
-  return answerForm(c, changePreviewPage(form, preview));
+  return answerForm(c, changePreviewPage(form, page));
 }

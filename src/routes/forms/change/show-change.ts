@@ -6,6 +6,7 @@ import {
   findPath,
   type Folder,
   type FoundPath,
+  listFiles,
   readBlob,
   type ReadObjects,
 } from '../../../upstream/tree-reader.ts';
@@ -32,6 +33,7 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
     const explanation = 'A hash has 8 to 40 hexadecimal characters.';
     return answerRefused(c, explained(400, 'No such pull request', explanation), 'page');
   }
+  if (c.req.query('find') === '1' && path !== '') return findFiles(c, target, { path, prHash });
   const parsed = parsePath(path);
   if (parsed.kind === 'invalid') return folderAnswer(c, target, { path, prHash, problem: parsed.problem });
   return answerReading(c, CHANGE_FORM, async (host) => {
@@ -51,6 +53,30 @@ export async function showChange(c: Context<AppEnv>, target: RepositoryName): Pr
     const folder = found.kind === 'missing' ? found.folders.at(-1) : undefined;
     const above = found.kind === 'missing' ? parsed.parts.slice(0, found.folders.length - 1).join('/') : '';
     return folderAnswer(c, target, { path, prHash, problem, folder: folder ?? [], above, status: 404 });
+  });
+}
+
+/** Those with the text in their path, in whatever case. */
+function findFiles(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  { path, prHash }: { readonly path: string; readonly prHash: string },
+): Promise<Response> {
+  return answerReading(c, CHANGE_FORM, async (host) => {
+    const source = await openSource(c, host, target, prHash === '' ? null : prHash);
+    if (source.kind === 'refused') return answerRefused(c, source, 'page');
+    const all = await listFiles(source.read, source.root);
+    const wanted = path.trim().toLowerCase();
+    const found = (all ?? []).filter((file) => file.toLowerCase().includes(wanted));
+    const entries = found.map((file) => ({ kind: 'file' as const, name: file, path: file }));
+    const problem =
+      all === null
+        ? 'This repository has too many files to look through them here. Write the whole path, or open its folders.'
+        : found.length === 0
+          ? 'No file has this in its path. Write less of it, or add a file of this name.'
+          : null;
+    const page = { ...placeOf(c, target, CHANGE_FORM), path, folder: '', entries, problem, prHash };
+    return answerForm(c, folderPage(page), problem === null ? 200 : 404);
   });
 }
 
@@ -155,6 +181,7 @@ async function fieldsOf(
     title: text?.title ?? '',
     description: text?.description ?? '',
     prKey: '',
+    ownName: '',
     signOff: false,
     needsSignOff: await requiresSignOff(read, folders[0] ?? []),
   };

@@ -1,0 +1,21 @@
+/** E-mail addresses in a text, which people seldom mean to publish. Pure. */
+
+/** Bounded, so that its cost is linear. */
+const ADDRESS = /[\p{L}\p{N}_.+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}\p{L}{2,63}/gu;
+
+/** The text in pieces, each second one an address: for a page that marks them. */
+export function aroundAddresses(text: string): readonly string[] {
+  const pieces: string[] = [];
+  let end = 0;
+  for (const { 0: address, index } of text.matchAll(ADDRESS)) {
+    pieces.push(text.slice(end, index), address);
+    end = index + address.length;
+  }
+  return [...pieces, text.slice(end)];
+}
+
+/** Addresses that the new text has and the old one has not, each once. */
+export function newAddresses(before: string, after: string): readonly string[] {
+  const known = new Set(before.match(ADDRESS));
+  return [...new Set(after.match(ADDRESS))].filter((address) => !known.has(address));
+}
