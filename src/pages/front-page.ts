@@ -4,7 +4,7 @@ import type { TokenProblem } from '../host/account/account-rules.ts';
 import { type HostConfig, hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
-import { type Html, type Links, type Page, privacyUrl } from './layout.ts';
+import { type Html, type Page, PRIVACY_PATH } from './layout.ts';
 import { promises } from './promises.ts';
 
 const TITLE = 'Contribute without an account';
@@ -187,10 +187,10 @@ function timeAgo(ms: number): string {
   return `${count} ${unit[0]}${count === 1 ? '' : 's'} ago`;
 }
 
-/** For a terminal. */
+/** For a terminal. @param origin of the service */
 export function frontText(
   { remoteBase, path }: Pick<FrontPage, 'remoteBase' | 'path'>,
-  links: Links,
+  origin: string,
 ): string {
   return [
     `gitveil: ${TITLE.toLowerCase()}`,
@@ -200,7 +200,7 @@ export function frontText(
     '',
     ...commandText(remoteBase, path).map((line) => `  ${line}`),
     '',
-    `What it protects, and what not: ${privacyUrl(links)}`,
+    `What it protects, and what not: ${origin}${PRIVACY_PATH}`,
     '',
   ].join('\n');
 }

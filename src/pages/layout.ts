@@ -41,15 +41,10 @@ const ICON = `data:image/svg+xml,${encodeURIComponent(
   `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path fill="#0b8577" d="${MASK}"/><path fill="#fff" d="${EYES}"/></svg>`,
 )}`;
 
-/** The part of README.md that says what the service protects and what it does not. */
-export function privacyUrl({ sourceRepo }: Links): string {
-  return `${sourceRepo}#what-it-protects-and-what-not`;
-}
-
+/** What the service protects and what it does not. */
+export const PRIVACY_PATH = '/privacy';
 /** What the maintainers of a repository should know of its pull requests. */
-export function maintainersUrl({ sourceRepo }: Pick<Links, 'sourceRepo'>): string {
-  return `${sourceRepo}/blob/HEAD/docs/maintainers.md`;
-}
+export const MAINTAINERS_PATH = '/maintainers';
 
 export function renderPage(
   { title, description, content, script, isIndexed = true, cookies = 'No cookies', feedPath }: Page,
@@ -81,7 +76,8 @@ export function renderPage(
           </a>
           <nav aria-label="Site">
             <a href="/docs">API</a>
-            <a href="${privacyUrl(links)}">Privacy</a>
+            <a href="${PRIVACY_PATH}">Privacy</a>
+            <a href="${MAINTAINERS_PATH}">Maintainers</a>
             <a href="${links.sourceRepo}">Source</a>
           </nav>
         </header>

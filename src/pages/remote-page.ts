@@ -6,7 +6,7 @@ import { fullName, type RepositoryName } from '../repository-name.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import { type Contribution, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
-import { DCO_URL, type Html, type Links, type Page, maintainersUrl } from './layout.ts';
+import { DCO_URL, type Html, MAINTAINERS_PATH, type Page } from './layout.ts';
 import { promises } from './promises.ts';
 import { stateWord } from './pull-request-page.ts';
 import { isoTime } from './times.ts';
@@ -39,10 +39,7 @@ export interface RemotePage {
   readonly pullRequests: readonly ListedPullRequest[] | null;
 }
 
-export function remotePage(
-  page: RemotePage,
-  { hosts, ...links }: Pick<Links, 'sourceRepo'> & { readonly hosts: readonly HostConfig[] },
-): Page {
+export function remotePage(page: RemotePage, { hosts }: { readonly hosts: readonly HostConfig[] }): Page {
   const { repository, remoteBase, path } = page;
   const name = fullName(repository);
   return {
@@ -68,8 +65,8 @@ export function remotePage(
       </section>
       ${promises(pullRequestList(page))}
       <p class="soft small">
-        You maintain ${name}? <a href="${maintainersUrl(links)}">What maintainers should know</a>: what the
-        bot is, what to set for workflows, and how to say no.
+        You maintain ${name}? <a href="${MAINTAINERS_PATH}">What maintainers should know</a>: what the bot is,
+        what to set for workflows, and how to say no.
       </p>
     </main>`,
   };

@@ -15,6 +15,10 @@ const PAGES = [
   ['the page of a remote', '/v1/gh/octo/hello'],
   ['the report page', '/v1/moderation/report?hash=0123abcd'],
   ['the description of the API', '/docs'],
+  ['the privacy page', '/privacy'],
+  ['the page for maintainers', '/maintainers'],
+  ['a page that does not exist', '/nowhere'],
+  ['the page of a repository that does not exist', '/v1/gh/octo/none'],
   ['the refusal of a report', '/v1/moderation/report?hash=none'],
 ] as const;
 

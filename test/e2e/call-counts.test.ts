@@ -60,18 +60,20 @@ it('a push that opens a pull request makes few calls and writes few rows', async
   const { calls, objectRows, databaseRows } = await costOfPush(contribution);
   const discovery = calls.findIndex(({ name }) => name === OF_THE_DISCOVERY);
   const pushed = calls.toSpliced(discovery, 1);
-  expect(pushed.map(({ name }) => name)).toEqual([
-    'GUARD.admit',
-    'CLIENT_WINDOWS.reservePlace',
-    // Side by side, as are the two behind them. The second hit is that of the repository, for all clients together: what
-    // is opened there from many networks must stay bearable, too.
-    'PENDING_PUSHES.begin',
+  const names = pushed.map(({ name }) => name);
+  // Some are side by side. The second hit is that of the repository, for all clients together: what is opened there from
+  // many networks must stay bearable, too.
+  expect(names.toSorted()).toEqual([
     'CLIENT_WINDOWS.hit',
-    'HOST_ACCOUNTS.admit',
-    'PULL_REQUESTS.record',
+    'CLIENT_WINDOWS.reservePlace',
+    'GUARD.admit',
     'GUARD.opened',
+    'HOST_ACCOUNTS.admit',
+    'PENDING_PUSHES.begin',
     'PENDING_PUSHES.end',
+    'PULL_REQUESTS.record',
   ]);
+  expect(names.slice(0, 2)).toEqual(['GUARD.admit', 'CLIENT_WINDOWS.reservePlace']);
   // The place is asked for before the host is: whoever has none left costs that nothing. So it is one more.
   expect(depthOf(pushed.filter(({ name }) => !AFTER_THE_ANSWER.test(name)))).toBeLessThanOrEqual(4);
   // The pull request's object has five: all that it keeps, when it is recorded and when its messages were delivered, the

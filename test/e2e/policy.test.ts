@@ -46,7 +46,7 @@ describe('a repository that wants to know where pull requests come from', () => 
     const body = async () =>
       (await bed.host.call<{ body: string }>('GET', `/repos/${owner}/${name}/pulls/${pull.number}`)).body;
     const line = `*This is an anonymous contribution made via [gitveil](${bed.service.url}).*`;
-    const rest = /\n\*\[What maintainers should know\]\(https:\S+\/docs\/maintainers\.md\)\*$/;
+    const rest = /\n\*\[What maintainers should know\]\(https?:\S+\/maintainers\)\*$/;
     expect(await body()).toContain(`Words\n\n---\n${line}`);
     expect(await body()).toMatch(rest);
     const options = ['-o', `pr-hash=${banner.prHash}`, '-o', 'description=Other words'];

@@ -28,7 +28,7 @@ async function opened() {
 it('is an mbox that `git am --signoff` takes: the author stays the bot, the known person signs off', async () => {
   const { clone, upstream, url } = await opened();
   const page = await (await fetch(url, { headers: { Accept: 'text/html' } })).text();
-  expect(page).toContain(`<code>curl -fsSL ${url}.patch | git am --signoff</code>`);
+  expect(page).toContain(`>curl -fsSL ${url}.patch | git am --signoff</code>`);
   expect(await (await fetch(url)).text()).toContain(`  curl -fsSL ${url}.patch | git am --signoff`);
   const response = await fetch(`${url}.patch`);
   const headers = Object.fromEntries(response.headers);

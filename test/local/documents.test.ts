@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { VARIABLES } from '../../src/config/environment-reader.ts';
+import { documentsModule } from '../../local/documents.ts';
 import { parseConfig } from '../../src/config.ts';
 import { CATALOGUE, GAUGES } from '../../src/metrics/catalogue.ts';
 
@@ -143,4 +144,8 @@ it('docs/operations.md lists every series of /metrics', () => {
   const listed = new Set(textOf('docs/operations.md').match(/\bgitveil_\w+/g));
   const missing = [...Object.keys(CATALOGUE), ...Object.keys(GAUGES)].filter((name) => !listed.has(name));
   expect(missing).toEqual([]);
+});
+
+it('are served as they stand here: if not, run `npm run documents`', () => {
+  expect(textOf('src/pages/documents.ts')).toBe(documentsModule());
 });

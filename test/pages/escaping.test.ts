@@ -168,7 +168,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
           { number: 1, url: `https://host.test/${text}`, state: 'open', title: text, openedAt: 0 },
         ],
       },
-      { sourceRepo: text, hosts: [] },
+      { hosts: [] },
     ),
   (text) =>
     frontPage({

@@ -4,8 +4,8 @@ import { env } from 'cloudflare:workers';
 import { describe, expect, it } from 'vitest';
 import worker from '../../src/worker.ts';
 
-async function ask(method: string, path: string): Promise<Response> {
-  const request = new Request(`https://gitveil.test${path}`, { method });
+async function ask(method: string, path: string, accept = '*/*'): Promise<Response> {
+  const request = new Request(`https://gitveil.test${path}`, { method, headers: { Accept: accept } });
   return worker.fetch(request, env, createExecutionContext());
 }
 
@@ -45,5 +45,31 @@ describe('a path that is none', () => {
     expect(response.status).toBe(404);
     expect(response.headers.get('Allow')).toBeNull();
     expect(await response.json()).toEqual({ error: 'not found' });
+  });
+});
+
+describe('a browser', () => {
+  const HTML = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+  it('gets a page that leads on', async () => {
+    const response = await ask('GET', '/nothing/here', HTML);
+    expect([response.status, response.headers.get('Content-Type')]).toEqual([
+      404,
+      'text/html; charset=UTF-8',
+    ]);
+    expect(await response.text()).toMatch(/<h1>There is no such page<\/h1>[^]*begin at the front page/);
+    expect((await ask('GET', '/admin/panic', HTML)).headers.get('Content-Type')).toMatch(/^text\/html/);
+  });
+
+  it.each(['/docs/', '/privacy//', `${REMOTE}/change/`])('is led on from %s', async (path) => {
+    const response = await ask('GET', path, HTML);
+    expect([response.status, response.headers.get('Location')]).toEqual([302, path.replace(/\/+$/, '')]);
+  });
+
+  it('is led to no other host', async () => {
+    for (const path of ['//evil.test/docs/', '/\\evil.test/docs/']) {
+      const response = await ask('GET', path, HTML);
+      expect(response.headers.get('Location') ?? '/').toMatch(/^\/(?!\/)/);
+    }
   });
 });

@@ -36,7 +36,7 @@ import {
   wrongType,
 } from './git-http.ts';
 import { pullRequestFooter } from '../../markdown/footer.ts';
-import { maintainersUrl } from '../../pages/layout.ts';
+import { MAINTAINERS_PATH } from '../../pages/layout.ts';
 import { pullRequestPath } from '../../pages/pull-request-page.ts';
 import { ISSUE_FORM } from '../forms/paths.ts';
 import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
@@ -185,7 +185,7 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
     client: clientOf(c),
     pullRequestFooter: pullRequestFooter(
       publishedAddress(c.req.raw, c.var.config),
-      maintainersUrl(c.var.config),
+      publishedOrigin(c.req.raw, c.var.config) + MAINTAINERS_PATH,
     ),
     hostUrl: c.var.host.url,
     remoteUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}`,

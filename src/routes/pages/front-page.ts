@@ -58,7 +58,7 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
   };
   const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config), Vary: 'Accept' };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
-    return c.text(frontText(page, config), 200, headers);
+    return c.text(frontText(page, origin), 200, headers);
   }
   if (path !== null) return c.redirect(`${V1}${path}`, 302);
   // Does not show what requires the service's key.

@@ -47,7 +47,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     pullRequests,
   };
   const isComplete = policy !== undefined && pullRequests !== null && isSuspended === false;
-  return answerPage(c, remotePage(page, config), 200, {
+  return answerPage(c, remotePage(page, config), policy === null ? 404 : 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });
 }

@@ -46,6 +46,8 @@ describe('the description', () => {
         expect(served.delete(`${method} /v1/{host}/{owner}/{repo}/${form}`)).toBe(true);
       }
     }
+    // Documents, as pages.
+    for (const page of ['GET /privacy', 'GET /maintainers']) expect(served.delete(page)).toBe(true);
     // A page of the operator's.
     for (const page of ['GET /admin/held', 'POST /admin/held', 'GET /admin/held/{hash}']) {
       expect(served.delete(page)).toBe(true);
