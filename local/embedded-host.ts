@@ -54,7 +54,16 @@ export async function startEmbeddedHost(
   const nextPort = servicePort < 65_535 ? servicePort + 1 : 0;
   const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
   const sandbox = await startSandbox({ port, dir, callsAnHour: CALLS_AN_HOUR, forgetLimits });
-  if (!sandbox.hasRepository(SEED)) await seedRepository(sandbox.createRepository(SEED), new Date());
+  if (!sandbox.hasRepository(SEED)) {
+    await seedRepository(sandbox.createRepository(SEED), new Date());
+    const { owner, name } = SEED;
+    sandbox.maintainer.openIssue(
+      owner,
+      name,
+      'Say hello in other languages',
+      'Which ones? Comment here, or send a change.',
+    );
+  }
   return sandbox;
 }
 

@@ -25,6 +25,13 @@ export class Maintainer {
     this.#host = host;
   }
 
+  /** Opens an issue; answers its number. */
+  openIssue(owner: string, repo: string, title: string, body: string): number {
+    const repository = this.#repository(owner, repo);
+    const author = this.#host.store.ensureUser(owner).login;
+    return this.#host.addIssue(repository, { author, title, body, labels: [], pull: null }).number;
+  }
+
   /** Comments on an issue or pull request; answers the comment's id. */
   comment(on: IssueName, body: string, as = on.owner): number {
     const { repository, issue } = this.#find(on);

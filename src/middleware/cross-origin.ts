@@ -27,7 +27,7 @@ const SHARED_PATHS = [
 const preflight = cors({
   origin: '*',
   allowMethods: ['GET', 'HEAD', 'POST'],
-  allowHeaders: ['Content-Type', 'X-Service-Key'],
+  allowHeaders: ['Content-Type', 'Idempotency-Key', 'X-Service-Key'],
   maxAge: 86_400,
 });
 

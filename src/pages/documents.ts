@@ -204,7 +204,7 @@ encrypted until then. <a href="@/blob/HEAD/docs/delay.md">What that hides</a>.</
 <p><a href="@/blob/HEAD/docs/images/remote-page.png">Picture: The page of a remote: commands, what the service removes, what everyone still sees</a></p>
 <p><a href="@/blob/HEAD/docs/images/change.png">Picture: What becomes public of a change: the difference, title, description, author and date</a></p>
 <p>The forms work without a script, set no cookie and load nothing. Until you send the last one, what you typed is only in
-the page that you get back. Then the service remembers for a day what each form has posted, not who sent it.</p>
+the page that you get back. Then the service remembers for a day what each form, or request with a key, has posted.</p>
 <p>&lt;!-- test/browser/pages.test.ts: leads to the commands for a repository without JavaScript --&gt;
 &lt;!-- test/routes/headers.test.ts: %s %s tells browsers to be careful --&gt;
 &lt;!-- test/e2e/change-form.test.ts: sent twice opens one pull request, at once and later --&gt;</p>
@@ -249,8 +249,7 @@ compare the deployed code.</li>
 <p>&lt;!-- test/e2e/pr-options.test.ts: tells the host of no commit that was not fetched --&gt;
 &lt;!-- test/local/bundle.test.ts: has the same hash in another folder, when it is deployed, and as a running service reports it --&gt;</p>
 <p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. Your
-own service hides you in no crowd. If the
-code does not keep a promise of this page, report it: <a href="@/blob/HEAD/SECURITY.md">SECURITY.md</a>.</p>
+own service hides you in no crowd. Report broken promises: <a href="@/blob/HEAD/SECURITY.md">SECURITY.md</a>.</p>
 <h2 id="what-to-do">What to do</h2>
 <ul>
 <li>Read <code>git log</code> before you push. Write messages in the style of the project. Look for your name and your machine's

@@ -5,6 +5,7 @@
 import { type DescribeRouteOptions, resolver, uniqueSymbol } from 'hono-openapi';
 import * as z from 'zod';
 import { MAIN_HOST } from '../config/hosts.ts';
+import { CODES, ERROR_CODES, type ErrorCode, type ErrorStatus } from './request/error-codes.ts';
 
 type Answer = NonNullable<DescribeRouteOptions['responses']>[string];
 type Content = NonNullable<Extract<Answer, { content?: unknown }>['content']>;
@@ -18,6 +19,7 @@ export interface Description extends Pick<DescribeRouteOptions, 'summary' | 'des
   /** The parameters in the path. */
   readonly path?: z.ZodType;
   readonly query?: z.ZodType;
+  readonly header?: z.ZodType;
   /** The JSON object that the endpoint takes. */
   readonly json?: z.ZodType;
   /** Besides those that every endpoint of its kind has. */
@@ -33,25 +35,49 @@ export function described<H extends object>(handler: H, description: Description
 }
 
 function toSpec(description: Description): DescribeRouteOptions {
-  const { tag, isKeyed, path, query, json, responses, ...rest } = description;
-  const parameters = [...parametersOf('path', path), ...parametersOf('query', query)];
+  const { tag, isKeyed, path, query, header, json, responses, ...rest } = description;
+  const parameters = [
+    ...parametersOf('path', path),
+    ...parametersOf('query', query),
+    ...parametersOf('header', header),
+  ];
   return {
     ...rest,
     tags: [tag],
     security: isKeyed === undefined ? [] : [{}, { ServiceKey: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(json !== undefined && { requestBody: { required: true, content: asJson(json) } }),
-    responses: {
-      ...FAULT,
-      ...(isKeyed === true && KEY_REQUIRED),
-      ...(json !== undefined && BODY_FAULTS),
-      ...responses,
-    },
+    responses: withCodes(
+      withClientError({
+        ...FAULT,
+        ...(isKeyed === true && KEY_REQUIRED),
+        ...(json !== undefined && BODY_FAULTS),
+        ...responses,
+      }),
+    ),
   };
 }
 
+/** Also where nothing that a client sends could be wrong: HTTP itself may be. */
+function withClientError(responses: Description['responses']): Description['responses'] {
+  const hasOne = Object.keys(responses).some((status) => status.startsWith('4'));
+  return hasOne ? responses : { ...responses, '4XX': { description: 'The request is no valid HTTP.' } };
+}
+
+/** The code of the status, in each example of an error that has none. */
+function withCodes(responses: Description['responses']): Description['responses'] {
+  for (const [status, response] of Object.entries(responses)) {
+    const { content } = response as { content?: Content };
+    for (const example of Object.values(content?.['application/json']?.examples ?? {})) {
+      const value = (example as { value?: { error?: string; code?: string } }).value;
+      if (value?.error !== undefined) value.code ??= CODES[Number(status) as ErrorStatus];
+    }
+  }
+  return responses;
+}
+
 /** The fields of the schema as parameters. */
-function parametersOf(place: 'path' | 'query', schema: z.ZodType = z.object({})): Parameter[] {
+function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodType = z.object({})): Parameter[] {
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' });
   return Object.entries(properties).map(([name, property]) => {
     const { description = '', examples = [], ...rest } = property as z.core.JSONSchema.JSONSchema;
@@ -78,18 +104,29 @@ export function as(...types: string[]): Content {
 
 /** The form of an error of every JSON endpoint (contract, section 4). */
 const errorAnswer = z
-  .object({ error: z.string().meta({ description: 'What went wrong, for a person to read.' }) })
+  .object({
+    error: z.string().meta({ description: 'What went wrong, for a person to read.' }),
+    code: z
+      .enum(ERROR_CODES)
+      .meta({ description: 'The same for programs. It stays, also if the sentence changes.' }),
+  })
   .meta({ id: 'Error', description: 'Why the request failed.' });
 
+/** What an error may say; with its code where that is not the one of its status. */
+type Message = string | readonly [message: string, code: ErrorCode];
+
 /** @param messages that the error may contain. */
-export function asError(...messages: string[]): Content {
+export function asError(...messages: readonly Message[]): Content {
   const schema = resolver(errorAnswer);
   if (messages.length === 0) return { 'application/json': { schema } };
-  const examples = messages.map((message, index) => [`message-${index + 1}`, { value: { error: message } }]);
+  const examples = messages.map((message, index) => {
+    const [text, code] = typeof message === 'string' ? [message] : message;
+    return [`message-${index + 1}`, { value: { error: text, code } }];
+  });
   return { 'application/json': { schema, examples: Object.fromEntries(examples) as Record<string, object> } };
 }
 
-export function error(description: string, ...messages: string[]): Answer {
+export function error(description: string, ...messages: readonly Message[]): Answer {
   return answer(description, asError(...messages));
 }
 

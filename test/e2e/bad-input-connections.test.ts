@@ -164,7 +164,7 @@ describe.each(FRAMINGS)('a body that stops half-way (%s)', (framing) => {
   it('in a fetch: 400', () => {
     const { status, body } = stalled.fetch.answer;
     expect(status).toBe(400);
-    expect(JSON.parse(body.toString())).toEqual({ error: 'failed to read body' });
+    expect(JSON.parse(body.toString())).toMatchObject({ error: 'failed to read body' });
   });
 
   it('and is over the limit by its own word: 413', () => {

@@ -314,7 +314,7 @@ describe('a path or method that is none', () => {
   ])('%s %s is not found', async (method, path) => {
     const { status, body } = await raw(method, `/v1/gh/${sound.upstream.fullName}${path}`);
     expect(status).toBe(404);
-    expect(JSON.parse(body.toString())).toEqual({ error: 'not found' });
+    expect(JSON.parse(body.toString())).toMatchObject({ error: 'not found' });
   });
 
   it.each([

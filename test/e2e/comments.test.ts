@@ -52,17 +52,78 @@ describe('an issue', () => {
   ])('in a repository that %s is refused as the host does', async (_, facts, name, status) => {
     await bed.createUpstream({ commits: 0, ...facts });
     const path = `/v1/gh/octo/${name}/issues/anonymous`;
-    expect(await speak(bed, bed.person(), path, { title: 'Title', body: 'Words' })).toEqual({
+    expect(await speak(bed, bed.person(), path, { title: 'Title', body: 'Words' })).toMatchObject({
       status: 400,
       body: { error: `failed to create issue: ${status}` },
     });
   });
 });
 
+const newKey = () => ({ 'Idempotency-Key': crypto.randomUUID() });
+
+describe('an Idempotency-Key', () => {
+  it('posts a comment once, however often it is sent, from any address, and each time with the same answer', async () => {
+    const { author, thread, upstream } = await withIssue();
+    const path = `/v1/gh/${thread}/comments/anonymous`;
+    const headers = newKey();
+    const sent = { body: 'Once.' };
+    const [first, second] = await Promise.all([
+      speak(bed, author, path, sent, headers),
+      speak(bed, author, path, sent, headers),
+    ]);
+    expect([first.status, first.body]).toEqual([200, second.body]);
+    expect(await speak(bed, bed.person(), path, sent, headers)).toEqual(first);
+    const stranger = await speak(bed, author, path, sent, newKey());
+    expect(stranger.body['hash']).not.toBe(first.body['hash']);
+    const under = { body: 'Again.', user_token: first.body['user_token'] };
+    const more = await speak(bed, author, path, under, headers);
+    expect(more).toMatchObject({ status: 422, body: { code: 'key-reused' } });
+    const own = newKey();
+    const mine = await speak(bed, author, path, under, own);
+    expect(mine.body).toMatchObject({ hash: first.body['hash'], karma: 2 });
+    expect(await speak(bed, author, path, under, own)).toEqual(mine);
+    expect(await commentsOn(bed, thread)).toHaveLength(3);
+    expect(bed.host.requestsFor(upstream, 'POST', /\/comments$/)).toHaveLength(3);
+  });
+
+  it('creates an issue once', async () => {
+    const upstream = await bed.createUpstream({ commits: 1 });
+    const path = `/v1/gh/${upstream.fullName}/issues/anonymous`;
+    const headers = newKey();
+    const open = () => speak(bed, bed.person(), path, { title: 'It breaks', body: 'How.' }, headers);
+    const first = await open();
+    expect(first.body).toMatchObject({ number: 1, karma: 0, issue_reply_token: first.body['user_token'] });
+    expect(await open()).toEqual(first);
+  });
+
+  it('of a comment that the host has refused may be sent again', async () => {
+    const { author, thread } = await withIssue();
+    const headers = newKey();
+    const path = `/v1/gh/${thread.replace(/\d+$/, '77')}/comments/anonymous`;
+    const missing = { status: 400, body: { code: 'not-created' } };
+    expect(await speak(bed, author, path, { body: 'Hi' }, headers)).toMatchObject(missing);
+    expect(await speak(bed, author, path, { body: 'Hi' }, headers)).toMatchObject(missing);
+  });
+
+  it.each(['1', 'x'.repeat(256), 'a key with blanks'])('%j is refused', async (key) => {
+    const { author, thread } = await withIssue();
+    const path = `/v1/gh/${thread}/comments/anonymous`;
+    const { status, body } = await speak(bed, author, path, { body: 'Hi' }, { 'Idempotency-Key': key });
+    expect([status, body]).toEqual([
+      400,
+      {
+        error: 'Idempotency-Key must be 16 to 255 visible ASCII characters, such as a random UUID',
+        code: 'invalid-field',
+      },
+    ]);
+    expect(await commentsOn(bed, thread)).toEqual([]);
+  });
+});
+
 describe('comments', () => {
   it('of some megabytes are read to their end and refused', async () => {
     const { upstream, author, thread } = await withIssue();
-    expect(await comment(bed, author, thread, 'x'.repeat(3_000_000))).toEqual({
+    expect(await comment(bed, author, thread, 'x'.repeat(3_000_000))).toMatchObject({
       status: 413,
       body: { error: 'request body too large' },
     });
@@ -89,7 +150,7 @@ describe('comments', () => {
 
   it('on a thread that is not there are refused as the host does', async () => {
     const { upstream, author } = await withIssue();
-    expect(await comment(bed, author, `${upstream.fullName}/pulls/99`, 'Hi')).toEqual({
+    expect(await comment(bed, author, `${upstream.fullName}/pulls/99`, 'Hi')).toMatchObject({
       status: 400,
       body: { error: 'failed to create comment: 404 Not Found' },
     });

@@ -264,7 +264,7 @@ describe('a body over 50 MB', () => {
     const answer = await connection.answer();
     connection.vanish();
     expect(answer).toMatchObject({ status: 413, headers: { 'content-type': 'application/json' } });
-    expect(JSON.parse(answer?.body.toString() ?? '')).toEqual({ error: 'request body too large' });
+    expect(JSON.parse(answer?.body.toString() ?? '')).toMatchObject({ error: 'request body too large' });
     expect(toHost(upstream)).toEqual([]);
   });
 
@@ -283,7 +283,7 @@ describe('a body over 50 MB', () => {
     const answer = await connection.answer();
     connection.vanish();
     expect(answer?.status).toBe(413);
-    expect(JSON.parse(answer?.body.toString() ?? '')).toEqual({ error: 'request body too large' });
+    expect(JSON.parse(answer?.body.toString() ?? '')).toMatchObject({ error: 'request body too large' });
   });
 });
 

@@ -133,11 +133,11 @@ describe.skipIf(!has('sqlite3'))('the backup', () => {
     await running.ended;
     run(block('sh', 'mv "$state"'), join(stateDir, 'service'), backup);
     running = await start();
-    expect(await page(hashIn(opened))).toMatch(/^200 octo\/hello #1\n/);
+    expect(await page(hashIn(opened))).toMatch(/^200 octo\/hello #2\n/);
     expect(await page(heldHash)).toMatch(/^404 /);
     const updated = await push('open', '-o', `pr-hash=${hashIn(opened)}`, '-o', `pr-key=${key}`);
-    expect(updated).toContain('/octo/hello/pull/1');
-    expect(await push('held')).toContain('/octo/hello/pull/2');
+    expect(updated).toContain('/octo/hello/pull/2');
+    expect(await push('held')).toContain('/octo/hello/pull/3');
     expect(running.output.stderr).toBe('');
   });
 });

@@ -110,7 +110,9 @@ describe('CORS', () => {
     });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('Access-Control-Allow-Methods')?.split(',')).toContain(method);
-    expect(preflight.headers.get('Access-Control-Allow-Headers')).toBe('Content-Type,X-Service-Key');
+    expect(preflight.headers.get('Access-Control-Allow-Headers')).toBe(
+      'Content-Type,Idempotency-Key,X-Service-Key',
+    );
   });
 
   it('stands on refusals too', async () => {

@@ -75,9 +75,9 @@ describe('a path', () => {
 
   it('of no host is JSON for programs, and text for Git, which shows it', async () => {
     const api = await fetchFrom('/v1/xy/octo/hello/issues/1/comments/anonymous', comment);
-    expect([api.status, await api.json()]).toEqual([404, { error: 'not found' }]);
+    expect([api.status, await api.json()]).toMatchObject([404, { error: 'not found' }]);
     const remote = await fetchFrom('/v1/xy/octo/hello');
-    expect([remote.status, await remote.json()]).toEqual([404, { error: 'not found' }]);
+    expect([remote.status, await remote.json()]).toMatchObject([404, { error: 'not found' }]);
     const git = await fetchFrom('/v1/xy/octo/hello/info/refs?service=git-receive-pack');
     expect([git.status, await git.text()]).toEqual([404, expect.stringContaining('/v1/cb/ for berg.test')]);
   });

@@ -20,7 +20,7 @@ describe('with a service key', () => {
     for (const key of [undefined, '', 'wrong', KEY.slice(1), `${KEY}x`]) {
       const response = await ask(path, key);
       expect(response.status).toBe(401);
-      expect(await response.json()).toEqual({ error: 'API key required' });
+      expect(await response.json()).toMatchObject({ error: 'API key required' });
       expect(response.headers.get('Cache-Control')).toBe('no-store');
     }
   });

@@ -32,7 +32,7 @@ import { loggerOf } from '../../log.ts';
 import { openHostAccess } from '../host-access.ts';
 import { Creations } from './creations.ts';
 import { Pause } from './pause.ts';
-import { type FormResult, type FormStanding, SentForms } from './sent-forms.ts';
+import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
 import { Usability } from './usability.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -64,7 +64,7 @@ export interface AccountFigures {
 export class HostAccount extends DurableObject<Env> {
   readonly #pause: Pause;
   readonly #creations: Creations;
-  readonly #sentForms: SentForms;
+  readonly #sentPosts: SentPosts;
   readonly #usability: Usability;
   readonly #shares = new ClientAttempts();
   #calls: KnownCalls | null = null;
@@ -76,7 +76,7 @@ export class HostAccount extends DurableObject<Env> {
     super(ctx, env);
     this.#pause = new Pause(ctx.storage.kv);
     this.#creations = new Creations(ctx.storage);
-    this.#sentForms = new SentForms(ctx.storage.sql);
+    this.#sentPosts = new SentPosts(ctx.storage.sql);
     this.#usability = new Usability(ctx.storage.kv);
     for (const { client, at } of this.#creations.all(Date.now())) this.#shares.hit(client, SHARE, at);
     // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
@@ -109,14 +109,14 @@ export class HostAccount extends DurableObject<Env> {
     this.#creations.giveBack(taken);
   }
 
-  /** Whether a form may post now. If so, `endForm` must follow. @param form a keyed hash of the form. */
-  beginForm(form: string): FormStanding {
+  /** Whether a form or a request may post now. If so, `endPost` must follow. */
+  beginPost(name: PostName): PostStanding {
     this.#wakeWithinAnHour();
-    return this.#sentForms.begin(form, Date.now());
+    return this.#sentPosts.begin(name, Date.now());
   }
 
-  endForm(form: string, result: FormResult): void {
-    this.#sentForms.end(form, result);
+  endPost(name: string, result: PostResult): void {
+    this.#sentPosts.end(name, result);
   }
 
   /** How long the host is to be left alone, in milliseconds; 0: it is not. */
@@ -190,8 +190,8 @@ export class HostAccount extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     const now = Date.now();
     const hasCreations = this.#creations.forgetOld(now);
-    const hasForms = this.#sentForms.forgetOld(now);
-    this.#hasAlarm = hasCreations || hasForms;
+    const hasPosts = this.#sentPosts.forgetOld(now);
+    this.#hasAlarm = hasCreations || hasPosts;
     // Hourly, so that it does not run once for each of them.
     if (this.#hasAlarm) await this.ctx.storage.setAlarm(now + HOUR_MS);
   }

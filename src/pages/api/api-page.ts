@@ -17,15 +17,42 @@ export function apiPage(document: ApiDocument, limits: OpenLimits): Page {
     content: html`<main>
       <h1>API</h1>
       <p class="lead">${description}</p>
+      ${firstComment(groups)}
       <p>
-        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>, but most errors of the Git
-        remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports. For tools:
+        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;", "code": "&lt;code&gt;"}</code>: a
+        sentence that names what is wrong, and a code that stays the same. Most errors of the Git remote are
+        plain text. Any web page may call the JSON endpoints (CORS), except for reports. For tools:
         <a href="/openapi.json">openapi.json</a>.
       </p>
       <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>
       ${groups.map(section)} ${limitsSection(limits)}
     </main>`,
   };
+}
+
+const ANSWER = `{
+  "comment_url": "https://…/octo/hello/issues/1#issuecomment-1",
+  "hash": "1a2b3c4d",
+  "karma": 1,
+  "user_token": "ABCDEFGHIJKLMNOP"
+}`;
+
+function firstComment(groups: readonly Group[]): Html | '' {
+  const operations = groups.flatMap((group) => group.operations);
+  const command = operations.find(({ id }) => id === 'commentOnIssue')?.command ?? null;
+  if (command === null) return '';
+  return html`<section class="card" aria-labelledby="first">
+    <h2 id="first">Your first comment in 30 seconds</h2>
+    <p>Put your repository and the number of its issue into the address. You need no account and no key.</p>
+    <pre tabindex="0"><code>${command}</code></pre>
+    <p class="after-commands">The answer says where the comment is, and under which pseudonym:</p>
+    <pre tabindex="0"><code>${ANSWER}</code></pre>
+    <p class="after-commands">
+      Send the <code>user_token</code> with your next comment to write under the same pseudonym. A request
+      with a random <code>Idempotency-Key</code> in its header can be sent again if its answer was lost: it is
+      posted once.
+    </p>
+  </section>`;
 }
 
 function contents({ name, operations }: Group): Html {

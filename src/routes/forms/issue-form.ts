@@ -11,7 +11,8 @@ import { pseudonymOn } from '../threads/anonymous-comment.ts';
 import { answerForm, frameOf, placeOf } from './form-answer.ts';
 import { receiveForm, secretsOf, type SentForm } from './form-request.ts';
 import { ISSUE_FORM, REPLY_FORM } from './paths.ts';
-import { postOnce, type PostOutcome, userTokenOf } from './post-once.ts';
+import { postForm } from './post-form.ts';
+import { userTokenOf } from '../../forms/form-secrets.ts';
 
 /** The longest text that the host takes, with every character in four bytes, each of them escaped. */
 export const MAX_TEXT_FORM_BYTES = 1024 * 1024;
@@ -41,9 +42,9 @@ async function answerIssue(
   const step = fields.get('step');
   if (step === 'edit') return answerForm(c, issueFormPage(form));
 
-  const again = async ({ error, status, headers, mayBePosted }: Refused) => {
+  const again = async ({ error, status, headers, code }: Refused) => {
     // Whoever has looked, and sends it all the same, sends another form.
-    const next = mayBePosted ? await formOf(null) : form;
+    const next = code === 'may-exist' ? await formOf(null) : form;
     return answerForm(c, issueFormPage({ ...next, problem: sentence(error) }), status, headers);
   };
   const checked = checkIssue(c, target, issue);
@@ -51,11 +52,8 @@ async function answerIssue(
   if (step !== 'post') return answerForm(c, issuePreviewPage(form, checked.issue.body));
   const secrets = await secretsOf(c, token, [issue.title, issue.body]);
   const userToken = userTokenOf(secrets);
-  const outcome = await postOnce(c, target, 'issues', secrets, async (): Promise<PostOutcome> => {
-    const created = await createIssue(c, target, checked.issue, userToken);
-    if (created.kind === 'refused') return created;
-    return { kind: 'posted', url: created.answer.issue_url, number: created.answer.number };
-  });
+  const post = () => createIssue(c, target, checked.issue, userToken);
+  const outcome = await postForm(c, target, 'issues', secrets, post);
   if (outcome.kind === 'refused') return again(outcome);
   const { url, number } = outcome;
   const hash = await pseudonymOn(c, { repository: target, number }, userToken);

@@ -28,7 +28,8 @@ import { answerForm, frameOf, placeOf } from './form-answer.ts';
 import { receiveForm, secretsOf, type SentForm } from './form-request.ts';
 import { MAX_TEXT_FORM_BYTES } from './issue-form.ts';
 import { REPLY_FORM } from './paths.ts';
-import { postOnce, type PostOutcome, userTokenOf } from './post-once.ts';
+import { postForm } from './post-form.ts';
+import { userTokenOf } from '../../forms/form-secrets.ts';
 
 /** What the contract says in Spanish (section 7). */
 const IN_ENGLISH: Readonly<Record<string, string>> = {
@@ -83,9 +84,9 @@ async function answerReply(
     return answerForm(c, replyFormPage(form, await conversationOf(c, c.var.host, target, number)));
   }
 
-  const again = async ({ error, status, headers, mayBePosted }: Refused) => {
+  const again = async ({ error, status, headers, code }: Refused) => {
     // Whoever has looked, and sends it all the same, sends another form.
-    const next = mayBePosted ? await formOf(c, target, number, fields) : form;
+    const next = code === 'may-exist' ? await formOf(c, target, number, fields) : form;
     const words = sentence(IN_ENGLISH[error] ?? error);
     const appealFor = error in IN_ENGLISH ? `${recordName(c.var.host, target)}#${number}` : null;
     return answerForm(c, page({ ...next, problem: words, appealFor }), status, headers);
@@ -102,10 +103,8 @@ async function answerReply(
     const text = commentText(form.body, { hash, karma, origin: publishedOrigin(c.req.raw, c.var.config) });
     return answerForm(c, replyPreviewPage({ ...form, userToken }, text, hash));
   }
-  const outcome = await postOnce(c, target, 'comments', secrets, async (): Promise<PostOutcome> => {
-    const posted = await postComment(c, { repository: target, number }, checked);
-    return posted.kind === 'refused' ? posted : { kind: 'posted', url: posted.answer.comment_url, number };
-  });
+  const post = () => postComment(c, { repository: target, number }, checked);
+  const outcome = await postForm(c, target, 'comments', secrets, post);
   if (outcome.kind === 'refused') return again(outcome);
   const hash = await pseudonymOn(c, { repository: target, number }, userToken);
   const next = await frameOf(c, target, REPLY_FORM);

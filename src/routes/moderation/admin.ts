@@ -19,8 +19,9 @@ import { isSameSecret } from '../../secret/same-secret.ts';
 import { clientWindowsOf, guardOf, heldPushesOf, identityOf } from '../../objects.ts';
 import { clientOf, windowKey } from '../request/client.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
-import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
+import { INVALID_PAYLOAD, type JsonBody, readJsonObject } from '../request/json-body.ts';
 import { answerRefused, type Refused, refused } from '../request/refused.ts';
+import { payloadRefused } from '../request/payload.ts';
 import { answer, asJson, described, error as errorAnswer } from '../description.ts';
 import { PANIC_SCOPES } from '../../durable/guard/panic-scope.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
@@ -102,9 +103,13 @@ type RollbackAnswer = z.infer<typeof rollbackAnswer>;
 
 const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
 
+function invalidBody(body: JsonBody, error: z.ZodError): Refused {
+  return body.kind === 'object' ? payloadRefused(error, body.value) : INVALID_PAYLOAD;
+}
+
 const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
 
-const INVALID = errorAnswer('The request is not valid.', 'invalid payload');
+const INVALID = errorAnswer('The request is not valid.', ['invalid payload', 'invalid-payload']);
 const UNAUTHORIZED = errorAnswer('Neither the password nor the token is correct.', 'invalid credentials');
 const TOO_MANY = errorAnswer('The address has sent 10 requests within a minute.', 'rate limit exceeded');
 
@@ -132,7 +137,7 @@ async function setPanicMode(c: Context<AppEnv>): Promise<Response> {
   if (tooOften !== null) return answerRefused(c, tooOften);
   const body = await readJsonObject(c);
   const request = panicRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, INVALID_PAYLOAD);
+  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
   const { active, scope = 'pushes' } = request.data;
   const credential = credentialOf(c, request.data);
   const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential, scope));
@@ -167,7 +172,7 @@ async function liftReports(c: Context<AppEnv>): Promise<Response> {
   if (tooOften !== null) return answerRefused(c, tooOften);
   const body = await readJsonObject(c);
   const request = pardonRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, INVALID_PAYLOAD);
+  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
   const { hash } = request.data;
   const credential = credentialOf(c, request.data);
   if (credential === null || !(await guardOf(c.env).mayPardon(hash, credential)))
@@ -215,7 +220,7 @@ async function rollBack(c: Context<AppEnv>): Promise<Response> {
   if (tooOften !== null) return answerRefused(c, tooOften);
   const body = await readJsonObject(c);
   const request = rollbackRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, INVALID_PAYLOAD);
+  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
   const credential = credentialOf(c, request.data);
   const { spare_single: spareSingle = false } = request.data;
   const id = credential && (await guardOf(c.env).beginRollback(credential, spareSingle));
@@ -300,7 +305,7 @@ async function drain(c: Context<AppEnv>): Promise<Response> {
   if (tooOften !== null) return answerRefused(c, tooOften);
   const body = await readJsonObject(c);
   const request = drainRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, INVALID_PAYLOAD);
+  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
   if (credentialOf(c, request.data) === null) return answerRefused(c, INVALID_CREDENTIALS);
   const { review, ...others } = (await heldPushesOf(c.env).drain()).held;
   return c.json<z.infer<typeof drainAnswer>>({ held: others.delay + others.busy, to_review: review });

@@ -17,11 +17,11 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { identityOf } from '../../objects.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
 import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
-import { answerRefused, type Refused, refused } from '../request/refused.ts';
+import { answerRefused, invalidField, type Refused, refused } from '../request/refused.ts';
 import { countAttempt } from '../request/rate-limit.ts';
 import { characters } from '../../markdown/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
-import { isBlank, payloadProblem, publicText } from '../request/payload.ts';
+import { isBlank, payloadRefused, publicText } from '../request/payload.ts';
 import { MAX_TOKEN_CHARACTERS } from '../threads/anonymous-comment.ts';
 import { standingAnswer } from './moderation.ts';
 import { retryAfter } from '../request/write-refusal.ts';
@@ -85,9 +85,9 @@ appeals.post(
       200: answer('The operator is told.', asJson(appealAnswer)),
       400: error(
         'The request is not valid.',
-        'invalid payload',
-        ERRORS.noText,
-        ERRORS.unknownHost,
+        ['invalid payload', 'invalid-payload'],
+        [ERRORS.noText, 'invalid-field'],
+        [ERRORS.unknownHost, 'invalid-field'],
         INVALID_NAME,
       ),
       409: error('There is nothing to appeal against.', ERRORS.nothing),
@@ -118,13 +118,13 @@ export async function decideAppeal(
   c: Context<AppEnv>,
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Appealed | Refused> {
-  if (isBlank(fields['text'])) return refused(400, ERRORS.noText);
+  if (isBlank(fields['text'])) return invalidField(ERRORS.noText);
   const parsed = appealRequest.safeParse(fields);
-  if (!parsed.success) return refused(400, payloadProblem(parsed.error));
+  if (!parsed.success) return payloadRefused(parsed.error, fields);
   const { thread, user_token: userToken, text } = parsed.data;
   const [number = '', repo = '', owner = '', hostKey = MAIN_HOST] = thread.split(/[/#]/).toReversed();
   const host = hostWithKey(c.var.config, hostKey);
-  if (host === undefined) return refused(400, ERRORS.unknownHost);
+  if (host === undefined) return invalidField(ERRORS.unknownHost);
   const repository = parseName(host.kind, owner, repo);
   if (repository === null) return refused(400, INVALID_NAME);
   if (c.var.config.notifyAdminTopic === null) return refused(503, ERRORS.nobody);

@@ -8,14 +8,15 @@ import { type Refused, refused } from './refused.ts';
 /** Room for the longest comment that the host takes, with every character escaped. */
 const MAX_JSON_BYTES = 512 * 1024;
 
+export type JsonBody =
+  { readonly kind: 'object'; readonly value: Record<string, unknown> } | { readonly kind: 'invalid' };
+
 /**
  * The object in the request's body. `invalid`: it cannot be parsed, or is not a JSON object (contract, section 7:
  * "invalid payload"). Bytes that are not UTF-8 are invalid, too. Cost: the body once, in memory.
  * @throws BodyError `too-large` over 512 KiB, `timeout` when the client stalls.
  */
-export async function readJsonObject(
-  c: Context<AppEnv>,
-): Promise<{ kind: 'object'; value: Record<string, unknown> } | { kind: 'invalid' }> {
+export async function readJsonObject(c: Context<AppEnv>): Promise<JsonBody> {
   const limits = { maxBytes: MAX_JSON_BYTES, timeoutMs: c.var.config.readTimeoutMs, isStrict: true } as const;
   try {
     const value: unknown = JSON.parse(await bodyText(c.req.raw, limits));
@@ -27,11 +28,11 @@ export async function readJsonObject(
   }
 }
 
-export const INVALID_PAYLOAD = refused(400, 'invalid payload');
+export const INVALID_PAYLOAD = refused(400, 'invalid payload', {}, 'invalid-payload');
 
 /** If the body did not arrive completely. */
 export function bodyRefused({ code }: BodyError): Refused {
   if (code === 'too-large') return refused(413, 'request body too large');
   if (code === 'timeout') return refused(408, 'the request body did not arrive in time; send it again');
-  return refused(400, 'the request body did not arrive completely; send it again');
+  return refused(400, 'the request body did not arrive completely; send it again', {}, 'body-incomplete');
 }

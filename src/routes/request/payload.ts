@@ -1,5 +1,7 @@
 /** The texts in payloads that people send for publication, and the messages for invalid payloads. */
 import * as z from 'zod';
+import { INVALID_PAYLOAD } from './json-body.ts';
+import { invalidField, type Refused } from './refused.ts';
 
 /** A string that the host can store unchanged. @param field its name, for the message. */
 export function publicText(field: string) {
@@ -11,10 +13,27 @@ export function publicText(field: string) {
     });
 }
 
-/** The message for an invalid payload: the contract's words if its shape is wrong, otherwise the rule. */
-export function payloadProblem({ issues }: z.ZodError): string {
-  const hasWrongShape = issues.some(({ code }) => code === 'invalid_type');
-  return hasWrongShape ? 'invalid payload' : (issues[0]?.message ?? 'invalid payload');
+const TYPES: Readonly<Record<string, string>> = { string: 'text', array: 'a list', boolean: 'true or false' };
+
+/** Names the field that breaks a rule: `body must be text`, `labels[1] must be text`, `thread is required`. */
+export function payloadRefused({ issues }: z.ZodError, payload: unknown): Refused {
+  const [issue] = issues;
+  if (issue === undefined) return INVALID_PAYLOAD;
+  const name = issue.path.reduce<string>(
+    (above, part) =>
+      typeof part === 'number'
+        ? `${above}[${part}]`
+        : above === ''
+          ? String(part)
+          : `${above}.${String(part)}`,
+    '',
+  );
+  if (issue.code !== 'invalid_type' && issue.code !== 'invalid_value') return invalidField(issue.message);
+  const isMissing = issue.path.length === 1 && !Object.hasOwn(Object(payload), issue.path[0] as string);
+  if (isMissing) return invalidField(`${name} is required`);
+  if (issue.code === 'invalid_value')
+    return invalidField(`${name} must be one of ${issue.values.join(', ')}`);
+  return invalidField(`${name} must be ${TYPES[issue.expected] ?? `of the type ${issue.expected}`}`);
 }
 
 /** Absent, null, or nothing but white space. */

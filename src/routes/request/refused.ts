@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
+import { CODES, type ErrorCode, type ErrorStatus } from './error-codes.ts';
 import { problemPage } from '../../pages/report-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 
@@ -15,16 +16,22 @@ export interface Refused {
   /** For people. Default: `error`. */
   readonly explanation?: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The code host has not answered, so it may have been posted. */
-  readonly mayBePosted?: true;
+  readonly code: ErrorCode;
 }
 
+/** @param code by default that of the status. */
 export function refused(
   status: ContentfulStatusCode,
   error: string,
   headers: Readonly<Record<string, string>> = {},
+  code: ErrorCode = CODES[status as ErrorStatus] ?? 'internal-error',
 ): Refused {
-  return { kind: 'refused', status, error, headers };
+  return { kind: 'refused', status, error, headers, code };
+}
+
+/** @param error names the field. */
+export function invalidField(error: string): Refused {
+  return refused(400, error, {}, 'invalid-field');
 }
 
 /** For people first; a program gets the same words. */
@@ -55,10 +62,10 @@ export function answerRefused(
   refusal: Refused,
   form: AnswerForm = 'json',
 ): Response | Promise<Response> {
-  const { status, error, title, explanation, headers } = refusal;
+  const { status, error, code, title, explanation, headers } = refusal;
   switch (form) {
     case 'json':
-      return c.json({ error }, status, headers);
+      return c.json({ error, code }, status, headers);
     case 'text': {
       const heading = title === undefined ? '' : `${title}. `;
       return c.text(`${heading}${explanation ?? error}\n`, status, headers);

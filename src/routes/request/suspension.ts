@@ -12,6 +12,7 @@ import type { AppEnv, Env } from '../../env.ts';
 import { FreshCopy } from '../../isolate/fresh-copy.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { guardOf } from '../../objects.ts';
+import type { ErrorCode } from './error-codes.ts';
 import { type Refused, refused } from './refused.ts';
 
 const copy = new FreshCopy<GuardStatus>();
@@ -39,7 +40,7 @@ export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refuse
   try {
     const { writesSuspended } = await suspensionOf(c.env);
     return writesSuspended
-      ? unavailable('comments and issues are suspended; try again in 15 minutes', 15)
+      ? unavailable('comments and issues are suspended; try again in 15 minutes', 15, 'suspended')
       : null;
   } catch (error) {
     c.var.logger.error('the guard does not answer', { error });
@@ -47,6 +48,6 @@ export async function refuseSuspendedWriting(c: Context<AppEnv>): Promise<Refuse
   }
 }
 
-function unavailable(error: string, minutes: number): Refused {
-  return refused(503, error, { 'Retry-After': String(minutes * 60) });
+function unavailable(error: string, minutes: number, code?: ErrorCode): Refused {
+  return refused(503, error, { 'Retry-After': String(minutes * 60) }, code);
 }

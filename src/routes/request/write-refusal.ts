@@ -15,16 +15,18 @@ export function writeRefusal(c: Context<AppEnv>, what: 'comment' | 'issue', fail
       if (failure.said !== null) {
         c.var.logger.warn('the code host refused the bot account', { step: what, hostSays: failure.said });
       }
-      return refused(400, `failed to create ${what}: ${failure.status}`);
+      return refused(400, `failed to create ${what}: ${failure.status}`, {}, 'not-created');
     case 'rate-limited':
       return refused(503, `${hostName} asks to slow down; the ${what} was not created: try again later`, {
         'Retry-After': retryAfter(failure.pauseMs ?? USUAL_PAUSE_MS),
       });
     case 'unreachable':
-      return {
-        ...refused(502, `no answer from ${hostName}: the ${what} may exist; look there before you try again`),
-        mayBePosted: true,
-      };
+      return refused(
+        502,
+        `no answer from ${hostName}: the ${what} may exist; look there before you try again`,
+        {},
+        'may-exist',
+      );
   }
 }
 

@@ -66,6 +66,7 @@ badges.get(
   described((c: Context<AppEnv>) => countBadge(c), {
     operationId: 'pullRequestCountBadge',
     summary: 'How many anonymous pull requests a repository has received',
+    description: 'Those of a repository of the first code host that were opened through this service.',
     tag: 'Badges',
     path: shortRepositoryParams,
     responses: { 200: BADGE, 400: INVALID },
@@ -77,6 +78,7 @@ badges.get(
   described((c: Context<AppEnv>) => countBadge(c), {
     operationId: 'pullRequestCountBadgeOfHost',
     summary: 'The same for a repository of any code host',
+    description: 'For a host that the operator has added, by its key.',
     tag: 'Badges',
     path: repositoryParams,
     responses: { 200: BADGE, 400: INVALID },

@@ -46,6 +46,7 @@ health.get(
   described(showHealth, {
     operationId: 'health',
     summary: 'Which code runs',
+    description: 'The commit and the hash of the bundle, so that anybody can compare them with the source.',
     tag: 'Service',
     responses: { 200: answer('The service runs.', asJson(healthAnswer)) },
   }),

@@ -49,7 +49,9 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
   /** Generated once for each isolate, on the first request. */
   async function documentFor(c: Context<AppEnv>) {
     known ??= await generateSpecs(app, { documentation: DOCUMENTATION, excludeStaticFile: false });
-    return { ...known, servers: [{ url: shownOrigin(c.req.raw, c.var.config) }] };
+    // Where people say what is wrong with it.
+    const info = { ...known.info, contact: { name: 'gitveil', url: c.var.config.sourceRepo } };
+    return { ...known, info, servers: [{ url: shownOrigin(c.req.raw, c.var.config) }] };
   }
 
   const routes = new Hono<AppEnv>();
@@ -59,6 +61,7 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
     described(showDescription, {
       operationId: 'description',
       summary: 'This description, for tools',
+      description: 'OpenAPI 3.1, with the address at which it was asked for.',
       tag: 'Service',
       responses: {
         200: answer('An OpenAPI 3.1 document.', { 'application/json': { schema: { type: 'object' } } }),
@@ -76,6 +79,7 @@ export function openapi(app: Hono<AppEnv>): Hono<AppEnv> {
     described(showDocs, {
       operationId: 'documentation',
       summary: 'This description, for people',
+      description: 'Begins with a first comment, and has a command to try for each endpoint.',
       tag: 'Service',
       responses: { 200: answer('A page.', as(HTML)) },
     }),

@@ -59,6 +59,7 @@ stats.get(
   described(showTotals, {
     operationId: 'stats',
     summary: 'How many pull requests there are',
+    description: 'Those that the code hosts show, of all repositories together.',
     tag: 'Statistics',
     isKeyed: true,
     responses: { 200: answer('The total.', asJson(statsAnswer)), 503: UNAVAILABLE_ANSWER },
@@ -81,6 +82,7 @@ stats.get(
   described(showRecent, {
     operationId: 'recentPullRequests',
     summary: 'The newest pull requests',
+    description: 'Each with its repository and its address, as the code host shows it.',
     tag: 'Statistics',
     isKeyed: true,
     responses: { 200: answer('Up to ten, newest first.', asJson(recentPrsAnswer)), 503: UNAVAILABLE_ANSWER },

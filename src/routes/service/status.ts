@@ -18,6 +18,7 @@ status.get(
   described(showStatus, {
     operationId: 'status',
     summary: 'Whether pushes are accepted',
+    description: 'At most two seconds old.',
     tag: 'Operation',
     responses: { 200: answer('The state of the panic switch.', asJson(statusAnswer)) },
   }),

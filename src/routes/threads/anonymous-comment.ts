@@ -14,10 +14,11 @@ import { newUserToken } from '../../secret/user-token.ts';
 import { identityOf } from '../../objects.ts';
 import { publishedOrigin } from '../request/public-origin.ts';
 import { uncheckedLimit } from '../request/rate-limit.ts';
-import { type Refused, refused } from '../request/refused.ts';
+import { invalidField, type Refused, refused } from '../request/refused.ts';
 import { refusedByTarget, type TargetLimit } from '../request/target-limit.ts';
 import { retryAfter, writeRefusal } from '../request/write-refusal.ts';
-import { payloadProblem, publicText } from '../request/payload.ts';
+import { payloadRefused, publicText } from '../request/payload.ts';
+import type { PostOutcome } from './post-once.ts';
 import { beginPosting, postingLimit } from './posting.ts';
 
 export const MAX_TOKEN_CHARACTERS = 256;
@@ -44,7 +45,7 @@ export const commentAnswer = z
   })
   .meta({ description: 'A comment was posted.' });
 
-type CommentAnswer = z.infer<typeof commentAnswer>;
+export type CommentAnswer = z.infer<typeof commentAnswer>;
 
 /** An issue or a pull request. */
 export interface ThreadName {
@@ -60,22 +61,23 @@ export interface CheckedComment {
 
 /**
  * What can be said of a comment without asking anyone.
- * @param payload the fields of the JSON endpoint. A new token takes the place of a missing one.
+ * @param payload the fields of the JSON endpoint. @param ownToken takes the place of a missing one.
  */
 export function checkComment(
   c: Context<AppEnv>,
   repository: RepositoryName,
   payload: unknown,
+  ownToken = newUserToken(),
 ): CheckedComment | Refused {
   const parsed = commentRequest.safeParse(payload);
-  if (!parsed.success) return refused(400, payloadProblem(parsed.error));
+  if (!parsed.success) return payloadRefused(parsed.error, payload);
   const { body, user_token: userToken } = parsed.data;
   // The pseudonym knows how long a body may be.
   const isTooLong = characters(body) > MAX_TEXT_CHARACTERS;
   const where = { hostUrl: c.var.host.url, repository };
   const problem = isTooLong ? null : (footerProblem(body) ?? noiseProblem({ body }, where));
-  if (problem !== null) return refused(400, problem);
-  return { kind: 'comment', body, userToken: userToken || newUserToken() };
+  if (problem !== null) return invalidField(problem);
+  return { kind: 'comment', body, userToken: userToken || ownToken };
 }
 
 /** The pseudonym of a token on a thread. */
@@ -93,7 +95,7 @@ export async function postComment(
   c: Context<AppEnv>,
   thread: ThreadName,
   { body, userToken }: CheckedComment,
-): Promise<{ readonly kind: 'posted'; readonly answer: CommentAnswer } | Refused> {
+): Promise<PostOutcome> {
   const posting = await beginPosting(c);
   if (posting.kind === 'refused') return posting;
 
@@ -116,7 +118,7 @@ export async function postComment(
     return refusalOf(c, outcome, limit);
   }
   const { url, karma } = outcome;
-  return { kind: 'posted', answer: { comment_url: url, hash, karma, user_token: userToken } };
+  return { kind: 'posted', url, number, karma };
 }
 
 /**
@@ -139,11 +141,11 @@ function refusalOf(
 ): Refused {
   switch (outcome.kind) {
     case 'blocked':
-      return refused(403, BLOCKED);
+      return refused(403, BLOCKED, {}, 'blocked');
     case 'cooldown':
-      return refused(429, COOLDOWN, { 'Retry-After': retryAfter(outcome.leftMs) });
+      return refused(429, COOLDOWN, { 'Retry-After': retryAfter(outcome.leftMs) }, 'cooldown');
     case 'too-long':
-      return refused(400, `body must have at most ${outcome.maxCharacters} characters`);
+      return invalidField(`body must have at most ${outcome.maxCharacters} characters`);
     case 'too-many':
       return refusedByTarget(limit, outcome.waitMs);
     case 'unchecked':

@@ -17,14 +17,14 @@ import { footerProblem } from '../../markdown/footer-room.ts';
 import { noiseProblem } from '../../markdown/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { newUserToken } from '../../secret/user-token.ts';
 import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { publishedAddress } from '../request/public-origin.ts';
 import { uncheckedLimit } from '../request/rate-limit.ts';
-import { type Refused, refused } from '../request/refused.ts';
+import { invalidField, type Refused } from '../request/refused.ts';
 import { countAtTarget, refusedByTarget } from '../request/target-limit.ts';
 import { writeRefusal } from '../request/write-refusal.ts';
-import { isBlank, payloadProblem, publicText } from '../request/payload.ts';
+import { isBlank, payloadRefused, publicText } from '../request/payload.ts';
+import type { PostOutcome } from './post-once.ts';
 import { beginPosting, postingLimit } from './posting.ts';
 
 /** The host's limit. */
@@ -56,7 +56,7 @@ export const issueAnswer = z
   })
   .meta({ description: 'An issue was created.' });
 
-type IssueAnswer = z.infer<typeof issueAnswer>;
+export type IssueAnswer = z.infer<typeof issueAnswer>;
 
 /**
  * What can be said of an issue without asking anyone; `issue` has the text as it will stand.
@@ -68,17 +68,17 @@ export function checkIssue(
   payload: Readonly<Record<string, unknown>>,
 ): { readonly kind: 'issue'; readonly issue: NewIssue } | Refused {
   if (isBlank(payload['title']) || isBlank(payload['body'])) {
-    return refused(400, 'title and body are required');
+    return invalidField('title and body are required');
   }
   const parsed = issueRequest.safeParse(payload);
-  if (!parsed.success) return refused(400, payloadProblem(parsed.error));
+  if (!parsed.success) return payloadRefused(parsed.error, payload);
   const { title, body, labels } = parsed.data;
   const text = issueText(body, publishedAddress(c.req.raw, c.var.config));
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
-  if (excess > 0) return refused(400, `body must have at most ${characters(body) - excess} characters`);
+  if (excess > 0) return invalidField(`body must have at most ${characters(body) - excess} characters`);
   const problem =
     footerProblem(body) ?? noiseProblem({ title, body }, { hostUrl: c.var.host.url, repository });
-  if (problem !== null) return refused(400, problem);
+  if (problem !== null) return invalidField(problem);
   return { kind: 'issue', issue: { title, body: text, labels: labels ?? [] } };
 }
 
@@ -87,8 +87,8 @@ export async function createIssue(
   c: Context<AppEnv>,
   target: RepositoryName,
   issue: NewIssue,
-  userToken = newUserToken(),
-): Promise<{ readonly kind: 'created'; readonly answer: IssueAnswer } | Refused> {
+  userToken: string,
+): Promise<PostOutcome> {
   const posting = await beginPosting(c);
   if (posting.kind === 'refused') return posting;
 
@@ -111,17 +111,7 @@ export async function createIssue(
   await listPseudonym(c.env.DB, hash).catch((error: unknown) =>
     c.var.logger.warn('the list of pseudonyms does not answer', { error }),
   );
-  return {
-    kind: 'created',
-    answer: {
-      issue_url: url,
-      number,
-      hash,
-      karma: 0,
-      user_token: userToken,
-      issue_reply_token: userToken,
-    },
-  };
+  return { kind: 'posted', url, number, karma: 0 };
 }
 
 /** Fails closed. Null: it was counted, and is to be created. */

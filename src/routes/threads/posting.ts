@@ -26,6 +26,21 @@ export const HOST_FAULTS = {
   ),
 };
 
+/** Answers to a request with an Idempotency-Key that was sent before. */
+export const REPEATED = {
+  409: error(
+    'A request with this Idempotency-Key was sent, and its answer was lost. Look there before you try again.',
+    [
+      'this request was sent before, and its answer was lost: the comment may exist; look there before you send it with another key',
+      'may-exist',
+    ],
+  ),
+  422: error(
+    'This Idempotency-Key was sent with another body.',
+    'this Idempotency-Key was sent with another body; send a new key with each text',
+  ),
+};
+
 const SINGULAR = { comments: 'comment', issues: 'issue' } as const;
 
 /** Something may be posted. */
@@ -64,9 +79,10 @@ async function refuseByPolicy(
   }
   // The host's words for a repository that the bot cannot see (contract, section 7). A repository that only the bot can
   // see gets the same answer.
-  if (policy === null) return refused(400, `failed to create ${SINGULAR[kind]}: 404 Not Found`);
+  if (policy === null)
+    return refused(400, `failed to create ${SINGULAR[kind]}: 404 Not Found`, {}, 'not-created');
   const refusal = policyRefusal(policy, target, kind);
-  return refusal === null ? null : refused(403, refusal);
+  return refusal === null ? null : refused(403, refusal, {}, 'not-accepted');
 }
 
 function policyOf(c: Context<AppEnv>, target: RepositoryName): Promise<KnownPolicy> {

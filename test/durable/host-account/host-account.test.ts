@@ -276,46 +276,49 @@ describe('whether the code host can be used', () => {
   });
 });
 
+const named = (name: string) => ({ name, content: 'text' });
+
 describe('a form that was sent', () => {
   const posted = {
     kind: 'posted',
-    posted: { url: 'https://host.test/octo/hello/issues/7', number: 7 },
+    posted: { url: 'https://host.test/octo/hello/issues/7', number: 7, karma: 3 },
   } as const;
 
   it('posts once for as long as it is valid, also after a restart, and is then forgotten', async () => {
     const account = newAccount();
     const at = Date.now();
-    expect(await account.beginForm('form')).toEqual({ kind: 'new' });
-    expect(await account.beginForm('form')).toEqual({ kind: 'sending' });
-    expect(await account.beginForm('other')).toEqual({ kind: 'new' });
-    await account.endForm('form', posted);
+    expect(await account.beginPost(named('form'))).toEqual({ kind: 'new' });
+    expect(await account.beginPost(named('form'))).toEqual({ kind: 'sending' });
+    expect(await account.beginPost(named('other'))).toEqual({ kind: 'new' });
+    await account.endPost('form', posted);
+    expect(await account.beginPost({ name: 'form', content: 'another' })).toEqual({ kind: 'other' });
     await abortAllDurableObjects();
     vi.setSystemTime(at + FORM_LIFE_MS);
-    expect(await sameAccount().beginForm('form')).toEqual(posted);
+    expect(await sameAccount().beginPost(named('form'))).toEqual(posted);
     expect(await runDurableObjectAlarm(sameAccount())).toBe(true);
-    expect(await sameAccount().beginForm('form')).toEqual({ kind: 'new' });
+    expect(await sameAccount().beginPost(named('form'))).toEqual({ kind: 'new' });
   });
 
   it('without result is not posted again, and one that was refused is', async () => {
     const account = newAccount();
-    await account.beginForm('dead');
-    await account.beginForm('lost');
-    await account.beginForm('refused');
-    await account.endForm('lost', { kind: 'unknown' });
-    await account.endForm('refused', { kind: 'new' });
-    expect(await account.beginForm('lost')).toEqual({ kind: 'unknown' });
-    expect(await account.beginForm('refused')).toEqual({ kind: 'new' });
+    await account.beginPost(named('dead'));
+    await account.beginPost(named('lost'));
+    await account.beginPost(named('refused'));
+    await account.endPost('lost', { kind: 'unknown' });
+    await account.endPost('refused', { kind: 'new' });
+    expect(await account.beginPost(named('lost'))).toEqual({ kind: 'unknown' });
+    expect(await account.beginPost(named('refused'))).toEqual({ kind: 'new' });
     await abortAllDurableObjects();
-    expect(await sameAccount().beginForm('dead')).toEqual({ kind: 'sending' });
+    expect(await sameAccount().beginPost(named('dead'))).toEqual({ kind: 'sending' });
     pass(-HOUR_MS);
-    expect(await sameAccount().beginForm('dead')).toEqual({ kind: 'unknown' });
+    expect(await sameAccount().beginPost(named('dead'))).toEqual({ kind: 'unknown' });
     pass(HOUR_MS + MINUTE_MS);
-    expect(await sameAccount().beginForm('dead')).toEqual({ kind: 'unknown' });
+    expect(await sameAccount().beginPost(named('dead'))).toEqual({ kind: 'unknown' });
   });
 
   it('keeps no share of a client for longer than an hour', async () => {
     const account = newAccount();
-    await account.beginForm('form');
+    await account.beginPost(named('form'));
     await account.admit('a', true, LIMITS);
     for (let hour = 1; hour <= 2; hour++) {
       pass(HOUR_MS);

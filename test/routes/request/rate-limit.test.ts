@@ -60,7 +60,7 @@ describe('comments and issues', () => {
     const refused = await comment(variables);
     expect(refused.status).toBe(429);
     expect(refused.headers.get('Retry-After')).toBe('45');
-    expect(JSON.parse(refused.text)).toEqual({
+    expect(JSON.parse(refused.text)).toMatchObject({
       error: 'too many comments and issues from your network: at most 2 in 1m and 3 in 1h; try again in 45 s',
     });
     address += 1;

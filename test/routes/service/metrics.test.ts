@@ -113,7 +113,7 @@ it('answers with an internal error when a figure cannot be had', async () => {
   });
   const response = await ask('/metrics', { Accept: 'text/plain' });
   expect(response.status).toBe(500);
-  expect(await response.json()).toEqual({ error: 'internal server error' });
+  expect(await response.json()).toMatchObject({ error: 'internal server error' });
   vi.restoreAllMocks();
 });
 

@@ -56,7 +56,7 @@ describe('statistics', () => {
     const response = await get('/api/stats', nowhere);
     expect(response.status).toBe(503);
     expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(await response.json()).toEqual({ error: 'statistics are unavailable; try again later' });
+    expect(await response.json()).toMatchObject({ error: 'statistics are unavailable; try again later' });
     expect((await get('/api/recent-prs', nowhere)).status).toBe(503);
   });
 
@@ -127,7 +127,7 @@ describe('GET /api/pr-status/:hash', () => {
     async (hash) => {
       const response = await get(`/api/pr-status/${hash}`);
       expect(response.status).toBe(400);
-      expect(await response.json()).toEqual({
+      expect(await response.json()).toMatchObject({
         error: 'the hash of a pull request is 8 to 40 hexadecimal characters, as the push printed it',
       });
     },

@@ -78,10 +78,10 @@ describe('an issue is refused', () => {
     ['a blank title', { title: ' ', body: 'Words' }, REQUIRED],
     ['no body', { title: 'Title' }, REQUIRED],
     ['a blank body', { title: 'Title', body: '\n' }, REQUIRED],
-    ['a number as title', { title: 5, body: 'Words' }, 'invalid payload'],
-    ['a number as body', { title: 'Title', body: 5 }, 'invalid payload'],
-    ['one label', { title: 'Title', body: 'Words', labels: 'bug' }, 'invalid payload'],
-    ['numbers as labels', { title: 'Title', body: 'Words', labels: [1] }, 'invalid payload'],
+    ['a number as title', { title: 5, body: 'Words' }, 'title must be text'],
+    ['a number as body', { title: 'Title', body: 5 }, 'body must be text'],
+    ['one label', { title: 'Title', body: 'Words', labels: 'bug' }, 'labels must be a list'],
+    ['numbers as labels', { title: 'Title', body: 'Words', labels: ['a', 1] }, 'labels[1] must be text'],
     ['a NUL in the title', { title: 'T\0', body: 'Words' }, 'title must not contain NUL characters'],
     [
       'an open comment',
@@ -125,6 +125,23 @@ describe('an issue is refused', () => {
     const variables = { HOSTING_TOKEN: `bot-that-meets-${hostStatus}` };
     const answer = await open({ title: 'Title', body: 'Words' }, { variables });
     expect(answer).toMatchObject({ status, body: { error: message } });
+  });
+
+  it('when the answer is lost, and whoever sends it again with its key is told', async () => {
+    host.disturb = ({ method }) => {
+      if (method === 'POST') throw new TypeError('the connection is gone');
+      return undefined;
+    };
+    const call = {
+      variables: { HOSTING_TOKEN: 'bot-whose-answers-are-lost' },
+      headers: { 'Idempotency-Key': crypto.randomUUID() },
+    };
+    const send = () => open({ title: 'Title', body: 'Words' }, call);
+    expect(await send()).toMatchObject({ status: 502, body: { code: 'may-exist' } });
+    host.disturb = () => undefined;
+    const again = await send();
+    expect(again).toMatchObject({ status: 409, body: { code: 'may-exist' } });
+    expect(again.body['error']).toMatch(/before you send it with another key$/);
   });
 
   it('when the answer is lost, once: nobody wants it twice', async () => {
