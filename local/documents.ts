@@ -44,7 +44,8 @@ function htmlOf(file: string): string {
   rules.table_close = () => '</table></div>\n';
   rules.fence = (tokens, index) =>
     `<pre tabindex="0"><code>${markdown.utils.escapeHtml(tokens[index]!.content)}</code></pre>\n`;
-  return markdown.render(readFileSync(join(ROOT, file), 'utf8'));
+  // Comments are for those who read the source.
+  return markdown.render(readFileSync(join(ROOT, file), 'utf8').replaceAll(/^<!--.*?-->\n/gms, ''));
 }
 
 /** As GitHub makes it. */

@@ -56,46 +56,20 @@ tests that prove it. Other sentences describe the world.</p>
 </tr>
 </tbody>
 </table></div>
-<p>&lt;!-- The code host --&gt;
-&lt;!-- test/e2e/push-identity.test.ts: has the bot’s name, the placeholder address and the time of the push in UTC --&gt;
-&lt;!-- test/e2e/push-identity.test.ts: loses every header that is not needed to read it --&gt;
-&lt;!-- test/e2e/pack-oracle.test.ts: leaves nothing of the originals in the repository that took it --&gt;
-&lt;!-- test/e2e/tripwire.test.ts: finds a leak in a header, and in a path --&gt;
-&lt;!-- Another user, a thief of the disk --&gt;
-&lt;!-- test/e2e/traces.test.ts: 400 networks and 100 pushes leave few files, and others leave files of the same names --&gt;
-&lt;!-- test/secret/keyed-hash.test.ts: differs between uses --&gt;
-&lt;!-- test/routes/request/client.test.ts: a client’s windows have another name every day --&gt;</p>
 <p><a href="@/blob/HEAD/docs/kept.md">kept.md</a> lists everything that is kept, in which form and until when. One thing leaves the service that
 names you: <strong>the alert</strong> about a client that exceeds the limit of pull requests contains its address, as the service's
 contract requires. The address stays in memory until the alert was sent once; the notification service and the
 operator's phone may keep it longer. With <code>ALERT_ADDRESS=hidden</code> the alert contains a pseudonym.</p>
-<p>&lt;!-- test/durable/guard/guard.test.ts: names the address, which is never stored --&gt;
-&lt;!-- test/durable/guard/guard.test.ts: names it in the first attempt only --&gt;
-&lt;!-- test/durable/guard/guard.test.ts: names a pseudonym when the address is to be hidden --&gt;</p>
 <p>Logs contain times, fixed sentences, numbers, classes of errors, and what a code host has said about the bot account.</p>
-<p>&lt;!-- test/log.test.ts: drops fields that it does not know --&gt;
-&lt;!-- test/log.test.ts: writes the class of an error and never its message --&gt;
-&lt;!-- test/log.test.ts: holds what the host said to the bot account, without addresses --&gt;</p>
 <p>Unless the operator has set SERVICE_API_KEY, everyone can read at <code>/metrics</code> how many pushes, previews and refusals the
 whole service has had, with a new number every 15 minutes at most.</p>
-<p>&lt;!-- test/routes/service/metrics.test.ts: everybody sees the same for 15 minutes, whatever happens --&gt;</p>
 <h2 id="what-is-changed-and-what-stays">What is changed, and what stays</h2>
 <p>In new commits, author and committer become the bot's name and a placeholder address. The date becomes the second in
 which the service was first about to send it. Signatures and all other headers but the message's encoding go.
 Tags are refused: they contain a name. Your original ids never reach the code host.</p>
-<p>&lt;!-- test/e2e/push-identity.test.ts: has the bot’s name, the placeholder address and the time of the push in UTC --&gt;
-&lt;!-- test/e2e/push-identity.test.ts: loses every header that is not needed to read it --&gt;
-&lt;!-- test/e2e/push-commands.test.ts: are refused one by one and never leave the service, while the branch is taken --&gt;
-&lt;!-- test/e2e/push-scope.test.ts: sends no commit of another branch that hides in a delta --&gt;
-&lt;!-- test/e2e/tripwire.test.ts: finds the id of an original commit, written out, abbreviated or as raw bytes --&gt;</p>
 <p>Messages stay byte for byte, but ids of your own commits become new ones, and <code>-o sign-off</code> replaces your sign-offs.
 <code>Signed-off-by:</code> lines stay otherwise, and the push warns of them. Files stay as they are, and a submodule's commit id can be recognised if you
 publish that commit under your name; the answer lists them.</p>
-<p>&lt;!-- test/e2e/push-messages.test.ts: is kept byte for byte --&gt;
-&lt;!-- test/e2e/sign-off.test.ts: ends every commit with the sign-off of its author, which the DCO app passes --&gt;
-&lt;!-- test/e2e/pr-options.test.ts: names who is named in the messages, before anything is sent, and keeps them --&gt;
-&lt;!-- test/e2e/push-shapes.test.ts: keep every blob byte for byte --&gt;
-&lt;!-- test/e2e/shapes/histories.ts: warn of submodules that change, and of no others --&gt;</p>
 <p>With <code>-o squash</code> the host still gets the files of the commits in between. The host keeps what it has received, also
 after an update or a withdrawal.</p>
 <h2 id="your-own-name">Your own name</h2>
@@ -103,13 +77,6 @@ after an update or a withdrawal.</p>
 messages, title and description, file names, and the contents that the push adds. If it finds one, it refuses the
 push, and says where, and for whom it has searched. <code>-o publish-names</code> publishes it anyway; <code>-o preview</code> shows what
 would become public, and whether the push would be refused.</p>
-<p>&lt;!-- test/e2e/identity-guard.test.ts: is found in a new file, with the file’s name and the line --&gt;
-&lt;!-- test/e2e/identity-guard.test.ts: is found in the title and the description that the push gives --&gt;
-&lt;!-- test/e2e/identity-guard.test.ts: is found in the name of a file --&gt;
-&lt;!-- test/e2e/identity-guard.test.ts: is found in a trailer, and can be published on purpose --&gt;
-&lt;!-- test/e2e/identity-guard.test.ts: shows what would become public, publishes nothing, and takes no place --&gt;
-&lt;!-- test/push/judge/names/search-names.test.ts: says where, what was searched for, that nothing was sent, and two ways on --&gt;
-&lt;!-- test/push/judge/names/search-names.test.ts: does not say that nothing was found where not all was searched for --&gt;</p>
 <p>The search ignores case. It finds an address as a whole, the login in <code>123+ada-lovelace@users.noreply.github.com</code>, and a
 name, also with the last word first (<code>Lovelace, Ada</code>). Of one word alone, name and login must have six letters. It does
 <strong>not</strong> find:</p>
@@ -121,64 +88,33 @@ its words;</li>
 <li>other encodings than UTF-8, Windows-1252 (so Latin-1) and the commit's own, escaped letters (<code>\\u00fc</code>), <code>ada at example.org</code>;</li>
 <li>lines that upstream has in the same file; people who are not in your commits' headers.</li>
 </ul>
-<p>&lt;!-- test/e2e/identity-guard.test.ts: is found in the encoding of the commit --&gt;
-&lt;!-- test/e2e/identity-guard.test.ts: is no part of another word --&gt;
-&lt;!-- test/git/search/identity-texts.test.ts: of one word is found if the word is long, and no part of another --&gt;
-&lt;!-- test/git/search/identity-texts.test.ts: is found: %s --&gt;
-&lt;!-- test/git/search/identity-texts.test.ts: is found in Latin-1 and Windows-1252, in either case --&gt;
-&lt;!-- test/e2e/identity-guard.test.ts: is no news in a line that upstream has, also if the client sends the whole file --&gt;</p>
 <p>Git may send only a part of a name, and copy the rest from upstream's files. Then the service asks the code host for
 its versions of all files that you change, and searches them whole. So the host learns that somebody is about to
 change them, also after a preview or a refused push. Of new objects it never asks. What is too much to read, the push
 says.</p>
-<p>&lt;!-- test/e2e/names-in-lists.test.ts: show a new entry, even if Git leaves out what it shares with its neighbours --&gt;
-&lt;!-- test/push/judge/names/search-names.test.ts: is told: a file that cannot be searched because upstream’s part of it cannot be had --&gt;</p>
 <p><strong>Ids of your own commits</strong> are hashes over your name, address and second, so whoever sees one can test a guess; so is
 Gerrit's <code>Change-Id: I…</code>. Ids of the push in files, ids in messages of commits that upstream does not have, and
 Change-Ids in messages are refused. An id is found by its first seven digits or more, of the first eighty commits.</p>
-<p>&lt;!-- test/e2e/identity-guard.test.ts: is found in a file, and can be published on purpose --&gt;
-&lt;!-- test/e2e/identity-guard.test.ts: is found in a message that git wrote before a rebase --&gt;
-&lt;!-- test/e2e/change-ids.test.ts: in messages is refused with the commits’ titles, and both ways on work --&gt;</p>
 <p><strong>The push only warns</strong> of home folders (<code>/home/ada/</code>), and of added files of editors (<code>.DS_Store</code>, <code>.idea/</code>), images,
 PDF and office files, which nobody searches. Over 1 MiB, it does not name these files.</p>
-<p>&lt;!-- test/e2e/identity-guard.test.ts: is told before it is published: home folders, files of editors, and files that cannot be searched --&gt;</p>
 <p><strong>What Git writes of a merge</strong> (<code>Merge branch 'x' of ../m2 into topic</code>) is refused if it names a branch or address
 that is not upstream's.</p>
-<p>&lt;!-- test/push/judge/names/merge-sentences.test.ts: that names what is not upstream’s is found --&gt;
-&lt;!-- test/e2e/pr-options.test.ts: or a rebase leaves out what Git has written of a merge, which is refused --&gt;</p>
 <h2 id="what-the-code-host-sees-of-you">What the code host sees of you</h2>
 <p>Every byte that leaves is written by the service: a fixed list of header fields with fixed values, and no field of
 your request. It leaves by a socket, not by the platform's <code>fetch</code>, which would add your address. Servers behind
 Cloudflare that the operator lists (<a href="@/blob/HEAD/docs/deploy.md#8-servers-on-cloudflare">deploy.md</a>) get an address of Cloudflare. On
 Cloudflare, the service runs near the code host for everybody (<a href="@/blob/HEAD/docs/deploy.md#7-where-the-service-runs">deploy.md</a>).</p>
-<p>&lt;!-- test/e2e/outgoing.test.ts: is what the client has written, and nothing of the runtime’s --&gt;
-&lt;!-- test/e2e/tripwire.test.ts: finds a header field that no request has, or not with this value or in this place --&gt;
-&lt;!-- test/e2e/tripwire.test.ts: lets a whole test fail where the service uses the fetch of the runtime --&gt;</p>
 <p>Until the last byte of your push has come and the push was judged, the host sees only reads that any visitor causes. A
 push that the service refuses leaves neither a fork nor a commit there. One that only the host refuses may leave a
 fork. A fork that no pull request has needed for 30 days is deleted (<code>FORK_LIFE</code>). No page, topic, feed, count or list
 tells of a pull request before the host shows it.</p>
-<p>&lt;!-- test/e2e/push-acts.test.ts: writes nothing at the host before its last byte has come, and is dated by it --&gt;
-&lt;!-- test/e2e/push-acts.test.ts: that is refused by its verdict has written nothing at the host: a --&gt;
-&lt;!-- test/e2e/push-acts.test.ts: whose name is hidden by a delta has written nothing at the host --&gt;
-&lt;!-- test/e2e/nothing-sooner.test.ts: while the host does not show what it says it has opened --&gt;
-&lt;!-- test/e2e/nothing-sooner.test.ts: to whoever pushes the same commits while the host does not show it --&gt;
-&lt;!-- test/e2e/old-forks.test.ts: is deleted 30 days after its last pull request was closed, and made anew by the next push --&gt;</p>
 <p><strong>A fetch</strong> tells the host which commits of upstream you want, depth and filters, with a date rounded down to a day.
 Of the commits that you have, the service passes on only those that upstream lists. It hides the names of your
 branches, and the name and version of your Git.</p>
-<p>&lt;!-- test/e2e/fetch.test.ts: tells nothing of what the client alone has, however much that is --&gt;
-&lt;!-- test/e2e/fetch.test.ts: tells no name of a branch, which every fetch asks for once the branch is tracked --&gt;
-&lt;!-- test/e2e/fetch-relay.test.ts: are a few headers of the service’s own, and neither the client’s nor the bot’s token --&gt;</p>
 <p>It asks for an id only if upstream has it: a tip, or a commit that it lists; of another your Git reads <code>not our ref</code>.
 An id is also asked for if upstream's history is too long to list, or if a partial clone asks for it by a filter: it
 may be a file of upstream's.</p>
-<p>&lt;!-- test/e2e/fetch-wants.test.ts: that a real client asks for is not upstream’s, by Git’s words, and the host learns nothing --&gt;
-&lt;!-- test/e2e/fetch-wants.test.ts: is asked for by a partial clone, which cannot tell it from a file of upstream’s --&gt;
-&lt;!-- test/git/wire/fetch-request.test.ts: is passed on if nobody can know that, and if a partial clone asks for it --&gt;</p>
 <p>What is published names the service by the operator's <code>SERVICE_URL</code> only, whatever your Git calls it.</p>
-<p>&lt;!-- test/e2e/service-name.test.ts: publishes that name nowhere --&gt;
-&lt;!-- test/e2e/service-name.test.ts: shows it to those who came through it, and publishes SERVICE_URL --&gt;</p>
 <h2 id="time-sizes-and-circuits">Time, sizes and circuits</h2>
 <p>Your address, the time and the sizes are what is left. Tor hides the address; nothing hides the other two by itself.</p>
 <ul>
@@ -198,16 +134,11 @@ a talk about the change, and from a network's log. With <code>-o delay=6h</code>
 encrypted until then. <a href="@/blob/HEAD/docs/delay.md">What that hides</a>.</p>
 </li>
 </ul>
-<p>&lt;!-- test/e2e/held-secrecy.test.ts: a held push leaves no trace before its time, and none of its person ever --&gt;
-&lt;!-- test/e2e/held-delay.test.ts: is published when its time has come, and its page shows the pull request --&gt;</p>
 <h2 id="in-a-browser">In a browser</h2>
 <p><a href="@/blob/HEAD/docs/images/remote-page.png">Picture: The page of a remote: commands, what the service removes, what everyone still sees</a></p>
 <p><a href="@/blob/HEAD/docs/images/change.png">Picture: What becomes public of a change: the difference, title, description, author and date</a></p>
 <p>The forms work without a script, set no cookie and load nothing. Until you send the last one, what you typed is only in
 the page that you get back. Then the service remembers for a day what each form, or request with a key, has posted.</p>
-<p>&lt;!-- test/browser/pages.test.ts: leads to the commands for a repository without JavaScript --&gt;
-&lt;!-- test/routes/headers.test.ts: %s %s tells browsers to be careful --&gt;
-&lt;!-- test/e2e/change-form.test.ts: sent twice opens one pull request, at once and later --&gt;</p>
 <p>The service searches for your name only if you type it into the field for that; it keeps it nowhere. Tor Browser makes
 you look like its other users. Its history keeps addresses with the pr_hash, and some spell
 checkers send what you type to the browser's maker.</p>
@@ -222,11 +153,6 @@ hash is part of the name of the pull request's branch. &quot;Log in here&quot; m
 anybody, and a message can name an icon that the ntfy app fetches <strong>by itself, from your address</strong>. The service's own
 messages have one link, to the page. Believe a message only if the page says the same.</li>
 </ul>
-<p>&lt;!-- test/e2e/pr-page.test.ts: a pull request can be followed on its page and by its feed, to the withdrawal --&gt;
-&lt;!-- test/e2e/conversation.test.ts: shows the title and what people wrote, as plain text, and asks the host once --&gt;
-&lt;!-- test/e2e/conversation.test.ts: says how many comments there are since the last push, and costs no call more --&gt;
-&lt;!-- test/browser/pages.test.ts: is accessible, fits a telephone, and leads to a feed that is well-formed XML --&gt;
-&lt;!-- test/e2e/events.test.ts: says the title, and leads to the page, without a word of the comment --&gt;</p>
 <p>Follow the page through Tor. Do not add the feed to an account at an online feed reader. If you need notifications, use
 ntfy's web page in Tor Browser rather than the app.</p>
 <h2 id="git-lfs">Git LFS</h2>
@@ -235,7 +161,6 @@ connects to it <strong>directly, from your address</strong>. To prevent that:</p
 <pre tabindex="0"><code>GIT_LFS_SKIP_SMUDGE=1 git clone &lt;service&gt;/v1/gh/&lt;owner&gt;/&lt;repo&gt;   # the same for fetch, pull and switch
 GIT_LFS_SKIP_PUSH=1 git push origin my-change
 </code></pre>
-<p>&lt;!-- test/e2e/bad-input-requests.test.ts: of Git LFS (%s %s) is answered to git-lfs in its own JSON --&gt;</p>
 <h2 id="what-you-can-check">What you can check</h2>
 <ul>
 <li><strong>What becomes public</strong>: <code>-o preview</code>, or the last step of the forms. Afterwards,
@@ -246,8 +171,6 @@ that source, not that it runs: a changed service can say the same. On Cloudflare
 compare the deployed code.</li>
 <li><strong>What leaves the service</strong>: an operator can see it (<a href="@/blob/HEAD/docs/deploy.md#6-what-the-code-host-sees">deploy.md</a>). You cannot.</li>
 </ul>
-<p>&lt;!-- test/e2e/pr-options.test.ts: tells the host of no commit that was not fetched --&gt;
-&lt;!-- test/local/bundle.test.ts: has the same hash in another folder, when it is deployed, and as a running service reports it --&gt;</p>
 <p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. Your
 own service hides you in no crowd. Report broken promises: <a href="@/blob/HEAD/SECURITY.md">SECURITY.md</a>.</p>
 <h2 id="what-to-do">What to do</h2>
@@ -267,8 +190,6 @@ get new hashes.</li>
 <li>Leave Workers Logs off, because their entries seem to carry the URLs of requests. Watch the
 log instead (<a href="@/blob/HEAD/docs/deploy.md#5-a-first-push">deploy.md</a>). Turn off the access log of the reverse proxy: it has addresses.</li>
 </ul>
-<p>&lt;!-- test/e2e/pr-key.test.ts: is not touched without the key, or with another --&gt;
-&lt;!-- test/local/deploy.test.ts: keeps no logs: each entry would carry the URL of its request --&gt;</p>
 `;
 
 /** GET /maintainers */

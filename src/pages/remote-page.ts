@@ -3,8 +3,7 @@ import { html } from 'hono/html';
 import type { HostConfig } from '../config/hosts.ts';
 import type { PullRequestState } from '../durable/pull-request/history.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import type { KnownPolicy } from '../policy/policies.ts';
-import { type Contribution, policyRefusal } from '../policy/policy.ts';
+import { type Contribution, type Policy, policyRefusal } from '../policy/policy.ts';
 import { commandList, commandScript } from './commands.ts';
 import { DCO_URL, type Html, MAINTAINERS_PATH, type Page } from './layout.ts';
 import { promises } from './promises.ts';
@@ -30,7 +29,7 @@ export interface RemotePage {
   readonly path: string;
   /** Where the forms are. */
   readonly forms: { readonly issue: string; readonly reply: string; readonly change: string };
-  readonly policy: KnownPolicy;
+  readonly policy: Policy | undefined;
   /** Its address at the code host. */
   readonly hostUrl: string;
   /** Undefined: the service could not find out. */
@@ -94,7 +93,7 @@ const KINDS = Object.keys(IN_WORDS) as Contribution[];
 
 /** Whether a form for this is worth showing; if nobody knows, it is. */
 function isAccepted({ policy }: RemotePage, kind: Contribution): boolean {
-  return policy === undefined || policy === null || policy.accepted.includes(kind);
+  return policy === undefined || policy.accepted.includes(kind);
 }
 
 function suspension({ isSuspended }: RemotePage): Html | '' {
@@ -115,10 +114,12 @@ function acceptance({ policy, repository }: RemotePage): Html {
   </p>`;
 }
 
-function acceptanceInWords(policy: KnownPolicy, repository: RepositoryName): [tone: string, words: string] {
+function acceptanceInWords(
+  policy: RemotePage['policy'],
+  repository: RepositoryName,
+): [tone: string, words: string] {
   if (policy === undefined)
     return ['warn', 'What this repository accepts cannot be read at the moment. Try again in a minute.'];
-  if (policy === null) return ['bad', 'There is no public repository of this name.'];
   const accepted = KINDS.filter((kind) => policy.accepted.includes(kind));
   const refused = KINDS.find((kind) => !policy.accepted.includes(kind));
   if (refused === undefined) return ['good', 'It accepts anonymous pull requests, issues and replies.'];

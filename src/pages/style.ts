@@ -106,6 +106,7 @@ p code { white-space: nowrap; }
 }
 .command code { flex: 1; min-width: 0; overflow-x: auto; white-space: pre; }
 .facts { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 0.625rem 1.5rem; margin: 0; align-items: baseline; }
+pre + .facts, .facts + p { margin-top: 0.75rem; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; font-weight: 600; overflow-wrap: anywhere; }
 .facts dd small { display: block; font-size: 0.9375rem; font-weight: 400; color: var(--soft); }

@@ -161,7 +161,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
         remoteBase: text,
         path: text,
         forms: { issue: text, reply: text, change: text },
-        policy: null,
+        policy: undefined,
         hostUrl: `https://host.test/${text}`,
         isSuspended: true,
         pullRequests: [

@@ -1,7 +1,7 @@
 /** GET /v1/gh/<owner>/<repo>, for a person who opens a remote's address in a browser. */
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
-import { repositoryPath } from '../../config/hosts.ts';
+import { hostNameOf, repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { remotePage } from '../../pages/remote-page.ts';
@@ -10,6 +10,7 @@ import { CHANGE_FORM, ISSUE_FORM, REPLY_FORM } from '../forms/paths.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
+import { answerRefused, explained } from '../request/refused.ts';
 import { remotePath } from '../request/remote-path.ts';
 import { listedPullRequests } from './listed-pull-requests.ts';
 import { answerPage } from './answer-page.ts';
@@ -35,6 +36,10 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
       () => undefined,
     ),
   ]);
+  if (policy === null) {
+    const explanation = `${hostNameOf(host)} has no public repository ${fullName(target)}. Correct the name.`;
+    return answerRefused(c, explained(404, 'No such repository', explanation), 'page');
+  }
   const path = remotePath(host, target);
   const page = {
     repository: target,
@@ -47,7 +52,7 @@ export async function showRemote(c: Context<AppEnv>, target: RepositoryName): Pr
     pullRequests,
   };
   const isComplete = policy !== undefined && pullRequests !== null && isSuspended === false;
-  return answerPage(c, remotePage(page, config), policy === null ? 404 : 200, {
+  return answerPage(c, remotePage(page, config), 200, {
     'Cache-Control': isComplete ? keptFor(KEPT_SECONDS, c.req.raw, config) : 'no-store',
   });
 }

@@ -21,7 +21,7 @@ describe.each([
     const page = await get(path);
     expect(page).toContain(`>${heading}</h2>`);
     expect(page).toMatch(/href="https:\/\/code\.test\/veil\/blob\/HEAD\/\w+/);
-    expect(page).not.toMatch(/<img|href="@|\.md\)|<script/);
+    expect(page).not.toMatch(/<img|href="@|\.md\)|<script|&lt;!--/);
     const ids = new Set(Array.from(page.matchAll(/ id="([^"]+)"/g), ([, id]) => id));
     const fragments = Array.from(page.matchAll(/href="#([^"]+)"/g), ([, id]) => id);
     expect(fragments.filter((id) => !ids.has(id))).toEqual([]);

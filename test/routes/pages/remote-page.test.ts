@@ -39,15 +39,31 @@ async function read(path: string, client = '192.0.2.7'): Promise<string> {
     PULL_REQUESTS,
     LIMIT_DISCOVERIES: '3/1m',
   });
-  // The host of these tests has no repositories; the service may not have asked it.
-  expect([200, 404]).toContain(response.status);
+  expect(response.status).toBe(path.includes('missing') ? 404 : 200);
   return response.text();
+}
+
+/** The host has every repository that it is asked for, but one. */
+function publicRepository(url: unknown): Response | null {
+  const [, owner, name] = /\/repos\/([^/]+)\/([^/?]+)$/.exec(String(url)) ?? [];
+  if (owner === undefined || name === undefined || name === 'missing') return null;
+  return Response.json({
+    id: 1,
+    name,
+    full_name: `${owner}/${name}`,
+    owner: { login: owner },
+    private: false,
+    archived: false,
+    size: 1,
+    fork: false,
+    default_branch: 'main',
+  });
 }
 
 beforeAll(async () => {
   await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
   vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(
-    async (url) => shownPull(url) ?? new Response(null, { status: 404 }),
+    async (url) => shownPull(url) ?? publicRepository(url) ?? new Response(null, { status: 404 }),
   );
   const object = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName('0123456789ab'));
   const url = 'https://host.test/octo/hello/pull/7';
@@ -88,4 +104,11 @@ it('asks for made-up names as often as the client may clone, and shows the rest 
   expect(asked.lists).toBe(3);
   // Others who ask for the same are not told so.
   expect(await read('/v1/gh/octo/made-up-7')).toContain('None yet.');
+});
+
+it('says that there is no such repository', async () => {
+  const page = await read('/v1/gh/octo/missing', '192.0.2.9');
+  expect(page).toContain('<h1>No such repository</h1>');
+  expect(page).toContain('has no public repository octo/missing. Correct the name.');
+  expect(page).not.toContain('git clone');
 });
