@@ -272,7 +272,7 @@ export class PushSession {
   #bannerOf(
     { prHash, pullRequest, newKey, author, newRemarks }: Published,
     push: Publishable,
-    { base, prKey }: PushOptions,
+    { base, prKey, squash }: PushOptions,
     refName: string,
   ): BannerFacts {
     const settings = this.#run.settings;
@@ -284,6 +284,8 @@ export class PushSession {
       prHash,
       prKey: newKey ?? (settings.prUpdatePolicy === 'key' ? prKey : null),
       isSignedOff: push.isSignedOff,
+      isSquashed: squash,
+      isDraft: push.isDraft,
       base,
       pageUrl: settings.pageUrl(prHash),
       newRemarks,

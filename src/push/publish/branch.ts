@@ -55,7 +55,7 @@ export class WorkBranch {
     const { host, reply } = this.#run;
     const { repository } = this.#push;
     this.#hasBegun = true;
-    await reply.step('Preparing the fork ...');
+    if (!this.isKnown) await reply.step('Preparing the fork ...');
     const known = knownFork(host, repository);
     await this.#makeReady().catch(async (error: unknown) => {
       const fork = knownFork(host, repository) ?? known;
