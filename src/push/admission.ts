@@ -6,6 +6,7 @@
  */
 import type { TrackedPullRequest } from '../durable/guard/tracked-pull-request.ts';
 import { RateLimitError } from '../host/account/rate-limit.ts';
+import { waitText } from '../limits/limits.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { Refusal } from './reply/refusal.ts';
@@ -23,6 +24,8 @@ export interface Admission {
    * @param pushHash one that is repeated shares the place that it has. @throws Refusal if there is none left.
    */
   reserve(pushHash: string): Promise<Place>;
+  /** Why `reserve` would refuse now; null: it would not. Takes and counts nothing. Never rejects. */
+  peek(pushHash: string): Promise<Refusal | null>;
   /**
    * Counts a look-up of a pr_hash that is not listed: before the host is asked, which may know it.
    * @throws Refusal if the client has looked up too many.
@@ -81,12 +84,16 @@ export function heldBack(hostName: string, pauseMs: number): Refusal {
   );
 }
 
-/** @param whose `IP` in the contract. */
-export const rateLimited = (most: number, whose: string): Refusal =>
+/** @param whose `IP` in the contract. @param waitMs null: nobody knows. */
+export const rateLimited = (most: number, whose: string, waitMs: number | null): Refusal =>
   new Refusal(
     'rate limit exceeded',
-    [`Rate limit exceeded: max ${most} PRs per hour per ${whose}.`, 'Please try again later.'],
-    { outcome: 'rate-limited' },
+    [
+      `Rate limit exceeded: max ${most} PRs per hour per ${whose}.`,
+      'Please try again later.',
+      ...(waitMs === null ? [] : [`Try again in ${waitText(waitMs)}.`]),
+    ],
+    { outcome: 'rate-limited', ...(waitMs !== null && { waitMs }) },
   );
 
 /** @param explanation which limit, and how long to wait. */

@@ -11,7 +11,7 @@ describe('the outcome of a push', () => {
   it.each([
     ['accepted', null],
     ['suspended', suspended()],
-    ['rate-limited', rateLimited(5, 'IP')],
+    ['rate-limited', rateLimited(5, 'IP', null)],
     ['refused', new Refusal('fetch first', [])],
     ['refused', ofHost('refused')],
     ['refused', ofHost('missing')],
