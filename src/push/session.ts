@@ -157,7 +157,7 @@ export class PushSession {
       return async () => ({ kind: 'nothing-taken' });
     }
     this.#kind = 'push';
-    if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
+    if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
     const { options } = parsed;
     await reply.note(...options.warnings);
     const spool = host.openSpool();
@@ -340,8 +340,10 @@ export class PushSession {
     if (this.#kind === null) return;
     const { logger } = this.#run;
     const facts = durationMs === null ? {} : { durationMs };
-    if (refusal === null) logger.info(`${this.#kind} accepted`, facts);
-    else logger.warn(`${this.#kind} refused`, { ...facts, error: refusal.cause ?? refusal });
+    if (refusal === null) return logger.info(`${this.#kind} accepted`, facts);
+    if (refusal.preview !== null) return logger.info('push previewed', facts);
+    const { code: reason, cause: error } = refusal;
+    logger.warn(`${this.#kind} refused`, { ...facts, reason, ...(error !== undefined && { error }) });
   }
 }
 

@@ -167,8 +167,7 @@ export function mayWait({ settings }: Pick<PushRun, 'settings'>, { wait }: PushO
 function withAdvice(refusal: Refusal): Refusal {
   const { reason, lines, code, cause, outcome, waitMs } = refusal;
   const advice = 'With -o wait, the service holds it and publishes it as soon as the host takes it.';
-  return new Refusal(reason, [...lines, advice], {
-    code,
+  return new Refusal(code, reason, [...lines, advice], {
     cause,
     ...(outcome !== null && { outcome }),
     ...(waitMs !== null && { waitMs }),

@@ -152,7 +152,7 @@ async function judged(
 }
 
 function unsigned(repository: RepositoryName): Refusal {
-  return new Refusal('a sign-off is required', [
+  return new Refusal('sign-off', 'a sign-off is required', [
     `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
     'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
   ]);
