@@ -14,8 +14,29 @@ export function variables(): Record<string, string> {
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }
 
-export function say(message: string): void {
-  process.stderr.write(`gitveil: ${message}\n`);
+/** Whether all that is printed must be JSON. */
+export const isJsonLog = process.env['LOG_FORMAT'] === 'json';
+
+/** Prints a message of these programs on standard error. */
+export function say(message: string, level: 'warn' | 'error' = 'error'): void {
+  if (isJsonLog) passOn(message, level);
+  else passOn(`gitveil: ${level === 'warn' ? 'warning: ' : ''}${message}`, level);
+}
+
+/** Prints what another program has said, on standard error. It may have several lines. */
+export function passOn(message: string, level: string): void {
+  process.stderr.write(`${isJsonLog ? jsonLine(message, level) : message}\n`);
+}
+
+/** A line of the service's log (src/log.ts). @param level also one that only workerd has. */
+export function jsonLine(message: string, level: string): string {
+  const known = ['info', 'warn'].includes(level) ? level : 'error';
+  return JSON.stringify({
+    timestamp: new Date().toISOString(),
+    level: known,
+    message,
+    privacy: 'anonymized',
+  });
 }
 
 export function couldNotStart(error: unknown): string {

@@ -4,6 +4,8 @@
  * A first run at the start tells an operator what is wrong with a code host. The embedded one needs none: there the first
  * run comes after a minute.
  */
+import { say } from './environment.ts';
+
 const MINUTE_MS = 60_000;
 
 /** Returns a function that ends it. */
@@ -13,7 +15,7 @@ export function everyMinute(run: () => Promise<void>, { startsNow }: { startsNow
     if (isEnded) return;
     run().catch((error: unknown) => {
       // A run that is interrupted by the end of the service is not reported.
-      if (!isEnded) process.stderr.write(`gitveil: the scheduled run failed: ${String(error)}\n`);
+      if (!isEnded) say(`the scheduled run failed: ${String(error)}`);
     });
   };
   if (startsNow) runNow();

@@ -10,6 +10,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { WorkerBuild } from './build.ts';
+import { passOn } from './environment.ts';
 import type { Migration } from './migrations.ts';
 import { OWN_VARIABLES } from './run-service.ts';
 import { STAND_INS_PATH } from './stand-ins.ts';
@@ -107,7 +108,7 @@ async function migrate(
     ...command,
     config,
     sockets: { migrate: `unix:${socket}` },
-    onLog: ({ message }) => process.stderr.write(`${message}\n`),
+    onLog: ({ message, level }) => passOn(message, level),
   });
   try {
     const { status, body } = await post(socket, JSON.stringify(migrations));

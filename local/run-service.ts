@@ -5,6 +5,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { localUrl } from '../src/config.ts';
+import { passOn } from './environment.ts';
 import type { PreparedService } from './prepare-service.ts';
 import { post } from './unix-request.ts';
 import { type Ending, type LogEntry, startWorkerd } from './workerd.ts';
@@ -85,7 +86,7 @@ function scheduledRuns(socket: string): Service['runScheduled'] {
 function writeEntry({ writeLog, onFetch }: RunOptions, { level, message }: LogEntry): void {
   if (message.startsWith(REFUSED_FETCH)) onFetch?.(message.slice(REFUSED_FETCH.length));
   else if (level === 'log') (writeLog ?? writeToStdout)(message);
-  else if (!message.startsWith('NOSENTRY')) process.stderr.write(`${message}\n`);
+  else if (!message.startsWith('NOSENTRY')) passOn(message, level);
 }
 
 function writeToStdout(line: string): void {

@@ -6,10 +6,19 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { format } from 'node:util';
 import { type Config, parseConfig } from '../src/config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { hostVariables, isHostEmbedded, startEmbeddedHost } from './embedded-host.ts';
-import { END_SIGNALS, couldNotStart, isEndSignal, say, variables } from './environment.ts';
+import {
+  END_SIGNALS,
+  couldNotStart,
+  isEndSignal,
+  isJsonLog,
+  jsonLine,
+  say,
+  variables,
+} from './environment.ts';
 import { everyMinute } from './every-minute.ts';
 import { whyNotListening } from './ports.ts';
 import type { PreparedService } from './prepare-service.ts';
@@ -49,8 +58,8 @@ async function start(): Promise<void> {
   const text = sandbox
     ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
     : welcome(service.url, config.hosts, config.stateDir);
-  // Standard output is for the log: a program that reads JSON lines there must not find other text.
-  (config.logFormat === 'json' ? process.stderr : process.stdout).write(text);
+  // A program that reads JSON lines must not find other text.
+  process.stdout.write(isJsonLog ? `${jsonLine(`gitveil is running at ${service.url}`, 'info')}\n` : text);
 }
 
 async function startSandbox(
@@ -117,6 +126,12 @@ async function stop(exitCode: number, message?: string): Promise<void> {
   process.exit(exitCode);
 }
 
+// The embedded code host and Node.js itself print more than one line of an error.
+if (isJsonLog) console.error = (...words) => say(format(...words));
+process.on(
+  'uncaughtException',
+  (error) => void stop(1, `ended unexpectedly: ${error.stack ?? error.message}`),
+);
 for (const signal of END_SIGNALS) process.on(signal, () => void stop(0));
 const starting = start();
 starting.catch(onFailedStart);

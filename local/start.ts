@@ -42,15 +42,15 @@ async function start(): Promise<void> {
   const names = misspelt(process.env, result.kind === 'valid' ? result.config.hosts : []);
   if (result.kind === 'invalid') return fail([...result.problems, ...names]);
   const { config, warnings } = result;
-  for (const { message } of warnings) say(`warning: ${message}`);
+  for (const { message } of warnings) say(message, 'warn');
   const embedding = isHostEmbedded(config) ? embeddingProblem(config) : null;
   const hasProxy = env['CLIENT_IP_HEADER'] !== undefined;
   const refusals = [embedding, nameProblem(config, hasProxy)].filter((message) => message !== null);
   const problems = [...names, ...refusals.map((message) => ({ message }))];
   if (problems.length > 0) fail(problems);
-  if (isHostEmbedded(config) && !isLoopback(config.host)) say(`warning: ${EMBEDDED_FOR_ALL}`);
+  if (isHostEmbedded(config) && !isLoopback(config.host)) say(EMBEDDED_FOR_ALL, 'warn');
   if (!isHostEmbedded(config) && !hasProxy && isLoopback(config.host)) {
-    say(`warning: ${UNKNOWN_CLIENTS}`);
+    say(UNKNOWN_CLIENTS, 'warn');
   }
   await checkPort(config);
   checkStateDir(config, isHostEmbedded(config) ? ['service', 'sandbox'] : ['service']);

@@ -20,6 +20,8 @@ export interface LogFields {
   /** Name and port of a code host's server, as the operator has configured it. It may be an IP address. */
   readonly hostName?: string;
   readonly outcome?: string;
+  /** The code of a refusal. */
+  readonly reason?: string;
   /** An HTTP status. */
   readonly status?: number;
   readonly durationMs?: number;
@@ -71,7 +73,7 @@ export function createLogger(
 }
 
 const NUMBERS: ReadonlySet<string> = new Set(['status', 'durationMs', 'bytes', 'objects', 'attempt']);
-const WORDS: ReadonlySet<string> = new Set(['step', 'host', 'outcome', 'variable']);
+const WORDS: ReadonlySet<string> = new Set(['step', 'host', 'outcome', 'reason', 'variable']);
 
 /** One field in its safe form; nothing if it has no value or is not a known field. */
 function safeField([name, value]: [string, unknown], hostName?: string): [string, string | number][] {

@@ -6,6 +6,7 @@
  */
 import type { TrackedPullRequest } from '../durable/guard/tracked-pull-request.ts';
 import { RateLimitError } from '../host/account/rate-limit.ts';
+import { waitText } from '../limits/limits.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { Refusal } from './reply/refusal.ts';
@@ -23,6 +24,8 @@ export interface Admission {
    * @param pushHash one that is repeated shares the place that it has. @throws Refusal if there is none left.
    */
   reserve(pushHash: string): Promise<Place>;
+  /** Why `reserve` would refuse now; null: it would not. Takes and counts nothing. Never rejects. */
+  peek(pushHash: string): Promise<Refusal | null>;
   /**
    * Counts a look-up of a pr_hash that is not listed: before the host is asked, which may know it.
    * @throws Refusal if the client has looked up too many.
@@ -61,74 +64,79 @@ export interface Place {
 }
 
 export const suspended = (): Refusal =>
-  new Refusal(
-    'service temporarily suspended',
-    [
-      'SERVICE TEMPORARILY SUSPENDED',
-      'The service is suspended due to detected bot activity sending mass PRs.',
-      'Please retry in 15 minutes.',
-    ],
-    { outcome: 'suspended' },
-  );
+  new Refusal('suspended', 'service temporarily suspended', [
+    'SERVICE TEMPORARILY SUSPENDED',
+    'The service is suspended due to detected bot activity sending mass PRs.',
+    'Please retry in 15 minutes.',
+  ]);
 
 /** The code host wants to be left alone: a push would fail half-way, and going on can cost the account. */
 export function heldBack(hostName: string, pauseMs: number): Refusal {
   const cause = new RateLimitError(hostName, pauseMs);
   return new Refusal(
+    'account',
     'the code host asks to wait',
     [cause.publicMessage, 'Nothing was changed there. Push again after that.'],
-    { code: 'account', cause, waitMs: pauseMs },
+    { cause, waitMs: pauseMs },
   );
 }
 
-/** @param whose `IP` in the contract. */
-export const rateLimited = (most: number, whose: string): Refusal =>
+/** @param whose `IP` in the contract. @param waitMs null: nobody knows. */
+export const rateLimited = (most: number, whose: string, waitMs: number | null): Refusal =>
   new Refusal(
+    'rate-limited',
     'rate limit exceeded',
-    [`Rate limit exceeded: max ${most} PRs per hour per ${whose}.`, 'Please try again later.'],
-    { outcome: 'rate-limited' },
+    [
+      `Rate limit exceeded: max ${most} PRs per hour per ${whose}.`,
+      'Please try again later.',
+      ...(waitMs === null ? [] : [`Try again in ${waitText(waitMs)}.`]),
+    ],
+    { ...(waitMs !== null && { waitMs }) },
   );
 
 /** @param explanation which limit, and how long to wait. */
 export const tooManyPushes = (explanation: string): Refusal =>
-  new Refusal('too many pushes', [explanation], { outcome: 'rate-limited' });
+  new Refusal('rate-limited', 'too many pushes', [explanation]);
 
 /** @param explanation which limit, and how long to wait. */
 export const tooManyLookUps = (explanation: string): Refusal =>
-  new Refusal('too many look-ups', [explanation], { outcome: 'rate-limited' });
+  new Refusal('rate-limited', 'too many look-ups', [explanation]);
 
 /** @param explanation which limit, and how long to wait. */
 export const tooManyCalls = (explanation: string): Refusal =>
-  new Refusal('too many requests', [explanation], { outcome: 'rate-limited' });
+  new Refusal('rate-limited', 'too many requests', [explanation]);
 
 /** @param explanation which limit, and how long to wait. */
 export const tooManyForks = (explanation: string): Refusal =>
-  new Refusal('too many forks', [explanation, 'Nothing was changed.'], { outcome: 'rate-limited' });
+  new Refusal('rate-limited', 'too many forks', [explanation, 'Nothing was changed.']);
 
 /** @param explanation which limit, and how long to wait. */
 export const tooManyThere = (explanation: string, waitMs: number): Refusal =>
-  new Refusal('too many pull requests for this repository', [explanation, 'Nothing was changed.'], {
-    outcome: 'rate-limited',
-    waitMs,
-  });
+  new Refusal(
+    'rate-limited',
+    'too many pull requests for this repository',
+    [explanation, 'Nothing was changed.'],
+    { waitMs },
+  );
 
 /** @param explanation why, and how long to wait. */
 export const othersFirst = (explanation: string, waitMs: number): Refusal =>
-  new Refusal('the bot account has little left', [explanation, 'Nothing was changed.'], {
+  new Refusal('account', 'the bot account has little left', [explanation, 'Nothing was changed.'], {
     outcome: 'rate-limited',
-    code: 'account',
     waitMs,
   });
 
 /** What is left to the bot account is not known. @param explanation how long to wait. */
 export const unchecked = (explanation: string, waitMs: number): Refusal =>
-  new Refusal('the service cannot check its limits', [explanation, 'Nothing was changed.'], {
+  new Refusal('account', 'the service cannot check its limits', [explanation, 'Nothing was changed.'], {
     outcome: 'rate-limited',
-    code: 'account',
     waitMs,
   });
 
 export const unguarded = (cause: unknown): Refusal =>
-  new Refusal('the service cannot check its limits', ['Nothing was changed. Push again in a few minutes.'], {
-    cause,
-  });
+  new Refusal(
+    'unguarded',
+    'the service cannot check its limits',
+    ['Nothing was changed. Push again in a few minutes.'],
+    { cause },
+  );

@@ -49,7 +49,7 @@ export class Claims {
   async claimPullRequest(prHash: string, key: string | null): Promise<ClaimedUpdate> {
     const claimed = await this.#claimIf(Promise.resolve(true), prHash, key);
     if (claimed !== null) return claimed;
-    throw new Refusal('the pr-hash is of another code host', [
+    throw new Refusal('pr-hash', 'the pr-hash is of another code host', [
       'Push without pr-hash. That opens a new pull request.',
     ]);
   }
@@ -135,7 +135,7 @@ export class Claims {
 
 /** Whoever waits for the other push may try again. */
 export function inProgress(reason: string, advice: string): Refusal {
-  return new Refusal(reason, [advice], { code: 'in-progress' });
+  return new Refusal('in-progress', reason, [advice]);
 }
 
 function pushInProgress(): Refusal {
@@ -146,7 +146,7 @@ function pushInProgress(): Refusal {
 }
 
 export function wrongKey(): Refusal {
-  return new Refusal('the pr-key is missing or wrong', [
+  return new Refusal('pr-key', 'the pr-key is missing or wrong', [
     'This service requires the key that was shown when the pull request was opened:',
     '  git push -o pr-hash=<hash> -o pr-key=<key> ...',
     'If you do not have the key, push without pr-hash. That opens a new pull request.',

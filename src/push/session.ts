@@ -157,7 +157,7 @@ export class PushSession {
       return async () => ({ kind: 'nothing-taken' });
     }
     this.#kind = 'push';
-    if (parsed.kind === 'invalid') throw new Refusal(parsed.message, []);
+    if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
     const { options } = parsed;
     await reply.note(...options.warnings);
     const spool = host.openSpool();
@@ -195,14 +195,15 @@ export class PushSession {
             host.holds.find(options.prHash),
           ]);
     // Before the host is asked anything: whoever has none left costs it nothing. If the push opens none, it is given back.
-    if (!options.preview && listed === null && asked === null)
-      this.#place = await host.admission.reserve(pushHash);
+    const needsPlace = listed === null && asked === null;
+    if (needsPlace && !options.preview) this.#place = await host.admission.reserve(pushHash);
+    const overLimit = needsPlace && options.preview ? await host.admission.peek(pushHash) : null;
     try {
       const heldBy = this.#place?.heldBy ?? null;
       const found = asked ?? (heldBy === null ? null : await host.holds.findPush(heldBy, hashes.push));
       const stillHeld = await holding.stillHeld(found);
       if (stillHeld !== null) return { kind: 'held', facts: stillHeld };
-      return await this.#publishJudged(received, pushHash, listed, holding);
+      return await this.#publishJudged(received, pushHash, listed, holding, overLimit);
     } catch (error) {
       if (!mayBeOpen(error)) await this.#place?.release();
       throw error;
@@ -214,6 +215,7 @@ export class PushSession {
     pushHash: string,
     listed: ClaimedUpdate | null,
     holding: Holding,
+    overLimit: Refusal | null,
   ): Promise<Done> {
     const { host, reply } = this.#run;
     const { options, pack } = received;
@@ -226,7 +228,13 @@ export class PushSession {
     }
     const upstream = await lookUpUpstream(this.#run, this.#target);
     const now = Math.floor(host.clock.now() / 1000);
-    const circumstances = { settings: this.#run.settings, listed, memory: host.memory, now };
+    const circumstances = {
+      settings: this.#run.settings,
+      listed,
+      memory: host.memory,
+      now,
+      refusal: overLimit,
+    };
     const questions = questionsOf(this.#run, upstream);
     const judgeable = holding.isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
     const { verdict, claim } = await judge(judgeable, upstream, circumstances, questions);
@@ -272,7 +280,7 @@ export class PushSession {
   #bannerOf(
     { prHash, pullRequest, newKey, author, newRemarks }: Published,
     push: Publishable,
-    { base, prKey }: PushOptions,
+    { base, prKey, squash }: PushOptions,
     refName: string,
   ): BannerFacts {
     const settings = this.#run.settings;
@@ -284,6 +292,8 @@ export class PushSession {
       prHash,
       prKey: newKey ?? (settings.prUpdatePolicy === 'key' ? prKey : null),
       isSignedOff: push.isSignedOff,
+      isSquashed: squash,
+      isDraft: push.isDraft,
       base,
       pageUrl: settings.pageUrl(prHash),
       newRemarks,
@@ -330,8 +340,10 @@ export class PushSession {
     if (this.#kind === null) return;
     const { logger } = this.#run;
     const facts = durationMs === null ? {} : { durationMs };
-    if (refusal === null) logger.info(`${this.#kind} accepted`, facts);
-    else logger.warn(`${this.#kind} refused`, { ...facts, error: refusal.cause ?? refusal });
+    if (refusal === null) return logger.info(`${this.#kind} accepted`, facts);
+    if (refusal.preview !== null) return logger.info('push previewed', facts);
+    const { code: reason, cause: error } = refusal;
+    logger.warn(`${this.#kind} refused`, { ...facts, reason, ...(error !== undefined && { error }) });
   }
 }
 

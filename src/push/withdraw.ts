@@ -94,7 +94,7 @@ async function tell(
 }
 
 function unknown(repository: RepositoryName): Refusal {
-  return new Refusal('there is no such pull request', [
+  return new Refusal('pr-hash', 'there is no such pull request', [
     `No pull request of ${fullName(repository)} has that pr-hash.`,
   ]);
 }

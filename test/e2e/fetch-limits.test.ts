@@ -52,7 +52,8 @@ function expectPack({ status, body }: WireAnswer): void {
 }
 
 function expectTooLarge(answer: { status: number; body: Buffer } | null): void {
-  expect([answer?.status, answer?.body.toString()]).toEqual([413, '{"error":"request body too large"}']);
+  const words = '{"error":"request body too large","code":"body-too-large"}';
+  expect([answer?.status, answer?.body.toString()]).toEqual([413, words]);
 }
 
 const ofService = (pattern: RegExp): number =>

@@ -1,7 +1,7 @@
 /** `PR_UPDATE_POLICY=key`: the branch name is public, so the pr_hash alone updates nothing. */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
-import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
+import { bannerOf, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed({ env: { PR_UPDATE_POLICY: 'key' } });
@@ -13,7 +13,7 @@ async function opened() {
   await clone.commit();
   const pushed = await clone.push();
   const first = await expectAccepted(bed, contribution, pushed);
-  const key = /^\s*PR key: +([0-9a-f]{32})$/m.exec(remoteLines(pushed).join('\n'))?.[1] ?? 'none';
+  const key = / -o pr-key=([0-9a-f]{32}) /.exec(first.banner.command)?.[1] ?? 'none';
   const update = (...options: string[]) =>
     clone.push('-o', `pr-hash=${first.banner.prHash}`, ...options, 'origin', 'HEAD:topic');
   await clone.commit();
@@ -71,6 +71,6 @@ describe('a pull request with a key', () => {
     await contribution.clone.commit();
     const pushed = await contribution.clone.push('-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:topic');
     await expectAccepted(bed, contribution, pushed);
-    expect(remoteLines(pushed).join('\n')).toMatch(/PR key: +[0-9a-f]{32}/);
+    expect(bannerOf(pushed).command).toMatch(/ -o pr-key=[0-9a-f]{32} /);
   });
 });

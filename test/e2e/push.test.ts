@@ -68,14 +68,6 @@ describe('a push of one branch', () => {
     ]);
   });
 
-  it('prints at most 14 lines, and warns of nothing that it offers', async () => {
-    const { clone } = await contribute(bed);
-    await clone.commit();
-    const { stderr } = await clone.push();
-    expect(stderr.split('\n').filter((line) => line.startsWith('remote:')).length).toBeLessThanOrEqual(14);
-    expect(stderr).not.toMatch(/trust|cannot be recovered/);
-  });
-
   it('works with --quiet, and still says where the pull request is', async () => {
     const contribution = await contribute(bed);
     const { clone, person } = contribution;

@@ -48,6 +48,50 @@ describe('npm start with a bad variable', () => {
   });
 });
 
+/** Fails unless every line on standard error and standard output is a line of a JSON log. Those of standard error come first. */
+function jsonLines({ output }: Program): object[] {
+  const lines = `${output.stderr}${output.stdout}`.split('\n').filter((line) => line !== '');
+  return lines.map((line) => {
+    const parsed = JSON.parse(line) as object;
+    expect(parsed, line).toMatchObject({ privacy: 'anonymized', message: expect.any(String) as string });
+    expect(Object.keys(parsed).slice(0, 2), line).toEqual(['timestamp', 'level']);
+    return parsed;
+  });
+}
+
+describe('npm start with LOG_FORMAT=json', () => {
+  const LOG_FORMAT = 'json';
+
+  it('prints only JSON, also the last words of a workerd that crashes', async () => {
+    const port = await freePorts();
+    const program = start({ LOG_FORMAT, PORT: String(port) });
+    await untilPrinted(program, 'gitveil is running');
+    const family = descendantsOf(program.child.pid as number);
+    const workerd = family.find((pid) => commandLineOf(pid).includes('workerd serve')) as number;
+    process.kill(workerd, 'SIGSEGV');
+    expect(await program.ended).toBe(1);
+    const lines = jsonLines(program);
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'info' }));
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        message: expect.stringMatching(/^workerd has ended unexpectedly: /) as string,
+      }),
+    );
+  });
+
+  it.each([
+    [{ READ_TIMEOUT: '30sec' }, 'READ_TIMEOUT is "30sec"'],
+    [{ HSTING_TOKEN: 'x' }, 'HSTING_TOKEN is set, but there is no such variable'],
+    [{ STATE_DIR: '/proc/none' }, '/proc/none'],
+  ])('prints only JSON when it cannot start: %j', async (env, words) => {
+    const program = start({ LOG_FORMAT, PORT: String(await freePorts()), ...env });
+    expect(await program.ended).toBe(1);
+    const [line] = jsonLines(program);
+    expect(line).toMatchObject({ level: 'error', message: expect.stringContaining(words) as string });
+  });
+});
+
 describe('npm start with a misspelt variable', () => {
   it('exits with 1 and names both, also beside a bad one', async () => {
     const program = start({ HSTING_TOKEN: 'secret', PANIC_PASWORD: 'secret', PORT: '70000' });
@@ -189,7 +233,7 @@ describe('npm start', () => {
     expect(family.filter(isRunning)).toEqual([]);
   });
 
-  it('starts no code host when there is a token, names those that do not answer, and keeps prose out of a JSON log', async () => {
+  it('starts no code host when there is a token, and names those that do not answer', async () => {
     const port = await freePorts();
     const program = start({
       PORT: String(port),
@@ -198,11 +242,7 @@ describe('npm start', () => {
       HOSTS: 'cb=forgejo:http://127.0.0.1:2',
       LOG_FORMAT: 'json',
     });
-    await expect.poll(() => program.output.stderr, { timeout: 20_000 }).toContain('Press Ctrl-C to stop.');
-    expect(program.output.stderr).toContain('https://github.com');
-    expect(program.output.stderr).toContain(
-      `http://127.0.0.1:2  (http://127.0.0.1:${port}/v1/cb/<owner>/<repo>, to fetch only: HOSTING_TOKEN_CB is not set)`,
-    );
+    await untilPrinted(program, `"message":"gitveil is running at http://127.0.0.1:${port}"`);
     // The hosts that cannot be used are named.
     const said = () =>
       program.output.stdout
@@ -219,7 +259,10 @@ describe('npm start', () => {
     expect(await metrics.text()).toContain(
       'gitveil_host_problem{host="127.0.0.1:2",problem="unreachable"} 1',
     );
-    expect(program.output.stderr).toMatch(/^gitveil: warning: CLIENT_IP_HEADER is not set: behind a proxy /);
+    expect(jsonLines(program)[0]).toMatchObject({
+      level: 'warn',
+      message: expect.stringMatching(/^CLIENT_IP_HEADER is not set: behind a proxy /) as string,
+    });
     await expect(fetch(`http://127.0.0.1:${port + 1}/`)).rejects.toThrow('fetch failed');
   });
 });

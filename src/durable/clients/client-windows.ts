@@ -110,6 +110,11 @@ export class ClientWindows extends DurableObject<Env> {
     return keys.includes(key) ? { ...reservation, heldBy } : reservation;
   }
 
+  /** How long the push would wait for a place, in milliseconds; 0: there is one. Takes and counts nothing. */
+  async placeWaitMs(client: string, key: string, most: number): Promise<number> {
+    return reserve(this.#placesOf(client), key, most, Date.now()).reservation.full?.waitMs ?? 0;
+  }
+
   /**
    * A push of the client's is to be held. Answers the random name of the client. @param key of the push, as for
    * `reservePlace`.

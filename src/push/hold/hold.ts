@@ -116,7 +116,7 @@ async function branchTip({ host, steps }: PushRun, { named }: Publishable): Prom
 }
 
 function noRoom(): Refusal {
-  return new Refusal('the service holds too many pushes', [
+  return new Refusal('holds-full', 'the service holds too many pushes', [
     'It has no room to hold this push, in all or for your network. Nothing was kept.',
     'Push again later, or publish it at once with -o delay=0s.',
   ]);

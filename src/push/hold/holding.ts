@@ -6,6 +6,7 @@ import type { Spool } from '../../spool/spool.ts';
 import { inProgress, wrongKey } from '../claims.ts';
 import type { PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
+import { updateCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
 import type { TakenHold } from './held-store.ts';
@@ -134,18 +135,29 @@ export class Holding {
   #facts(prHash: string, reason: HoldReason, { from, to }: HoldWindow, prKey: string | null): HeldFacts {
     const { settings, target } = this.#run;
     const needsKey = settings.prUpdatePolicy === 'key';
-    const [pageUrl, remoteUrl] = [settings.pageUrl(prHash), settings.remoteUrl(target)];
-    return {
+    const { signOff, squash, base } = this.#options;
+    const repeated = {
       prHash,
-      reason,
-      window: { from, to },
-      prKey,
-      needsKey,
-      pageUrl,
-      remoteUrl,
+      prKey: needsKey ? (prKey ?? this.#key ?? '<key>') : null,
+      isSignedOff: signOff,
+      isSquashed: squash,
+      base,
+      remoteUrl: settings.remoteUrl(target),
       refName: this.#refName,
     };
+    const command = updateCommand(repeated, textOptions(this.#options));
+    return { prHash, reason, window: { from, to }, prKey, pageUrl: settings.pageUrl(prHash), command };
   }
+}
+
+/** Those that the pull request would keep, if it were open already. */
+function textOptions({ title, description, draft, publishNames }: PushOptions): string[] {
+  return [
+    ...(title === null ? [] : [`title=${title}`]),
+    ...(description?.split('\n').map((line) => `description=${line}`) ?? []),
+    ...(draft ? ['draft'] : []),
+    ...(publishNames ? ['publish-names'] : []),
+  ];
 }
 
 export function mayWait({ settings }: Pick<PushRun, 'settings'>, { wait }: PushOptions): boolean {
@@ -155,8 +167,7 @@ export function mayWait({ settings }: Pick<PushRun, 'settings'>, { wait }: PushO
 function withAdvice(refusal: Refusal): Refusal {
   const { reason, lines, code, cause, outcome, waitMs } = refusal;
   const advice = 'With -o wait, the service holds it and publishes it as soon as the host takes it.';
-  return new Refusal(reason, [...lines, advice], {
-    code,
+  return new Refusal(code, reason, [...lines, advice], {
     cause,
     ...(outcome !== null && { outcome }),
     ...(waitMs !== null && { waitMs }),

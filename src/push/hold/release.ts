@@ -76,7 +76,7 @@ async function judgedAgain(run: PushRun, push: Publishable): Promise<Publishable
     const branch = name.slice('refs/heads/'.length);
     const found = open.hasAllBranches ? null : await questions.findBranch(branch);
     if (found !== null) return found;
-    throw new Refusal('there is no such base branch', [
+    throw new Refusal('base', 'there is no such base branch', [
       `${fullName(repository)} has no branch "${branch}" any more. Fetch, and push again.`,
     ]);
   }
@@ -85,7 +85,7 @@ async function judgedAgain(run: PushRun, push: Publishable): Promise<Publishable
     const pullRequest = await questions.findPullRequest(prHash);
     const now = pullRequest === null ? null : { prHash, pullRequest };
     if (now !== null && isUpdate({ named: now })) return now;
-    throw new Refusal('the pull request is not open any more', [
+    throw new Refusal('not-open', 'the pull request is not open any more', [
       'It was merged or closed while your change was held. Nothing was changed there.',
       'Push again without pr-hash if you want a new one.',
     ]);
@@ -93,7 +93,7 @@ async function judgedAgain(run: PushRun, push: Publishable): Promise<Publishable
 }
 
 function rewritten({ repository }: Publishable): Refusal {
-  return new Refusal('upstream has changed', [
+  return new Refusal('fetch-first', 'upstream has changed', [
     `${fullName(repository)} does not have the commits any more that your work stands on.`,
     'Fetch, put your work on top of it, and push again.',
   ]);

@@ -1,6 +1,5 @@
 /** What the person reads of a push that is held. */
 import type { HoldReason } from '../../durable/held-pushes/held-push-record.ts';
-import { shellWord } from '../reply/banner.ts';
 import type { HoldWindow } from './hold.ts';
 
 export interface HeldFacts {
@@ -9,11 +8,9 @@ export interface HeldFacts {
   readonly window: HoldWindow;
   /** Null if changes need no key, or it was shown before. */
   readonly prKey: string | null;
-  readonly needsKey: boolean;
   readonly pageUrl: string;
-  /** The address that was pushed to. */
-  readonly remoteUrl: string;
-  readonly refName: string;
+  /** Pushes what is held once more, with the same options. */
+  readonly command: string;
 }
 
 /** To the minute, as more would say too much of when it was pushed. */
@@ -33,20 +30,17 @@ export function heldSentence(reason: HoldReason, { from, to }: HoldWindow): stri
   }
 }
 
-export function heldLines(facts: HeldFacts): string[] {
-  const { prHash, prKey, needsKey, remoteUrl } = facts;
-  const key = needsKey ? ` -o pr-key=${prKey ?? '<key>'}` : '';
-  const ref = shellWord(`HEAD:${facts.refName}`);
-  const command = (options: string) => `  git push -o pr-hash=${prHash}${key} ${options} ${remoteUrl} ${ref}`;
+/** The key is shown once, in the command. */
+export function heldLines({ prHash, reason, window, prKey, pageUrl, command }: HeldFacts): string[] {
+  const now = reason === 'review' ? '' : ', publish it now (add -o delay=0s)';
+  const lost = prKey === null ? '' : ' Nobody can recover the key in this command.';
   return [
     '',
-    heldSentence(facts.reason, facts.window),
+    heldSentence(reason, window),
     'Nothing of it is public yet.',
     `  PR hash:  ${prHash}`,
-    ...(prKey === null ? [] : [`  PR key:   ${prKey}`]),
-    `  Page:     ${facts.pageUrl}`,
-    ...(facts.reason === 'review' ? [] : ['Publish it now:', command('-o delay=0s')]),
-    'Give it up:',
-    command('-o withdraw'),
+    `  Page:     ${pageUrl}`,
+    `Change it${now} or give it up (add -o withdraw):${lost}`,
+    `  ${command}`,
   ];
 }

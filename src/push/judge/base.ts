@@ -34,7 +34,7 @@ export async function chooseBase(
   }
   const ref = await findBranch(questions, upstream, named);
   if (ref !== null) return { ref, isNamed: true };
-  throw new Refusal('there is no such base branch', [
+  throw new Refusal('base', 'there is no such base branch', [
     `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,
   ]);
 }

@@ -45,6 +45,8 @@ export interface Circumstances {
   readonly memory: Memory;
   /** Seconds since 1970. */
   readonly now: number;
+  /** Why the client's limits would refuse what a preview shows; null: they would not. */
+  readonly refusal: Refusal | null;
 }
 
 /** Depends on nothing but what it is handed. @throws ProtocolError; HostError `busy`; what a fault of the service throws. */
@@ -65,7 +67,7 @@ export async function judge(
 async function judged(
   received: Received,
   upstream: Upstream,
-  { settings, listed, memory, now }: Circumstances,
+  { settings, listed, memory, now, refusal }: Circumstances,
   questions: Questions,
 ): Promise<Judged> {
   const { options, pack, taken } = received;
@@ -135,6 +137,9 @@ async function judged(
     ...warningOfNoise(push, where),
     ...warningOfDraft(push),
     ...warningOfSquash(work, options),
+    ...(refusal === null
+      ? []
+      : [`This push would be refused now: ${refusal.reason}. ${refusal.lines.at(-1)}`]),
   ];
   if (!options.preview) {
     return { verdict: { kind: 'publishable', push, warnings: [...names.warnings, ...warnings] }, claim };
@@ -147,7 +152,7 @@ async function judged(
 }
 
 function unsigned(repository: RepositoryName): Refusal {
-  return new Refusal('a sign-off is required', [
+  return new Refusal('sign-off', 'a sign-off is required', [
     `${fullName(repository)} takes only commits under the Developer Certificate of Origin: its ${POLICY_PATH} says so.`,
     'Read it at https://developercertificate.org/. To affirm it under the name of the bot, push again with: -o sign-off',
   ]);

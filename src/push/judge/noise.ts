@@ -20,7 +20,7 @@ export function refuseNoise(push: Publishable, where: Whereabouts): void {
   const { title, body } = isUpdate(push) ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
   const problem = noiseProblem({ title: title ?? '', description: body ?? '' }, where);
   if (problem === null) return;
-  throw new Refusal('the pull request would disturb too many people', [
+  throw new Refusal('noise', 'the pull request would disturb too many people', [
     `Its ${problem}.`,
     'It is the message of the newest commit if the push does not say otherwise:',
     'push again with -o title=... or -o description=... in its place.',

@@ -27,7 +27,7 @@ export async function planWork(
   // If there are several and none contains the others, the one commit could undo changes of some of them.
   const parent = ground.size > 1 ? await newestOf(ground) : [...ground][0];
   if (parent === undefined || parent === null) {
-    throw new Refusal('the commits cannot be squashed', [
+    throw new Refusal('squash', 'the commits cannot be squashed', [
       'They are based on several upstream commits, none of which contains the others, or on no upstream commit.',
       'Rebase them instead of merging, or push without "-o squash".',
     ]);

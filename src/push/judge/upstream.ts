@@ -48,7 +48,7 @@ export async function publicRepository(run: PushRun, target: RepositoryName): Pr
   const repository = await run.steps.run('lookup', () => lookedUpRepository(run.host, target));
   // The bot may see private repositories. The public may not, and must not even learn that they exist.
   if (!repository.isPrivate) return repository;
-  throw new Refusal('the repository could not be looked up', [
+  throw new Refusal('missing', 'the repository could not be looked up', [
     'The repository does not exist, or is not public.',
   ]);
 }
@@ -64,32 +64,34 @@ export function openUpstream(
   const { repository, defaultBranch, policy } = upstream;
   const sizeMb = Math.ceil(repository.sizeKb / 1024);
   if (sizeMb > maxRepositoryMb) {
-    throw new Refusal('the repository is too large', [
+    throw new Refusal('repository-size', 'the repository is too large', [
       `${fullName(repository)} has ${sizeMb} MB; this service accepts repositories of up to ${maxRepositoryMb} MB.`,
     ]);
   }
   if (repository.isArchived) {
-    throw new Refusal('the repository is archived', [`${fullName(repository)} accepts no more changes.`]);
+    throw new Refusal('archived', 'the repository is archived', [
+      `${fullName(repository)} accepts no more changes.`,
+    ]);
   }
   if (repository.pullRequests !== 'all') {
     const takesIssues = policyRefusal(policy ?? OPEN_POLICY, repository, 'issues') === null;
-    throw new Refusal('not accepted by the repository', [
+    throw new Refusal('policy', 'not accepted by the repository', [
       closedSentence(repository, repository.pullRequests),
       ...(takesIssues ? [`You can open an issue instead: ${issueFormUrl(repository)}`] : []),
     ]);
   }
   if (defaultBranch === null) {
-    throw new Refusal('the repository is empty', [
+    throw new Refusal('empty', 'the repository is empty', [
       `${fullName(repository)} has no commit yet, so there is nothing to open a pull request against.`,
     ]);
   }
   if (policy === undefined) {
-    throw new Refusal('the policy of the repository could not be read', [
+    throw new Refusal('policy-unread', 'the policy of the repository could not be read', [
       'Nothing was changed. Push again later.',
     ]);
   }
   const refusal = policyRefusal(policy ?? OPEN_POLICY, repository, 'pull_requests');
-  if (refusal !== null) throw new Refusal('not accepted by the repository', [refusal]);
+  if (refusal !== null) throw new Refusal('policy', 'not accepted by the repository', [refusal]);
   return { ...upstream, defaultBranch };
 }
 

@@ -61,13 +61,13 @@ export async function findWork(
 }
 
 function nothingNew(): Refusal {
-  return new Refusal('nothing to propose', [
+  return new Refusal('nothing-new', 'nothing to propose', [
     'Upstream already has everything in this push. Commit something first.',
   ]);
 }
 
 function unproven(): Refusal {
-  return new Refusal('fetch first', [
+  return new Refusal('fetch-first', 'fetch first', [
     'The push is based on commits that the service cannot find upstream.',
     'Run "git fetch", rebase your work, then push again.',
     'If it is based on another branch of upstream, push to refs/for/<that branch>.',
@@ -77,7 +77,7 @@ function unproven(): Refusal {
 /** A pack does not say which files belong to which ref, so none of them may leave. */
 function tooMuch(remoteUrl: string, target: PushTarget): Refusal {
   const refspec = target.kind === 'branch' ? target.branch : '<your branch>:refs/for/<base>';
-  return new Refusal('push one branch only', [
+  return new Refusal('one-branch', 'push one branch only', [
     'This push contains commits, tags or files that its first branch does not need. Nothing was sent.',
     'Push that branch alone:',
     `  git push --no-follow-tags ${remoteUrl} ${shellWord(refspec)}`,

@@ -55,7 +55,7 @@ export class WorkBranch {
     const { host, reply } = this.#run;
     const { repository } = this.#push;
     this.#hasBegun = true;
-    await reply.step('Preparing the fork ...');
+    if (!this.isKnown) await reply.step('Preparing the fork ...');
     const known = knownFork(host, repository);
     await this.#makeReady().catch(async (error: unknown) => {
       const fork = knownFork(host, repository) ?? known;
@@ -109,9 +109,7 @@ export class WorkBranch {
       const tip = await this.#tipOf(sent.branch).catch(() => null);
       if (tip === sent.tip) return;
       if (tip !== null && tip !== before) throw overtaken();
-      throw new Refusal('the code host refused the commits', hostLines(reason, report.messages), {
-        code: 'push',
-      });
+      throw new Refusal('push', 'the code host refused the commits', hostLines(reason, report.messages));
     } catch (error) {
       if (!(await this.#hasArrived(sent, error))) throw error;
     }
@@ -199,5 +197,5 @@ function hostLines(reason: string, messages: string): string[] {
 
 function overtaken(): Refusal {
   const lines = ['Nothing of this one was kept. Push again to put yours on top.'];
-  return new Refusal('another push to this pull request came first', lines, { code: 'overtaken' });
+  return new Refusal('overtaken', 'another push to this pull request came first', lines);
 }

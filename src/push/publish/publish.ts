@@ -158,19 +158,16 @@ async function workOf({ host }: PushRun, { repository }: Publishable, undatedTip
 /** Before anything is public. The push still opens a pull request, as the contract says. */
 async function tellSameWork(
   { reply, settings }: PushRun,
-  { repository, isSignedOff }: Publishable,
+  { isSignedOff }: Publishable,
   prHash: string,
   same: { readonly prHash: string; readonly url: string } | null,
 ): Promise<void> {
   if (same === null) return;
   const key = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<key>' : '';
-  const push = (options: string, ref: string) =>
-    `  git push ${options}${key} ${settings.remoteUrl(repository)} HEAD:refs/heads/${ref}`;
+  const signOff = isSignedOff ? ' -o sign-off' : '';
   await reply.note(
     `NEW pull request: the same commits are open as ${same.url}`,
-    'To update that one, and to withdraw this one:',
-    push(`-o pr-hash=${same.prHash}${isSignedOff ? ' -o sign-off' : ''}`, 'my-change'),
-    push(`-o withdraw -o pr-hash=${prHash}`, 'withdraw'),
+    `Update that one with -o pr-hash=${same.prHash}${key}${signOff}. Withdraw this one with -o withdraw -o pr-hash=${prHash}${key}.`,
   );
 }
 

@@ -71,7 +71,7 @@ function withAdvice(error: unknown): unknown {
   const isLimit = /\bpull requests\b/i.test(publicMessage) && /\b(?:limit|maximum)\b/i.test(publicMessage);
   if (code !== 'refused' || !isLimit) return error;
   const advice = 'A draft does not count towards such a limit: with Git, add -o draft.';
-  return new Refusal(error.reason, [...error.lines, advice], { code: error.code, cause: error.cause });
+  return new Refusal(error.code, error.reason, [...error.lines, advice], { cause: error.cause });
 }
 
 /** Another attempt at the same push may have been faster. */

@@ -2,23 +2,30 @@
  * The last lines of a successful push: everything that the person needs later, because the service keeps nothing else
  * for them.
  */
-export interface BannerFacts {
+export interface BannerFacts extends Repeated {
   readonly updated: boolean;
   readonly prUrl: string;
   readonly author: string;
   readonly branch: string;
-  readonly prHash: string;
-  /** Null if updates need no key. */
-  readonly prKey: string | null;
-  /** Whether the commits are signed off. */
-  readonly isSignedOff: boolean;
-  /** The branch that the option `base` named; null if it was not given. */
-  readonly base: string | null;
+  /** A new pull request that is not ready to be merged yet. */
+  readonly isDraft: boolean;
   /** The service's own page of the pull request. */
   readonly pageUrl: string;
   /** Comments and reviews since the last push of the pull request. */
   readonly newRemarks: number;
   readonly subscribeUrl: string;
+}
+
+/** What a push must repeat to change the same pull request. */
+export interface Repeated {
+  readonly prHash: string;
+  /** Null if updates need no key. */
+  readonly prKey: string | null;
+  /** Whether the commits are signed off. */
+  readonly isSignedOff: boolean;
+  readonly isSquashed: boolean;
+  /** The branch that the option `base` named; null if it was not given. */
+  readonly base: string | null;
   /** The address that was pushed to. */
   readonly remoteUrl: string;
   readonly refName: string;
@@ -29,31 +36,43 @@ export function shellWord(text: string): string {
   return /^[\w./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-export function bannerLines(facts: BannerFacts): string[] {
-  const { prHash, prKey, isSignedOff, base } = facts;
+/** @param more options besides those that every change needs. */
+export function updateCommand(repeated: Repeated, more: readonly string[] = []): string {
+  const { prHash, prKey, isSquashed, isSignedOff, base, remoteUrl, refName } = repeated;
   const options = [
-    `-o pr-hash=${prHash}`,
-    ...(prKey === null ? [] : [`-o pr-key=${prKey}`]),
-    ...(isSignedOff ? ['-o sign-off'] : []),
-    ...(base === null ? [] : [`-o ${shellWord(`base=${base}`)}`]),
-  ].join(' ');
+    `pr-hash=${prHash}`,
+    ...(prKey === null ? [] : [`pr-key=${prKey}`]),
+    ...(isSquashed ? ['squash'] : []),
+    ...(isSignedOff ? ['sign-off'] : []),
+    ...(base === null ? [] : [`base=${base}`]),
+    ...more,
+  ];
+  const words = options.map((option) => `-o ${shellWord(option)}`).join(' ');
+  return `git push ${words} ${remoteUrl} ${shellWord(`HEAD:${refName}`)}`;
+}
+
+/** The key is shown once, in the command. */
+export function bannerLines(facts: BannerFacts): string[] {
+  const opened = facts.isDraft ? 'Your pull request is open as a draft.' : 'Your pull request is open.';
   return [
     '',
-    facts.updated ? 'Your pull request has been updated.' : 'Your pull request is open.',
+    facts.updated ? 'Your pull request has been updated.' : opened,
     ...newsLines(facts),
     `  PR URL:   ${facts.prUrl}`,
     `  Author:   ${facts.author}`,
     `  Branch:   ${facts.branch}`,
-    `  PR hash:  ${prHash}`,
-    ...(prKey === null ? [] : [`  PR key:   ${prKey}`]),
+    `  PR hash:  ${facts.prHash}`,
     `  Page:     ${facts.pageUrl}`,
     `  Topic:    ${facts.subscribeUrl}`,
-    prKey === null ? 'Update it later:' : 'Update it later (nobody can recover the key):',
-    `  git push ${options} ${facts.remoteUrl} ${shellWord(`HEAD:${facts.refName}`)}`,
+    facts.prKey === null
+      ? 'Update it later:'
+      : 'Update it later (nobody can recover the key in this command):',
+    `  ${updateCommand(facts)}`,
   ];
 }
 
-function newsLines({ newRemarks, pageUrl }: BannerFacts): string[] {
+function newsLines({ newRemarks }: BannerFacts): string[] {
   if (newRemarks === 0) return [];
-  return [`${newRemarks} new ${newRemarks === 1 ? 'comment' : 'comments'} since your last push: ${pageUrl}`];
+  const comments = newRemarks === 1 ? '1 new comment' : `${newRemarks} new comments`;
+  return [`${comments} since your last push: see its page.`];
 }

@@ -89,8 +89,7 @@ export async function hostStep<T>(step: HostStep, action: () => Promise<T>): Pro
     if (!(error instanceof HostError) || error.code === 'busy') throw error;
     const { failure, next } = STEPS[step];
     const isFinal = error.code === 'refused' || error.code === 'missing';
-    throw new Refusal(failure, isFinal ? [error.publicMessage] : [error.publicMessage, next], {
-      code: step,
+    throw new Refusal(step, failure, isFinal ? [error.publicMessage] : [error.publicMessage, next], {
       cause: error,
     });
   }

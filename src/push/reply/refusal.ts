@@ -13,10 +13,49 @@ import { BodyError } from '../../streams/body.ts';
 export type HostStep =
   'lookup' | 'history' | 'fork' | 'sync' | 'push' | 'pull-request' | 'edit' | 'withdrawal';
 
-/** What a program needs to tell apart: the host has failed at a step, the account may not go on now, or the same push is under way. */
-export type RefusalCode = HostStep | 'account' | 'in-progress' | 'overtaken' | 'other';
+const SPECIAL_OUTCOMES = ['suspended', 'rate-limited', 'preview'] as const;
+export type SpecialOutcome = (typeof SPECIAL_OUTCOMES)[number];
 
-export type SpecialOutcome = 'suspended' | 'rate-limited' | 'preview';
+/** Why, for programs and for the log. Nothing in it comes from the person. */
+export type RefusalCode =
+  | HostStep
+  | SpecialOutcome
+  // The bot account may not go on now.
+  | 'account'
+  // The same push, or another to the same pull request, is under way, or came first.
+  | 'in-progress'
+  | 'overtaken'
+  // What was sent.
+  | 'bad-request'
+  | 'bad-pack'
+  | 'incomplete'
+  | 'too-large'
+  | 'not-rewritable'
+  | 'options'
+  | 'pr-hash'
+  | 'pr-key'
+  // The repository.
+  | 'missing'
+  | 'archived'
+  | 'empty'
+  | 'repository-size'
+  | 'policy'
+  | 'policy-unread'
+  // The work.
+  | 'base'
+  | 'fetch-first'
+  | 'names'
+  | 'noise'
+  | 'not-open'
+  | 'nothing-new'
+  | 'one-branch'
+  | 'sign-off'
+  | 'squash'
+  // The service.
+  | 'busy'
+  | 'holds-full'
+  | 'internal'
+  | 'unguarded';
 
 /** What a push would publish. */
 export interface Preview {
@@ -48,6 +87,7 @@ export class Refusal extends Error {
   readonly preview: Preview | null;
 
   constructor(
+    code: RefusalCode,
     reason: string,
     lines: readonly string[],
     options: {
@@ -55,7 +95,6 @@ export class Refusal extends Error {
       outcome?: SpecialOutcome;
       waitMs?: number;
       preview?: Preview;
-      code?: RefusalCode;
       cause?: unknown;
     } = {},
   ) {
@@ -63,8 +102,8 @@ export class Refusal extends Error {
     this.reason = reason;
     this.lines = lines;
     this.unpackStatus = options.unpackStatus ?? 'ok';
-    this.code = options.code ?? 'other';
-    this.outcome = options.outcome ?? null;
+    this.code = code;
+    this.outcome = options.outcome ?? SPECIAL_OUTCOMES.find((outcome) => outcome === code) ?? null;
     this.waitMs = options.waitMs ?? null;
     this.preview = options.preview ?? null;
   }
@@ -81,7 +120,7 @@ export class Refusal extends Error {
 
 /** The end of a preview. */
 export function previewed(preview: Preview): Refusal {
-  return new Refusal('preview: nothing was published', preview.lines, { outcome: 'preview', preview });
+  return new Refusal('preview', 'preview: nothing was published', preview.lines, { preview });
 }
 
 const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly string[] }> = {
@@ -113,25 +152,32 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
         client === 'git'
           ? 'Push with: git -c pack.useBitmaps=false push ...'
           : 'Push fewer commits at once, or push with the git command.';
-      return new Refusal('the commits cannot be made anonymous', [error.publicMessage, remedy]);
+      return new Refusal('not-rewritable', 'the commits cannot be made anonymous', [
+        error.publicMessage,
+        remedy,
+      ]);
     }
-    if (error.code === 'too-large') return new Refusal('the push is too large', [error.publicMessage]);
+    if (error.code === 'too-large')
+      return new Refusal('too-large', 'the push is too large', [error.publicMessage]);
     if (error.code === 'bad-request') {
-      return new Refusal('the request is malformed', [error.publicMessage], {
+      return new Refusal('bad-request', 'the request is malformed', [error.publicMessage], {
         unpackStatus: 'malformed request',
       });
     }
-    return new Refusal('the pack is invalid', [error.publicMessage], { unpackStatus: 'invalid pack' });
+    return new Refusal('bad-pack', 'the pack is invalid', [error.publicMessage], {
+      unpackStatus: 'invalid pack',
+    });
   }
   if (error instanceof BodyError) {
     const { reason, lines } = BODY_REFUSALS[error.code];
-    return new Refusal(reason, lines, { unpackStatus: 'incomplete pack' });
+    return new Refusal('incomplete', reason, lines, { unpackStatus: 'incomplete pack' });
   }
   if (error instanceof HostError && error.code === 'busy') {
     const lines = ['It has no room for this push now. Push again in a minute.'];
-    return new Refusal('the service is busy', lines, { cause: error });
+    return new Refusal('busy', 'the service is busy', lines, { cause: error });
   }
   return new Refusal(
+    'internal',
     'internal error',
     ['This is a fault of the service, and it was logged. Push again later.'],
     {

@@ -13,8 +13,10 @@ import { isAhead } from '../../limits/sliding-window.ts';
 const BELIEVED_MS = 60_000;
 
 interface FullClient {
-  /** Milliseconds since 1970. */
+  /** How long this is believed; milliseconds since 1970. */
   readonly until: number;
+  /** When there is a place again, if none is given back; milliseconds since 1970. */
+  readonly freeAt: number;
   /** By their keys: the pushes that have the places. One that is repeated goes on. */
   readonly holders: readonly string[];
 }
@@ -31,7 +33,7 @@ export function rememberFull(client: string, { holders, waitMs }: FullPlaces, an
   const now = Date.now();
   const known = full.get(client, now)?.holders ?? holders;
   const until = now + Math.min(waitMs, BELIEVED_MS);
-  full.set(client, { until, holders: known.filter((key) => key !== answered) }, now);
+  full.set(client, { until, freeAt: now + waitMs, holders: known.filter((key) => key !== answered) }, now);
 }
 
 /** A place of the client was given back. */
@@ -44,11 +46,15 @@ export function isNobodyFull(): boolean {
   return full.size === 0;
 }
 
-/** @param key of the push: whether it holds a place itself. */
-export function isFull(client: string, key: string): boolean {
+/**
+ * How long a push waits for a place, in milliseconds; 0: as far as is known, there is one.
+ * @param key of the push: it may hold a place itself.
+ */
+export function fullForMs(client: string, key: string): number {
   const now = Date.now();
   const known = full.get(client, now);
-  return known !== null && isAhead(known.until, BELIEVED_MS, now) && !known.holders.includes(key);
+  if (known === null || !isAhead(known.until, BELIEVED_MS, now) || known.holders.includes(key)) return 0;
+  return Math.max(1, known.freeAt - now);
 }
 
 /**

@@ -52,6 +52,7 @@ export function heldAdmission(c: Context<AppEnv>, client: string): Admission {
   return {
     enter: async () => null,
     reserve: async () => openPlace(),
+    peek: async () => null,
     lookUp: async () => {},
     takeShare: async () => void (await takeShare(false)),
     takeFork: async () => void (await takeShare(true)),

@@ -4,7 +4,7 @@ import { hostNameOf } from '../../config/hosts.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { ClientWindows } from '../../durable/clients/client-windows.ts';
 import type { AppEnv, Env } from '../../env.ts';
-import { FORKS, SITE_PULL_REQUESTS } from '../../limits/limits.ts';
+import { FORKS, SITE_PULL_REQUESTS, waitText } from '../../limits/limits.ts';
 import { MOST_PULL_REQUESTS } from '../../limits/places.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
@@ -40,8 +40,7 @@ import {
   targetLimit,
   uncountAtTarget,
 } from '../request/target-limit.ts';
-import { retryAfter } from '../request/write-refusal.ts';
-import { forgetFull, isFull, isNobodyFull, mustBeTold, rememberFull } from './full-clients.ts';
+import { forgetFull, fullForMs, isNobodyFull, mustBeTold, rememberFull } from './full-clients.ts';
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
@@ -78,6 +77,19 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
       return placeOf(owner, counters, key, own, heldBy);
     },
 
+    async peek(pushHash) {
+      try {
+        const [owner, key] = [await client(), await placeKey(c, pushHash)];
+        for (const { windows, client: of, most, whose } of countersOf(c.env, owner)) {
+          const waitMs = await windows().placeWaitMs(of, key, most);
+          if (waitMs > 0) return rateLimited(most, whose, waitMs);
+        }
+        return null;
+      } catch (error) {
+        return outOfReach(c, error);
+      }
+    },
+
     async lookUp() {
       const known = await knownWait(c, 'lookUps').catch(() => 0);
       const waitMs = known > 0 ? known : await countVainLookUp(c);
@@ -109,9 +121,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     if (pushesMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', pushesMs)));
     if (pushHash === undefined || isNobodyFull()) return null;
     const [owner, key] = [await client(), await placeKey(c, await pushHash())];
-    const counter = countersOf(c.env, owner).find((each) => isFull(each.client, key));
-    if (counter === undefined || mustBeTold(siteWindowKey(owner))) return null;
-    return rateLimited(counter.most, counter.whose);
+    const full = countersOf(c.env, owner).find((each) => fullForMs(each.client, key) > 0);
+    if (full === undefined || mustBeTold(siteWindowKey(owner))) return null;
+    return rateLimited(full.most, full.whose, fullForMs(full.client, key));
   }
 
   /** As far as this isolate knows. */
@@ -161,7 +173,8 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     try {
       for (const counter of counters) {
         const { windows, client: of, most, whose } = counter;
-        if (!isAnother && isFull(of, key)) throw rateLimited(most, whose);
+        const fullMs = isAnother ? 0 : fullForMs(of, key);
+        if (fullMs > 0) throw rateLimited(most, whose, fullMs);
         // If the answer is lost, the place that it may have given stays taken: nobody knows whose it would be.
         const { isReserved, isShared, full, heldBy, ...refused } = await windows().reservePlace(
           of,
@@ -174,7 +187,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         if (isReserved) continue;
         if (refused.isAlertDue) c.executionCtx.waitUntil(alertOperator(counter, refused.attempts));
         if (full !== undefined) rememberFull(of, full, isAnother ? key : null);
-        throw rateLimited(most, whose);
+        throw rateLimited(most, whose, full?.waitMs ?? null);
       }
       return own;
     } catch (error) {
@@ -254,7 +267,7 @@ async function placeKey(c: Context<AppEnv>, pushHash: string): Promise<string> {
 
 function forksText(waitMs: number): string {
   const text = `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit.`;
-  return `${text} Try again in ${retryAfter(waitMs)} s, or push to one of these.`;
+  return `${text} Try again in ${waitText(waitMs)}, or push to one of these.`;
 }
 
 /** What counts the pull requests that a client opens. */

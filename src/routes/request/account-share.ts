@@ -12,9 +12,8 @@ import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
-import { LOCAL_CREATIONS } from '../../limits/limits.ts';
+import { LOCAL_CREATIONS, waitText } from '../../limits/limits.ts';
 import { clientOf } from './client.ts';
-import { retryAfter } from './write-refusal.ts';
 
 export interface Share extends AccountAdmittance {
   /** False: the account's object cannot be asked, and `waitMs` follows from what this isolate may create alone. */
@@ -62,5 +61,5 @@ export function shareExplanation(c: Context<AppEnv>, { waitMs, isKnown }: Share)
   const why = isKnown
     ? `${hostName} lets the bot account do only so much, and little of that is left: networks that have had less come first`
     : `the service cannot check what the bot account may still do at ${hostName}, so it creates only a little now`;
-  return `${why}; try again in ${retryAfter(waitMs)} s`;
+  return `${why}; try again in ${waitText(waitMs)}`;
 }

@@ -8,7 +8,7 @@ import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { onForget, Recent } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
-import { limitText, OPEN_LIMITS, type OpenLimitName } from '../../limits/limits.ts';
+import { limitText, OPEN_LIMITS, type OpenLimitName, waitText } from '../../limits/limits.ts';
 import { isAhead, longestOf } from '../../limits/sliding-window.ts';
 import { clientWindowsOf } from '../../objects.ts';
 import { ALL_CLIENTS, type Client, clientOf, siteWindowKey, windowKey } from './client.ts';
@@ -120,9 +120,9 @@ function overLimit(c: Context<AppEnv>, name: OpenLimitName, waitMs: number): Ref
   return refused(429, tooMany(c, name, waitMs), { 'Retry-After': retryAfter(waitMs) });
 }
 
-/** `too many pushes from your network: at most 60 in 1m; try again in 5 s` */
+/** `too many pushes from your network: at most 60 in 1m; try again in about 5 seconds` */
 export function tooMany(c: Context<AppEnv>, name: OpenLimitName, waitMs: number): string {
   const limit = limitText(c.var.config.limits[name]);
   const { what } = OPEN_LIMITS[name];
-  return `too many ${what} from your network: at most ${limit}; try again in ${retryAfter(waitMs)} s`;
+  return `too many ${what} from your network: at most ${limit}; try again in ${waitText(waitMs)}`;
 }

@@ -72,9 +72,9 @@ export async function uncountAtTarget(c: Context<AppEnv>, { key, name }: TargetL
     .catch((error: unknown) => c.var.logger.warn('a place could not be given back', { error }));
 }
 
-/** `too many comments for octo/hello#7: this service posts at most 60 in 1h there for all people together; again in about 43 minutes` */
+/** `too many comments for octo/hello#7: this service posts at most 60 in 1h there for all people together; try again in about 43 minutes` */
 export function overTarget({ words }: TargetLimit, waitMs: number): string {
-  return `${words}; again in ${waitText(waitMs)}`;
+  return `${words}; try again in ${waitText(waitMs)}`;
 }
 
 export function refusedByTarget(limit: TargetLimit, waitMs: number): Refused {

@@ -110,6 +110,22 @@ describe('the window of an address', () => {
     expect(await stored()).not.toEqual(before);
   });
 
+  it('says how long a push would wait for a place, and takes and writes nothing', async () => {
+    const window = newWindow();
+    const wait = (key: string) => window.object.placeWaitMs('a', key, 2);
+    pass(0);
+    expect(await wait('a')).toBe(0);
+    expect(await storedKeys(window)).toEqual([]);
+    await window.reservePlace('a', 2);
+    pass(10 * MINUTE_MS);
+    expect(await wait('b')).toBe(0);
+    await window.reservePlace('b', 2);
+    expect(await wait('b')).toBe(0);
+    expect(await wait('c')).toBe(50 * MINUTE_MS);
+    // The attempts that were refused: none.
+    expect((await window.reservePlace('c', 2)).attempts).toBe(3);
+  });
+
   it('remembers across a restart', async () => {
     const window = newWindow();
     for (const key of ['a', 'b', 'c', 'd', 'e']) await window.reservePlace(key, 5);

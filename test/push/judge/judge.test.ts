@@ -58,6 +58,7 @@ const circumstances = {
     issueFormUrl: () => 'https://gitveil.test/v1/gh/octo/hello/new-issue',
   },
   listed: null,
+  refusal: null,
   memory: UNCOUNTED,
   now: 1_800_000_000,
 } as unknown as Circumstances;

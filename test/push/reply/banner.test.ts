@@ -10,6 +10,8 @@ const FACTS = {
   prHash: '0123456789ab',
   prKey: null,
   isSignedOff: false,
+  isSquashed: false,
+  isDraft: false,
   base: null,
   newRemarks: 0,
   pageUrl: 'https://service.test/v1/pr/0123456789ab',
@@ -34,6 +36,17 @@ describe('bannerLines', () => {
     ]);
   });
 
+  it('shows a key once, where it is to be copied', () => {
+    const lines = bannerLines({ ...FACTS, prKey: 'secret' });
+    expect(lines).toHaveLength(bannerLines(FACTS).length);
+    expect(lines.join('\n').split('secret')).toHaveLength(2);
+    expect(lines).toContain('Update it later (nobody can recover the key in this command):');
+  });
+
+  it('says that the pull request is a draft', () => {
+    expect(bannerLines({ ...FACTS, isDraft: true })).toContain('Your pull request is open as a draft.');
+  });
+
   it('says whether the pull request is new', () => {
     expect(bannerLines({ ...FACTS, updated: true })).toContain('Your pull request has been updated.');
   });
@@ -44,7 +57,7 @@ describe('bannerLines', () => {
   ])('says in one line that people have written: %d', (newRemarks, words) => {
     const lines = bannerLines({ ...FACTS, updated: true, newRemarks });
     expect(lines).toHaveLength(bannerLines(FACTS).length + 1);
-    expect(lines).toContain(`${words} since your last push: ${FACTS.pageUrl}`);
+    expect(lines).toContain(`${words} since your last push: see its page.`);
   });
 
   it('repeats the base that was named', () => {
@@ -54,9 +67,9 @@ describe('bannerLines', () => {
     expect(command).toContain("git push -o pr-hash=0123456789ab -o pr-key=k -o 'base=release 1' https:");
   });
 
-  it('keeps the sign-off', () => {
-    const [command = ''] = bannerLines({ ...FACTS, isSignedOff: true }).slice(-1);
-    expect(command).toContain('git push -o pr-hash=0123456789ab -o sign-off https:');
+  it('keeps the sign-off, and the one commit', () => {
+    const [command = ''] = bannerLines({ ...FACTS, isSignedOff: true, isSquashed: true }).slice(-1);
+    expect(command).toContain('git push -o pr-hash=0123456789ab -o squash -o sign-off https:');
   });
 
   it.each([

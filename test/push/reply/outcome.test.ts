@@ -5,14 +5,14 @@ import { pushOutcome } from '../../../src/push/reply/outcome.ts';
 import { Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
 
 const ofHost = (code: HostErrorCode) =>
-  new Refusal('the fork could not be made', [], { cause: new HostError(code, 'words') });
+  new Refusal('fork', 'the fork could not be made', [], { cause: new HostError(code, 'words') });
 
 describe('the outcome of a push', () => {
   it.each([
     ['accepted', null],
     ['suspended', suspended()],
-    ['rate-limited', rateLimited(5, 'IP')],
-    ['refused', new Refusal('fetch first', [])],
+    ['rate-limited', rateLimited(5, 'IP', null)],
+    ['refused', new Refusal('fetch-first', 'fetch first', [])],
     ['refused', ofHost('refused')],
     ['refused', ofHost('missing')],
     ['failed', ofHost('unreachable')],

@@ -10,8 +10,13 @@ const SECRET = new Error('secret: token at 192.0.2.1 of Ada Lovelace');
 const shown = ({ finalLine, lines, unpackStatus }: Refusal) => [finalLine, ...lines, unpackStatus].join('\n');
 
 it('a refusal sets its explanation apart from what was said before, if it has one', () => {
-  expect(new Refusal('no', ['Why.', 'And what now.']).paragraph).toEqual(['', 'Why.', 'And what now.', '']);
-  expect(new Refusal('no', []).paragraph).toEqual([]);
+  expect(new Refusal('names', 'no', ['Why.', 'And what now.']).paragraph).toEqual([
+    '',
+    'Why.',
+    'And what now.',
+    '',
+  ]);
+  expect(new Refusal('names', 'no', []).paragraph).toEqual([]);
 });
 
 describe('toRefusal', () => {
@@ -68,7 +73,7 @@ describe('toRefusal', () => {
   });
 
   it('lets a refusal pass as it is', () => {
-    const refusal = new Refusal('the repository is archived', ['It accepts no more changes.']);
+    const refusal = new Refusal('archived', 'the repository is archived', ['It accepts no more changes.']);
     expect(toRefusal(refusal, 'git')).toBe(refusal);
   });
 });

@@ -61,7 +61,8 @@ describe('comments and issues', () => {
     expect(refused.status).toBe(429);
     expect(refused.headers.get('Retry-After')).toBe('45');
     expect(JSON.parse(refused.text)).toMatchObject({
-      error: 'too many comments and issues from your network: at most 2 in 1m and 3 in 1h; try again in 45 s',
+      error:
+        'too many comments and issues from your network: at most 2 in 1m and 3 in 1h; try again in about 45 seconds',
     });
     address += 1;
     expect((await comment(variables)).status).toBe(200);
@@ -98,7 +99,7 @@ describe('discoveries', () => {
     expect(refused.headers.get('Retry-After')).toBe('60');
     expect(refused.headers.get('Content-Type')).toMatch(/^text\/plain/);
     expect(refused.text).toBe(
-      'Too many clones, fetches, pushes, patches and files opened in a browser from your network: at most 2 in 1m; try again in 60 s.\n',
+      'Too many clones, fetches, pushes, patches and files opened in a browser from your network: at most 2 in 1m; try again in about 60 seconds.\n',
     );
     const CLIENT_WINDOWS = { get: () => expect.unreachable() } as unknown as Env['CLIENT_WINDOWS'];
     const push = '/v1/gh/octo/hello/info/refs?service=git-receive-pack';
@@ -128,7 +129,7 @@ describe('pushes', () => {
     const refused = await sendPush();
     expect(refused.error).toBe('push rejected: too many pushes');
     expect(refused.progress).toContain(
-      'Too many pushes from your network: at most 2 in 1m; try again in 60 s.',
+      'Too many pushes from your network: at most 2 in 1m; try again in about 60 seconds.',
     );
     expect(host.mock.calls).toHaveLength(asked);
   });

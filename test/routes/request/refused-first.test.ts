@@ -139,7 +139,7 @@ describe.each(Object.entries(WRITES))('%s', (_, write) => {
     expect(refused.status).toBe(503);
     expect(refused.headers.get('Retry-After')).toBe('40');
     expect(refused.text).toMatch(
-      /the service cannot check what the bot account may still do at \S+, so it creates only a little now; try again in 40 s/i,
+      /the service cannot check what the bot account may still do at \S+, so it creates only a little now; try again in about 40 seconds/i,
     );
     vi.setSystemTime((now += 40_000));
     expect((await write(variables)).status).toBe(200);
@@ -244,7 +244,7 @@ describe('a client that has made the service ask the host 500 times within an ho
     expect(comment.text).toContain('too many requests to the code host from your network: at most 500 in 1h');
     const pushed = await push();
     expect(pushed.error).toBe('push rejected: too many requests');
-    expect(pushed.progress).toContain('try again in 3600 s.');
+    expect(pushed.progress).toContain('try again in about 60 minutes.');
     await push();
     expect([asked.filter((call) => call !== 'GUARD.status'), askedAbout()]).toEqual([[], []]);
     address += 1;
@@ -323,7 +323,7 @@ describe('a push while the account cannot be asked', () => {
     for (let count = 0; count < 10; count++) expect(await takeShare(true)).toBe('ok');
     const refused = await takeShare(true);
     expect(refused).toMatch(/^the service cannot check its limits\n/);
-    expect(refused).toMatch(/so it creates only a little now; try again in 60 s\./i);
+    expect(refused).toMatch(/so it creates only a little now; try again in about 60 seconds\./i);
     // It creates nothing.
     expect(await takeShare(false)).toBe('ok');
   });

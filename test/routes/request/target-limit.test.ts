@@ -69,7 +69,7 @@ describe('a place that is full', () => {
     account = [];
     const refused = await issue(limits);
     expect([refused.status, refused.headers.get('Retry-After')]).toEqual([429, '2580']);
-    expect(refused.body['error']).toMatch(/; again in about 43 minutes$/);
+    expect(refused.body['error']).toMatch(/; try again in about 43 minutes$/);
     await vi.waitFor(() => expect(account).toEqual(['admit', 'giveBack']));
     account = [];
     const push = await opening(limits);

@@ -55,7 +55,7 @@ export const MERGES: Leak = {
 
 /** @param leaks at least one, the worst first. @param lines where they are, and what was searched. */
 export function wouldBePublic(leaks: readonly Leak[], lines: readonly string[]): Refusal {
-  return new Refusal(leaks[0]?.reason ?? '', [
+  return new Refusal('names', leaks[0]?.reason ?? '', [
     ...lines,
     ...new Set(leaks.flatMap(({ advice }) => advice)),
     'To publish it anyway, add: -o publish-names',

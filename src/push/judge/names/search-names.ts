@@ -218,7 +218,7 @@ function gapsOf(
 }
 
 function notSearchable(): Refusal {
-  return new Refusal('the authors’ names cannot be searched for', [
+  return new Refusal('names', 'the authors’ names cannot be searched for', [
     'They are too long, or made of unusual characters. Change them ("git config user.name", "git rebase"), and push again.',
   ]);
 }
