@@ -1,13 +1,15 @@
 /**
  * Every page in a real browser: for eyes, hands and screens of all kinds, and what the front page does with a script.
  */
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { contribute, expectAccepted } from '../e2e/support/contribution.ts';
+import { Operator, OPERATOR } from '../e2e/support/operator.ts';
 import { useTestBed } from '../e2e/support/test-bed.ts';
 import { accessibilityProblems, describeInBrowser, overflow, useChromium } from './support/chromium.ts';
 
-const bed = useTestBed();
+const bed = useTestBed({ env: OPERATOR });
 const chromium = useChromium();
+beforeAll(() => bed.createUpstream({ owner: 'octo', name: 'hello' }));
 
 const PAGES = [
   ['the front page', '/'],
@@ -61,12 +63,32 @@ describeInBrowser('the page of a pull request', () => {
       expect(await overflow(page)).toBe(0);
     }
     expect(await page.getByRole('link', { name: 'New comment' }).count()).toBe(3);
+    await chromium
+      .newPage({ baseURL: bed.service.url, permissions: ['clipboard-read', 'clipboard-write'] })
+      .then(async (copying) => {
+        await copying.goto(path);
+        await copying.getByRole('button', { name: 'Copy the command: Update it' }).click();
+        const copied = String(await copying.evaluate('navigator.clipboard.readText()'));
+        expect(copied).toBe(`git push -o pr-hash=${banner.prHash} ${upstream.url} HEAD:refs/heads/my-change`);
+      });
     const feed = await (await fetch(`${bed.service.url}${path}.atom`)).text();
     const parsed = await page.evaluate<[string, number]>(`(() => {
       const feed = new DOMParser().parseFromString(${JSON.stringify(feed)}, 'application/xml');
       return [feed.documentElement.nodeName, feed.querySelectorAll('feed > entry > id').length];
     })()`);
     expect(parsed).toEqual(['feed', 4]);
+  });
+});
+
+describeInBrowser('the page of a remote', () => {
+  it('says when pushes are suspended', async () => {
+    const operator = new Operator(bed);
+    await operator.setPanic(true);
+    const page = await chromium.newPage({ baseURL: bed.service.url });
+    const notice = page.getByText('Pushes are suspended at the moment. Try again in 15');
+    await expect.poll(async () => (await page.goto('/v1/gh/octo/hello'), notice.count())).toBe(1);
+    await operator.setPanic(false);
+    await expect.poll(async () => (await page.goto('/v1/gh/octo/hello'), notice.count())).toBe(0);
   });
 });
 
