@@ -4,6 +4,7 @@ import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { ChunkSource } from '../../git/wire/byte-reader.ts';
 import { utf8 } from '../../git/bytes.ts';
+import { type GitClient, gitClientOf } from '../../git/wire/git-client.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { discardBody, isGzip } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
@@ -35,6 +36,20 @@ export function missing(
 
 /** For everything but a push, which is answered in-band. */
 export const BUSY = refused(503, 'the service is busy: try again in a minute', { 'Retry-After': '60' });
+
+export function gitClient(c: Context<AppEnv>): GitClient {
+  return gitClientOf(c.req.header('User-Agent') ?? '');
+}
+
+/**
+ * An error in the words of the contract, to a discovery. Git shows them to the person only as plain text (http.c,
+ * `show_http_message`), so to Git they are called that.
+ */
+export async function shownByGit(c: Context<AppEnv>, refusal: Refused): Promise<Response> {
+  const answer = await answerRefused(c, refusal);
+  if (gitClient(c) === 'git') answer.headers.set('Content-Type', 'text/plain; charset=UTF-8');
+  return answer;
+}
 
 /** Null if the request has the content type of its endpoint, and is compressed with gzip or not at all. */
 export function wrongType(c: Context<AppEnv>, expected: string): Refused | null {
