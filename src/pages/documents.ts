@@ -287,14 +287,18 @@ apply the commits with a sign-off of their own, and propose or push the result:<
 request's branch, <code>anon-&lt;hash&gt;</code>, and <code>&lt;service&gt;/v1/pr/&lt;hash&gt;</code> shows the command. The patch has no merges. GitHub makes
 none of more than 300 files or 20,000 lines, and the service passes on 16 MB at most: fetch the branch with Git instead.</p>
 <h2 id="badges">Badges</h2>
-<pre tabindex="0"><code>![Anonymous PRs](&lt;service&gt;/badge/&lt;owner&gt;/&lt;repo&gt;)
-![anonymous-friendly](&lt;service&gt;/badges/anonymous-friendly.svg?repo=&lt;owner&gt;/&lt;repo&gt;)
-![deployed](&lt;service&gt;/badges/deployed.svg)
+<p>Copy one into your README. Each leads to a page of the service that shows how to contribute.</p>
+<p>How many pull requests of the repository were opened through the service:</p>
+<pre tabindex="0"><code>[![Anonymous PRs](&lt;service&gt;/badge/&lt;owner&gt;/&lt;repo&gt;)](&lt;service&gt;/v1/gh/&lt;owner&gt;/&lt;repo&gt;)
 </code></pre>
-<p>For a repository at another host than the service's first one, write its key: <code>/badge/&lt;host&gt;/&lt;owner&gt;/&lt;repo&gt;</code>, and
-<code>?host=&lt;host&gt;&amp;repo=&lt;owner&gt;/&lt;repo&gt;</code> for the second badge. The first badge counts the repository's pull requests that were opened through the service. The second is green if the
-repository has <code>anonymous_friendly: true</code> in its <code>.gitveil.yml</code>. The third shows which commit the service runs; it turns
-red while pushes are suspended.</p>
+<p>Whether it welcomes them: green if its <code>.gitveil.yml</code> has <code>anonymous_friendly: true</code>:</p>
+<pre tabindex="0"><code>[![anonymous-friendly](&lt;service&gt;/badges/anonymous-friendly.svg?repo=&lt;owner&gt;/&lt;repo&gt;)](&lt;service&gt;/v1/gh/&lt;owner&gt;/&lt;repo&gt;)
+</code></pre>
+<p>Which commit the service runs; red while pushes are suspended:</p>
+<pre tabindex="0"><code>[![deployed](&lt;service&gt;/badges/deployed.svg)](&lt;service&gt;/)
+</code></pre>
+<p>For a repository at another host than the service's first one, write its key: <code>/badge/&lt;host&gt;/&lt;owner&gt;/&lt;repo&gt;</code> and
+<code>/v1/&lt;host&gt;/&lt;owner&gt;/&lt;repo&gt;</code>, and <code>?host=&lt;host&gt;&amp;repo=&lt;owner&gt;/&lt;repo&gt;</code> for the second badge.</p>
 <h2 id="reporting-abuse">Reporting abuse</h2>
 <ul>
 <li><strong>A comment</strong>: follow its <code>report</code> link and press the button. No account is needed, and only a keyed hash of your

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { remoteLines } from './support/push-output.ts';
 import { RawConnection } from './support/raw-http.ts';
 import { useTestBed } from './support/test-bed.ts';
 import type { Upstream } from './support/upstream.ts';
@@ -35,13 +36,19 @@ async function largeUpstream(mebibytes: number): Promise<Upstream> {
   return upstream;
 }
 
+const SENTENCE = `Failed to reach ${NOWHERE}. Try again in a few minutes.`;
+
 describe('a host that cannot be reached', () => {
-  it('is 502 with its name, for discovery and for upload-pack', async () => {
+  it('is 502 with its name, for discovery and for upload-pack; a discovery is plain text to Git', async () => {
     const url = lost.remoteUrl('octo', 'hello');
     const person = lost.person();
+    const services = ['git-upload-pack', 'git-receive-pack'];
+    const discover = (headers: Record<string, string>) =>
+      services.map((service) => send(`${url}/info/refs?service=${service}`, { person, headers }));
+    const discoveries = await Promise.all(discover({}));
     const answers = [
-      await send(`${url}/info/refs?service=git-upload-pack`, { person }),
-      await send(`${url}/info/refs?service=git-receive-pack`, { person }),
+      ...discoveries,
+      ...(await Promise.all(discover({ 'User-Agent': 'isomorphic-git/1.44.11' }))),
       await send(`${url}/git-upload-pack`, {
         method: 'POST',
         person,
@@ -49,19 +56,77 @@ describe('a host that cannot be reached', () => {
         body: pkt(null),
       }),
     ];
-    for (const { status, headers, body } of answers) {
+    for (const answer of answers) {
+      const { status, headers, body } = answer;
       expect(status).toBe(502);
-      expect(headers['content-type']).toBe('application/json');
-      expect(JSON.parse(body.toString())).toMatchObject({ error: `failed to reach ${NOWHERE}` });
+      const isForGit = discoveries.includes(answer);
+      expect(headers['content-type']).toBe(isForGit ? 'text/plain; charset=UTF-8' : 'application/json');
+      const words = isForGit
+        ? `${SENTENCE}\n`
+        : JSON.stringify({ error: `failed to reach ${NOWHERE}`, code: 'host-unreachable' });
+      expect(body.toString()).toBe(words);
     }
   });
 
-  it('lets a real client fail at once, without asking for a password', async () => {
+  it('lets a real client fail at once, with a word about it, and without asking for a password', async () => {
     const person = lost.person();
-    const run = await person.git(person.home, ['clone', lost.remoteUrl('octo', 'hello'), 'nothing']);
-    expect(run.code).not.toBe(0);
-    expect(run.stderr).toContain('502');
+    const clone = await person.init(lost.remoteUrl('octo', 'hello'));
+    await clone.commit();
+    for (const run of [await clone.tryGit('fetch', 'origin'), await clone.push()]) {
+      expect(run.code).not.toBe(0);
+      expect(remoteLines(run)).toEqual([SENTENCE]);
+    }
     expect(person.wasAskedForPassword).toBe(false);
+  });
+});
+
+describe('a host with a fault', () => {
+  it.each([429, 500, 502, 503])(
+    'is named to a real client that fetches, with its status %i',
+    async (status) => {
+      const upstream = await bed.createUpstream();
+      const clone = await bed.person().clone(upstream.url);
+      const answer = { status, headers: { 'content-type': 'text/html' }, body: '<html>' };
+      bed.sandbox.faults.inject({ path: /info\/refs/, answer });
+      const run = await clone.tryGit('fetch');
+      const { host } = new URL(bed.sandbox.url);
+      expect(remoteLines(run)).toEqual([
+        `${host} answers with an error (HTTP ${status}). Try again in a few minutes.`,
+      ]);
+      expect(run.stderr).toContain(`The requested URL returned error: ${status}`);
+    },
+  );
+
+  it('that says why in plain text is quoted', async () => {
+    const upstream = await bed.createUpstream();
+    const clone = await bed.person().clone(upstream.url);
+    const body = 'Repository unavailable due to a takedown.\n';
+    bed.sandbox.faults.inject({ path: /info\/refs/, answer: { status: 451, body } });
+    expect(remoteLines(await clone.tryGit('fetch'))).toEqual([body.trim()]);
+  });
+
+  it.each([
+    ['answers', { answer: { status: 502 } }],
+    ['breaks off', { cut: { during: 'request', afterBytes: 0 } }],
+  ] as const)('is told of in-band at every step of a push: it %s', async (_, fault) => {
+    const upstream = await bed.createUpstream();
+    const clone = await bed.person().clone(upstream.url);
+    await clone.commit();
+    const { host } = new URL(bed.sandbox.url);
+    const steps = [
+      ['POST', /git-upload-pack$/, `Failed to reach ${host}. Try again in a few minutes.`],
+      ['POST', /\/forks$/, 'push rejected: the fork could not be made'],
+      ['POST', /git-receive-pack$/, 'push rejected: the commits could not be sent to the fork'],
+      ['POST', /\/pulls$/, 'push rejected: the pull request could not be opened'],
+    ] as const;
+    for (const [method, path, words] of steps) {
+      bed.sandbox.faults.inject({ method, path, times: 99, ...fault });
+      const run = await clone.push();
+      bed.sandbox.faults.clear();
+      expect(run.code, run.stderr).not.toBe(0);
+      expect(remoteLines(run).at(-1), run.stderr).toBe(words);
+    }
+    expect((await clone.push()).code).toBe(0);
   });
 });
 
@@ -83,9 +148,7 @@ describe('a host that breaks off', () => {
             body,
           });
     expect(status).toBe(502);
-    expect(JSON.parse(answer.toString())).toMatchObject({
-      error: `failed to reach ${new URL(bed.sandbox.url).host}`,
-    });
+    expect(answer.toString()).toContain(`ailed to reach ${new URL(bed.sandbox.url).host}`);
   });
 
   it.each([

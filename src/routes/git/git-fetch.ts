@@ -12,7 +12,6 @@ import type { AppEnv } from '../../env.ts';
 import { knownIds } from '../../upstream/known-ids.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
 import { encodeFetchError, readFetchRequest } from '../../git/wire/fetch-request.ts';
-import { gitClientOf } from '../../git/wire/git-client.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -30,9 +29,12 @@ import {
 import {
   announcedBytes,
   BUSY,
+  gitClient,
   missing,
   NO_CACHE,
   redirectToMoved,
+  shownByGit,
+  unreachable,
   answerTooLarge,
   wrongType,
 } from './git-http.ts';
@@ -49,10 +51,24 @@ export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promi
 
 async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const answer = await relayDiscovery(c, target);
-  if (answer === null) return unreachable(c);
+  if (answer === null) return shownByGit(c, unreachable(hostNameOf(c.var.host)));
   const movedTo = movedRepository(answer);
   if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
-  return passOn(c, target, answer, ADVERTISEMENT_TYPE, noChallenge(c));
+  // Of an error, Git shows only plain text.
+  const isForPerson = answer.status >= 400 && gitClient(c) === 'git';
+  return isForPerson
+    ? passOn(c, target, asText(c, answer), 'text/plain; charset=UTF-8', noChallenge(c))
+    : passOn(c, target, answer, ADVERTISEMENT_TYPE, noChallenge(c));
+}
+
+/** The host's error in its own words if they are text, else in ours: most are pages for browsers. */
+function asText(c: Context<AppEnv>, answer: Response): Response {
+  const { status, headers, body } = answer;
+  const hasText = headers.get('Content-Type')?.startsWith('text/plain') === true;
+  if (hasText && headers.get('Content-Length') !== '0') return answer;
+  c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
+  const words = `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.\n`;
+  return new Response(words, { status });
 }
 
 /**
@@ -60,8 +76,7 @@ async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Pro
  * 200, and gives up. So clients that name libgit2 do not get it.
  */
 function noChallenge(c: Context<AppEnv>): Record<string, string> {
-  const client = gitClientOf(c.req.header('User-Agent') ?? '');
-  return client === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
+  return gitClient(c) === 'libgit2' ? {} : { 'WWW-Authenticate': 'None' };
 }
 
 /** Not limited: contract, 4.7. */
@@ -89,7 +104,9 @@ async function relayed(
     const request = await readFetchRequest(reader, version, knownIds(host, target), host.memory);
     if (request.kind === 'answer') return result(request.body);
     const answer = await relayUploadPack(c, target, request.body);
-    return answer === null ? unreachable(c) : passOn(c, target, answer, UPLOAD_PACK_RESULT);
+    return answer === null
+      ? answerRefused(c, unreachable(hostNameOf(c.var.host)))
+      : passOn(c, target, answer, UPLOAD_PACK_RESULT);
   } catch (error) {
     // What the client still sends is not used any more.
     host.memory.end();
@@ -137,11 +154,7 @@ function hostRefusal(
   // The contract (4.7) passes the host's status on.
   return typeof cause === 'number'
     ? answerRefused(c, refused(cause as ContentfulStatusCode, message), 'text')
-    : unreachable(c);
-}
-
-function unreachable(c: Context<AppEnv>): Response | Promise<Response> {
-  return answerRefused(c, refused(502, `failed to reach ${hostNameOf(c.var.host)}`));
+    : answerRefused(c, unreachable(hostNameOf(c.var.host)));
 }
 
 function bodyTooLarge(c: Context<AppEnv>, body: ChunkSource): Promise<Response> {

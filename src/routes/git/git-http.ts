@@ -4,10 +4,11 @@ import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { ChunkSource } from '../../git/wire/byte-reader.ts';
 import { utf8 } from '../../git/bytes.ts';
+import { type GitClient, gitClientOf } from '../../git/wire/git-client.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { discardBody, isGzip } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
-import { type AnswerForm, answerRefused, type Refused, refused } from '../request/refused.ts';
+import { type AnswerForm, answerRefused, type Refused, refused, sentence } from '../request/refused.ts';
 
 type Answer = Response | Promise<Response>;
 
@@ -35,6 +36,24 @@ export function missing(
 
 /** For everything but a push, which is answered in-band. */
 export const BUSY = refused(503, 'the service is busy: try again in a minute', { 'Retry-After': '60' });
+
+export function gitClient(c: Context<AppEnv>): GitClient {
+  return gitClientOf(c.req.header('User-Agent') ?? '');
+}
+
+/**
+ * An error at a discovery. Programs get it as the contract says; Git shows a person only plain text (http.c,
+ * `show_http_message`).
+ */
+export function shownByGit(c: Context<AppEnv>, refusal: Refused): Response | Promise<Response> {
+  return answerRefused(c, refusal, gitClient(c) === 'git' ? 'text' : 'json');
+}
+
+/** The host does not answer. */
+export function unreachable(hostName: string): Refused {
+  const error = `failed to reach ${hostName}`;
+  return { ...refused(502, error), explanation: `${sentence(error)} Try again in a few minutes.` };
+}
 
 /** Null if the request has the content type of its endpoint, and is compressed with gzip or not at all. */
 export function wrongType(c: Context<AppEnv>, expected: string): Refused | null {

@@ -9,7 +9,6 @@ import type { Context } from 'hono';
 import { repositoryPath } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
-import { type GitClient, gitClientOf } from '../../git/wire/git-client.ts';
 import { readPushRequest } from '../../git/wire/push-request.ts';
 import { HostError, MovedError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -29,9 +28,12 @@ import { TimedWriter } from '../../streams/timed-writer.ts';
 import {
   announcedBytes,
   BUSY,
+  gitClient,
   missing,
   NO_CACHE,
   redirectToMoved,
+  shownByGit,
+  unreachable,
   answerTooLarge,
   wrongType,
 } from './git-http.ts';
@@ -78,8 +80,8 @@ async function advertised(c: Context<AppEnv>, host: PushHost, target: Repository
     if (error instanceof MovedError) return redirectToMoved(c, error.to, 'git-receive-pack');
     if (!(error instanceof HostError)) throw error;
     if (error.code === 'missing') return missing(c, target);
-    if (error.code === 'busy') return answerRefused(c, BUSY);
-    return answerRefused(c, refused(502, `failed to reach ${host.transport.hostName}`));
+    if (error.code === 'busy') return shownByGit(c, BUSY);
+    return shownByGit(c, unreachable(host.transport.hostName));
   }
 }
 
@@ -182,7 +184,7 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
     publishDelayMs: c.var.config.publishDelayMs,
     whenBusy: c.var.config.whenBusy,
     review: c.var.config.review,
-    client: clientOf(c),
+    client: gitClient(c),
     pullRequestFooter: pullRequestFooter(
       publishedAddress(c.req.raw, c.var.config),
       publishedOrigin(c.req.raw, c.var.config) + MAINTAINERS_PATH,
@@ -196,10 +198,6 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
     newPrHash,
     newPrKey: () => randomHex(PR_KEY_BYTES),
   };
-}
-
-function clientOf(c: Context<AppEnv>): GitClient {
-  return gitClientOf(c.req.header('User-Agent') ?? '');
 }
 
 function randomHex(bytes: number): string {

@@ -106,7 +106,11 @@ git.get(
       400: answer(`The service is unknown. Or: ${INVALID_NAME}`, as(TEXT)),
       404: MISSING,
       429: TOO_MANY,
-      502: OUT_OF_REACH,
+      502: answer(
+        'The code host does not answer. Git gets the same JSON as plain text, because it shows nothing else.',
+        asError('failed to reach github.com'),
+        as(TEXT),
+      ),
       503: busy('application/x-git-upload-pack-advertisement'),
       default: HOST_ANSWER,
     },
