@@ -13,7 +13,7 @@ const bed = useTestBed({ env: { LIMIT_TARGET: '30/1h', LIMIT_THREAD: '60/1h', LI
 const PEOPLE = 'mentions more than 5 people or teams; leave some out, or write them in backticks';
 const OTHERS =
   'refers to more than 5 issues, pull requests or commits of other repositories; leave some out, or write them in backticks';
-const WAIT = String.raw`again in about (?:60|59|58) minutes`;
+const WAIT = String.raw`try again in about (?:60|59|58) minutes`;
 
 const times = (count: number, one: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => one(index)).join(' ');
@@ -91,7 +91,7 @@ describe('a repository', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 429]);
     const { body } = await openIssue(person, upstream);
     expect(body['error']).toMatch(
-      /at most 5 in 1h there for all people together, as its \.gitveil\.yml says; again in about/,
+      /at most 5 in 1h there for all people together, as its \.gitveil\.yml says; try again in about/,
     );
     const said = [];
     for (let count = 0; count < 6; count++) {

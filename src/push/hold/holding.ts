@@ -138,7 +138,7 @@ export class Holding {
     const { signOff, squash, base } = this.#options;
     const repeated = {
       prHash,
-      prKey: needsKey ? (prKey ?? this.#key ?? '<key>') : null,
+      prKey: needsKey ? (prKey ?? this.#options.prKey ?? '<key>') : null,
       isSignedOff: signOff,
       isSquashed: squash,
       base,
