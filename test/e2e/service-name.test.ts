@@ -90,7 +90,8 @@ describe('a service with an onion address', () => {
   });
 
   it('tells browsers of the onion address at SERVICE_URL only', async () => {
-    const path = `${bed.service.url}/v1/gh/octo/hello`;
+    const { fullName } = await bed.createUpstream();
+    const path = `${bed.service.url}/v1/gh/${fullName}`;
     const askPage = (host: string) =>
       askAs(host, path).then(({ headers, body }) => [
         headers['onion-location'],
@@ -98,11 +99,11 @@ describe('a service with an onion address', () => {
         body,
       ]);
     const [location, kept, clear] = await askPage('veil.example');
-    expect([location, kept]).toEqual([`http://${ONION}/v1/gh/octo/hello`, 'public, max-age=60']);
-    expect(clear).toContain('https://veil.example/v1/gh/octo/hello');
+    expect([location, kept]).toEqual([`http://${ONION}/v1/gh/${fullName}`, 'public, max-age=60']);
+    expect(clear).toContain(`https://veil.example/v1/gh/${fullName}`);
     const [locationThere, keptThere, hidden] = await askPage(ONION);
     expect([locationThere, keptThere]).toEqual([undefined, 'private, max-age=60']);
-    expect(hidden).toContain(`http://${ONION}/v1/gh/octo/hello`);
+    expect(hidden).toContain(`http://${ONION}/v1/gh/${fullName}`);
     expect(hidden).not.toContain('veil.example');
   });
 });
