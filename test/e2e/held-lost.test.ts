@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
 import { held, pageOf, pass } from './support/held.ts';
@@ -42,6 +43,22 @@ describe('a held push', () => {
     await without('do/gitveil-Spool');
     await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).toMatch(/^200 Failed: /);
     expect(await pageOf(bed, hash)).toMatch(/Push it again/);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it('that another version has stored in another way fails, and says what to do', async () => {
+    const { upstream, hash } = await held(bed);
+    const folder = join(stateDir, 'do/gitveil-HeldPushes');
+    await bed.restart(() => {
+      for (const name of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
+        const database = new DatabaseSync(join(folder, name));
+        // What stands there is taken for the version.
+        database.exec('UPDATE held SET entry_bytes = entry_bytes + 1');
+        database.close();
+      }
+    });
+    await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).toMatch(/^200 Failed: /);
+    expect(await pageOf(bed, hash)).toMatch(/another version of this service[^]*Push it again/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
   });
 });
