@@ -9,6 +9,7 @@ import { contribute } from './support/contribution.ts';
 import { held, pageOf, pass } from './support/held.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
 import { TestBed, useTestBed } from './support/test-bed.ts';
+import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send } from './support/wire.ts';
 
 describe('a held push', () => {
   const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-lost-'));
@@ -74,5 +75,24 @@ describe('what is held', () => {
     expect(remoteLines(pushed).join('\n')).toContain('-o delay=0s');
     expect(await bed.host.pulls(upstream)).toEqual([]);
     expect((await clone.push('-o', 'delay=0s', 'origin', 'HEAD:topic')).code).toBe(0);
+  });
+
+  it('has the same limit for all networks of an IPv6 /48, and another one for the next', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit({ files: { 'large.bin': randomBytes(600_000) } });
+    const pack = await packOf(clone, ['HEAD', '^origin/main']);
+    const newId = await clone.idOf('HEAD');
+    const hold = async (address: string, ref: string): Promise<string | undefined> => {
+      const body = pushBody({ commands: [{ newId, ref: `refs/heads/${ref}` }], pack, options: ['delay=1h'] });
+      const headers = { 'Content-Type': RECEIVE_PACK, 'CF-Connecting-IP': address };
+      const url = `${upstream.url}/git-receive-pack`;
+      const answer = await send(url, { method: 'POST', person: clone.person, headers, body });
+      return readPushAnswer(answer).report[1];
+    };
+    expect(await hold('2001:db8:48:1::1', 'one')).toBe('ok refs/heads/one');
+    expect(await hold('2001:db8:48:2::1', 'two')).toContain('the service holds too many pushes');
+    // The same push is the same hold, which has its room.
+    expect(await hold('2001:db8:48:1::1', 'one')).toBe('ok refs/heads/one');
+    expect(await hold('2001:db8:49:1::1', 'three')).toBe('ok refs/heads/three');
   });
 });

@@ -5,7 +5,7 @@ import { clientWindowsOf, guardOf, heldPushesOf } from '../../objects.ts';
 import type { HeldStore } from '../../push/hold/held-store.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { clientOf, windowKey } from '../request/client.ts';
+import { clientOf, siteWindowKey } from '../request/client.ts';
 
 export function pushHolds(c: Context<AppEnv>): HeldStore {
   const held = () => heldPushesOf(c.env);
@@ -15,7 +15,8 @@ export function pushHolds(c: Context<AppEnv>): HeldStore {
     findPush: (client, push) => held().findPush(client, push),
 
     async hold(hold, { key, ...spool }, pushHash, replaced) {
-      const client = windowKey(await clientOf(c));
+      // An IPv6 /48 is one: else its 65,536 networks could fill all room.
+      const client = siteWindowKey(await clientOf(c));
       const secret = await serviceSecret(c.env, c.var.config.identitySecret);
       const tag = await clientWindowsOf(c.env, client).noteHold(client, keyedHash(secret, 'place', pushHash));
       const { heldMb } = c.var.config;
