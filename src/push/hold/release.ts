@@ -107,9 +107,10 @@ export function failureOf(error: unknown): { readonly failure: HoldFailure; read
   const isLater =
     isFull || isMomentary(refusal) || refusal.outcome !== null || refusal.code === 'in-progress';
   if (!isLater) return { failure: { kind: 'final', said: [...said, ...adviceOn(refusal)] }, isForAll: false };
-  const askedMs = Math.max(refusal.waitMs ?? 0, askedPauseMs(refusal.cause) ?? 0, isFull ? FULL_MS : 0);
+  const hostAskedMs = askedPauseMs(refusal.cause) ?? 0;
+  const askedMs = Math.max(refusal.waitMs ?? 0, hostAskedMs, isFull ? FULL_MS : 0);
   // What is nobody's fault does not make its pauses longer.
-  return { failure: { kind: 'later', said, askedMs, counts: !isFull }, isForAll: isFull || askedMs > 0 };
+  return { failure: { kind: 'later', said, askedMs, counts: !isFull }, isForAll: isFull || hostAskedMs > 0 };
 }
 
 /** A pack may name bases that upstream has lost since, which only the host notices. */
