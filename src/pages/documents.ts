@@ -146,8 +146,8 @@ checkers send what you type to the browser's maker.</p>
 <ul>
 <li><strong>The page</strong> <code>&lt;service&gt;/v1/pr/&lt;hash&gt;</code> and <strong>the feed</strong> <code>&lt;service&gt;/v1/pr/&lt;hash&gt;.atom</code> say what pushes did and what the
 code host reports. Only the service writes there, and only the service, or the server of your feed reader, sees your
-address. Script-free, without cookies, loading nothing. <a href="@/blob/HEAD/docs/host.md#comments-on-a-page">The host sees
-visits</a>.</li>
+address. No cookies, nothing loaded; its script only copies. <a href="@/blob/HEAD/docs/host.md#comments-on-a-page">The host sees when
+somebody opens it</a>.</li>
 <li><strong>The topic</strong> <code>anon-pr-&lt;hash&gt;</code> can be read and written by <strong>anyone</strong>, unless the operator's ntfy server forbids it: the
 hash is part of the name of the pull request's branch. &quot;Log in here&quot; may come from
 anybody, and a message can name an icon that the ntfy app fetches <strong>by itself, from your address</strong>. The service's own
