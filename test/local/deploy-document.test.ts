@@ -47,7 +47,7 @@ afterEach(async () => {
 const has = (name: string): boolean => existsSync(`/usr/bin/${name}`);
 
 const analyze = (...args: string[]): string =>
-  execFileSync('bash', ['-c', 'systemd-analyze "$@" 2>&1', '-', ...args], { encoding: 'utf8' });
+  execFileSync('bash', ['-c', 'systemd-analyze "$@" 2>&1 || true', '-', ...args], { encoding: 'utf8' });
 
 describe.skipIf(!has('systemd-analyze'))('the unit', () => {
   it('is what systemd understands, and exposes little', () => {
@@ -56,17 +56,14 @@ describe.skipIf(!has('systemd-analyze'))('the unit', () => {
       .replaceAll('/srv/gitveil', ROOT)
       .replace('User=gitveil', `User=${userInfo().username}`);
     writeFileSync(unit, text);
-    expect(analyze('verify', '--man=no', unit)).toBe('');
-    // Ends with another code than 0 above the threshold. A user other than root belongs to it.
+    // Other lines are about the machine on which this runs.
+    const said = analyze('verify', '--man=no', unit).split('\n');
+    expect(said.filter((line) => line.includes('gitveil.service'))).toEqual([]);
+    // A user other than root belongs to it.
     writeFileSync(unit, text.replace(/^User=.*$/m, 'User=nobody'));
-    const security = analyze(
-      'security',
-      '--offline=true',
-      `--threshold=${MOST_EXPOSURE}`,
-      '--no-pager',
-      unit,
-    );
-    expect(security).toContain('Overall exposure level');
+    const security = analyze('security', '--offline=true', '--no-pager', unit);
+    const [, level] = /Overall exposure level for \S+: ([\d.]+)/.exec(security) ?? [];
+    expect(Number(level), security).toBeLessThanOrEqual(MOST_EXPOSURE / 10);
   });
 });
 
