@@ -34,8 +34,8 @@ const migrations = await readD1Migrations('migrations');
 
 export default defineConfig({
   test: {
-    // Tests wait for programs more than they compute: one more than a small machine has cores keeps it busy.
-    maxWorkers: Math.max(3, availableParallelism()),
+    // Tests wait for programs more than they compute: twice as many as a small machine has cores keep it busy.
+    maxWorkers: Math.max(4, availableParallelism()),
     projects: [
       {
         plugins: [

@@ -17,7 +17,7 @@ import { STAND_INS_PATH } from './stand-ins.ts';
 import { post } from './unix-request.ts';
 import {
   FORMER_FOLDERS,
-  LIMITS_FOLDER,
+  LIMITS_FOLDERS,
   PUSHES_FOLDER,
   STATE_FOLDERS,
   databaseConfig,
@@ -33,8 +33,8 @@ export interface PreparedService {
   readonly folder: string;
   /** The configuration in it. */
   readonly config: string;
-  /** Has the counts of what clients do. It can be removed while the service does not run. */
-  readonly limitsFolder: string;
+  /** These have the counts of what clients do. They can be removed while the service does not run. */
+  readonly limitsFolders: readonly string[];
   readonly commitHash: string;
   readonly bundleHash: string;
 }
@@ -68,8 +68,8 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
     const workerd = { program: workerdProgram(), importPath: STAND_INS_PATH };
     await migrate(workerd, database, build.migrations);
     const { commitHash, bundleHash } = build;
-    const limitsFolder = join(stateDir, LIMITS_FOLDER);
-    return { workerd, folder, config, limitsFolder, commitHash, bundleHash };
+    const limitsFolders = LIMITS_FOLDERS.map((name) => join(stateDir, name));
+    return { workerd, folder, config, limitsFolders, commitHash, bundleHash };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

@@ -93,7 +93,7 @@ function forgetLimits(startAnew: () => Promise<void>): Promise<void> {
     if (isStopping) return;
     replaced = service;
     await service.dispose();
-    await rm(prepared.limitsFolder, { recursive: true, force: true });
+    for (const folder of prepared.limitsFolders) await rm(folder, { recursive: true, force: true });
     await startAnew();
   };
   restarting ??= restart()

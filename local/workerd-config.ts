@@ -28,7 +28,7 @@ const NO_FETCH = `export default {
 `;
 
 /** The files of the objects that count what clients do. */
-export const LIMITS_FOLDER = 'do/gitveil-ClientWindows';
+export const LIMITS_FOLDERS = ['do/gitveil-ClientWindows', 'do/gitveil-HostAccount'] as const;
 
 /** The files of the objects that know the pushes under way. */
 export const PUSHES_FOLDER = 'do/gitveil-PendingPush';

@@ -13,7 +13,7 @@ import { openRepositories } from './host/open.ts';
 import { systemClock } from './isolate/clock.ts';
 import { isolateMemory } from './isolate/memory-budget.ts';
 import { loggerOf } from './log.ts';
-import { clientWindowsOf, feedNamed, secretOf } from './objects.ts';
+import { feedNamed, secretOf } from './objects.ts';
 import { forgetFork } from './push/publish/fork.ts';
 import type { RepositoryName } from './repository-name.ts';
 import { targetKey } from './routes/request/target-limit.ts';
@@ -78,7 +78,7 @@ async function cleanForks(env: Env, config: Config, host: HostConfig, now: numbe
     const isPushedTo = async (repository: RepositoryName): Promise<boolean> => {
       const secret = await serviceSecret(env, config.identitySecret);
       const key = targetKey(secret, recordName(host, repository));
-      return clientWindowsOf(env, key).hasHits(key, 'target');
+      return account.isOpenedLately(key);
     };
     const { of, refusal } = await deleteOldForks({ ...old, isPushedTo }, now);
     for (const repository of of) forgetFork({ transport }, repository);

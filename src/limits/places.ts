@@ -1,10 +1,10 @@
 /**
  * The pull requests that one address, or all of a /48, may open within an hour (contract, section 8; limits.ts).
  *
- * Pure. A push takes a place before its work begins, so that none of many simultaneous pushes gets through too much. It
- * counts for an hour, and is given back if the push fails. A push that dies while it is published leaves it to the one
- * that repeats it. One that dies before that costs its address a place: nobody can tell it from one that was answered
- * and opens another pull request when it is repeated.
+ * Pure. A push takes a place before the first write at the host, so that none of many simultaneous pushes gets through
+ * too much. It counts for an hour, and is given back if the push fails. A push that dies while it is published leaves it
+ * to the one that repeats it. One that dies before that costs its address a place: nobody can tell it from one that was
+ * answered and opens another pull request when it is repeated.
  */
 import { CONTRACT_LIMITS } from './limits.ts';
 import { isWithin } from './sliding-window.ts';
@@ -38,9 +38,7 @@ export interface Reservation {
   readonly attempts: number;
   /** True: alert the operator now, and not again for an hour. */
   readonly isAlertDue: boolean;
-  /** The client has held the same push: its random name. */
-  readonly heldBy?: string;
-  /** Only of a refusal. Earlier versions of the Worker do not say. */
+  /** If no place is left now. */
   readonly full?: FullPlaces;
 }
 
@@ -68,7 +66,6 @@ export function reserve(
   if (!isShared && held.length >= most) {
     const refused = before.refused + 1;
     const isAlertDue = mayAlert(before, now);
-    const waitMs = Math.min(...held.map(({ at }) => at + WITHIN_MS - now));
     return {
       places: { held, refused, alertedAt: isAlertDue ? now : before.alertedAt },
       reservation: {
@@ -76,14 +73,27 @@ export function reserve(
         isShared,
         attempts: held.length + refused,
         isAlertDue,
-        full: { holders: held.map((place) => place.key), waitMs },
+        full: fullPlaces(held, now),
       },
     };
   }
   const after = isShared ? held : [...held, { key, at: now }];
   return {
     places: { ...before, held: after, refused: 0 },
-    reservation: { isReserved: true, isShared, attempts: after.length, isAlertDue: false },
+    reservation: {
+      isReserved: true,
+      isShared,
+      attempts: after.length,
+      isAlertDue: false,
+      ...(after.length >= most && { full: fullPlaces(after, now) }),
+    },
+  };
+}
+
+function fullPlaces(held: readonly HeldPlace[], now: number): FullPlaces {
+  return {
+    holders: held.map(({ key }) => key),
+    waitMs: Math.min(...held.map(({ at }) => at + WITHIN_MS - now)),
   };
 }
 

@@ -17,7 +17,7 @@ export type TagProblem = 'disputed' | 'unfinished';
 
 const ANY_TAG = /<[A-Za-z/!?]/;
 /** White space to some programs, and none to others. */
-const DISPUTED_SPACE =
+export const DISPUTED_SPACE =
   /<\/?[A-Za-z][^<>]*[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
 const WHOLE_TAG = new RegExp(TAG, 'y');

@@ -8,7 +8,7 @@
  */
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { withCharacters } from './forged-footer.ts';
-import { withoutCode } from './html-tags.ts';
+import { DISPUTED_SPACE, withoutCode } from './html-tags.ts';
 import { cellsOf, Outline } from './outline.ts';
 
 /** Of different ones, in one text. */
@@ -87,7 +87,7 @@ function linkTo(hostUrl: string): RegExp {
 function* partsOutsideCode(text: string): Generator<string> {
   const outline = new Outline();
   for (const line of text.split(/\r\n|\n|\r/)) outline.add(line);
-  if (outline.problem !== null || RAW_HTML.test(text)) {
+  if (outline.problem !== null || RAW_HTML.test(text) || DISPUTED_SPACE.test(text)) {
     yield text;
     return;
   }

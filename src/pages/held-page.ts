@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { HeldView, HoldState } from '../durable/held-pushes/held-push-record.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
-import { heldSentence } from '../push/hold/reply.ts';
+import { heldSentence, notPublic } from '../push/hold/reply.ts';
 import type { Html, Page } from './layout.ts';
 
 const STATES: Readonly<Record<HoldState, { readonly tone: string; readonly word: string }>> = {
@@ -20,7 +20,7 @@ function sentences({ state, reason, from, to, said, isUpdate, isBeingPublished }
     said.length === 0 ? [] : ['It could not be published yet, and is tried again. The reason:', ...said];
   return [
     heldSentence(reason, { from, to }),
-    ...(isUpdate ? [] : ['Nothing of it is public yet.']),
+    ...(isUpdate || tried.length > 0 ? [] : notPublic(reason)),
     ...tried,
   ];
 }

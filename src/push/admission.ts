@@ -1,6 +1,6 @@
 /**
  * Whether a push is accepted (contract, 4.6): before its pack is read, the panic switch and the limit of pushes; before
- * the host is asked, a place of its address; before the first write there, what is left to the bot account.
+ * the first write at the host, a place of its address, and what is left to the repository and to the bot account.
  *
  * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
  */
@@ -15,16 +15,16 @@ export interface Admission {
   /**
    * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
    * @param isWithdrawal it takes something back, however much its client has caused.
-   * @param pushHash if it can only open a pull request: what `reserve` will be asked with.
+   * @param pushHash if it can only open a pull request: what `place` will be asked with.
    * @param mayWait it is held if the code host wants to be left alone.
    */
   enter(isWithdrawal: boolean, pushHash?: () => Promise<string>, mayWait?: boolean): Promise<Refusal | null>;
   /**
-   * Takes one of the pull requests that an address may open within an hour. Called before the host is asked anything.
-   * @param pushHash one that is repeated shares the place that it has. @throws Refusal if there is none left.
+   * For a pull request that the push opens. Takes nothing yet.
+   * @param pushHash one that is repeated shares its place. @throws Refusal
    */
-  reserve(pushHash: string): Promise<Place>;
-  /** Why `reserve` would refuse now; null: it would not. Takes and counts nothing. Never rejects. */
+  place(pushHash: string): Promise<Place>;
+  /** Why a place would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
   peek(pushHash: string): Promise<Refusal | null>;
   /**
    * Counts a look-up of a pr_hash that is not listed: before the host is asked, which may know it.
@@ -43,15 +43,19 @@ export interface Admission {
   takeFork(): Promise<void>;
 }
 
-/** For one pull request. Stays taken if nobody knows whether that was opened. */
+/**
+ * For one pull request: one of those that an address may open within an hour. Stays taken if nobody knows whether that was
+ * opened.
+ */
 export interface Place {
-  /** The client's random name, if it has held the same push lately; null: it has not, as far as that is known. */
-  readonly heldBy: string | null;
   /**
-   * Takes one of the things that the bot account may create, and one of those that may be opened in the repository,
-   * before the first write. @param policyLimits those of the repository. @throws Refusal as `takeShare`.
+   * Takes it, with one of the things that the bot account may create and one of those that may be opened in the
+   * repository: all or nothing, before the first write. @param policyLimits those of the repository.
+   * @throws Refusal if there is none left, or as `takeShare`.
    */
-  takeShare(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
+  take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
+  /** Takes the place alone, for a pull request that is opened later. @throws Refusal if there is none left. */
+  reserve(): Promise<void>;
   /**
    * The push has begun, and no other attempt at it runs. If it has none but a shared place, makes sure that there still
    * is one, or that it has another. @throws Refusal if there is none left.

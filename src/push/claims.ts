@@ -32,6 +32,8 @@ export class Claims {
   #isRepeated = false;
   #begunAs: string | null = null;
   #hasFailed = false;
+  #isHoldKnown = false;
+  #isHeld = false;
 
   constructor(host: PushHost) {
     this.#host = host;
@@ -82,18 +84,23 @@ export class Claims {
   /**
    * Begins to publish, or goes on with what an attempt before this one has begun. No other attempt runs meanwhile.
    * @param pushHash the same for a push that is repeated. @param proposed what the push decides unless it is a retry.
-   * @throws Refusal if the same push is in progress.
+   * @throws Refusal if the same push is in progress; HeldBefore.
    */
-  async begin(pushHash: string, target: RepositoryName, proposed: PushIntent): Promise<BegunPush> {
+  async begin(
+    pushHash: string,
+    target: RepositoryName,
+    proposed: PushIntent & { readonly isHeld?: true },
+  ): Promise<BegunPush> {
     const { hostKey, clock } = this.#host;
     const object = this.#host.pendingPush(pushHash);
-    const beginning = object.begin(pushHash, hostKey, target, proposed, clock.now());
+    const beginning = object.begin(pushHash, hostKey, target, proposed, clock.now(), this.#isHoldKnown);
     this.#ends.push(async (isAnswered) => {
       const begun = await beginning;
-      if (begun.kind === 'begun') await object.end(pushHash, begun.lease, isAnswered);
+      if (begun.kind === 'begun') await object.end(pushHash, begun.lease, isAnswered, this.#isHeld);
     });
     const begun = await beginning;
     if (begun.kind === 'busy') throw pushInProgress();
+    if (begun.kind === 'held') throw new HeldBefore();
     this.#isRepeated = begun.isRepeated;
     this.#begunAs = begun.intent.prHash;
     return begun;
@@ -101,10 +108,27 @@ export class Claims {
 
   /**
    * No other attempt at the push runs meanwhile, but it is not published.
-   * @param prHash under which it will be. @throws Refusal if the same push is in progress.
+   * @param prHash under which it will be. @throws Refusal, HeldBefore as `begin`.
    */
   async lock(pushHash: string, target: RepositoryName, prHash: string): Promise<void> {
     await this.begin(pushHash, target, { prHash, committedAt: 0, isHeld: true });
+  }
+
+  /** Before anything else of a push becomes public. @throws HeldBefore */
+  async checkHeld(pushHash: string): Promise<void> {
+    if (this.#isHoldKnown) return;
+    const isHeld = await this.#host.pendingPush(pushHash).isHeld(pushHash, this.#host.clock.now());
+    if (isHeld) throw new HeldBefore();
+  }
+
+  /** The same push was held, and it goes on all the same. */
+  holdIsKnown(): void {
+    this.#isHoldKnown = true;
+  }
+
+  /** It is held now. */
+  held(): void {
+    this.#isHeld = true;
   }
 
   /** The hash under which it was begun; null: it was not. */
@@ -132,6 +156,9 @@ export class Claims {
     await Promise.allSettled(this.#ends.splice(0).map((end) => end(isOver)));
   }
 }
+
+/** The same push was held, maybe by somebody else: nothing was done. */
+export class HeldBefore extends Error {}
 
 /** Whoever waits for the other push may try again. */
 export function inProgress(reason: string, advice: string): Refusal {

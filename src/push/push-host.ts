@@ -23,16 +23,17 @@ export interface PushHost extends UpstreamHost {
   /** The key of all hashes of personal data. */
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
-  pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'end'>;
+  pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'isHeld' | 'end'>;
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
    * The open pull request that was recorded last with the same work; null if there is none, or nobody knows. Never
    * rejects. @param work keyed hash of the commits without their author and dates.
    */
-  openWith(work: string): Promise<{ readonly prHash: string; readonly url: string } | null>;
-  /** Never rejects. */
-  recordWork(work: string, prHash: string): Promise<void>;
+  openWith(
+    repository: RepositoryName,
+    work: string,
+  ): Promise<{ readonly prHash: string; readonly url: string } | null>;
   /** Pushes that are published later. */
   readonly holds: HeldStore;
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */

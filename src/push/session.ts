@@ -17,15 +17,14 @@ import { workBranch } from '../pr-hash.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import { keyedHash } from '../secret/keyed-hash.ts';
 import { BodyError, drain } from '../streams/body.ts';
-import type { Place } from './admission.ts';
-import { type ClaimedUpdate, Claims } from './claims.ts';
-import { type HeldHashes, Holding, mayWait } from './hold/holding.ts';
+import { type ClaimedUpdate, Claims, HeldBefore } from './claims.ts';
+import { type HeldHashes, Holding, type HoldPlan, mayWait, type ToHold } from './hold/holding.ts';
 import { type HeldFacts, heldLines } from './hold/reply.ts';
 import { judge } from './judge/judge.ts';
 import { requiredKey } from './judge/pull-request.ts';
 import { questionsOf } from './judge/questions.ts';
 import { lookUpUpstream } from './judge/upstream.ts';
-import { type Published, publish } from './publish/publish.ts';
+import { type Publication, type Published, publish } from './publish/publish.ts';
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
 import type { PushRun } from './push-run.ts';
 import { deletedBranch, planCommands, type TakenCommand } from './receive/commands.ts';
@@ -68,8 +67,6 @@ export class PushSession {
   /** What `conclude` is to do; it rejects if the push is refused. */
   #task: () => Promise<Done> = async () => ({ kind: 'nothing-taken' });
   #statuses: (reason: string | null) => readonly CommandStatus[] = () => [];
-  /** Its place among the pull requests that its address may open. */
-  #place: Place | null = null;
   #holding: Holding | null = null;
   /** What it is for the log; null: it was refused at the door, which nobody needs to know. */
   #kind: 'push' | 'withdrawal' | null = null;
@@ -179,46 +176,47 @@ export class PushSession {
   }
 
   async #judgeAndPublish(received: Received): Promise<Done> {
-    const { host } = this.#run;
-    const { options } = received;
-    const pushHash = await this.#hashOf(received);
+    const { host, reply } = this.#run;
+    const { options, pack } = received;
     const key = requiredKey(this.#run.settings, options);
     const { refName } = received.taken.command;
-    const hashes = await this.#heldHashes(received);
-    const holding = new Holding(this.#run, options, refName, hashes, key);
+    const holding = new Holding(this.#run, options, refName, await this.#heldHashes(received), key);
     this.#holding = holding;
-    const [listed, asked] =
+    const [listed, held] =
       options.prHash === null
         ? [null, null]
         : await Promise.all([
             this.#run.claims.claimListed(options.prHash, key),
             host.holds.find(options.prHash),
           ]);
-    // Before the host is asked anything: whoever has none left costs it nothing. If the push opens none, it is given back.
-    const needsPlace = listed === null && asked === null;
-    if (needsPlace && !options.preview) this.#place = await host.admission.reserve(pushHash);
-    const overLimit = needsPlace && options.preview ? await host.admission.peek(pushHash) : null;
+    const stillHeld = await holding.stillHeld(held);
+    if (stillHeld !== null) return { kind: 'held', facts: stillHeld };
+    // Whoever names a hash is known by that.
+    if (options.prHash !== null) this.#run.claims.holdIsKnown();
+    const pushHash = await this.#hashOf(received);
+    const isAsked = options.preview || options.prHash !== null;
+    const full = isAsked && listed === null && held === null ? await host.admission.peek(pushHash) : null;
+    // A made-up hash must not cost the host anything.
+    if (full !== null && !options.preview) throw full;
+    const { push, claim, warnings } = await this.#judge(received, listed, holding, full);
+    pack.kept.free(push.commits.byteLength);
+    await reply.note(...warnings);
+    const judged = { push, spool: pack.spool, pushHash, claim };
     try {
-      const heldBy = this.#place?.heldBy ?? null;
-      const found = asked ?? (heldBy === null ? null : await host.holds.findPush(heldBy, hashes.push));
-      const stillHeld = await holding.stillHeld(found);
-      if (stillHeld !== null) return { kind: 'held', facts: stillHeld };
-      return await this.#publishJudged(received, pushHash, listed, holding, overLimit);
+      return await this.#publishOrHold(received, judged, holding);
     } catch (error) {
-      if (!mayBeOpen(error)) await this.#place?.release();
-      throw error;
+      if (!(error instanceof HeldBefore)) throw error;
+      const again = await holding.heldBefore();
+      if (again !== null) return { kind: 'held', facts: again };
+      this.#run.claims.holdIsKnown();
+      return this.#publishOrHold(received, judged, holding);
     }
   }
 
-  async #publishJudged(
-    received: Received,
-    pushHash: string,
-    listed: ClaimedUpdate | null,
-    holding: Holding,
-    overLimit: Refusal | null,
-  ): Promise<Done> {
-    const { host, reply } = this.#run;
-    const { options, pack } = received;
+  /** @param refusal of the pull request that it would open: a preview tells it. @throws Refusal, also for a preview */
+  async #judge(received: Received, listed: ClaimedUpdate | null, holding: Holding, refusal: Refusal | null) {
+    const { host } = this.#run;
+    const { options } = received;
     if (options.preview) {
       // Whoever only looks may come again and again, and never gets to where a push asks the account.
       await host.admission.takeShare();
@@ -233,43 +231,46 @@ export class PushSession {
       listed,
       memory: host.memory,
       now,
-      refusal: overLimit,
+      refusal,
     };
     const questions = questionsOf(this.#run, upstream);
     const judgeable = holding.isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
     const { verdict, claim } = await judge(judgeable, upstream, circumstances, questions);
     if (verdict.kind === 'refused') throw verdict.refusal;
     if (verdict.kind === 'preview') throw previewed(verdict.preview);
-    const { push, warnings } = verdict;
-    pack.kept.free(push.commits.byteLength);
-    await reply.note(...warnings);
-    await this.#settlePlace(push, pushHash);
-    const { refName } = received.taken.command;
-    const prHash = push.named?.prHash ?? holding.newPrHash();
-    const run = { ...this.#run, settings: { ...this.#run.settings, newPrHash: () => prHash } };
-    const toHold = { push, spool: pack.spool, pushHash };
-    const plan = await holding.plan(push);
-    if (plan !== null) return { kind: 'held', facts: await holding.hold(plan, prHash, toHold) };
-    const publication = { push, spool: pack.spool, pushHash, claim, place: this.#place };
-    try {
-      const published = await publish(run, publication);
-      await holding.published();
-      return { kind: 'published', facts: this.#bannerOf(published, push, options, refName) };
-    } catch (error) {
-      const later = holding.afterFailure(error);
-      // An attempt before this one may have begun under another hash.
-      const facts = await holding.hold(later, this.#run.claims.begunAs ?? prHash, toHold);
-      return { kind: 'held', facts };
-    }
+    return { ...verdict, claim };
   }
 
-  /** The host may know an open pull request that was not listed, or that a listed one is closed. */
-  async #settlePlace(push: Publishable, pushHash: string): Promise<void> {
-    if (!isUpdate(push)) this.#place ??= await this.#run.host.admission.reserve(pushHash);
-    else {
-      const taken = this.#place;
-      this.#place = null;
-      await taken?.release();
+  /** @throws Refusal, HeldBefore */
+  async #publishOrHold(
+    { options, taken }: Received,
+    judged: Omit<Publication, 'place'> & ToHold,
+    holding: Holding,
+  ): Promise<Done> {
+    const { push, pushHash } = judged;
+    const prHash = push.named?.prHash ?? holding.newPrHash();
+    const run = { ...this.#run, settings: { ...this.#run.settings, newPrHash: () => prHash } };
+    const place = isUpdate(push) ? null : await run.host.admission.place(pushHash);
+    const hold = async (plan: HoldPlan, as: string, isAnother: boolean): Promise<Done> => {
+      await (isAnother ? place?.settle(true) : place?.reserve());
+      try {
+        return { kind: 'held', facts: await holding.hold(plan, as, judged) };
+      } catch (error) {
+        await place?.release();
+        throw error;
+      }
+    };
+    const plan = await holding.plan(push);
+    // The place of the same push that was published before is that of its pull request.
+    if (plan !== null) return hold(plan, prHash, !holding.isReleasing);
+    try {
+      const published = await publish(run, { ...judged, place, isReleased: holding.isReleasing });
+      await holding.published();
+      return { kind: 'published', facts: this.#bannerOf(published, push, options, taken.command.refName) };
+    } catch (error) {
+      if (!mayBeOpen(error)) await place?.release();
+      // An attempt before this one may have begun under another hash.
+      return hold(holding.afterFailure(error), this.#run.claims.begunAs ?? prHash, false);
     }
   }
 

@@ -23,15 +23,17 @@ export interface WithdrawalRequest {
 
 /** A pull request that is closed now, or a held push that is given up. */
 export interface Withdrawn {
-  /** Null: it was held, and there is no pull request. */
+  /** Null: it was held, and no pull request was found. */
   readonly prUrl: string | null;
+  /** Whether there is none. The host that did not take it may not have answered this, either. */
+  readonly isSure: boolean;
   /** It was merged before, and its branch is gone. */
   readonly isMerged: boolean;
   readonly deletedRef: string | null;
 }
 
 /** For the page of a held push. */
-const GIVEN_UP = ['You have given it up. Nothing of it was published.'];
+const GIVEN_UP = ['You have given it up.'];
 
 /** @throws Refusal */
 export async function withdraw(
@@ -48,17 +50,20 @@ export async function withdraw(
   ]);
   if (held === 'wrong-key') throw wrongKey();
   if (held === 'busy') throw inProgress('this push is being published', 'Withdraw it again in a minute.');
-  if (listed === null && held === 'cancelled') return { prUrl: null, isMerged: false, deletedRef };
-  if (listed === null) await host.admission.lookUp();
-  await host.admission.takeShare();
-  const [repository, botLogin] = await Promise.all([
-    publicRepository(run, target),
-    steps.run('lookup', () => host.botLogin()),
-  ]);
-  const pullRequest = await findPullRequest(run, repository, botLogin, prHash);
+  if (listed === null && held === 'cancelled') return givenUp(true);
+  // What was held is known by its hash, and may be open if the host did not answer.
+  const wasBegun = held === 'begun';
+  if (listed === null && !wasBegun) await host.admission.lookUp();
+  const found = await find(run, target, prHash).catch((error: unknown) => {
+    if (wasBegun && error instanceof Refusal) return null;
+    throw error;
+  });
+  if (found === null) return givenUp(false);
+  const { repository, pullRequest } = found;
+  if (pullRequest === null && wasBegun) return givenUp(true);
   if (pullRequest === null) throw unknown(repository);
   const { isRecorded } = listed ?? (await claims.claimPullRequest(prHash, key));
-  if (needsKey && !isRecorded) throw wrongKey();
+  if (needsKey && !isRecorded && !wasBegun) throw wrongKey();
   const closed = await steps.run('withdrawal', () =>
     host.repositories.closePullRequest(repository, pullRequest.number),
   );
@@ -66,7 +71,22 @@ export async function withdraw(
     steps.run('withdrawal', () => removeBranch(run, pullRequest, workBranch(prHash))),
     tell(run, prHash, pullRequest, closed),
   ]);
-  return { prUrl: pullRequest.url, isMerged: closed.kind === 'merged', deletedRef };
+  return { prUrl: pullRequest.url, isSure: true, isMerged: closed.kind === 'merged', deletedRef };
+
+  function givenUp(isSure: boolean): Withdrawn {
+    return { prUrl: null, isSure, isMerged: false, deletedRef };
+  }
+}
+
+/** @throws Refusal */
+async function find(run: PushRun, target: RepositoryName, prHash: string) {
+  const { host, steps } = run;
+  await host.admission.takeShare();
+  const [repository, botLogin] = await Promise.all([
+    publicRepository(run, target),
+    steps.run('lookup', () => host.botLogin()),
+  ]);
+  return { repository, pullRequest: await findPullRequest(run, repository, botLogin, prHash) };
 }
 
 async function removeBranch({ host }: PushRun, { fork }: PullRequest, branch: string): Promise<void> {
@@ -100,17 +120,24 @@ function unknown(repository: RepositoryName): Refusal {
 }
 
 /** The last lines of its answer. */
-export function farewellLines({ prUrl, isMerged, deletedRef }: Withdrawn): string[] {
+export function farewellLines({ prUrl, isSure, isMerged, deletedRef }: Withdrawn): string[] {
   const branch = deletedRef?.replace(/^refs\/(?:heads|for)\//, '');
   return [
     '',
     ...(prUrl === null
-      ? ['Your push was held, and is given up. Nothing of it was published.']
+      ? ['Your push was held, and is given up.', pullRequestOf(isSure)]
       : endOf(prUrl, isMerged)),
     branch === undefined
       ? 'Nothing was pushed, whatever Git says next.'
       : `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
   ];
+}
+
+/** Of a held push that was given up. */
+export function pullRequestOf(isSure: boolean): string {
+  return isSure
+    ? 'It has no pull request.'
+    : 'The code host cannot say now whether it has opened a pull request of it. Withdraw it again later to be sure.';
 }
 
 function endOf(prUrl: string, isMerged: boolean): string[] {

@@ -26,7 +26,7 @@ export async function listedForks(
     .prepare(
       `SELECT repository, pr_hash AS prHash, max(recorded_at) AS recordedAt
        FROM (SELECT repository FROM forks WHERE host = ? AND used_at <= ? ORDER BY used_at LIMIT ?)
-       LEFT JOIN hashes_by_repository USING (repository) GROUP BY repository`,
+       LEFT JOIN works_by_repository USING (repository) GROUP BY repository`,
     )
     .bind(host, before, limit)
     .all<ListedFork>();

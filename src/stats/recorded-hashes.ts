@@ -9,21 +9,31 @@ import { within } from '../isolate/within.ts';
 
 /** Pushes and pages wait for the list: a slow answer counts as none. */
 const PATIENCE_MS = 3_000;
+/** Of a repository's newest ones, among which the same work is looked for: each is a row that is read. */
+const SEARCHED = 250;
 
-/** @param repository `octo/hello`, or `cb/octo/hello` on another host. @param at milliseconds since 1970. */
+/**
+ * @param repository `octo/hello`, or `cb/octo/hello` on another host. @param at milliseconds since 1970.
+ * @param work keyed hash of the commits that it was opened with, without their author and dates; absent: that is not to
+ *   be recorded. Cost: two rows, and two more for the first one of a repository.
+ */
 export async function recordHash(
   db: D1Database,
   prHash: string,
   repository: string,
   at: number,
+  work?: string,
 ): Promise<void> {
-  await db
-    .prepare(
-      `INSERT INTO hashes_by_repository VALUES (?, ?, ?)
-       ON CONFLICT (pr_hash) DO UPDATE SET repository = excluded.repository`,
-    )
-    .bind(prHash, repository, at)
-    .run();
+  const [listing, recording] = [
+    `INSERT INTO works_by_repository SELECT ?2, ?3, ?1, ?4
+     WHERE NOT EXISTS (SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?1) ON CONFLICT DO NOTHING`,
+    `INSERT INTO hashes_by_repository VALUES (?, ?, ?)
+     ON CONFLICT (pr_hash) DO UPDATE SET repository = excluded.repository`,
+  ];
+  await db.batch([
+    db.prepare(listing).bind(prHash, repository, at, work ?? null),
+    db.prepare(recording).bind(prHash, repository, at),
+  ]);
 }
 
 /** True if the list does not answer. */
@@ -53,9 +63,22 @@ export async function recordedHashesOf(
 ): Promise<readonly string[]> {
   const { results } = await db
     .prepare(
-      'SELECT pr_hash AS prHash FROM hashes_by_repository WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?',
+      'SELECT pr_hash AS prHash FROM works_by_repository WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?',
     )
     .bind(repository, limit)
     .all<{ prHash: string }>();
   return results.map(({ prHash }) => prHash);
+}
+
+/**
+ * The pull request of a repository that was recorded last with the same work; null if there is none among its newest
+ * ones. Rejects if the answer is slow. @param work as `recordHash` takes it.
+ */
+export async function prHashWith(db: D1Database, repository: string, work: string): Promise<string | null> {
+  const newest =
+    'SELECT pr_hash, work FROM works_by_repository WHERE repository = ? ORDER BY recorded_at DESC LIMIT ?';
+  const question = db
+    .prepare(`SELECT pr_hash FROM (${newest}) WHERE work = ? LIMIT 1`)
+    .bind(repository, SEARCHED, work);
+  return within(PATIENCE_MS, question.first<string>('pr_hash'));
 }

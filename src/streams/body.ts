@@ -8,7 +8,7 @@
 import type { ByteReader, ChunkSource } from '../git/wire/byte-reader.ts';
 import { within } from '../isolate/within.ts';
 import { isolate } from '../metrics/isolate.ts';
-import { Pace, PATIENT_BYTES_PER_MS, SLOWEST_BYTES_PER_MS } from './pace.ts';
+import { Pace, SLOWEST_BYTES_PER_MS } from './pace.ts';
 
 const READ_BYTES = 64 * 1024;
 /** Whoever sends little, or nothing yet, takes little: less than this in a chunk. */
@@ -104,14 +104,10 @@ function patientSource(
     const startedAt = Date.now();
     const view = new Uint8Array(buffer, filled);
     // Each read leaves garbage, so of a fast sender it waits for more: never for more than the slowest one sends in time.
-    const longBytes = Math.min(
-      SLOW_READ_BYTES,
-      Math.floor(timeoutMs * SLOWEST_BYTES_PER_MS),
-      view.byteLength,
-    );
+    const longBytes = Math.min(Math.floor(timeoutMs * SLOWEST_BYTES_PER_MS), view.byteLength);
     const reading = isFast ? reader.readAtLeast(Math.max(1, longBytes), view) : reader.read(view);
-    // A line that was silent for nearly as long as it may be has not sent so much at once.
-    const waitMs = timeoutMs + (isFast ? longBytes / PATIENT_BYTES_PER_MS : 0);
+    // A line that was silent for nearly as long as it may be, and then crawls as it may, has not sent so much at once.
+    const waitMs = timeoutMs + (isFast ? longBytes / SLOWEST_BYTES_PER_MS : 0);
     const tooLate = () => new BodyError('timeout');
     const { value } = await within(waitMs, reading, tooLate).catch((error: unknown) => {
       throw error instanceof BodyError ? error : new BodyError('aborted', error);

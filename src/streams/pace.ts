@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 export const SLOWEST_BYTES_PER_MS = 1024 / 1000;
 const PATIENCE_MS = 5 * MINUTE_MS;
 /** What a line gives that is slow, and honest. */
-export const PATIENT_BYTES_PER_MS = 8 * SLOWEST_BYTES_PER_MS;
+const PATIENT_BYTES_PER_MS = 8 * SLOWEST_BYTES_PER_MS;
 
 export class Pace {
   readonly #windowMs: number;

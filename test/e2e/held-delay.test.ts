@@ -38,9 +38,7 @@ describe('a push with a delay', () => {
   it('is given up by a withdrawal', async () => {
     const { upstream, clone, hash } = await held(bed);
     const pushed = await clone.push('-o', 'withdraw', '-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic');
-    expect(remoteLines(pushed)).toContain(
-      'Your push was held, and is given up. Nothing of it was published.',
-    );
+    expect(remoteLines(pushed)).toContain('Your push was held, and is given up.');
     await pass(bed);
     expect(await bed.host.pulls(upstream)).toEqual([]);
     expect(await pageOf(bed, hash)).toMatch(/^200 Cancelled: /);
@@ -49,6 +47,8 @@ describe('a push with a delay', () => {
   it('that is repeated answers with the same hold, and with delay=0s is published', async () => {
     const { upstream, clone, hash } = await held(bed);
     expect(heldAs(await clone.push('origin', 'HEAD:topic'))).toBe(hash);
+    // Not even what is made before a push begins.
+    expect(bed.host.forkPath(upstream)).toBeNull();
     expect(heldAs(await clone.push('-o', 'delay=2h', 'origin', 'HEAD:topic'))).toBe(hash);
     expect(await bed.host.pulls(upstream)).toEqual([]);
     const { banner } = await expectAccepted(
@@ -59,6 +59,18 @@ describe('a push with a delay', () => {
     expect(banner.prHash).toBe(hash);
     await pass(bed);
     expect(await bed.host.pulls(upstream)).toHaveLength(1);
+  });
+
+  it('and is then released counts once among the pull requests of an hour', async () => {
+    const { upstream, clone } = await held(bed);
+    expect((await clone.push('-o', 'delay=0s', 'origin', 'HEAD:topic')).code).toBe(0);
+    for (const branch of ['b', 'c', 'd', 'e']) {
+      await clone.commit();
+      expect((await clone.push('origin', `HEAD:${branch}`)).code).toBe(0);
+    }
+    await clone.commit();
+    expect((await clone.push('origin', 'HEAD:f')).stderr).toContain('rate limit exceeded');
+    expect(await bed.host.pulls(upstream)).toHaveLength(5);
   });
 
   it('of several megabytes arrives whole', async () => {
@@ -160,6 +172,17 @@ describe('two of the same push at once', () => {
     await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
     await pass(bed);
     await bed.host.onlyPull(upstream);
+  });
+});
+
+describe('whoever holds the same commits and releases them, again and again,', () => {
+  it('opens five pull requests an hour', async () => {
+    const { upstream, clone } = await contribute(bed);
+    await clone.commit();
+    for (let time = 0; time < 7; time++) {
+      for (const delay of ['1h', '0s']) await clone.push('-o', `delay=${delay}`, 'origin', 'HEAD:topic');
+    }
+    expect(await bed.host.pulls(upstream)).toHaveLength(5);
   });
 });
 

@@ -1,12 +1,13 @@
 /** Held pushes whose key, spool or format is gone, and clients that hold too much: each has a sentence, nothing is lost silently. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contribute } from './support/contribution.ts';
-import { held, pageOf, pass } from './support/held.ts';
+import { ALWAYS } from './support/failing-host.ts';
+import { held, heldAs, pageOf, pass } from './support/held.ts';
 import { remoteLines, statusTable } from './support/push-output.ts';
 import { TestBed, useTestBed } from './support/test-bed.ts';
 import { packOf, pushBody, readPushAnswer, RECEIVE_PACK, send } from './support/wire.ts';
@@ -31,6 +32,18 @@ describe('a held push', () => {
     });
   }
 
+  /** Those that have ended keep their page for two weeks. */
+  function forgetEnded(): Promise<void> {
+    const path = join(stateDir, 'do/gitveil-HeldPushes');
+    return bed.restart(() => {
+      for (const name of readdirSync(path).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
+        const database = new DatabaseSync(join(path, name));
+        database.exec("DELETE FROM held WHERE state <> 'held'");
+        database.close();
+      }
+    });
+  }
+
   it('whose key is gone fails after some attempts, and says what to do', async () => {
     const { upstream, hash } = await held(bed);
     await without('kv');
@@ -45,6 +58,42 @@ describe('a held push', () => {
     await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).toMatch(/^200 Failed: /);
     expect(await pageOf(bed, hash)).toMatch(/Push it again/);
     expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+
+  it('waits while the service has no bot account, and is published when it has one again', async () => {
+    const { upstream, hash } = await held(bed);
+    await bed.restart(() => {}, { HOSTING_TOKEN: '' });
+    for (let time = 0; time < 5; time++) await pass(bed);
+    expect(await pageOf(bed, hash)).toMatch(/^200 Held: /);
+    await bed.restart();
+    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(1);
+  });
+
+  it('leaves its hash only where it is held, also if it was begun before', async () => {
+    const { upstream, clone } = await contribute(bed);
+    // The fork is known, so that it begins before the host fails.
+    await clone.commit();
+    await clone.push('origin', 'HEAD:first');
+    await clone.commit();
+    const failing = { method: 'POST', path: /git-receive-pack$/, times: ALWAYS, answer: { status: 503 } };
+    bed.sandbox.faults.inject(failing);
+    const hash = heldAs(await clone.push('-o', 'wait', 'origin', 'HEAD:topic'));
+    bed.sandbox.faults.clear();
+    const folder = join(stateDir, 'do/gitveil-PendingPush');
+    const holds = (file: string) => existsSync(file) && readFileSync(file).includes(hash);
+    await expect.poll(() => readdirSync(folder).filter((name) => holds(join(folder, name)))).toEqual([]);
+    await expect.poll(async () => (await pass(bed), (await bed.host.pulls(upstream)).length)).toBe(2);
+  });
+
+  it('leaves nothing readable in the files of its object once it is published', async () => {
+    const { upstream, hash } = await held(bed);
+    const folder = join(stateDir, 'do/gitveil-HeldPushes');
+    const filesWith = (text: string) =>
+      readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(text));
+    expect(filesWith(hash)).not.toEqual([]);
+    await forgetEnded();
+    await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
+    await expect.poll(() => filesWith(hash)).toEqual([]);
   });
 
   it('that another version has stored in another way fails, and says what to do', async () => {
@@ -65,15 +114,37 @@ describe('a held push', () => {
 });
 
 describe('what is held', () => {
-  const bed = useTestBed({ env: { HELD_MB: '10' } });
+  const stateDir = mkdtempSync(join(tmpdir(), 'gitveil-full-'));
+  const bed = useTestBed({ stateDir, env: { HELD_MB: '10' } });
+  afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 
-  it('has a limit for one client, beyond which a push is refused with a way out', async () => {
+  const allFiles = (folder: string) =>
+    readdirSync(join(stateDir, folder), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
+
+  /** How many rows there are of what pushes have sent. */
+  function sealedRows(): number {
+    const path = allFiles('do/gitveil-Spool').find((file) => /\/[0-9a-f]+\.sqlite$/.test(file));
+    const database = new DatabaseSync(path ?? '');
+    const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'rows'").get();
+    const count = table && database.prepare('SELECT count(*) AS count FROM rows').get()?.['count'];
+    database.close();
+    return Number(count ?? 0);
+  }
+
+  it('has a limit for one client, beyond which a push is refused with a way out, and nothing of it stays', async () => {
     const { upstream, clone } = await contribute(bed);
     await clone.commit({ files: { 'large.bin': randomBytes(1_200_000) } });
     const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
     expect(statusTable(pushed)[0]).toContain('the service holds too many pushes');
     expect(remoteLines(pushed).join('\n')).toContain('-o delay=0s');
     expect(await bed.host.pulls(upstream)).toEqual([]);
+    await expect.poll(sealedRows).toBe(0);
+    const keys = allFiles('kv').length;
+    await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
+    await expect.poll(sealedRows).toBe(0);
+    expect(allFiles('kv')).toHaveLength(keys);
     expect((await clone.push('-o', 'delay=0s', 'origin', 'HEAD:topic')).code).toBe(0);
   });
 

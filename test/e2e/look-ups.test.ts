@@ -1,5 +1,5 @@
 /** Hashes that nobody has, looked up and pushed to: whoever makes up many of them must not fill the disk. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,13 +41,17 @@ function allFiles(): string[] {
 const databases = () => new Set(allFiles().filter((path) => !/-(?:wal|shm|journal)$/.test(path)));
 const databasesOf = (className: string) => [...databases()].filter((path) => path.includes(className));
 
-const filesThatHold = (text: string) => allFiles().filter((path) => readFileSync(path).includes(text));
+/** A journal may be gone by the time that it is read. */
+const filesThatHold = (text: string) =>
+  allFiles().filter((path) => existsSync(path) && readFileSync(path).includes(text));
 
 /** As if no pull request had been recorded since there is the list. */
 function emptyList(): void {
   const path = [...databases()].find((file) => /\/d1\/.*\.sqlite$/.test(file) && !/metadata/.test(file));
   const database = new DatabaseSync(path ?? '');
-  database.exec('PRAGMA busy_timeout = 5000; DELETE FROM hashes_by_repository');
+  database.exec(
+    'PRAGMA busy_timeout = 5000; DELETE FROM hashes_by_repository; DELETE FROM works_by_repository',
+  );
   database.close();
 }
 

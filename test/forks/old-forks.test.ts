@@ -79,7 +79,9 @@ function settings(hostKey = 'gh'): OldForks {
 beforeAll(() => applyD1Migrations(DB, TEST_MIGRATIONS));
 
 beforeEach(async () => {
-  for (const table of ['hashes_by_repository', 'forks']) await DB.exec(`DELETE FROM ${table}`);
+  for (const table of ['hashes_by_repository', 'works_by_repository', 'forks']) {
+    await DB.exec(`DELETE FROM ${table}`);
+  }
   await recordHash(DB, HASH, 'octo/hello', LONG_AGO);
   asked = [];
   said = {

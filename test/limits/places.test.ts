@@ -120,6 +120,7 @@ describe('the places of one address', () => {
       isShared: false,
       attempts: 5,
       isAlertDue: false,
+      full: { holders: ['b', 'c', 'd', 'e', 'i'], waitMs: 3_600_000 },
     });
   });
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
-import type { Admission } from '../../src/push/admission.ts';
+import type { Place } from '../../src/push/admission.ts';
 import worker from '../../src/worker.ts';
 import { admitted } from '../support/admission.ts';
 import { commitContent } from '../support/objects.ts';
@@ -24,7 +24,7 @@ const PASSWORD = { kind: 'password' } as const;
 const lost = () => Promise.reject(new Error('Network connection lost.'));
 const UNREACHABLE = {
   idFromName: () => 'id',
-  get: () => ({ admit: lost, reservePlace: lost, releasePlace: lost, read: lost }),
+  get: () => ({ admit: lost, read: lost }),
 };
 
 let hostWasAsked: ReturnType<typeof vi.spyOn>;
@@ -83,8 +83,8 @@ function longBody(mebibytes: number) {
 describe('a push in panic mode', () => {
   beforeEach(() => guard().setPanic(true, PASSWORD));
 
-  it('gets the message, and neither its window nor the host is asked', async () => {
-    const answer = await push(COMMANDS, { CLIENT_WINDOWS: UNREACHABLE });
+  it('gets the message, and neither the account nor the host is asked', async () => {
+    const answer = await push(COMMANDS, { HOST_ACCOUNTS: UNREACHABLE });
     expect(answer).toMatchObject({
       unpack: 'ok',
       refs: { 'refs/heads/fix': 'push rejected: service temporarily suspended' },
@@ -126,32 +126,31 @@ describe('a push in panic mode', () => {
   });
 });
 
-describe('the window of an address', () => {
-  it('learns neither the address nor which push it is', async () => {
-    const told: string[] = [];
-    const CLIENT_WINDOWS = {
-      idFromName: () => 'id',
-      get: () => ({
-        async reservePlace(client: string, key: string) {
-          told.push(client, key);
-          return { isReserved: true };
-        },
-      }),
-    };
-    // Whoever has the disk could look a push up by its hash: which pull request it opens, and where.
-    const pushHash = 'f'.repeat(64);
-    const refusal = await admitted(ADDRESS, { CLIENT_WINDOWS }, (admission) => admission.reserve(pushHash));
-    expect(refusal).toBeNull();
-    expect(told).toHaveLength(2);
-    for (const text of told) expect(text).toMatch(/^[0-9a-f]{64}$/);
-    expect(told).not.toContain(pushHash);
-  });
+it('the account learns neither the address, nor which push it is, nor where it goes', async () => {
+  const told: unknown[] = [];
+  const HOST_ACCOUNTS = {
+    idFromName: () => 'id',
+    get: () => ({
+      async admit(...values: unknown[]) {
+        told.push(values);
+        return { pauseMs: 0, waitMs: 0, taken: 'id', refusal: null, own: [], full: [] };
+      },
+    }),
+  };
+  // Whoever has the disk could look a push up by its hash: which pull request it opens, and where.
+  const pushHash = 'f'.repeat(64);
+  const refusal = await admitted(ADDRESS, { HOST_ACCOUNTS }, async (admission) =>
+    (await admission.place(pushHash)).take({ owner: 'octo', name: 'hello' }, []),
+  );
+  expect(refusal).toBeNull();
+  const text = JSON.stringify(told);
+  expect(text.match(/"[0-9a-f]{64}"/g)).toHaveLength(4);
+  expect(text).not.toMatch(new RegExp(`${ADDRESS}|${pushHash}|octo|hello`));
 });
 
 describe('a push is refused', () => {
   it.each([
     ['the guard', { GUARD: UNREACHABLE }],
-    ['the window of its address', { CLIENT_WINDOWS: UNREACHABLE }],
     ['the key of the hashes', { SERVICE_SECRET: UNREACHABLE }],
   ])('when %s cannot be asked', async (_what, variables) => {
     const answer = await push(PUSH, variables);
@@ -163,100 +162,112 @@ describe('a push is refused', () => {
 
 describe('the places of a client', () => {
   const ADDRESS_IN_48 = '2001:db8:48:7::1';
-  const GIVEN = { isReserved: true, isShared: false };
-  const SHARED = { isReserved: true, isShared: true };
+  const GIVEN = { kind: 'taken', own: ['own', 'site'], full: [] };
+  const TAKEN = { pauseMs: 0, waitMs: 0, taken: 'a creation', refusal: null, full: [] };
   const FULL = { isReserved: false, isShared: false, attempts: 21, isAlertDue: true };
 
-  /** What a push asks of its own window and of that of its /48, with these answers; and what the operator is told. */
+  /** What a push asks of the account, with this answer; and what the operator is told. */
   async function ask(
-    answers: Record<'own' | 'site', object | null>,
-    work: (admission: Admission) => Promise<unknown> = (admission) => admission.reserve('push'),
+    answer: (places: { of: { client: string }[] }) => object,
+    work: (place: Place) => Promise<unknown> = (place) => place.reserve(),
   ) {
-    const asked: string[] = [];
+    const asked: unknown[] = [];
     const alerts: unknown[] = [];
-    const clients: string[] = [];
-    /** The client's own window is asked first. */
-    const which = (client: string): 'own' | 'site' => {
-      if (!clients.includes(client)) clients.push(client);
-      return client === clients[0] ? 'own' : 'site';
-    };
-    const windows = {
-      async reservePlace(client: string, _key: string, _most: number, isAnother: boolean) {
-        asked.push(`${which(client)} ${isAnother ? 'another' : 'reserve'}`);
-        return isAnother ? GIVEN : (answers[which(client)] ?? lost());
+    let clients: string[] = [];
+    const named = (hash: string): string => ['own', 'site'][clients.indexOf(hash)] ?? hash;
+    const account = {
+      async admit(_client: string, _creates: boolean, _limits: unknown, opening: { places: never }) {
+        const told = await account.reservePlaces(opening.places, false);
+        return { ...TAKEN, ...told };
       },
-      releasePlace: async (client: string) => void asked.push(`${which(client)} release`),
-      hit: async (_client: string, action: string) => (asked.push(`count ${action}`), { waitMs: 0 }),
-      takeBack: async (_client: string, action: string) => void asked.push(`take back ${action}`),
-    };
-    const variables = {
-      CLIENT_WINDOWS: { idFromName: () => 'id', get: () => windows },
-      GUARD: {
-        idFromName: () => 'id',
-        get: () => ({
-          rateLimitExceeded: async ({ network }: { network: string }, figures: object) =>
-            void alerts.push([network, figures]),
-        }),
+      async reservePlaces(places: { of: { client: string }[] }, isAnother: boolean) {
+        if (clients.length === 0) clients = places.of.map(({ client }) => client);
+        asked.push([isAnother ? 'another' : 'reserve', ...places.of.map(({ client }) => named(client))]);
+        const told = answer(places) as { own?: string[]; client?: string };
+        return JSON.parse(
+          JSON.stringify(told).replaceAll(/"(own|site)"(?!:)/g, (_, name: string) =>
+            JSON.stringify(clients[name === 'own' ? 0 : 1]),
+          ),
+        );
+      },
+      async giveBack(taken: string | null, opening: { clients: string[] }) {
+        asked.push(['give back', taken, ...opening.clients.map(named)]);
       },
     };
-    const refusal = await admitted(ADDRESS_IN_48, variables, work);
+    const GUARD = {
+      idFromName: () => 'id',
+      get: () => ({
+        rateLimitExceeded: async ({ network }: { network: string }, figures: object) =>
+          void alerts.push([network, figures]),
+      }),
+    };
+    const variables = { HOST_ACCOUNTS: { idFromName: () => 'id', get: () => account }, GUARD };
+    const refusal = await admitted(ADDRESS_IN_48, variables, async (admission) =>
+      work(await admission.place('push')),
+    );
     return { asked, alerts, reason: refusal?.reason ?? null };
   }
 
-  it('of a /48 are left alone by a client that has none of its own left', async () => {
-    expect(await ask({ own: FULL, site: FULL })).toEqual({
-      asked: ['own reserve'],
-      alerts: [['2001:db8:48:7::/64', { attempts: 21, most: 5 }]],
+  it.each([
+    ['own', '2001:db8:48:7::/64', 5],
+    ['site', '2001:db8:48::/48', 20],
+  ])('refuse a push, and the operator is told whose they are: %s', async (client, network, most) => {
+    expect(await ask(() => ({ kind: 'full', client, refusal: FULL }))).toEqual({
+      asked: [['reserve', 'own', 'site']],
+      alerts: [[network, { attempts: 21, most }]],
       reason: 'rate limit exceeded',
     });
   });
 
-  it('of a /48 refuse a push, which then keeps no place of its own', async () => {
-    expect(await ask({ own: GIVEN, site: FULL })).toEqual({
-      asked: ['own reserve', 'site reserve', 'own release'],
-      alerts: [['2001:db8:48::/48', { attempts: 21, most: 20 }]],
-      reason: 'rate limit exceeded',
+  it('refuse a push while they cannot be asked', async () => {
+    const { reason } = await ask(() => {
+      throw new Error('Network connection lost.');
     });
-  });
-
-  it('are given back when another cannot be had', async () => {
-    expect(await ask({ own: GIVEN, site: null })).toEqual({
-      asked: ['own reserve', 'site reserve', 'own release'],
-      alerts: [],
-      reason: 'the service cannot check its limits',
-    });
+    expect(reason).toBe('the service cannot check its limits');
   });
 
   it('that an earlier attempt has taken stay its own', async () => {
-    const { asked } = await ask({ own: SHARED, site: SHARED }, async (admission) =>
-      (await admission.reserve('push')).release(),
+    const { asked } = await ask(
+      () => ({ ...GIVEN, own: ['site'] }),
+      async (place) => {
+        await place.reserve();
+        await place.release();
+      },
     );
-    expect(asked).toEqual(['own reserve', 'site reserve']);
+    expect(asked).toEqual([
+      ['reserve', 'own', 'site'],
+      ['give back', null, 'site'],
+    ]);
   });
 
-  it('are given back with what was counted for the repository, if nothing was opened', async () => {
-    const { asked } = await ask({ own: GIVEN, site: GIVEN }, async (admission) => {
-      const place = await admission.reserve('push');
-      await place.takeShare({ owner: 'octo', name: 'hello' }, []);
-      await place.release();
-      await place.release();
-    });
+  it('are given back with all that was taken, once, if nothing was opened', async () => {
+    const { asked } = await ask(
+      () => GIVEN,
+      async (place) => {
+        await place.take({ owner: 'octo', name: 'hello' }, []);
+        await place.release();
+        await place.release();
+      },
+    );
     expect(asked).toEqual([
-      'own reserve',
-      'site reserve',
-      'count target',
-      'own release',
-      'site release',
-      'take back target',
+      ['reserve', 'own', 'site'],
+      ['give back', 'a creation', 'own', 'site'],
     ]);
   });
 
   it('are taken once more for the same push after its answer', async () => {
-    const { asked } = await ask({ own: SHARED, site: GIVEN }, async (admission) => {
-      const place = await admission.reserve('push');
-      await place.settle(true);
-      await place.release();
-    });
-    expect(asked).toEqual(['own reserve', 'site reserve', 'own another', 'site release', 'own release']);
+    const { asked } = await ask(
+      ({ of }) => ({ ...GIVEN, own: of.length === 2 ? ['site'] : ['own'] }),
+      async (place) => {
+        await place.take({ owner: 'octo', name: 'hello' }, []);
+        await place.settle(true);
+        await place.release();
+      },
+    );
+    expect(asked).toEqual([
+      ['reserve', 'own', 'site'],
+      ['another', 'own'],
+      ['give back', 'a creation', 'site', 'own'],
+    ]);
   });
 });

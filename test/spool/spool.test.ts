@@ -7,7 +7,14 @@ import type { Env } from '../../src/env.ts';
 import { UNCOUNTED } from '../../src/git/memory.ts';
 import { MemoryBudget } from '../../src/isolate/memory-budget.ts';
 import { spoolOf } from '../../src/objects.ts';
-import { openSpool, ROW_BYTES, type Spool, type SpoolOptions } from '../../src/spool/spool.ts';
+import {
+  MEMORY_BYTES,
+  openSpool,
+  readKept,
+  ROW_BYTES,
+  type Spool,
+  type SpoolOptions,
+} from '../../src/spool/spool.ts';
 import { type RowStore, SealedRows } from '../../src/spool/sealed-rows.ts';
 import { SpoolBudget } from '../../src/spool/spool-budget.ts';
 import { PatientClock } from '../host/support/scripted-host.ts';
@@ -18,6 +25,8 @@ const KiB = 1024;
 const MANY = 1_000 * ROW_BYTES;
 const BUSY = { code: 'busy', publicMessage: 'The service is busy. Try again in a minute.' };
 const FIRST_BYTES = 16 * KiB;
+/** Of so many rows, all full. */
+const fullRows = (count: number): number => MEMORY_BYTES + (count - 1) * ROW_BYTES;
 
 let clock: PatientClock;
 let budget: SpoolBudget;
@@ -127,8 +136,8 @@ describe('what was written', () => {
   it('is read again, whatever its size and its pieces', async () => {
     const size = fc.oneof(
       fc.nat(3 * FIRST_BYTES),
-      fc.constantFrom(FIRST_BYTES, ROW_BYTES - 1, ROW_BYTES, ROW_BYTES + 1),
-      fc.nat(ROW_BYTES),
+      fc.constantFrom(FIRST_BYTES, ROW_BYTES, MEMORY_BYTES - 1, MEMORY_BYTES, MEMORY_BYTES + 1),
+      fc.nat(MEMORY_BYTES),
     );
     const part = fc.tuple(
       fc.double({ min: 0, max: 1, noNaN: true }),
@@ -152,7 +161,7 @@ describe('what was written', () => {
           await spool.close();
           await spool.close();
           expect(spool.byteLength).toBe(total);
-          expect(spool.isInMemory).toBe(total <= ROW_BYTES);
+          expect(spool.isInMemory).toBe(total <= MEMORY_BYTES);
           await expectBytes(spool, all);
           for (const [a, b] of parts) {
             const [start, end] = [Math.floor(a * total), Math.floor(b * total)];
@@ -166,7 +175,7 @@ describe('what was written', () => {
     );
   });
 
-  it.each([0, 1, FIRST_BYTES + 1, ROW_BYTES, ROW_BYTES + 1, 2 * ROW_BYTES, 3.5 * ROW_BYTES])(
+  it.each([0, 1, FIRST_BYTES + 1, MEMORY_BYTES, MEMORY_BYTES + 1, fullRows(2), fullRows(3.5)])(
     'is read again from the object: %i bytes',
     async (byteLength) => {
       const spool = await filled(byteLength, { open: inObject });
@@ -179,40 +188,40 @@ describe('what was written', () => {
   );
 
   it('ends where all ends', async () => {
-    const spool = await filled(ROW_BYTES + 10);
-    const end = pattern(ROW_BYTES + 10).subarray(ROW_BYTES - 5);
-    await expectBytes(spool, end, ROW_BYTES - 5, 5 * ROW_BYTES);
-    await expectBytes(spool, Buffer.alloc(0), ROW_BYTES + 10);
+    const spool = await filled(MEMORY_BYTES + 10);
+    const end = pattern(MEMORY_BYTES + 10).subarray(MEMORY_BYTES - 5);
+    await expectBytes(spool, end, MEMORY_BYTES - 5, 5 * MEMORY_BYTES);
+    await expectBytes(spool, Buffer.alloc(0), MEMORY_BYTES + 10);
   });
 
   it('is gone from memory as soon as the next piece is asked for', async () => {
-    const spool = await filled(2 * ROW_BYTES);
+    const spool = await filled(fullRows(2));
     const reading = spool.read()[Symbol.asyncIterator]();
     const { value: first } = (await reading.next()) as IteratorYieldResult<Uint8Array>;
-    expect(first.byteLength).toBe(ROW_BYTES);
+    expect(first.byteLength).toBe(MEMORY_BYTES);
     await reading.next();
     expect(first.byteLength).toBe(0);
   });
 
   it('can be read by several at once', async () => {
-    const spool = await filled(4 * ROW_BYTES, { open: inObject });
-    const all = pattern(4 * ROW_BYTES);
-    const starts = [0, 1, ROW_BYTES, 2 * ROW_BYTES - 1];
+    const spool = await filled(fullRows(4), { open: inObject });
+    const all = pattern(fullRows(4));
+    const starts = [0, 1, MEMORY_BYTES, fullRows(2) - 1];
     await Promise.all(starts.map((start) => expectBytes(spool, all.subarray(start), start)));
     await spool.discard();
   });
 
   it('stays in memory up to a mebibyte, and asks no object for anything', async () => {
-    const spool = await filled(ROW_BYTES);
+    const spool = await filled(MEMORY_BYTES);
     await bytesOf(spool);
     await spool.discard();
     expect(rows.calls).toEqual([]);
-    expect((await filled(ROW_BYTES + 1)).isInMemory).toBe(false);
+    expect((await filled(MEMORY_BYTES + 1)).isInMemory).toBe(false);
     expect(rows.calls).toEqual(['write 0', 'write 1']);
   });
 
   it('goes by a name that is random', async () => {
-    for (let time = 0; time < 3; time++) await filled(ROW_BYTES + 1);
+    for (let time = 0; time < 3; time++) await filled(MEMORY_BYTES + 1);
     expect([...rows.attempts]).toEqual(
       Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{32}$/)),
     );
@@ -223,7 +232,7 @@ describe('the calls to the object', () => {
   it('are one write at a time, while the next row is filled', async () => {
     const waiting = holdBack();
     const spool = open();
-    await spool.write([pattern(2 * ROW_BYTES)]);
+    await spool.write([pattern(fullRows(2))]);
     expect(rows.calls).toEqual(['write 0']);
     const more = spool.write([pattern(1)]);
     await soon();
@@ -242,7 +251,7 @@ describe('the calls to the object', () => {
   });
 
   it('read one row ahead at most', async () => {
-    const spool = await filled(4 * ROW_BYTES);
+    const spool = await filled(fullRows(4));
     rows.calls.length = 0;
     const reading = spool.read()[Symbol.asyncIterator]();
     await reading.next();
@@ -255,25 +264,25 @@ describe('the calls to the object', () => {
   });
 
   it('read no row that is not asked for', async () => {
-    const spool = await filled(4 * ROW_BYTES);
+    const spool = await filled(fullRows(4));
     rows.calls.length = 0;
-    await bytesOf(spool, ROW_BYTES + 1, 2 * ROW_BYTES);
+    await bytesOf(spool, MEMORY_BYTES + 1, fullRows(2));
     expect(rows.calls).toEqual(['read 1']);
   });
 });
 
 describe('the memory of a spool', () => {
-  const memories = new MemoryBudget(8 * ROW_BYTES);
+  const memories = new MemoryBudget(8 * MEMORY_BYTES);
 
   it('grows with what has come, and is two rows at most', async () => {
     const spool = open({ memory: memories.open(clock, 'a') });
     const waiting = holdBack();
     const seen: number[] = [];
-    for (const bytes of [1, FIRST_BYTES - 1, 1, 100 * KiB, ROW_BYTES - 116 * KiB - 1, 1, ROW_BYTES - 1]) {
+    for (const bytes of [1, FIRST_BYTES - 1, 1, 100 * KiB, MEMORY_BYTES - 116 * KiB - 1, 1, ROW_BYTES - 1]) {
       await spool.write([pattern(bytes)]);
       seen.push(memories.heldBytes / KiB);
     }
-    expect(seen).toEqual([16, 16, 32, 128, 1024, 1024 + 16, 2048]);
+    expect(seen).toEqual([16, 16, 32, 128, 1024, 1024 + 16, 1024 + 256]);
     waiting.shift()?.();
     await soon();
     // Who sends slowly holds what is not written.
@@ -285,13 +294,32 @@ describe('the memory of a spool', () => {
     }
     await spool.close();
     expect(memories.heldBytes).toBe(0);
-    for await (const _ of spool.read()) expect(memories.heldBytes).toBe(2 * ROW_BYTES);
-    for await (const _ of spool.read(5, 6)) expect(memories.heldBytes).toBe(ROW_BYTES);
+    for await (const _ of spool.read()) expect(memories.heldBytes).toBe(MEMORY_BYTES + ROW_BYTES);
+    for await (const _ of spool.read(MEMORY_BYTES)) expect(memories.heldBytes).toBe(2 * ROW_BYTES);
+    for await (const _ of spool.read(5, 6)) expect(memories.heldBytes).toBe(MEMORY_BYTES);
     for await (const _ of spool.read()) break;
     expect(memories.heldBytes).toBe(0);
   });
 
-  it.each([1, ROW_BYTES, 3 * ROW_BYTES])('is given back: %i bytes', async (byteLength) => {
+  it('is counted by the rows that are there, which may grow, and which an earlier version made larger', async () => {
+    const MiB = MEMORY_BYTES;
+    for (const [rowEnds, most] of [
+      [[64 * KiB, 320 * KiB, 576 * KiB], 512 * KiB],
+      [[MiB, 2 * MiB, 3 * MiB], 2 * MiB],
+    ] as const) {
+      const memory = memories.open(clock, 'a');
+      const sealed = new SealedRows(() => rows);
+      for (const [number, end] of rowEnds.entries()) {
+        await sealed.write(number, new Uint8Array(end - (rowEnds[number - 1] ?? 0)));
+      }
+      const kept = { ...(await sealed.keep(1)), rowEnds };
+      const whole = readKept(kept, () => rows, memory, 0, rowEnds.at(-1) as number);
+      for await (const _ of whole) expect(memories.heldBytes).toBe(most);
+      rows.stored.clear();
+    }
+  });
+
+  it.each([1, MEMORY_BYTES, fullRows(3)])('is given back: %i bytes', async (byteLength) => {
     const memory = memories.open(clock, 'a');
     const spool = open({ memory });
     await spool.write([pattern(byteLength)]);
@@ -300,16 +328,16 @@ describe('the memory of a spool', () => {
   });
 
   it('is a few rows of 64 KiB where others have taken half of it, and is read again', async () => {
-    const shared = new MemoryBudget(4 * ROW_BYTES);
+    const shared = new MemoryBudget(4 * MEMORY_BYTES);
     const [spool, others] = [open({ memory: shared.open(clock, 'a') }), shared.open(clock, 'b').share()];
-    const all = pattern(ROW_BYTES + 200 * KiB);
+    const all = pattern(MEMORY_BYTES + 200 * KiB);
     await spool.write([all.subarray(0, 900 * KiB)]);
     expect(rows.calls).toEqual([]);
-    others.setNow(3 * ROW_BYTES);
+    others.setNow(3 * MEMORY_BYTES);
     // What was kept until then leaves with the next bytes.
     for (let at = 900; at < 1_100; at += 4) await spool.write([all.subarray(at * KiB, (at + 4) * KiB)]);
     await soon();
-    expect(shared.heldBytes).toBeLessThanOrEqual(3 * ROW_BYTES + 128 * KiB);
+    expect(shared.heldBytes).toBeLessThanOrEqual(3 * MEMORY_BYTES + 128 * KiB);
     expect([...rows.stored.values()].map(({ byteLength }) => Math.floor(byteLength / KiB))).toEqual([
       900, 64, 64, 64,
     ]);
@@ -328,13 +356,13 @@ describe('the memory of a spool', () => {
   });
 
   it('is refused when the isolate has none', async () => {
-    const small = new MemoryBudget(ROW_BYTES);
+    const small = new MemoryBudget(MEMORY_BYTES);
     small
       .open(clock, 'b')
       .share()
-      .setNow(2 * ROW_BYTES);
+      .setNow(2 * MEMORY_BYTES);
     const spool = open({ memory: small.open(clock, 'a') });
-    await expect(spool.write([pattern(2 * ROW_BYTES)])).rejects.toMatchObject(BUSY);
+    await expect(spool.write([pattern(2 * MEMORY_BYTES)])).rejects.toMatchObject(BUSY);
     await spool.discard();
     expect([budget.bytes, rows.calls]).toEqual([0, []]);
   });
@@ -402,26 +430,26 @@ describe('when the object fails', () => {
     const options = { patienceMs: 20 };
     rows.wait = failure;
     const writing = open(options);
-    await writing.write([pattern(ROW_BYTES + 1)]);
-    await expect(writing.write([pattern(ROW_BYTES)])).rejects.toMatchObject(BUSY);
+    await writing.write([pattern(MEMORY_BYTES + 1)]);
+    await expect(writing.write([pattern(MEMORY_BYTES)])).rejects.toMatchObject(BUSY);
     await writing.discard();
     const closing = open(options);
-    await closing.write([pattern(ROW_BYTES + 1)]);
+    await closing.write([pattern(MEMORY_BYTES + 1)]);
     await expect(closing.close()).rejects.toMatchObject(BUSY);
     await expect(closing.close()).rejects.toMatchObject(BUSY);
     await closing.discard();
     rows.wait = async () => {};
-    const reading = await filled(3 * ROW_BYTES, options);
+    const reading = await filled(fullRows(3), options);
     rows.wait = async (call) => (call === 'read 1' ? failure() : undefined);
     await expect(bytesOf(reading)).rejects.toMatchObject(BUSY);
-    await expectBytes(reading, pattern(3 * ROW_BYTES).subarray(0, 9), 0, 9);
+    await expectBytes(reading, pattern(fullRows(3)).subarray(0, 9), 0, 9);
     rows.wait = failure;
     await reading.discard();
     expect(budget.bytes).toBe(0);
   });
 
   it('because it has lost a row, too', async () => {
-    const spool = await filled(2 * ROW_BYTES);
+    const spool = await filled(fullRows(2));
     rows.stored.delete(1);
     await expect(bytesOf(spool)).rejects.toMatchObject(BUSY);
   });
@@ -429,7 +457,7 @@ describe('when the object fails', () => {
 
 describe('a discarded spool', () => {
   it('has no rows, and takes and gives nothing more', async () => {
-    const spool = await filled(3 * ROW_BYTES);
+    const spool = await filled(fullRows(3));
     await Promise.all([spool.discard(), spool.discard()]);
     expect(rows.calls.slice(3)).toEqual(['remove', 'remove', 'remove']);
     await spool.discard();
@@ -442,7 +470,7 @@ describe('a discarded spool', () => {
   it('leaves no row that was still on its way', async () => {
     const waiting = holdBack('write 0');
     const spool = open();
-    const writing = spool.write([pattern(3 * ROW_BYTES)]);
+    const writing = spool.write([pattern(fullRows(3))]);
     await soon();
     const discarding = spool.discard();
     await soon();
@@ -460,7 +488,7 @@ describe('the stored rows', () => {
     const marker = 'Ada Lovelace <ada@example.org>';
     let attempt = '';
     const spool = open({ open: (name) => inObject((attempt = name)) });
-    await spool.write([Buffer.alloc(3 * ROW_BYTES, marker.padEnd(32))]);
+    await spool.write([Buffer.alloc(fullRows(3), marker.padEnd(32))]);
     await spool.close();
     const stored = await runInDurableObject(
       bindings.SPOOL.get(bindings.SPOOL.idFromName(attempt)),
@@ -485,13 +513,13 @@ describe('the stored rows', () => {
     ['a row that was cut', () => rows.stored.set(1, rows.stored.get(1)!.slice(0, -1))],
     ['a row in another’s place', () => rows.stored.set(1, rows.stored.get(0)!)],
   ])('are refused: %s', async (_what, change) => {
-    const spool = await filled(3 * ROW_BYTES);
+    const spool = await filled(fullRows(3));
     change();
     await expect(bytesOf(spool)).rejects.toThrow('a row of the spool was changed');
   });
 
   it('of one attempt are nothing to another, and to nobody without the key', async () => {
-    await filled(2 * ROW_BYTES);
+    await filled(fullRows(2));
     const other = new SealedRows(() => rows);
     await expect(other.read(0)).rejects.toMatchObject(BUSY);
     // It has a key now.

@@ -10,13 +10,14 @@ import { D1Ledger } from '../../src/stats/d1-ledger.ts';
 import { askAsEarlier, recordAsEarlier } from './support/earlier-version.ts';
 import { pullRequestEntry } from './support/ledger-behaviour.ts';
 import { isListed } from '../../src/stats/listed-pseudonyms.ts';
-import { isRecorded, recordedHashesOf, recordHash } from '../../src/stats/recorded-hashes.ts';
+import { isRecorded, prHashWith, recordedHashesOf, recordHash } from '../../src/stats/recorded-hashes.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const { DB } = bindings;
 const FIRST_NEW_MIGRATION = '0005_hosts.sql';
 
 const BEFORE_FORKS = '0010_forks.sql';
+const BEFORE_WORKS = '0012_works_by_repository.sql';
 const BEFORE_FEWER_ROWS = '0009_fewer_rows.sql';
 
 const OLD_HASH = 'INSERT INTO recorded_hashes VALUES (?) ON CONFLICT DO NOTHING';
@@ -73,6 +74,27 @@ it('forks of the pull requests that were there are listed', async () => {
     { repository: 'cb/octo/forked', host: 'cb', used_at: 6 },
     { repository: expect.stringMatching(/^octo\/forked$/i) as string, host: 'gh', used_at: 7 },
   ]);
+});
+
+it('works that were there are found, and those that an earlier version records have a page', async () => {
+  for (const statement of ['DROP TABLE works_by_repository', 'DROP TRIGGER list_by_repository'])
+    await DB.exec(statement);
+  for (const trigger of ['move_to_repository', 'note_work']) await DB.exec(`DROP TRIGGER ${trigger}`);
+  await DB.exec(
+    'CREATE INDEX newest_hashes_of_a_repository ON hashes_by_repository (repository, recorded_at)',
+  );
+  await DB.exec('DELETE FROM hashes_by_repository');
+  await DB.exec(`DELETE FROM d1_migrations WHERE name = '${BEFORE_WORKS}'`);
+  const recordAsBefore = async (prHash: string, at: number, work: string) => {
+    await DB.prepare('INSERT INTO hashes_by_repository VALUES (?, ?, ?)').bind(prHash, 'octo/old', at).run();
+    await DB.prepare('INSERT INTO works VALUES (?, ?)').bind(work, prHash).run();
+  };
+  await recordAsBefore('0f0f0f11', 5, 'work');
+  await applyD1Migrations(DB, bindings.TEST_MIGRATIONS);
+  await recordAsBefore('0f0f0f12', 6, 'other');
+  expect(await recordedHashesOf(DB, 'octo/old', 9)).toEqual(['0f0f0f12', '0f0f0f11']);
+  expect(await prHashWith(DB, 'octo/old', 'work')).toBe('0f0f0f11');
+  expect(await prHashWith(DB, 'octo/old', 'other')).toBe('0f0f0f12');
 });
 
 it('pull requests that were there stay, and the version before goes on counting them', async () => {

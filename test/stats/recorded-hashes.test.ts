@@ -4,7 +4,13 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { createLogger } from '../../src/log.ts';
-import { isRecorded, mayBeRecorded, recordedHashesOf, recordHash } from '../../src/stats/recorded-hashes.ts';
+import {
+  isRecorded,
+  mayBeRecorded,
+  prHashWith,
+  recordedHashesOf,
+  recordHash,
+} from '../../src/stats/recorded-hashes.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
 
 const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Migration[] };
@@ -12,7 +18,9 @@ const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Mig
 beforeAll(() => applyD1Migrations(DB, TEST_MIGRATIONS));
 
 beforeEach(async () => {
-  for (const table of ['recorded_hashes', 'hashes_by_repository']) await DB.exec(`DELETE FROM ${table}`);
+  for (const table of ['recorded_hashes', 'hashes_by_repository', 'works_by_repository']) {
+    await DB.exec(`DELETE FROM ${table}`);
+  }
 });
 
 it('lists the pull requests of a repository, the newest first, as many as are wanted', async () => {
@@ -42,11 +50,30 @@ it('is waited for three seconds, and may have anything then', async () => {
 
 it('reads only what it answers', async () => {
   const { results } = await DB.prepare(
-    "EXPLAIN QUERY PLAN SELECT pr_hash FROM hashes_by_repository WHERE repository = 'a' ORDER BY recorded_at DESC LIMIT 9",
+    "EXPLAIN QUERY PLAN SELECT pr_hash FROM works_by_repository WHERE repository = 'a' ORDER BY recorded_at DESC LIMIT 9",
   ).all<{ detail: string }>();
   expect(results.map(({ detail }) => detail)).toEqual([
-    expect.stringMatching(
-      /^SEARCH hashes_by_repository USING (?:COVERING )?INDEX newest_hashes_of_a_repository/,
-    ),
+    'SEARCH works_by_repository USING PRIMARY KEY (repository=?)',
   ]);
+});
+
+it('names the newest pull request of a repository with the same work', async () => {
+  await recordHash(DB, 'a1', 'octo/hello', 1, 'work');
+  await recordHash(DB, 'a2', 'octo/hello', 2, 'other');
+  await recordHash(DB, 'a3', 'octo/hello', 3);
+  await recordHash(DB, 'b1', 'cb/octo/hello', 9, 'work');
+  expect(await prHashWith(DB, 'Octo/Hello', 'work')).toBe('a1');
+  await recordHash(DB, 'a4', 'octo/hello', 4, 'work');
+  expect(await prHashWith(DB, 'octo/hello', 'work')).toBe('a4');
+  expect(await prHashWith(DB, 'octo/hello', 'nothing')).toBeNull();
+});
+
+it('has each pull request once, also if it is recorded again later, or elsewhere', async () => {
+  await recordHash(DB, 'a1', 'octo/hello', 1, 'work');
+  await recordHash(DB, 'a1', 'octo/hello', 2);
+  expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual(['a1']);
+  await recordHash(DB, 'a1', 'octo/moved', 3);
+  expect(await recordedHashesOf(DB, 'octo/hello', 9)).toEqual([]);
+  expect(await recordedHashesOf(DB, 'octo/moved', 9)).toEqual(['a1']);
+  expect(await prHashWith(DB, 'octo/moved', 'work')).toBe('a1');
 });

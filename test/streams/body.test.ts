@@ -197,7 +197,7 @@ describe('a slow body', () => {
       const startedAt = Date.now();
       const given = outcome.then((code) => [code, (Date.now() - startedAt) / 1000]);
       for (let second = 0; second < 6 * 60; second++) await sendAfter(1_000, 1_300);
-      expect(await given).toEqual(['timeout', 357]);
+      expect(await given).toEqual(['timeout', before > 0 ? 360 : 357]);
     }
   });
 
@@ -218,13 +218,13 @@ describe('a slow body', () => {
     expect(await outcome).toBe('timeout');
   });
 
-  it('that was fast a moment ago is given up after one wait and two seconds', async () => {
+  it('that was fast a moment ago is given up after two waits', async () => {
     const { source, sendAfter } = slowSender();
     const startedAt = Date.now();
     const outcome = outcomeOf(source).then((code) => [code, (Date.now() - startedAt) / 1000]);
     await sendAfter(0, 1_000_000);
     for (let wait = 0; wait < 10; wait++) await sendAfter(10_000, 100);
-    expect(await outcome).toEqual(['timeout', 32]);
+    expect(await outcome).toEqual(['timeout', 60]);
   });
 
   it('is not slow for the time in which nobody reads it', async () => {

@@ -3,18 +3,18 @@
  * object for the whole service.
  *
  * What is in a push lies encrypted in its spool, and the key in KV, with an expiry: an object can be restored to any moment of
- * 30 days, a key that has expired cannot. When a push was published, its row is deleted, so that nothing shows when it
- * was held.
+ * 30 days, a key that has expired cannot. When a push was published, its row is deleted, and with the last row the
+ * file's content, so that nothing shows when it was held.
  *
  * A push is published by whoever has its lease. The lease is stored, so a process that dies keeps it until it expires;
  * it has to be renewed, and whoever has lost it can end nothing here.
  */
 import { DurableObject } from 'cloudflare:workers';
 import type { Env } from '../../env.ts';
-import { spoolOf } from '../../objects.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { backOffMs } from '../due-rows.ts';
+import { keepOnly } from '../keep-only.ts';
 import {
   DISCARD_REASONS,
   type DiscardReason,
@@ -30,6 +30,7 @@ import {
   type SeenHold,
 } from './held-push-record.ts';
 import { pick, SPACING_MS, type Waiting } from './schedule.ts';
+import { shred } from './shred.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -40,7 +41,7 @@ export const LEASE_MS = 5 * MINUTE_MS;
 const LEASE_BYTES = 16;
 /** Of all bytes, for the pushes of one client. */
 const MOST_OF_ONE_CLIENT = 1 / 10;
-/** How many rows: their pages stay for a while. */
+/** How many are held; and of how many that have ended the pages stay for a while. */
 const MOST_ROWS = 10_000;
 const LONGEST_PAUSE_MS = 60 * MINUTE_MS;
 /** Waits for the operator. */
@@ -102,6 +103,10 @@ export class HeldPushes extends DurableObject<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env);
     this.#sql = ctx.storage.sql;
+    this.#createTable();
+  }
+
+  #createTable(): void {
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS held (
       pr_hash TEXT PRIMARY KEY, host TEXT NOT NULL, reason TEXT NOT NULL, state TEXT NOT NULL, said TEXT NOT NULL,
       push TEXT NOT NULL, same TEXT NOT NULL, client TEXT NOT NULL, key_hash TEXT, is_update INTEGER NOT NULL,
@@ -161,19 +166,19 @@ export class HeldPushes extends DurableObject<Env> {
 
   /**
    * Gives up a push that its person, or a newer push, wants no more. @param key as the push gives it; null: none is
-   * asked for.
+   * asked for. @returns `begun`: it was tried to publish it, and nobody knows how far that came.
    */
   async cancel(
     prHash: string,
     key: string | null,
     said: readonly string[],
-  ): Promise<'cancelled' | 'unknown' | 'wrong-key' | 'busy'> {
+  ): Promise<'cancelled' | 'begun' | 'unknown' | 'wrong-key' | 'busy'> {
     const row = this.#row(prHash);
     if (row === undefined || row.state !== 'held') return 'unknown';
     if (!opens(row, key)) return 'wrong-key';
     if (this.#isLeased(row, Date.now())) return 'busy';
     await this.#end(row, 'cancelled', said);
-    return 'cancelled';
+    return row.reason === 'busy' || row.failures > 0 ? 'begun' : 'cancelled';
   }
 
   /**
@@ -191,9 +196,12 @@ export class HeldPushes extends DurableObject<Env> {
   }
 
   /**
-   * What is to be published now, each with a lease. @param now milliseconds since 1970, by the clock of the cron trigger.
+   * What is to be published now, each with a lease.
+   * @param triggeredAt milliseconds since 1970, by the clock of the cron trigger. Leases go by this object's clock, and a
+   *   run that comes late must not take one that was given since for one of a clock that was set back.
    */
-  async claim(now: number): Promise<Lease[]> {
+  async claim(triggeredAt: number): Promise<Lease[]> {
+    const now = Math.max(triggeredAt, Date.now());
     this.#mendTimes(now);
     const rows = this.#rows(`state = 'held' AND (lease IS NOT NULL OR due_at <= ${now})`);
     const running = rows.filter((row) => this.#isLeased(row, now));
@@ -240,6 +248,7 @@ export class HeldPushes extends DurableObject<Env> {
     const row = this.#leased(lease);
     if (row === undefined) return;
     this.#sql.exec('DELETE FROM held WHERE pr_hash = ?', row.pr_hash);
+    await this.#eraseIfEmpty();
     this.#shred(row);
     await this.#wake();
   }
@@ -339,7 +348,24 @@ export class HeldPushes extends DurableObject<Env> {
       else if (!this.#isLeased(row, now))
         await this.#end(row, 'failed', [...JSON.parse(row.said), ...EXPIRED]);
     }
+    await this.#eraseIfEmpty();
     await this.#wake();
+  }
+
+  /**
+   * Rows that are only deleted can still be read in the file. While others wait, that is accepted: a machine that dies
+   * while everything is written anew would lose them.
+   */
+  async #eraseIfEmpty(): Promise<void> {
+    if (this.#rows('true LIMIT 1').length > 0) return;
+    const spacedUntil = this.ctx.storage.kv.get<number>(SPACED_UNTIL);
+    const erased = keepOnly(
+      this.ctx.storage,
+      spacedUntil === undefined ? [] : [[SPACED_UNTIL, spacedUntil]],
+      null,
+    );
+    this.#createTable();
+    await erased;
   }
 
   #row(prHash: string): Row | undefined {
@@ -355,18 +381,19 @@ export class HeldPushes extends DurableObject<Env> {
     return row?.state === 'held' && row.due_at === null && row.attempt === attempt ? row : undefined;
   }
 
-  /** What has ended takes no bytes, but a row for its page. */
+  /** What has ended takes no room: see `#forgetOldest`. */
   #hasRoom({ prHash, client }: NewHold, bytes: number, mostBytes: number): boolean {
     const { rows, all, ownRows, own } = this.#sql
       .exec<Record<'rows' | 'all' | 'ownRows' | 'own', number>>(
         `SELECT count(*) AS rows, total(bytes) AS "all", count(*) FILTER (WHERE client = ?2) AS ownRows,
-        total(bytes) FILTER (WHERE client = ?2) AS own FROM held WHERE pr_hash <> ?1`,
+        total(bytes) FILTER (WHERE client = ?2) AS own FROM held WHERE pr_hash <> ?1 AND state = 'held'`,
         prHash,
         client,
       )
       .one();
     const isWithin = all + bytes <= mostBytes && rows < MOST_ROWS;
-    const isFair = own + bytes <= MOST_OF_ONE_CLIENT * mostBytes && ownRows < MOST_OF_ONE_CLIENT * MOST_ROWS;
+    const isFair =
+      own + bytes <= shareOf(mostBytes, all - own) && ownRows < shareOf(MOST_ROWS, rows - ownRows);
     return isWithin && isFair;
   }
 
@@ -406,18 +433,24 @@ export class HeldPushes extends DurableObject<Env> {
       Date.now() + TOLD_MS,
       row.pr_hash,
     );
+    this.#forgetOldest();
     this.#shred(row);
     await this.#wake();
   }
 
+  /** Of those that have ended. */
+  #forgetOldest(): void {
+    const ended = `state <> 'held'`;
+    this.#sql.exec(
+      `DELETE FROM held WHERE ${ended} AND pr_hash NOT IN
+       (SELECT pr_hash FROM held WHERE ${ended} ORDER BY until DESC LIMIT ?)`,
+      MOST_ROWS,
+    );
+  }
+
   /** What stays after a failure here is not readable once the key has expired, and removed by its own alarm. */
   #shred({ attempt }: Row): void {
-    const { env } = this;
-    const remove = async (): Promise<void> => {
-      await env.HELD_KEYS.delete(attempt);
-      while (await spoolOf(env, attempt).remove(attempt));
-    };
-    this.ctx.waitUntil(remove().catch(() => {}));
+    this.ctx.waitUntil(shred(this.env, attempt).catch(() => {}));
   }
 
   async #wake(): Promise<void> {
@@ -426,6 +459,9 @@ export class HeldPushes extends DurableObject<Env> {
     else await this.ctx.storage.setAlarm(Math.max(at, Date.now() + MINUTE_MS));
   }
 }
+
+/** What one client may have: a part of what the others leave, so that it is never all used up. */
+const shareOf = (most: number, others: number): number => MOST_OF_ONE_CLIENT * (most - others);
 
 function viewOf(row: Row, isBeingPublished: boolean): HeldView {
   const { pr_hash: prHash, host, reason, state, same, from_at: from, to_at: to, until } = row;

@@ -43,12 +43,10 @@ export class Creations {
     if (rest.length < this.#kept.length) this.#keep(rest);
   }
 
-  /** Answers whether some are left. */
-  forgetOld(now: number): boolean {
+  /** Answers the rest, as it is stored. */
+  forgetOld(now: number): readonly (readonly [string, unknown])[] {
     const left = this.all(now);
-    if (left.length === 0) this.#storage.kv.delete(KEY);
-    else this.#keep(left);
-    return left.length > 0;
+    return left.length === 0 ? [] : [[KEY, left]];
   }
 
   #keep(creations: readonly Creation[]): void {

@@ -1,14 +1,17 @@
 /**
  * The bot account at one code host, for all isolates: how long the host wants to be left alone, what it still lets
- * the account do, who has used how much of that, and which forms have posted what. One object for each account.
+ * the account do, who has used how much of that, who may open something and where, and which forms have posted what. One
+ * object for each account.
  *
  * It stands apart from the guard, so that the panic switch does not depend on how busy the account is. A write asks it
- * last, when nothing else refuses it. While it cannot be asked, each isolate creates a little alone: see
- * src/routes/request/account-share.ts.
+ * last, when nothing else refuses it, in one call: the places of its client, the repository, and the account allow it
+ * together or not at all. While it cannot be asked, no pull request is opened, and each isolate creates a few comments
+ * and issues alone: see src/routes/request/account-share.ts.
  *
  * Cost: a write that creates something stores one value, which its answer does not wait for; a form stores two, which
- * its answer waits for. Everything else is in memory. After a restart, the clients' shares follow from what they have
- * created; the host's calls are unknown until the next answer tells of them.
+ * its answer waits for, and a pull request its places (openings.ts). Everything else is in memory. After a restart, the
+ * clients' shares follow from what they have created; the host's calls are unknown until the next answer tells of them.
+ * While there is anything to forget, an alarm runs every hour. It deletes what no longer counts, without a trace.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey } from '../../config/hosts.ts';
@@ -30,25 +33,50 @@ import type { HostProblem } from '../../host/host-check.ts';
 import { checkHost } from '../../host/open.ts';
 import { loggerOf } from '../../log.ts';
 import { openHostAccess } from '../host-access.ts';
+import { keepOnly } from '../keep-only.ts';
 import { Creations } from './creations.ts';
-import { Pause } from './pause.ts';
+import {
+  NO_PLACES_TAKEN,
+  type Opening,
+  type OpeningRefusal,
+  Openings,
+  type PlacesAnswer,
+  type PlacesWait,
+  type TakenPlaces,
+  type WantedPlaces,
+} from './openings.ts';
+import { Pause, PAUSE_KEY } from './pause.ts';
 import { type PostName, type PostResult, type PostStanding, SentPosts } from './sent-posts.ts';
-import { Usability } from './usability.ts';
+import { Usability, USABILITY_KEY } from './usability.ts';
 
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Under which it is kept when the host last refused to delete a fork, in milliseconds since 1970. */
 const DELETION_REFUSED_KEY = 'deletion-refused';
+/** What is no client's, and stays. */
+const STANDING = [DELETION_REFUSED_KEY, PAUSE_KEY, USABILITY_KEY];
 /** A client's writes are counted, and who has had less comes first; their number alone refuses none. */
 const SHARE = [{ most: Infinity, withinMs: HOUR_MS }];
 
-export interface AccountAdmittance {
+export interface AccountAdmittance extends TakenPlaces {
   /** How long the host is to be left alone; 0: it is not. */
   readonly pauseMs: number;
   /** How long this client must wait before it writes; 0: not at all. */
   readonly waitMs: number;
   /** What `giveBack` takes if nothing is created; null: nothing was taken. */
   readonly taken: string | null;
+  /** Why nothing may be opened there, or by this client; null: it may. Then nothing was taken. */
+  readonly refusal: OpeningRefusal | null;
+}
+
+/** What was taken for something that was not opened. */
+export interface Returned {
+  /** Of the push. */
+  readonly key: string;
+  /** Whose places. */
+  readonly clients: readonly string[];
+  /** The repository; null: it did not count there. */
+  readonly target: string | null;
 }
 
 /** What the account may still do. */
@@ -64,6 +92,7 @@ export interface AccountFigures {
 export class HostAccount extends DurableObject<Env> {
   readonly #pause: Pause;
   readonly #creations: Creations;
+  readonly #openings: Openings;
   readonly #sentPosts: SentPosts;
   readonly #usability: Usability;
   readonly #shares = new ClientAttempts();
@@ -76,7 +105,8 @@ export class HostAccount extends DurableObject<Env> {
     super(ctx, env);
     this.#pause = new Pause(ctx.storage.kv);
     this.#creations = new Creations(ctx.storage);
-    this.#sentPosts = new SentPosts(ctx.storage.sql);
+    this.#openings = new Openings(ctx.storage.kv);
+    this.#sentPosts = new SentPosts(ctx.storage.kv);
     this.#usability = new Usability(ctx.storage.kv);
     for (const { client, at } of this.#creations.all(Date.now())) this.#shares.hit(client, SHARE, at);
     // Do not postpone an alarm that is set: an object that sleeps often would never clean up.
@@ -88,25 +118,62 @@ export class HostAccount extends DurableObject<Env> {
   /**
    * Whether a client may write now. If so, that counts as a write of its share.
    * @param client as a keyed hash. @param creates takes one of the things that the account may create.
-   * @param limits of what it may create.
+   * @param limits of what it may create. @param opening null: it opens neither a pull request nor an issue.
    */
-  admit(client: string, creates: boolean, limits: readonly Limit[]): AccountAdmittance {
+  admit(
+    client: string,
+    creates: boolean,
+    limits: readonly Limit[],
+    opening: Opening | null = null,
+  ): AccountAdmittance {
     const now = Date.now();
     const pauseMs = this.#pause.left(now);
+    const nothing = { pauseMs, waitMs: 0, taken: null, refusal: null, ...NO_PLACES_TAKEN };
+    const refusal = opening === null ? null : this.#openings.refusal(opening, now);
+    if (refusal !== null) return { ...nothing, refusal };
     const had = this.#shares.count(client, HOUR_MS, now);
     const use = this.#use(limits, now);
     const waitMs = Math.max(callsWaitMs(use, had, now), creates ? creationWaitMs(use, had, now) : 0);
-    if (waitMs > 0) return { pauseMs, waitMs, taken: null };
+    if (waitMs > 0) return { ...nothing, waitMs };
     this.#shares.hit(client, SHARE, now);
     const taken = creates ? this.#take(client, now) : null;
+    const { own, full } = opening === null ? NO_PLACES_TAKEN : this.#openings.open(opening, now);
     if (this.#calls !== null) this.#begun.add(taken ?? crypto.randomUUID());
-    return { pauseMs, waitMs, taken };
+    return { ...nothing, taken, own, full };
   }
 
-  /** Nothing was created. */
-  giveBack(taken: string): void {
-    this.#begun.delete(taken);
-    this.#creations.giveBack(taken);
+  /**
+   * Only the places, for a pull request that is opened later, or for another one of the same push.
+   * @param isAnother the push was answered before, and opens another pull request.
+   */
+  reservePlaces(wanted: WantedPlaces, isAnother: boolean): PlacesAnswer {
+    this.#wakeWithinAnHour();
+    return this.#openings.reserve(wanted, isAnother, Date.now());
+  }
+
+  /** Counts a push that was refused because its client has no place left. Null: it has one after all, which is not taken. */
+  refusePlaces(wanted: WantedPlaces): Extract<PlacesAnswer, { kind: 'full' }> | null {
+    return this.#openings.refuse(wanted, Date.now());
+  }
+
+  /** Which places would refuse the push now; null: none. Takes and counts nothing. */
+  placesWait(wanted: WantedPlaces): PlacesWait | null {
+    return this.#openings.wait(wanted, Date.now());
+  }
+
+  /** Whether something was opened in the repository while that still counts. @param target its keyed hash. */
+  isOpenedLately(target: string): boolean {
+    return this.#openings.isLately(target, Date.now());
+  }
+
+  /** Nothing was created. @param taken what `admit` has answered. */
+  giveBack(taken: string | null, opening: Returned | null = null): void {
+    if (taken !== null) {
+      this.#begun.delete(taken);
+      this.#creations.giveBack(taken);
+    }
+    if (opening === null) return;
+    this.#openings.giveBack(opening.key, opening.clients, opening.target, Date.now());
   }
 
   /** Whether a form or a request may post now. If so, `endPost` must follow. */
@@ -189,11 +256,16 @@ export class HostAccount extends DurableObject<Env> {
   /** Forgets what was created more than an hour ago, and for whom; and forms that are not valid any more. */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    const hasCreations = this.#creations.forgetOld(now);
-    const hasPosts = this.#sentPosts.forgetOld(now);
-    this.#hasAlarm = hasCreations || hasPosts;
+    const counted = [
+      ...this.#creations.forgetOld(now),
+      ...this.#openings.forgetOld(now),
+      ...this.#sentPosts.forgetOld(now),
+    ];
+    const standing = STANDING.map((key) => [key, this.ctx.storage.kv.get(key)] as const);
+    this.#hasAlarm = counted.length > 0 || !this.#openings.isEmpty;
+    const kept = [...standing.filter(([, value]) => value !== undefined), ...counted];
     // Hourly, so that it does not run once for each of them.
-    if (this.#hasAlarm) await this.ctx.storage.setAlarm(now + HOUR_MS);
+    await keepOnly(this.ctx.storage, kept, this.#hasAlarm ? now + HOUR_MS : null);
   }
 
   #use(limits: readonly Limit[], now: number): AccountUse {
@@ -202,9 +274,8 @@ export class HostAccount extends DurableObject<Env> {
   }
 
   #take(client: string, now: number): string {
-    const id = this.#creations.add(client, now);
     this.#wakeWithinAnHour();
-    return id;
+    return this.#creations.add(client, now);
   }
 
   #wakeWithinAnHour(): void {

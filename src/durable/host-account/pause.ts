@@ -2,7 +2,8 @@
 import { isAhead } from '../../limits/sliding-window.ts';
 import { LONGEST_PAUSE_MS } from '../../host/account/rate-limit.ts';
 
-const KEY = 'pause';
+/** Under which it is kept. */
+export const PAUSE_KEY = 'pause';
 
 export class Pause {
   readonly #kv: SyncKvStorage;
@@ -11,7 +12,7 @@ export class Pause {
 
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
-    this.#until = kv.get<number>(KEY) ?? 0;
+    this.#until = kv.get<number>(PAUSE_KEY) ?? 0;
   }
 
   /** Milliseconds from now on; 0: the account need not wait. */
@@ -23,6 +24,6 @@ export class Pause {
   begin(pauseMs: number, now: number): void {
     if (pauseMs <= this.left(now)) return;
     this.#until = now + pauseMs;
-    this.#kv.put(KEY, this.#until);
+    this.#kv.put(PAUSE_KEY, this.#until);
   }
 }

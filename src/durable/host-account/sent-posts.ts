@@ -42,63 +42,53 @@ export type PostStanding =
 
 export type PostResult = Extract<PostStanding, { kind: 'new' | 'posted' | 'unknown' }>;
 
-interface PostRow extends Record<string, SqlStorageValue> {
-  content: string;
-  sending_until: number;
-  url: string | null;
-  number: number | null;
-  karma: number | null;
+interface SentPost {
+  readonly content: string;
+  /** Milliseconds since 1970, as everywhere. */
+  readonly until: number;
+  readonly sendingUntil: number;
+  readonly posted: Posted | null;
 }
 
-export class SentPosts {
-  readonly #sql: SqlStorage;
+const PREFIX = 'post ';
 
-  constructor(sql: SqlStorage) {
-    this.#sql = sql;
-    sql.exec(`CREATE TABLE IF NOT EXISTS sent_posts (
-      name TEXT PRIMARY KEY, content TEXT NOT NULL, until INTEGER NOT NULL, sending_until INTEGER NOT NULL,
-      url TEXT, number INTEGER, karma INTEGER
-    ) WITHOUT ROWID`);
-    sql.exec('CREATE INDEX IF NOT EXISTS sent_posts_until ON sent_posts (until)');
-    // Of earlier versions. A form that is sent again across the update posts twice.
-    sql.exec('DROP TABLE IF EXISTS sent_forms');
+export class SentPosts {
+  readonly #kv: SyncKvStorage;
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv;
   }
 
   /** @param now milliseconds since 1970. */
   begin({ name, content }: PostName, now: number): PostStanding {
-    const [row] = this.#sql.exec<PostRow>(
-      'SELECT content, sending_until, url, number, karma FROM sent_posts WHERE name = ?',
-      name,
-    );
-    if (row === undefined) {
-      const [until, sendingUntil] = [now + FORM_LIFE_MS, now + SENDING_MS];
-      const insert = 'INSERT INTO sent_posts VALUES (?, ?, ?, ?, NULL, NULL, NULL)';
-      this.#sql.exec(insert, name, content, until, sendingUntil);
+    const sent = this.#kv.get<SentPost>(PREFIX + name);
+    if (sent === undefined) {
+      const until = now + FORM_LIFE_MS;
+      this.#keep(name, { content, until, sendingUntil: now + SENDING_MS, posted: null });
       return { kind: 'new' };
     }
-    if (row.content !== content) return { kind: 'other' };
-    const { sending_until: sendingUntil, url, number, karma } = row;
-    if (url !== null && number !== null && karma !== null)
-      return { kind: 'posted', posted: { url, number, karma } };
+    const { posted, sendingUntil } = sent;
+    if (sent.content !== content) return { kind: 'other' };
+    if (posted !== null) return { kind: 'posted', posted };
     // After a clock was set back, nobody waits for longer either.
     return { kind: isAhead(sendingUntil, SENDING_MS, now) ? 'sending' : 'unknown' };
   }
 
   /** @param result `new`: nothing was posted, and it may be sent again. */
   end(name: string, result: PostResult): void {
-    if (result.kind === 'new') {
-      this.#sql.exec('DELETE FROM sent_posts WHERE name = ?', name);
-      return;
-    }
-    const { url, number, karma } =
-      result.kind === 'posted' ? result.posted : { url: null, number: null, karma: null };
-    const end = 'UPDATE sent_posts SET sending_until = 0, url = ?, number = ?, karma = ? WHERE name = ?';
-    this.#sql.exec(end, url, number, karma, name);
+    const sent = this.#kv.get<SentPost>(PREFIX + name);
+    if (sent === undefined) return;
+    if (result.kind === 'new') this.#kv.delete(PREFIX + name);
+    else
+      this.#keep(name, { ...sent, sendingUntil: 0, posted: result.kind === 'posted' ? result.posted : null });
   }
 
-  /** Answers whether some are left. */
-  forgetOld(now: number): boolean {
-    this.#sql.exec('DELETE FROM sent_posts WHERE until <= ?', now);
-    return this.#sql.exec('SELECT 1 FROM sent_posts LIMIT 1').toArray().length > 0;
+  /** Answers the rest, as it is stored. */
+  forgetOld(now: number): readonly (readonly [string, unknown])[] {
+    return [...this.#kv.list<SentPost>({ prefix: PREFIX })].filter(([, { until }]) => until > now);
+  }
+
+  #keep(name: string, sent: SentPost): void {
+    this.#kv.put(PREFIX + name, sent);
   }
 }

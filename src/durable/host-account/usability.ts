@@ -5,7 +5,8 @@
 import type { HostCheck } from '../../host/host-check.ts';
 import type { HostKind } from '../../host/kinds.ts';
 
-const KEY = 'usability';
+/** Under which it is kept. */
+export const USABILITY_KEY = 'usability';
 /** A host that works is checked now and then, and one that does not, more often. */
 const READY_FOR_MS = 60 * 60_000;
 const PROBLEM_FOR_MS = 10 * 60_000;
@@ -25,7 +26,7 @@ export class Usability {
 
   constructor(kv: SyncKvStorage) {
     this.#kv = kv;
-    this.#found = kv.get<Found>(KEY) ?? null;
+    this.#found = kv.get<Found>(USABILITY_KEY) ?? null;
   }
 
   /** What is wrong; null: nothing, as far as it is known. */
@@ -46,7 +47,7 @@ export class Usability {
     const before = this.problem?.sentence;
     const answer = await check().finally(() => (this.#isAsking = false));
     this.#found = { as, problem: answer.kind === 'ready' ? null : answer, at: now };
-    this.#kv.put(KEY, this.#found);
+    this.#kv.put(USABILITY_KEY, this.#found);
     return this.problem?.sentence !== before;
   }
 }

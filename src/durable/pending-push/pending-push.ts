@@ -5,6 +5,9 @@
  * opens no second pull request, and its date, so that the commits get the same ids. After the answer, the push is
  * forgotten: pushing the same commit once more opens a new pull request. A push that nobody retries within an hour is
  * cleaned up, and a pull request that it opened is recorded.
+ *
+ * Of a push that was held, it says for a day that it was, so that whoever repeats it is answered with the same hold; not
+ * under which hash, nor by whom.
  */
 import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey, MAIN_HOST } from '../../config/hosts.ts';
@@ -26,6 +29,8 @@ const LIFE_MS = HOUR_MS;
 /** How long, after that, to keep asking the host how far it came. */
 const CLEARING_MS = 24 * HOUR_MS;
 const RETRY_MS = 10 * 60 * 1000;
+/** As long as its client has the same name: src/routes/request/client.ts. */
+const HELD_LIFE_MS = 24 * HOUR_MS;
 
 /** What a push decides once, and its retries reuse. */
 export interface PushIntent {
@@ -33,21 +38,29 @@ export interface PushIntent {
   readonly prHash: string;
   /** Seconds since 1970: the date of its commits. */
   readonly committedAt: number;
-  /** It is only held, so nothing of it is at the host, which must not hear of the hash. */
-  readonly isHeld?: true;
 }
 
-interface StoredIntent extends PushIntent {
-  /** The key of the code host. Absent in records from before there were several hosts: the first one. */
-  readonly host?: string;
-  readonly target: RepositoryName;
+interface Mark {
+  /** It was held. */
+  readonly isHeld?: true;
   /** Milliseconds since 1970. */
   readonly until: number;
 }
 
+interface StoredIntent extends PushIntent, Mark {
+  /** The key of the code host. Absent in records from before there were several hosts: the first one. */
+  readonly host?: string;
+  readonly target: RepositoryName;
+}
+
+/** Without an intent, nothing of it is at the host. */
+type Stored = StoredIntent | Mark;
+
 export type BegunPush =
   /** The same push is in progress. */
   | { readonly kind: 'busy' }
+  /** The same push was held within the last day, by whomever. */
+  | { readonly kind: 'held' }
   | {
       readonly kind: 'begun';
       readonly lease: number;
@@ -68,35 +81,51 @@ export class PendingPush extends DurableObject<Env> {
   /**
    * Only one attempt at a time works on a push.
    * @param hash of the push: on one machine all pushes share an object. @param host the key of the code host.
-   * @param proposed what the push decides unless it is a retry. @param at milliseconds since 1970.
+   * @param proposed what the push decides unless it is a retry; with `isHeld` it is only to be held.
+   * @param at milliseconds since 1970. @param despiteHeld it goes on, too, if it was held.
    */
   async begin(
     hash: string,
     host: string,
     target: RepositoryName,
-    proposed: PushIntent,
+    proposed: PushIntent & { readonly isHeld?: true },
     at: number,
+    despiteHeld = false,
   ): Promise<BegunPush> {
+    const earlier = this.ctx.storage.kv.get<Stored>(hash);
+    const wasHeld = earlier?.isHeld === true && at < earlier.until;
+    if (wasHeld && !despiteHeld) return { kind: 'held' };
     const lease = this.#leaseOf(hash).take(at);
     if (lease === null) return { kind: 'busy' };
-    const { storage } = this.ctx;
-    const earlier = storage.kv.get<StoredIntent>(hash);
-    if (earlier !== undefined && at < earlier.until && earlier.isHeld === undefined) {
+    if (isIntent(earlier) && at < earlier.until) {
       const { prHash, committedAt } = earlier;
       return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: true };
     }
-    const stored: StoredIntent = { ...proposed, host, target, until: at + LIFE_MS };
-    storage.kv.put(hash, stored);
-    // What is there already is due earlier.
-    if ((await storage.getAlarm()) === null) await storage.setAlarm(stored.until);
-    return { kind: 'begun', lease, intent: proposed, isRepeated: false };
+    const { prHash, committedAt, isHeld } = proposed;
+    await this.#store(
+      hash,
+      isHeld
+        ? { isHeld, until: at + HELD_LIFE_MS }
+        : { prHash, committedAt, host, target, until: at + LIFE_MS, ...(wasHeld && { isHeld: true }) },
+    );
+    return { kind: 'begun', lease, intent: { prHash, committedAt }, isRepeated: false };
   }
 
-  /** @param isAnswered true: the answer was sent, and the push is over. False: it may be retried. */
-  async end(hash: string, lease: number, isAnswered: boolean): Promise<void> {
+  /** Whether the same push was held within the last day, by whomever. @param at milliseconds since 1970. */
+  async isHeld(hash: string, at: number): Promise<boolean> {
+    const stored = this.ctx.storage.kv.get<Stored>(hash);
+    return stored?.isHeld === true && at < stored.until;
+  }
+
+  /**
+   * @param isAnswered true: the answer was sent, and the push is over. False: it may be retried.
+   * @param isHeld it is held now.
+   */
+  async end(hash: string, lease: number, isAnswered: boolean, isHeld = false): Promise<void> {
     if (!this.#leaseOf(hash).release(lease)) return;
     this.#leases.delete(hash);
-    if (isAnswered && this.#has(hash)) await this.#forget(hash);
+    if (isHeld) await this.#forget(hash, { isHeld, until: Date.now() + HELD_LIFE_MS });
+    else if (isAnswered && this.#has(hash)) await this.#forget(hash);
   }
 
   override async alarm(): Promise<void> {
@@ -108,16 +137,24 @@ export class PendingPush extends DurableObject<Env> {
     if (times.length > 0) await this.ctx.storage.setAlarm(Math.min(...times));
   }
 
-  async #clearUp(hash: string, stored: StoredIntent, now: number): Promise<void> {
+  async #store(hash: string, stored: Stored): Promise<void> {
+    const { storage } = this.ctx;
+    storage.kv.put(hash, stored);
+    const planned = await storage.getAlarm();
+    if (planned === null || stored.until < planned) await storage.setAlarm(stored.until);
+  }
+
+  async #clearUp(hash: string, stored: Stored, now: number): Promise<void> {
     // Do not clean up a push while it is being retried: the retry would lose its branch, or its decisions.
     const lease = this.#leaseOf(hash).take(now);
     if (lease === null) return;
-    const isOver = now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored, now));
+    const isOver =
+      !isIntent(stored) || now > stored.until + CLEARING_MS || (await this.#isClearedUp(stored, now));
     await this.end(hash, lease, isOver);
   }
 
-  #stored(): [string, StoredIntent][] {
-    return [...this.ctx.storage.kv.list<StoredIntent>()];
+  #stored(): [string, Stored][] {
+    return [...this.ctx.storage.kv.list<Stored>()];
   }
 
   #has(hash: string): boolean {
@@ -132,10 +169,9 @@ export class PendingPush extends DurableObject<Env> {
 
   /** False if it has to be tried again. */
   async #isClearedUp(
-    { host: hostKey = MAIN_HOST, target, prHash, isHeld }: StoredIntent,
+    { host: hostKey = MAIN_HOST, target, prHash }: StoredIntent,
     now: number,
   ): Promise<boolean> {
-    if (isHeld) return true;
     const result = configOf(this.env);
     if (result.kind === 'invalid') return false;
     const host = hostWithKey(result.config, hostKey);
@@ -157,16 +193,27 @@ export class PendingPush extends DurableObject<Env> {
   }
 
   /**
+   * @param mark what stays of it.
+   *
    * A row that is only deleted stays readable in the file until the last push has ended. While others are under way, that
    * is the lesser evil: `keepOnly` could lose them if the machine died in that moment, and a retry would open a second
    * pull request.
    */
-  async #forget(hash: string): Promise<void> {
+  async #forget(hash: string, mark: Mark | null = null): Promise<void> {
     const { storage } = this.ctx;
-    if (this.#stored().some(([other]) => other !== hash)) storage.kv.delete(hash);
-    else await keepOnly(storage, [], null);
+    const others = this.#stored().filter(([other]) => other !== hash);
+    if (others.some(([, stored]) => isIntent(stored))) {
+      if (mark === null) storage.kv.delete(hash);
+      else await this.#store(hash, mark);
+      return;
+    }
+    const left = mark === null ? others : [...others, [hash, mark] as const];
+    await keepOnly(storage, left, left.length === 0 ? null : Math.min(...left.map(([, { until }]) => until)));
   }
 }
+
+const isIntent = (stored: Stored | undefined): stored is StoredIntent =>
+  stored !== undefined && 'prHash' in stored;
 
 /**
  * The pull request that a push has opened which died and was not repeated. Null if there is none: its branch is deleted.

@@ -20,6 +20,8 @@ export interface OutboxEntry {
   /** The page that shows the event: the pull request's, or the comment's. Empty: the pull request's. */
   readonly url: string;
   readonly at: number;
+  /** Of a page: what the pull request was opened with (src/stats/recorded-hashes.ts). */
+  readonly work?: string;
   attempts: number;
   /** Not before; milliseconds since 1970. */
   dueAt: number;
@@ -54,9 +56,17 @@ export class Outbox {
   }
 
   /** The caller saves it. */
-  add(kind: OutboxEntry['kind'], event: OutboxEvent, url: string, at: number): void {
+  add(kind: OutboxEntry['kind'], event: OutboxEvent, url: string, at: number, work?: string): void {
     const { outbox } = this.#kept;
-    outbox.push({ kind, event, url: shortUrl(url), at, attempts: 0, dueAt: 0 });
+    outbox.push({
+      kind,
+      event,
+      url: shortUrl(url),
+      at,
+      ...(work !== undefined && { work }),
+      attempts: 0,
+      dueAt: 0,
+    });
     const notifications = outbox.filter((entry) => entry.kind === 'notification');
     const oldest = notifications.find((entry) => entry.event === 'commented') ?? notifications[0];
     if (notifications.length > MAX_NOTIFICATIONS) this.#remove(oldest);

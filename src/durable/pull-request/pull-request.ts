@@ -36,6 +36,8 @@ export interface RecordedPush {
   readonly key: string | null;
   /** What `claim` has given; null for a new pull request. */
   readonly lease: number | null;
+  /** What it opens the pull request with (src/stats/recorded-hashes.ts); absent: that is not to be recorded. */
+  readonly work?: string;
 }
 
 export type ClaimedPullRequest =
@@ -140,7 +142,7 @@ export class PullRequest extends DurableObject<Env> {
     this.#record.addDates(isMoved ? [push.dates] : [], at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
-      this.#prepareHistory(pullRequest, at, isNew);
+      this.#prepareHistory(pullRequest, at, isNew, push.work);
       if (isNew) this.#outbox.add('ledger', 'opened', url, at);
       if (isNew) this.#sighting.expect(number, at);
       const event = isNew ? 'opened' : 'updated';
@@ -204,9 +206,9 @@ export class PullRequest extends DurableObject<Env> {
    * From now on there is a page. The hash enters the list of pages first, because people open their page at once. True
    * if it is not in the list yet. @param isNew it enters again, as its fork may have been taken off the list of forks.
    */
-  #prepareHistory({ number, url }: PullRequestRecord, at: number, isNew = false): boolean {
+  #prepareHistory({ number, url }: PullRequestRecord, at: number, isNew = false, work?: string): boolean {
     const isFirst = this.#history.prepare(number);
-    if (isFirst || isNew) this.#outbox.add('page', 'opened', url, at);
+    if (isFirst || isNew) this.#outbox.add('page', 'opened', url, at, work);
     return isFirst;
   }
 
@@ -270,7 +272,8 @@ export class PullRequest extends DurableObject<Env> {
         const ledger = openLedger(this.env, config, http);
         await ledger.recordPullRequest({ host, owner, repo, prUrl: url, createdAt });
       } else if (entry.kind === 'page') {
-        await recordHash(this.env.DB, prHash, recordName({ key: host }, { owner, name: repo }), entry.at);
+        const repository = recordName({ key: host }, { owner, name: repo });
+        await recordHash(this.env.DB, prHash, repository, entry.at, entry.work);
       } else {
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),

@@ -14,7 +14,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** Since the last row. A push that sends as slowly as it may needs a quarter of an hour for a row. */
 export const LIFE_MS = 3 * HOUR_MS;
 /** Some 16 MB, which take a few milliseconds. Other pushes wait meanwhile. */
-const REMOVED_AT_ONCE = 16;
+const REMOVED_AT_ONCE = 64;
 
 export class Spool extends DurableObject<Env> implements RowStore {
   /** The row that was read last. */

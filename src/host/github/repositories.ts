@@ -45,13 +45,15 @@ const ENTRIES_PER_PAGE = 100;
 
 export class GitHubRepositories implements RepositoryHost {
   readonly #calls: RestCalls;
-  readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
 
   constructor(access: RestAccess & { clock: Clock }) {
     this.#calls = openCalls(access);
-    this.#octokit = this.#calls.octokit;
     this.#retried = this.#calls.retried;
+  }
+
+  get #octokit(): Octokit {
+    return this.#calls.octokit;
   }
 
   async account(): Promise<Account> {

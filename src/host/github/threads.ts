@@ -20,14 +20,16 @@ const COMMENTS_PER_PAGE = 100;
 export class GitHubThreads implements ThreadHost {
   readonly #calls: RestCalls;
   readonly #writes: ThreadWrites;
-  readonly #octokit: Octokit;
   readonly #retried: RetriedCalls;
 
   constructor(access: RestAccess & { clock: Clock }) {
     this.#calls = openCalls(access);
     this.#writes = new ThreadWrites(this.#calls, lookUp);
-    this.#octokit = this.#calls.octokit;
     this.#retried = this.#calls.retried;
+  }
+
+  get #octokit(): Octokit {
+    return this.#calls.octokit;
   }
 
   async createComment(repository: RepositoryName, number: number, text: string): Promise<PostedComment> {

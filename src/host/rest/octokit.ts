@@ -111,7 +111,16 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
 
 export function openCalls(access: RestAccess & { readonly clock: Clock }): RestCalls {
   const { apiUrl, clock } = access;
-  return { octokit: openOctokit(access), retried: retriedCalls({ apiUrl, clock }), apiUrl, clock };
+  let octokit: Octokit | null = null;
+  return {
+    // Making one is dear, and many requests make no call.
+    get octokit() {
+      return (octokit ??= openOctokit(access));
+    },
+    retried: retriedCalls({ apiUrl, clock }),
+    apiUrl,
+    clock,
+  };
 }
 
 function retriedCalls({ apiUrl, clock }: { apiUrl: string; clock: Clock }): RetriedCalls {

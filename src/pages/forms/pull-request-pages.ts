@@ -1,6 +1,6 @@
 /** What has become of a change: its pull request, and how to withdraw it. */
 import { html } from 'hono/html';
-import type { Withdrawn } from '../../push/withdraw.ts';
+import { pullRequestOf, type Withdrawn } from '../../push/withdraw.ts';
 import type { Page } from '../layout.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {
@@ -79,7 +79,7 @@ export function changeHeldPage(frame: Pick<FormFrame, 'repository' | 'home'>, he
   return formPage(
     'Your change is held',
     frame,
-    html`${sentence} Nothing of it is public yet.`,
+    html`${sentence}`,
     html`<section class="card" aria-labelledby="keep">
       <h2 id="keep">Keep ${prKey === null ? 'its hash' : 'its hash and its key'}</h2>
       <p>They lead you back to it: nobody can find it for you.</p>
@@ -110,10 +110,10 @@ export function withdrawPage(form: FormFrame & PullRequestKey): Page {
 
 export function withdrawnPage(
   frame: Pick<FormFrame, 'repository' | 'home'>,
-  { prUrl, isMerged }: Pick<Withdrawn, 'prUrl' | 'isMerged'>,
+  { prUrl, isSure, isMerged }: Withdrawn,
 ): Page {
   if (prUrl === null) {
-    return formPage('Your push is given up', frame, html`It was held. Nothing of it was published.`, html``);
+    return formPage('Your push is given up', frame, html`It was held. ${pullRequestOf(isSure)}`, html``);
   }
   return formPage(
     isMerged ? 'It was already merged' : 'Your pull request is withdrawn',

@@ -5,17 +5,16 @@ import type { KeptSpool } from '../../spool/spool.ts';
 export interface HeldStore {
   /** Null: nothing is known of it here. */
   find(prHash: string): Promise<HeldView | null>;
-  /** The same of a push, by the random name of its client and `NewHold.push`. */
-  findPush(client: string, push: string): Promise<HeldView | null>;
+  /** The same of a push of this client, by `NewHold.push`. */
+  findPush(push: string): Promise<HeldView | null>;
   /**
    * Keeps a push whose spool was kept. An older one of the same pull request is gone then.
-   * @param pushHash the same for a push that is repeated. @param taken what `take` has given for the older one.
+   * @param taken what `take` has given for the older one.
    * @returns false: there is no room.
    */
   hold(
     hold: Omit<NewHold, 'spool' | 'client' | 'host'>,
     spool: KeptSpool,
-    pushHash: string,
     taken: TakenHold | null,
   ): Promise<boolean>;
   /**
@@ -23,12 +22,15 @@ export interface HeldStore {
    * @param key null: none is required.
    */
   take(prHash: string, key: string | null): Promise<TakenHold | 'wrong-key' | null>;
-  /** Gives up a held push. @param key null: none is required. @param said for its page. */
+  /**
+   * Gives up a held push. @param key null: none is required. @param said for its page.
+   * @returns `begun`: it was tried to publish it, and nobody knows how far that came.
+   */
   cancel(
     prHash: string,
     key: string | null,
     said: readonly string[],
-  ): Promise<'cancelled' | 'unknown' | 'wrong-key' | 'busy'>;
+  ): Promise<'cancelled' | 'begun' | 'unknown' | 'wrong-key' | 'busy'>;
 }
 
 /** A held push that nobody else can publish. */

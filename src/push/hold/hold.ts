@@ -94,7 +94,6 @@ export async function holdPush(run: PushRun, holding: Holding): Promise<Held> {
       until,
     },
     kept,
-    pushHash,
     taken,
   );
   if (!isHeld) throw noRoom();

@@ -65,9 +65,19 @@ export class Holding {
     return null;
   }
 
+  /** The same of a push that names no hash, and that somebody has held before. @throws Refusal */
+  async heldBefore(): Promise<HeldFacts | null> {
+    return this.stillHeld(await this.#run.host.holds.findPush(this.#hashes.push));
+  }
+
   /** Whether it takes the place of a push that was to open a pull request: the host must not hear of its hash yet. */
   get isUnheardOf(): boolean {
     return this.#before?.isUpdate === false;
+  }
+
+  /** Whether it takes the place of a held push, and is published now. */
+  get isReleasing(): boolean {
+    return this.#taken !== null;
   }
 
   /** The hash of the pull request that it opens. */
@@ -119,6 +129,7 @@ export class Holding {
       ...toHold,
     });
     this.#taken = null;
+    this.#run.claims.held();
     return this.#facts(prHash, reason, window, newKey);
   }
 

@@ -14,19 +14,26 @@ import { lookUpUpstream, openUpstream } from '../judge/upstream.ts';
 import { publish } from '../publish/publish.ts';
 import type { PushRun } from '../push-run.ts';
 import type { PushSettings } from '../settings.ts';
-import { Refusal, toRefusal } from '../reply/refusal.ts';
+import { Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
 import type { HeldPush } from './held-push.ts';
+
+/** Another push is first, or the service itself has failed: one of its objects was restarted, or does not answer. */
+const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set(['in-progress', 'unguarded', 'internal']);
 
 /** How long to leave the others alone after a failure that does not say. */
 const FULL_MS = 60_000;
 
-/** @param place of the pull request that it opens. @throws Refusal, HostError `busy` */
+/**
+ * @param place of the pull request that it opens. @param mayGoOn as `Resumed` has it.
+ * @throws Refusal, HostError `busy`
+ */
 export async function release(
   run: PushRun,
   held: HeldPush,
   spool: Pick<Spool, 'read'>,
   place: Place,
+  mayGoOn: () => Promise<void>,
 ): Promise<void> {
   const { key, newKey, pushHash, tip } = held;
   const { named } = held.push;
@@ -45,7 +52,7 @@ export async function release(
       pushHash,
       claim,
       place: isUpdate(push) ? null : place,
-      resumed: { tip },
+      resumed: { tip, mayGoOn },
     },
   );
 }
@@ -61,7 +68,7 @@ async function judgedAgain(run: PushRun, push: Publishable): Promise<Publishable
   for (const oid of push.ground) {
     while (!history.isKnown(oid)) if (!(await history.reachBack())) throw rewritten(push);
   }
-  const named = push.named === null ? null : await namedNow(push.named);
+  const named = push.named === null ? null : await namedNow(push.named, isUpdate(push));
   return {
     ...push,
     repository,
@@ -81,10 +88,11 @@ async function judgedAgain(run: PushRun, push: Publishable): Promise<Publishable
     ]);
   }
 
-  async function namedNow({ prHash }: NonNullable<Publishable['named']>) {
+  /** One that was closed already when the push was judged: a new one opens from its branch. */
+  async function namedNow({ prHash }: NonNullable<Publishable['named']>, wasOpen: boolean) {
     const pullRequest = await questions.findPullRequest(prHash);
     const now = pullRequest === null ? null : { prHash, pullRequest };
-    if (now !== null && isUpdate({ named: now })) return now;
+    if (now !== null && (!wasOpen || isUpdate({ named: now }))) return now;
     throw new Refusal('not-open', 'the pull request is not open any more', [
       'It was merged or closed while your change was held. Nothing was changed there.',
       'Push again without pr-hash if you want a new one.',
@@ -102,10 +110,11 @@ function rewritten({ repository }: Publishable): Refusal {
 /** What the failure means for the push, and whether the next ones would fail as well. */
 export function failureOf(error: unknown): { readonly failure: HoldFailure; readonly isForAll: boolean } {
   const refusal = toRefusal(error, 'git');
-  const said = [refusal.reason, ...refusal.lines];
+  const isMomentaryCode = MOMENTARY_CODES.has(refusal.code);
+  // Their lines tell a person to push again, and here nobody need.
+  const said = isMomentaryCode ? [refusal.reason] : [refusal.reason, ...refusal.lines];
   const isFull = refusal.code === 'account' || (error instanceof HostError && error.code === 'busy');
-  const isLater =
-    isFull || isMomentary(refusal) || refusal.outcome !== null || refusal.code === 'in-progress';
+  const isLater = isFull || isMomentary(refusal) || refusal.outcome !== null || isMomentaryCode;
   if (!isLater) return { failure: { kind: 'final', said: [...said, ...adviceOn(refusal)] }, isForAll: false };
   const hostAskedMs = askedPauseMs(refusal.cause) ?? 0;
   const askedMs = Math.max(refusal.waitMs ?? 0, hostAskedMs, isFull ? FULL_MS : 0);

@@ -30,6 +30,11 @@ export function heldSentence(reason: HoldReason, { from, to }: HoldWindow): stri
   }
 }
 
+/** Of one that was tried to be published, nobody knows how far that came. */
+export function notPublic(reason: HoldReason): string[] {
+  return reason === 'busy' ? [] : ['Nothing of it is public yet.'];
+}
+
 /** The key is shown once, in the command. */
 export function heldLines({ prHash, reason, window, prKey, pageUrl, command }: HeldFacts): string[] {
   const now = reason === 'review' ? '' : ', publish it now (add -o delay=0s)';
@@ -37,7 +42,7 @@ export function heldLines({ prHash, reason, window, prKey, pageUrl, command }: H
   return [
     '',
     heldSentence(reason, window),
-    'Nothing of it is public yet.',
+    ...notPublic(reason),
     `  PR hash:  ${prHash}`,
     `  Page:     ${pageUrl}`,
     `Change it${now} or give it up (add -o withdraw):${lost}`,

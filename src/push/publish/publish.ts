@@ -12,7 +12,7 @@ import { workBranch } from '../../pr-hash.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Place } from '../admission.ts';
-import type { ClaimedUpdate } from '../claims.ts';
+import { type ClaimedUpdate, HeldBefore } from '../claims.ts';
 import { findPullRequest } from '../judge/upstream.ts';
 import type { PushRun } from '../push-run.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
@@ -31,6 +31,8 @@ export interface Publication {
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null if it opens none. */
   readonly place: Place | null;
+  /** Its person has held it until now. The place that it took then is that of the pull request. */
+  readonly isReleased?: boolean;
   /** Of a push that was held: attempts before this one may have come to any point, however long ago. */
   readonly resumed?: Resumed;
 }
@@ -38,6 +40,8 @@ export interface Publication {
 export interface Resumed {
   /** Where the branch of an update was when it was judged. Only from there it is moved. */
   readonly tip: Oid | null;
+  /** To be asked before something becomes public. @throws Refusal if it was ended meanwhile, or the service is suspended */
+  mayGoOn(): Promise<void>;
 }
 
 export interface Published {
@@ -51,25 +55,17 @@ export interface Published {
   readonly newRemarks: number;
 }
 
-/** @throws Refusal */
+/** @throws Refusal; HeldBefore, before anything is public */
 export async function publish(run: PushRun, publication: Publication): Promise<Published> {
   const { settings } = run;
-  const { push } = publication;
+  const { push, resumed } = publication;
   const branch = new WorkBranch(run, push);
   try {
     const attempt = await prepare(run, publication, branch);
     const { anonymous, dates, prHash } = attempt;
-    await branch.send({
-      branch: workBranch(prHash),
-      mayExist: push.named !== null || attempt.isRepeated,
-      tip: anonymous.tip,
-      commitCount: anonymous.size,
-      pack: () =>
-        outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, publication.spool.read()),
-      writeTimeoutMs: settings.writeTimeoutMs,
-      onlyFrom: publication.resumed?.tip ?? null,
-    });
-    const pullRequest = await openOrEdit(run, branch, push, attempt);
+    // Whatever has become of it since: what a maintainer has closed must not come again by itself.
+    const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
+    const pullRequest = opened ?? (await sendAndPropose(run, publication, branch, attempt));
     const needsKey = settings.prUpdatePolicy === 'key';
     const newKey = needsKey && prHash !== push.named?.prHash ? settings.newPrKey() : null;
     const [submodules, newRemarks] = await Promise.all([
@@ -80,9 +76,9 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
         tip: anonymous.tip,
         dates: dates.added(),
         key: newKey,
+        ...(attempt.work !== null && { work: attempt.work }),
       }),
     ]);
-    if (attempt.work !== null) run.beside(run.host.recordWork(attempt.work, prHash));
     await run.reply.note(...submodules);
     return { prHash, pullRequest, author: attempt.botLogin, newKey, newRemarks };
   } catch (error) {
@@ -91,20 +87,44 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
   }
 }
 
+/** Everything that becomes public. */
+async function sendAndPropose(
+  run: PushRun,
+  { push, spool, resumed }: Publication,
+  branch: WorkBranch,
+  attempt: Attempt,
+): Promise<PullRequest> {
+  const { anonymous, prHash } = attempt;
+  await resumed?.mayGoOn();
+  await branch.send({
+    branch: workBranch(prHash),
+    mayExist: push.named !== null || attempt.isRepeated,
+    tip: anonymous.tip,
+    commitCount: anonymous.size,
+    pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
+    writeTimeoutMs: run.settings.writeTimeoutMs,
+    onlyFrom: resumed?.tip ?? null,
+  });
+  await resumed?.mayGoOn();
+  return openOrEdit(run, branch, push, attempt);
+}
+
 /** The last moment before something is written at the host. */
 async function prepare(run: PushRun, publication: Publication, branch: WorkBranch): Promise<Attempt> {
-  const { place, push } = publication;
-  const sharing =
-    place === null ? run.host.admission.takeShare() : place.takeShare(push.repository, push.policyLimits);
+  const { place, push, pushHash } = publication;
+  const taking =
+    place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
   // Side by side, unless the fork has to be made: nobody knows how long that takes, and the date comes after it.
-  const beginning = branch.isKnown ? begin(run, publication) : null;
-  const [shared] = await Promise.allSettled([sharing, beginning]);
-  if (shared.status === 'rejected') throw shared.reason;
-  const early = await beginning;
+  const beginning = branch.isKnown ? begin(run, publication) : run.claims.checkHeld(pushHash);
+  const [taken, begun] = await Promise.allSettled([taking, beginning]);
+  if (begun.status === 'rejected' && begun.reason instanceof HeldBefore) throw begun.reason;
+  if (taken.status === 'rejected') throw taken.reason;
+  const early = (await beginning) ?? null;
   if (early === null) await branch.prepare();
   const attempt = early ?? (await begin(run, publication));
   // With an attempt that was answered, or whose pull request is closed, it shares no place: it opens another one.
-  await place?.settle(!attempt.isRepeated || attempt.earlier?.isOpen === false);
+  const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
+  await place?.settle(isAnother && !publication.isReleased);
   if (early !== null) await branch.prepare();
   return attempt;
 }
@@ -134,7 +154,7 @@ async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publicati
   const work = push.named === null ? await workOf(run, push, undated().tip) : null;
   const [begun, same] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
-    work === null ? null : host.openWith(work),
+    work === null ? null : host.openWith(push.repository, work),
   ]);
   const { intent } = begun;
   const isRepeated = begun.isRepeated || resumed !== undefined;

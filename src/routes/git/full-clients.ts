@@ -1,6 +1,6 @@
 /**
- * Which clients have no place left for another pull request, as far as this isolate knows: their pushes need not reach
- * their window, which said so, and few of them the guard.
+ * Which clients have no place left for another pull request, as far as this isolate knows: their pushes reach neither the
+ * host, nor the account, which said so, and few of them the guard.
  *
  * A place may be given back in another isolate, so this is believed for a minute at most.
  */
@@ -19,6 +19,8 @@ interface FullClient {
   readonly freeAt: number;
   /** By their keys: the pushes that have the places. One that is repeated goes on. */
   readonly holders: readonly string[];
+  /** The account has refused a push of the client for it. False: it has only given its last place. */
+  readonly isRefused: boolean;
 }
 
 const full = new Recent<FullClient>({ most: 10_000, lifeMs: BELIEVED_MS });
@@ -26,14 +28,32 @@ const told = new ClientAttempts();
 onForget(() => told.clear());
 
 /**
- * @param client as its window names it. @param answered the key of a push that was answered before: it holds a place, but
- * wants another one.
+ * @param client as the account names it. @param answered the key of a push that was answered before: it holds a place,
+ * but wants another one.
  */
 export function rememberFull(client: string, { holders, waitMs }: FullPlaces, answered: string | null): void {
   const now = Date.now();
   const known = full.get(client, now)?.holders ?? holders;
-  const until = now + Math.min(waitMs, BELIEVED_MS);
-  full.set(client, { until, freeAt: now + waitMs, holders: known.filter((key) => key !== answered) }, now);
+  remember(client, {
+    freeAt: now + waitMs,
+    holders: known.filter((key) => key !== answered),
+    isRefused: true,
+  });
+}
+
+/** The client has been given its last place. */
+export function rememberLast(client: string, { holders, waitMs }: FullPlaces): void {
+  remember(client, { freeAt: Date.now() + waitMs, holders, isRefused: false });
+}
+
+function remember(client: string, what: Omit<FullClient, 'until'>): void {
+  const now = Date.now();
+  full.set(client, { ...what, until: Math.min(what.freeAt, now + BELIEVED_MS) }, now);
+}
+
+/** Whether the account knows that the client, which is full, has tried to open more. */
+export function isRefused(client: string): boolean {
+  return full.get(client, Date.now())?.isRefused ?? false;
 }
 
 /** A place of the client was given back. */

@@ -7,13 +7,14 @@ import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
 import type { HoldFailure, LeasedHold } from '../../durable/held-pushes/held-push-record.ts';
-import { LEASE_MS } from '../../durable/held-pushes/held-pushes.ts';
+import { type Lease, LEASE_MS } from '../../durable/held-pushes/held-pushes.ts';
 import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/held-pushes/release-due.ts';
-import type { AppEnv } from '../../env.ts';
+import type { AppEnv, Env } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { heldPushesOf } from '../../objects.ts';
-import { Claims } from '../../push/claims.ts';
+import { suspended } from '../../push/admission.ts';
+import { Claims, inProgress } from '../../push/claims.ts';
 import { failureOf, release } from '../../push/hold/release.ts';
 import { UnreadableError } from '../../push/verdict/encoding.ts';
 import type { PushRun } from '../../push/push-run.ts';
@@ -32,6 +33,8 @@ import { readHeldBytes, readHeldPush } from './read-held.ts';
 /** A key that was written in one place may be read in another only after a while. */
 const KEY_DELAY_MS = 60_000;
 const PANIC_PAUSE_MS = 60_000;
+/** The operator may have lost the token, or a line of the configuration, for a while. */
+const NO_HOST_PAUSE_MS = 10 * 60_000;
 
 const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), seal: z.string(), now: z.int() });
 
@@ -49,7 +52,7 @@ heldPublisher.post(RELEASE_PATH, async (c) => {
   const objects = () => heldPushesOf(c.env);
   const staying = stayAlive(() => objects().renew(lease));
   try {
-    const { failure, stop } = await publishHeld(c, held);
+    const { failure, stop } = await publishHeld(c, held, lease);
     await (failure === null ? objects().published(lease) : objects().failed(lease, failure, now));
     return c.json<ReleaseAnswer>({ stop });
   } finally {
@@ -70,10 +73,18 @@ function stayAlive(renew: () => Promise<boolean>): AbortController {
   return end;
 }
 
+/** Making a fork takes up to a minute, and sending long: meanwhile it may have been discarded. @throws Refusal */
+async function mayGoOn(env: Env, lease: Lease): Promise<void> {
+  const [isOurs, { panicMode }] = await Promise.all([heldPushesOf(env).renew(lease), suspensionOf(env)]);
+  if (panicMode) throw suspended();
+  if (!isOurs) throw inProgress('this push is not held any more', 'Look at its page.');
+}
+
 /** Never rejects. */
 async function publishHeld(
   c: Context<AppEnv>,
   held: LeasedHold,
+  lease: Lease,
 ): Promise<{ readonly failure: HoldFailure | null; readonly stop: boolean }> {
   // What is published later is nobody's any more, and makes nobody wait.
   const memory = isolateMemory.open(systemClock, null, false);
@@ -82,7 +93,7 @@ async function publishHeld(
       return later('The service is suspended.', PANIC_PAUSE_MS, true);
     const host = hostWithKey(c.var.config, held.host);
     if (host === undefined || host.token === null) {
-      return final('the code host is gone', 'This service has no bot account there any more.');
+      return later('The service has no bot account at the code host now.', NO_HOST_PAUSE_MS, false);
     }
     c.set('host', host);
     c.set('http', openHttp(c.var.config));
@@ -92,7 +103,7 @@ async function publishHeld(
         ? later('Its key is not there yet.', KEY_DELAY_MS, false)
         : final('the key of the held push is gone', 'Push it again.');
     }
-    await releaseWith(c, held, key, memory);
+    await releaseWith(c, held, key, memory, () => mayGoOn(c.env, lease));
     c.var.logger.info('held push published');
     return { failure: null, stop: false };
   } catch (error) {
@@ -116,6 +127,7 @@ async function releaseWith(
   held: LeasedHold,
   key: string,
   memory: MemoryHold,
+  stillMay: () => Promise<void>,
 ): Promise<void> {
   const host = pushHost(c, { memory, admission: heldAdmission(c, held.client) });
   const reply = new NotedReply();
@@ -133,9 +145,10 @@ async function releaseWith(
     logger: c.var.logger,
     beside: (work) => beside.push(work),
   };
-  const place = await host.admission.reserve(push.pushHash);
+  const place = await host.admission.place(push.pushHash);
+  run.claims.holdIsKnown();
   try {
-    await release(run, push, { read }, place);
+    await release(run, push, { read }, place, stillMay);
     await run.claims.end(true);
   } catch (error) {
     run.claims.failed(true);

@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
-import { tokenVariable } from '../../config/hosts.ts';
+import { recordName, tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import type { RepositoryHost } from '../../host/code-host.ts';
 import { openRepositories } from '../../host/open.ts';
@@ -21,8 +21,7 @@ import { openSpool } from '../../spool/spool.ts';
 import type { Admission } from '../../push/admission.ts';
 import type { PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
-import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
-import { prHashOf, recordWork } from '../../stats/works.ts';
+import { mayBeRecorded, prHashWith } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
 import { memoryFor } from '../request/held-memory.ts';
 import { pushHolds } from './push-holds.ts';
@@ -107,9 +106,9 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
     secret: () => serviceSecret(c.env, config.identitySecret),
     pendingPush: (hash) => pendingPushOf(c.env, hash),
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
-    async openWith(work) {
+    async openWith(repository, work) {
       try {
-        const prHash = await prHashOf(c.env.DB, work);
+        const prHash = await prHashWith(c.env.DB, recordName(host, repository), work);
         const view = prHash === null ? null : await pullRequestOf(c.env, prHash).view();
         // Nobody hears of it before the host shows it.
         return view?.isShown && view.state === 'open' ? view : null;
@@ -118,10 +117,6 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
         return null;
       }
     },
-    recordWork: (work, prHash) =>
-      recordWork(c.env.DB, work, prHash).catch((error: unknown) =>
-        c.var.logger.warn('the work of a pull request could not be recorded', { error }),
-      ),
     holds: pushHolds(c),
     async isKnownRepository({ owner, name: repo }) {
       try {

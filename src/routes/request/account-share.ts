@@ -1,18 +1,21 @@
 /**
- * The share of a client in what the code host lets the bot account do (src/host/account/account-budget.ts).
+ * The share of a client in what the code host lets the bot account do (src/host/account/account-budget.ts), and whether
+ * it may open something (src/durable/host-account/openings.ts).
  *
- * If the account's object cannot be asked, this isolate lets a few writes create something, so that people can go on. It
- * lets no more, because the host's limits hold all the same, and going beyond them can cost the account. What creates
+ * If the account's object cannot be asked, this isolate lets a few writes create something, so that people can go on; not
+ * a pull request, whose client may have had all of its own. It lets no more, because the host's limits hold all the same, and going beyond them can cost the account. What creates
  * nothing goes on: the client's own limits hold, and the host still says what it wants.
  */
 import type { Context } from 'hono';
-import type { AccountAdmittance } from '../../durable/host-account/host-account.ts';
+import type { AccountAdmittance, Returned } from '../../durable/host-account/host-account.ts';
+import type { Opening } from '../../durable/host-account/openings.ts';
 import { hostNameOf } from '../../config/hosts.ts';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { onForget } from '../../isolate/recent.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { LOCAL_CREATIONS, waitText } from '../../limits/limits.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
 import { clientOf } from './client.ts';
 
 export interface Share extends AccountAdmittance {
@@ -24,34 +27,63 @@ export interface Share extends AccountAdmittance {
 const createdAlone = new ClientAttempts();
 onForget(() => createdAlone.clear());
 
-/**
- * Asked last, when nothing else refuses the write. Never rejects.
- * @param creates whether it may create something at the host. @param name under which the client's share is counted;
- * usually it follows from the request. @param limits all that may be created.
- */
-export async function askForShare(
+/** What a write wants of the account. */
+export interface Wanted {
+  /** It may create something at the host. */
+  readonly creates: boolean;
+  /** It opens a pull request or an issue. */
+  readonly opening?: Opening;
+  /** Under which the client's share is counted; usually it follows from the request. */
+  readonly name?: string;
+  /** All that may be created. */
+  readonly limits?: readonly Limit[];
+}
+
+/** Asked last, when nothing else refuses the write. Rejects if the account's object cannot be asked. */
+export async function askAccount(
   c: Context<AppEnv>,
-  creates: boolean,
-  name?: string,
-  limits = c.var.config.limits.creations,
+  { creates, opening, name, limits = c.var.config.limits.creations }: Wanted,
 ): Promise<Share> {
-  const { host } = c.var;
+  // Anybody has networks without number, each of which would have had nothing.
+  const client = name ?? (await clientOf(c)).siteHash('share');
+  const account = hostAccountOf(c.env, c.var.host);
+  return { ...(await account.admit(client, creates, limits, nameless(opening))), isKnown: true };
+}
+
+/** The same, but then this isolate decides alone. Never rejects. */
+export async function askForShare(c: Context<AppEnv>, wanted: Wanted): Promise<Share> {
   try {
-    // Anybody has networks without number, each of which would have had nothing.
-    const client = name ?? (await clientOf(c)).siteHash('share');
-    return { ...(await hostAccountOf(c.env, host).admit(client, creates, limits)), isKnown: true };
+    return await askAccount(c, wanted);
   } catch (error) {
     c.var.logger.warn('the share of a client could not be checked', { error });
+    const { creates, limits = c.var.config.limits.creations } = wanted;
     const waitMs = creates ? createdAlone.hit('', [...LOCAL_CREATIONS, ...limits], Date.now()).waitMs : 0;
-    return { pauseMs: 0, waitMs, taken: null, isKnown: false };
+    return { pauseMs: 0, waitMs, taken: null, refusal: null, own: [], full: [], isKnown: false };
   }
 }
 
+/** Without the name of the repository. */
+function nameless(opening: Opening | undefined): Opening | undefined {
+  if (opening === undefined) return undefined;
+  const { places, target } = opening;
+  return { places, target: { key: target.key, limits: target.limits } };
+}
+
+/** What `askForShare` has taken. */
+export interface TakenShare extends Returned {
+  readonly taken: string | null;
+}
+
+export function takenOf({ taken, own }: AccountAdmittance, { opening }: Wanted): TakenShare {
+  const target = taken === null ? null : (opening?.target.key ?? null);
+  return { taken, key: opening?.places?.key ?? '', clients: own, target };
+}
+
 /** Nothing was created. If this fails, it counts for an hour all the same. Never rejects. */
-export async function giveShareBack(c: Context<AppEnv>, { taken }: Share): Promise<void> {
-  if (taken === null) return;
+export async function giveShareBack(c: Context<AppEnv>, { taken, ...opening }: TakenShare): Promise<void> {
+  if (taken === null && opening.clients.length === 0) return;
   await hostAccountOf(c.env, c.var.host)
-    .giveBack(taken)
+    .giveBack(taken, opening)
     .catch((error: unknown) => c.var.logger.warn('a share could not be given back', { error }));
 }
 

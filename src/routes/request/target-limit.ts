@@ -2,15 +2,14 @@
  * Holds what is about to be posted against what one repository, or one thread, takes from all clients together: what
  * gets a bot account suspended is noise where it posts, from however many networks that comes.
  *
- * Asked after everything else, so that only what would be posted is counted. An issue or a comment that then fails at the
- * host stays counted.
+ * Asked after everything else, so that only what would be posted is counted: what is opened in a repository with the
+ * account's share (account-share.ts), a comment by its pseudonym. A comment that then fails at the host stays counted.
  */
 import type { Context } from 'hono';
 import { recordName } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { limitText, lowered, waitText } from '../../limits/limits.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
-import { clientWindowsOf } from '../../objects.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
@@ -19,7 +18,6 @@ import { type Refused, refused } from './refused.ts';
 import { retryAfter } from './write-refusal.ts';
 
 export interface TargetLimit {
-  readonly name: 'target' | 'thread';
   /** A keyed hash of the place: its name is not kept. */
   readonly key: string;
   readonly limits: readonly Limit[];
@@ -42,7 +40,6 @@ export async function targetLimit(
   const isLowered = policyLimits.some((limit) => limits.includes(limit));
   const says = isLowered ? `, as its ${POLICY_PATH} says` : '';
   return {
-    name,
     key: targetKey(
       await serviceSecret(c.env, config.identitySecret),
       `${recordName(host, repository)}${thread}`,
@@ -55,21 +52,6 @@ export async function targetLimit(
 /** @param place a repository, or a thread. */
 export function targetKey(secret: string, place: string): string {
   return keyedHash(secret, 'target', place.toLowerCase());
-}
-
-/** Counts one. Answers how long to wait; 0 if it may be posted. Rejects if nobody can tell. */
-export async function countAtTarget(
-  { env }: Context<AppEnv>,
-  { key, name, limits }: TargetLimit,
-): Promise<number> {
-  return (await clientWindowsOf(env, key).hit(key, name, limits)).waitMs;
-}
-
-/** It was not posted after all. If this fails, it stays counted. Never rejects. */
-export async function uncountAtTarget(c: Context<AppEnv>, { key, name }: TargetLimit): Promise<void> {
-  await clientWindowsOf(c.env, key)
-    .takeBack(key, name)
-    .catch((error: unknown) => c.var.logger.warn('a place could not be given back', { error }));
 }
 
 /** `too many comments for octo/hello#7: this service posts at most 60 in 1h there for all people together; try again in about 43 minutes` */

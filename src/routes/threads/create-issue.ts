@@ -19,9 +19,7 @@ import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { publishedAddress } from '../request/public-origin.ts';
-import { uncheckedLimit } from '../request/rate-limit.ts';
 import { invalidField, type Refused } from '../request/refused.ts';
-import { countAtTarget, refusedByTarget } from '../request/target-limit.ts';
 import { writeRefusal } from '../request/write-refusal.ts';
 import { isBlank, payloadRefused, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
@@ -89,16 +87,11 @@ export async function createIssue(
   issue: NewIssue,
   userToken: string,
 ): Promise<PostOutcome> {
-  const posting = await beginPosting(c);
-  if (posting.kind === 'refused') return posting;
-
   // Done first: once the issue exists, nothing may fail any more.
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
-  const over = await refuseOverTarget(c, target);
-  if (over !== null) {
-    posting.cancel();
-    return over;
-  }
+  const posting = await beginPosting(c, await postingLimit(c, target, null));
+  if (posting.kind === 'refused') return posting;
+
   const created = await create(c, target, issue);
   if ('kind' in created) {
     // Without an answer of the host it may be there.
@@ -112,17 +105,6 @@ export async function createIssue(
     c.var.logger.warn('the list of pseudonyms does not answer', { error }),
   );
   return { kind: 'posted', url, number, karma: 0 };
-}
-
-/** Fails closed. Null: it was counted, and is to be created. */
-async function refuseOverTarget(c: Context<AppEnv>, target: RepositoryName): Promise<Refused | null> {
-  try {
-    const limit = await postingLimit(c, target, null);
-    const waitMs = await countAtTarget(c, limit);
-    return waitMs > 0 ? refusedByTarget(limit, waitMs) : null;
-  } catch (error) {
-    return uncheckedLimit(c, error);
-  }
 }
 
 async function create(

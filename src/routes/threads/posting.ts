@@ -11,11 +11,11 @@ import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import { policyRefusal } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { error } from '../description.ts';
-import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
+import { askForShare, giveShareBack, shareExplanation, takenOf } from '../request/account-share.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
-import { type TargetLimit, targetLimit } from '../request/target-limit.ts';
+import { refusedByTarget, type TargetLimit, targetLimit } from '../request/target-limit.ts';
 import { refuseWithoutBot, retryAfter } from '../request/write-refusal.ts';
 
 /** Answers of the endpoints that create something at the host, if it fails there or may not begin. */
@@ -98,10 +98,17 @@ export async function postingLimit(
   return targetLimit(c, target, number, (await policyOf(c, target))?.limits ?? []);
 }
 
-/** Takes the client's share of what the bot account may create, or answers why it has none. */
-export async function beginPosting(c: Context<AppEnv>): Promise<Posting | Refused> {
-  const share = await askForShare(c, true);
-  if (share.waitMs === 0) return { kind: 'posting', cancel: () => waitUntil(giveShareBack(c, share)) };
+/**
+ * Takes the client's share of what the bot account may create, or answers why it has none.
+ * @param opening of an issue: what may be opened there.
+ */
+export async function beginPosting(c: Context<AppEnv>, opening?: TargetLimit): Promise<Posting | Refused> {
+  const wanted = { creates: true, ...(opening && { opening: { places: null, target: opening } }) };
+  const share = await askForShare(c, wanted);
+  const { refusal } = share;
+  if (opening !== undefined && refusal?.kind === 'target') return refusedByTarget(opening, refusal.waitMs);
+  if (share.waitMs === 0)
+    return { kind: 'posting', cancel: () => waitUntil(giveShareBack(c, takenOf(share, wanted))) };
   const headers = { 'Retry-After': retryAfter(share.waitMs) };
   return refused(share.isKnown ? 429 : 503, shareExplanation(c, share), headers);
 }

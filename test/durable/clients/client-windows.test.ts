@@ -16,9 +16,7 @@ function sameWindow(client = 'a') {
   return {
     object,
     hit: (action: LimitedAction, limits: readonly Limit[]) => object.hit(client, action, limits),
-    takeBack: (action: LimitedAction) => object.takeBack(client, action),
-    reservePlace: (key: string, most: number) => object.reservePlace(client, key, most),
-    releasePlace: (key: string) => object.releasePlace(client, key),
+    tag: () => object.tag(client),
   };
 }
 /** The window of an address that has done nothing yet. */
@@ -88,70 +86,19 @@ describe('the window of an address', () => {
     expect(await written(again)).toBe(60);
   });
 
-  it('gives so many places to a hundred pushes at once, and one alert', async () => {
+  it('gives a client one random name for a day, also after a restart, and each another one', async () => {
     const window = newWindow();
-    const reservations = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => window.reservePlace(`${index}`, 5)),
-    );
-    expect(reservations.filter(({ isReserved }) => isReserved)).toHaveLength(5);
-    expect(reservations.filter(({ isAlertDue }) => isAlertDue)).toHaveLength(1);
-  });
-
-  it('writes nothing for a push that gets no place, after the alert', async () => {
-    const window = newWindow();
-    for (const key of ['a', 'b', 'c', 'd', 'e', 'f']) await window.reservePlace(key, 5);
-    const stored = () => runInDurableObject(window.object, (_, { storage }) => storage.kv.get('a places'));
-    const before = await stored();
-    expect((await window.reservePlace('g', 5)).attempts).toBe(7);
-    expect((await window.reservePlace('h', 5)).attempts).toBe(8);
-    expect(await stored()).toEqual(before);
-    await window.releasePlace('a');
-    expect((await window.reservePlace('g', 5)).isReserved).toBe(true);
-    expect(await stored()).not.toEqual(before);
-  });
-
-  it('says how long a push would wait for a place, and takes and writes nothing', async () => {
-    const window = newWindow();
-    const wait = (key: string) => window.object.placeWaitMs('a', key, 2);
     pass(0);
-    expect(await wait('a')).toBe(0);
-    expect(await storedKeys(window)).toEqual([]);
-    await window.reservePlace('a', 2);
-    pass(10 * MINUTE_MS);
-    expect(await wait('b')).toBe(0);
-    await window.reservePlace('b', 2);
-    expect(await wait('b')).toBe(0);
-    expect(await wait('c')).toBe(50 * MINUTE_MS);
-    // The attempts that were refused: none.
-    expect((await window.reservePlace('c', 2)).attempts).toBe(3);
-  });
-
-  it('remembers across a restart', async () => {
-    const window = newWindow();
-    for (const key of ['a', 'b', 'c', 'd', 'e']) await window.reservePlace(key, 5);
+    const tag = await window.tag();
+    expect(await sameWindow('b').tag()).not.toBe(tag);
     await abortAllDurableObjects();
-    expect((await sameWindow().reservePlace('f', 5)).isReserved).toBe(false);
-    pass(HOUR_MS);
-    expect((await sameWindow().reservePlace('f', 5)).isReserved).toBe(true);
-  });
-
-  it('gives back the place of a push that failed', async () => {
-    const window = newWindow();
-    for (const key of ['a', 'b', 'c', 'd', 'e']) await window.reservePlace(key, 5);
-    await window.releasePlace('c');
-    expect((await window.reservePlace('f', 5)).isReserved).toBe(true);
-    expect((await window.reservePlace('g', 5)).isReserved).toBe(false);
-  });
-
-  it('counts no more what was taken back, also after a restart, and takes back nothing that was not there', async () => {
-    const limits = [{ most: 3, withinMs: HOUR_MS }];
-    const window = newWindow();
-    await window.takeBack('target');
-    for (let time = 0; time < 3; time++) await window.hit('target', limits);
-    await window.takeBack('target');
-    await abortAllDurableObjects();
-    expect(await sameWindow().hit('target', limits)).toMatchObject({ allowed: true, attempts: 3 });
-    expect((await sameWindow().hit('target', limits)).allowed).toBe(false);
+    pass(24 * HOUR_MS - 1);
+    expect(await sameWindow().tag()).toBe(tag);
+    pass(1);
+    const next = await sameWindow().tag();
+    expect(next).not.toBe(tag);
+    pass(-48 * HOUR_MS);
+    expect(await sameWindow().tag()).not.toBe(next);
   });
 
   it('is forgotten when nothing of it counts any more, and not before', async () => {
@@ -159,7 +106,7 @@ describe('the window of an address', () => {
     pass(0);
     await window.hit('reports', [{ most: 10, withinMs: HOUR_MS }]);
     pass(HOUR_MS / 2);
-    await window.reservePlace('a', 5);
+    await window.hit('admin', [{ most: 1, withinMs: HOUR_MS }]);
     pass(HOUR_MS / 2);
     await runDurableObjectAlarm(window.object);
     expect(await storedKeys(window)).not.toEqual([]);
@@ -174,8 +121,6 @@ describe('the window of an address', () => {
     expect((await a.hit('reports', limits)).allowed).toBe(true);
     expect((await a.hit('reports', limits)).allowed).toBe(false);
     expect((await b.hit('reports', limits)).allowed).toBe(true);
-    await a.reservePlace('x', 1);
-    expect((await b.reservePlace('y', 1)).isReserved).toBe(true);
   });
 
   it('forgets who is over, and keeps who is not, in memory and on disk', async () => {

@@ -3,7 +3,7 @@ import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { keyHashOf, type NewHold } from '../../../src/durable/held-pushes/held-push-record.ts';
-import { LEASE_MS } from '../../../src/durable/held-pushes/held-pushes.ts';
+import { type HeldPushes, LEASE_MS } from '../../../src/durable/held-pushes/held-pushes.ts';
 import type { Env } from '../../../src/env.ts';
 
 const bindings = env as unknown as Env;
@@ -124,12 +124,53 @@ describe('a held push', () => {
   });
 
   it('is cancelled by its key only', async () => {
-    await held('a', { keyHash: keyHashOf('the key') });
+    await held('a', { reason: 'delay', keyHash: keyHashOf('the key') });
     expect(await object().cancel('a', 'another', [])).toBe('wrong-key');
     expect(await object().take('a', 'another')).toEqual({ kind: 'wrong-key' });
     expect(await object().cancel('a', 'the key', ['Given up.'])).toBe('cancelled');
     expect(await object().cancel('a', 'the key', [])).toBe('unknown');
     expect(await object().find('a')).toMatchObject({ state: 'cancelled', said: ['Given up.'] });
+  });
+
+  it('is forgotten with all that is kept when the last page has told its end for long enough', async () => {
+    await held('a', { reason: 'delay' });
+    await held('b', { reason: 'delay' });
+    await object().cancel('a', null, []);
+    pass(HOUR_MS);
+    const [lease] = await claim();
+    await object().published(lease!);
+    pass(15 * DAY_MS);
+    const erased = vi.fn<() => void>();
+    await runInDurableObject(object(), async (instance: HeldPushes, { storage }) => {
+      const deleteAll = storage.deleteAll.bind(storage);
+      storage.deleteAll = () => (erased(), deleteAll());
+      await instance.alarm();
+    });
+    expect(erased).toHaveBeenCalledOnce();
+    await held('c');
+  });
+
+  it('may have become public if it was tried to publish it', async () => {
+    await held('a');
+    expect(await object().cancel('a', null, [])).toBe('begun');
+    await held('b', { reason: 'delay' });
+    pass(HOUR_MS);
+    const [lease] = await claim();
+    await object().failed(lease!, { kind: 'later', said: [], askedMs: 0, counts: true }, Date.now());
+    expect(await object().cancel('b', null, [])).toBe('begun');
+  });
+
+  it('is claimed by nobody else if the run comes late, and its delay stays', async () => {
+    await held('a');
+    pass(HOUR_MS);
+    const [lease] = await claim();
+    pass(1_000);
+    expect(await object().renew(lease!)).toBe(true);
+    await held('b');
+    const { from } = (await object().find('b'))!;
+    expect(await object().take('b', null)).toMatchObject({ kind: 'taken' });
+    expect(await object().claim(Date.now() - 5_000)).toEqual([]);
+    expect(await object().find('b')).toMatchObject({ from, isBeingPublished: true });
   });
 
   it('cannot be cancelled, taken or replaced while it is published', async () => {
@@ -171,14 +212,24 @@ describe('a held push', () => {
 });
 
 describe('all held pushes', () => {
-  it('have so much room in all, and a client a tenth of it', async () => {
+  it('have so much room in all, and a client a tenth of what the others leave of it', async () => {
     const large = { spool: { attempt: 'large', rowEnds: [MOST / 10] } };
     await held('a', large);
     expect(await object().hold(hold('b'), MOST, null)).toBe(false);
-    for (let other = 0; other < 9; other++) await held(`c${other}`, { ...large, client: `other ${other}` });
-    expect(await object().hold(hold('d', { client: 'late' }), MOST, null)).toBe(false);
+    const another = { ...large, client: 'another' };
+    expect(await object().hold(hold('c', another), MOST, null)).toBe(false);
     await object().cancel('a', null, []);
-    expect(await object().hold(hold('d', { client: 'late' }), MOST, null)).toBe(true);
+    expect(await object().hold(hold('c', another), MOST, null)).toBe(true);
+  });
+
+  it('leave room for whoever comes next, however many have held what they may', async () => {
+    let left = MOST;
+    for (let other = 0; other < 30; other++) {
+      const bytes = Math.floor(left / 10);
+      await held(`a${other}`, { client: `other ${other}`, spool: { attempt: `${other}`, rowEnds: [bytes] } });
+      left -= bytes;
+    }
+    expect(await object().hold(hold('b', { client: 'late' }), MOST, null)).toBe(true);
   });
 
   it('are counted by what they wait for', async () => {

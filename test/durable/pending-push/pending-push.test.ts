@@ -8,7 +8,7 @@ import {
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/durable/lease.ts';
-import type { PushIntent } from '../../../src/durable/pending-push/pending-push.ts';
+import type { BegunPush, PushIntent } from '../../../src/durable/pending-push/pending-push.ts';
 import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
@@ -35,8 +35,11 @@ function pushIn(name: string, hash: string) {
   const object = () => bindings.PENDING_PUSHES.get(id);
   return {
     object,
-    begin: (intent: PushIntent, at = NOW) => object().begin(hash, 'gh', TARGET, intent, at),
-    end: (lease: number, isAnswered: boolean) => object().end(hash, lease, isAnswered),
+    begin: (intent: PushIntent & { isHeld?: true }, at = NOW, despiteHeld = false) =>
+      object().begin(hash, 'gh', TARGET, intent, at, despiteHeld),
+    isHeld: (at = NOW) => object().isHeld(hash, at),
+    end: (lease: number, isAnswered: boolean, isHeld = false) =>
+      object().end(hash, lease, isAnswered, isHeld),
   };
 }
 
@@ -99,6 +102,68 @@ describe('a pending push', () => {
     await abortAllDurableObjects();
     const late = await begin(intent('b'), NOW + HOUR_MS);
     expect(late).toMatchObject({ intent: intent('b'), isRepeated: false });
+  });
+});
+
+const leaseOf = ({ kind, ...begun }: BegunPush): number => {
+  if (kind !== 'begun' || !('lease' in begun)) throw new Error(`it is ${kind}`);
+  return begun.lease;
+};
+const rows = ({ object }: ReturnType<typeof newPush>) =>
+  runInDurableObject(object(), (_, { storage }) => JSON.stringify([...storage.kv.list()]));
+
+describe('a push that was held', () => {
+  it('is known as one for a day, also after a restart, by nothing but its hash', async () => {
+    vi.setSystemTime(NOW);
+    const push = newPush();
+    expect(await push.isHeld()).toBe(false);
+    await push.end(leaseOf(await push.begin({ ...intent('secret'), isHeld: true })), true, true);
+    expect(await rows(push)).not.toMatch(/secret|octo|gh/);
+    await abortAllDurableObjects();
+    expect(await push.begin(intent('b'), NOW + 24 * HOUR_MS - 1)).toEqual({ kind: 'held' });
+    // Nobody has it then.
+    expect(await push.begin(intent('b'), NOW + 1)).toEqual({ kind: 'held' });
+    expect(await push.isHeld()).toBe(true);
+    expect(await push.begin(intent('b'), NOW + 24 * HOUR_MS)).toMatchObject({ isRepeated: false });
+  });
+
+  it('may be published all the same, is still known as held if that fails, and forgotten if it does not', async () => {
+    vi.setSystemTime(NOW);
+    const push = newPush();
+    await push.end(leaseOf(await push.begin({ ...intent('a'), isHeld: true })), true, true);
+    await push.end(leaseOf(await push.begin(intent('b'), NOW, true)), false);
+    expect(await push.begin(intent('c'))).toEqual({ kind: 'held' });
+    const again = await push.begin(intent('d'), NOW, true);
+    expect(again).toMatchObject({ intent: intent('b'), isRepeated: true });
+    await push.end(leaseOf(again), true);
+    expect(await push.isHeld()).toBe(false);
+    expect(await rows(push)).toBe('[]');
+  });
+
+  it('leaves nothing if there was no room for it, and nothing after its day', async () => {
+    const push = newPush();
+    await push.end(leaseOf(await push.begin({ ...intent('a'), isHeld: true })), true);
+    expect(await rows(push)).toBe('[]');
+    vi.setSystemTime(NOW);
+    await push.end(leaseOf(await push.begin({ ...intent('a'), isHeld: true })), true, true);
+    vi.setSystemTime(NOW + 24 * HOUR_MS);
+    expect(await runDurableObjectAlarm(push.object())).toBe(true);
+    expect(await rows(push)).toBe('[]');
+  });
+
+  it('leaves the alarms of others alone, and stays when they are forgotten', async () => {
+    vi.setSystemTime(NOW);
+    const [held, other] = [pushIn('pushes', 'held'), pushIn('pushes', 'other')];
+    await held.end(leaseOf(await held.begin({ ...intent('a'), isHeld: true })), true, true);
+    const before = await runInDurableObject(held.object(), (_, { storage }) => storage.getAlarm());
+    const lease = leaseOf(await other.begin(intent('b')));
+    const meanwhile = await runInDurableObject(held.object(), (_, { storage }) => storage.getAlarm());
+    expect([before, meanwhile]).toEqual([NOW + 24 * HOUR_MS, NOW + HOUR_MS]);
+    await other.end(lease, true);
+    expect(await held.isHeld()).toBe(true);
+    const after = await runInDurableObject(held.object(), (_, { storage }) => storage.getAlarm());
+    expect(after).toBe(NOW + 24 * HOUR_MS);
+    await held.end(leaseOf(await held.begin(intent('c'), NOW, true)), true);
   });
 });
 

@@ -7,6 +7,7 @@ import worker, { Guard as RealGuard, PullRequest as RealPullRequest } from '../.
 
 export {
   ClientWindows,
+  HeldPushes,
   HostAccount,
   Identity,
   NotificationFeed,
@@ -68,7 +69,7 @@ export class Guard extends RealGuard {
         return write();
       };
       for (const name of ['put', 'delete']) wrap(ctx.storage.kv, name, row);
-      wrap(ctx.storage, 'setAlarm', row);
+      for (const name of ['put', 'setAlarm']) wrap(ctx.storage, name, row);
       wrap(ctx.storage.sql, 'exec', (exec) => {
         const cursor = exec() as { rowsWritten: number };
         cursors.push(cursor);
@@ -140,6 +141,7 @@ const OBJECTS = [
   'SERVICE_SECRET',
   'TALLY',
   'SPOOL',
+  'HELD_PUSHES',
 ] as const;
 
 let watchedEnv: Env | null = null;

@@ -11,7 +11,7 @@ import { verdictLine } from './verdict-line.ts';
 const whole = (push: Publishable) => ({ ...push, commits: [...push.commits] });
 
 export const publish: typeof real.publish = (run, publication) => {
-  const { push, spool, pushHash, claim, place, ...more } = publication;
+  const { push, spool, pushHash, claim, place, isReleased = false, ...more } = publication;
   deepStrictEqual(more, {});
   const bytes = serialise(push);
   console.log(verdictLine(bytes));
@@ -24,5 +24,6 @@ export const publish: typeof real.publish = (run, publication) => {
     pushHash,
     claim: structuredClone(claim),
     place,
+    isReleased,
   });
 };

@@ -47,6 +47,8 @@ interface Told {
   readonly fetches: string[];
 }
 
+type Variables = Readonly<Record<string, string>>;
+
 export class TestBed {
   readonly sandbox: Sandbox;
   service: Service;
@@ -60,7 +62,7 @@ export class TestBed {
   readonly fetches: string[];
   /** To be deleted with the bed. */
   readonly #ownState: string | null;
-  readonly #startOn: (port: number) => Promise<Service>;
+  readonly #startOn: (port: number, env?: Variables) => Promise<Service>;
   readonly #persons: Person[] = [];
   #upstreamCount = 0;
 
@@ -69,7 +71,7 @@ export class TestBed {
     service: Service,
     ownState: string | null,
     told: Told,
-    startOn: (port: number) => Promise<Service>,
+    startOn: (port: number, env?: Variables) => Promise<Service>,
   ) {
     this.#ownState = ownState;
     this.#startOn = startOn;
@@ -97,7 +99,7 @@ export class TestBed {
     if (ownState !== null) cpSync(inject('newState'), ownState, { recursive: true });
     const told: Told = { logLines: [], verdicts: [], fetches: [] };
     const whole = await rebuild(JSON.parse(build) as WorkerBuild);
-    const startOn = (port: number): Promise<Service> =>
+    const startOn = (port: number, env: Variables = {}): Promise<Service> =>
       startService({
         port,
         build: { ...whole, ...(ownState !== null && { migrations: [] }) },
@@ -112,6 +114,7 @@ export class TestBed {
           LIMIT_TARGET: '10000/1h',
           LIMIT_THREAD: '10000/1h',
           ...options.env,
+          ...env,
         },
         stateDir: ownState ?? options.stateDir ?? null,
         writeLog: (line) => {
@@ -176,14 +179,14 @@ export class TestBed {
 
   /**
    * Ends workerd as `kill -9` does, and starts the service again on the same state. It remembers nothing else.
-   * @param between what is done while it does not run.
+   * @param between what is done while it does not run. @param env variables that it gets until the next restart.
    */
-  async restart(between = (): void => {}): Promise<void> {
+  async restart(between = (): void => {}, env: Variables = {}): Promise<void> {
     const { port } = new URL(this.service.url);
     process.kill(this.service.workerdPid, 'SIGKILL');
     await this.service.dispose();
     between();
-    this.service = await this.#startOn(Number(port));
+    this.service = await this.#startOn(Number(port), env);
   }
 
   async stop(): Promise<void> {

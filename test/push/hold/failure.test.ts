@@ -1,7 +1,7 @@
 /** Whether what goes wrong with one held push stops the others that are due. */
 import { expect, it } from 'vitest';
 import { HostError } from '../../../src/host-error.ts';
-import { heldBack, othersFirst, tooManyThere } from '../../../src/push/admission.ts';
+import { heldBack, othersFirst, tooManyThere, unguarded } from '../../../src/push/admission.ts';
 import { failureOf } from '../../../src/push/hold/release.ts';
 import { Refusal } from '../../../src/push/reply/refusal.ts';
 
@@ -13,7 +13,19 @@ it.each([
   ['there is no memory', new HostError('busy', 'Busy.'), 'later', true],
   // Else whoever has a repository with a low limit could make all others wait.
   ['the repository takes no more now', tooManyThere('Wait.', MINUTE_MS), 'later', false],
+  // An object that was restarted in the middle, by a deployment for example.
+  ['the limits cannot be asked', unguarded(null), 'later', false],
+  [
+    'the service itself fails',
+    new Error('Durable Object reset because its code was updated.'),
+    'later',
+    false,
+  ],
   ['the push cannot be published', new Refusal('base', 'no such branch', []), 'final', false],
 ] as const)('%s', (_, error, kind, isForAll) => {
   expect(failureOf(error)).toMatchObject({ failure: { kind }, isForAll });
+});
+
+it('that is the service’s own tells nobody to push again, as it is tried again', () => {
+  expect(failureOf(unguarded(null)).failure.said).toEqual(['the service cannot check its limits']);
 });

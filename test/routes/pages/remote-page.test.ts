@@ -16,7 +16,7 @@ const DB = new Proxy(bindings.DB, {
     const value: unknown = Reflect.get(target, name);
     if (name !== 'prepare') return typeof value === 'function' ? value.bind(target) : value;
     return (sql: string) => {
-      if (sql.includes('FROM hashes_by_repository')) asked.lists += 1;
+      if (sql.includes('FROM works_by_repository')) asked.lists += 1;
       return target.prepare(sql);
     };
   },

@@ -18,7 +18,7 @@ async function waitOf(address: string, creations = '10/1h', bindings: object = e
       'logger',
       createLogger('text', () => {}),
     );
-    return c.json((await askForShare(c, true)).waitMs);
+    return c.json((await askForShare(c, { creates: true })).waitMs);
   });
   const request = new Request('http://service.test/', { headers: { 'CF-Connecting-IP': address } });
   return (await app.fetch(request, bindings)).json();

@@ -15,6 +15,7 @@ import { buildPack } from '../../support/pack-builder.ts';
 import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
 
 const bindings = env as unknown as Env;
+const SECRETS = { IDENTITY_SECRET: 'a secret of more than thirty-two characters', HOSTING_TOKEN: 'token' };
 let remote = '/v1/gh/octo/hello';
 const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
 const BROWSER = { headers: { Accept: 'text/html' } };
@@ -68,10 +69,9 @@ async function ask(path: string, init: RequestInit = {}, variables: object = {})
   const headers = { 'CF-Connecting-IP': `198.51.100.${address}`, ...(init.headers as object) };
   const request = new Request(`https://gitveil.test${path}`, { ...init, headers });
   const watching = { GUARD: watched('GUARD'), HOST_ACCOUNTS: watched('HOST_ACCOUNTS') };
-  const secrets = { IDENTITY_SECRET: 'a secret of more than thirty-two characters', HOSTING_TOKEN: 'token' };
   const response = await worker.fetch(
     request,
-    { ...bindings, ...secrets, ...watching, ...variables },
+    { ...bindings, ...SECRETS, ...watching, ...variables },
     context,
   );
   const bytes = new Uint8Array(await response.arrayBuffer());
@@ -173,20 +173,42 @@ async function push(variables: object = {}, { options = '', ref = 'refs/heads/fi
   return readPushAnswer(bytes);
 }
 
-const FULL = {
-  idFromName: () => 'id',
-  get: () => ({ reservePlace: async () => ({ isReserved: false, attempts: 6, isAlertDue: false }) }),
-};
+/** What the present address is told of a place for a push with this key. */
+function reserve(key: string, isAnother = false) {
+  return admitted(`198.51.100.${address}`, SECRETS, async (admission) => {
+    const place = await admission.place(key);
+    await (isAnother ? place.settle(true) : place.reserve());
+  });
+}
+
+/** Uses up the places of the present address, in this isolate. */
+async function fill(keys: readonly string[] = ['a', 'b', 'c', 'd', 'e']): Promise<void> {
+  for (const key of keys) expect(await reserve(key)).toBeNull();
+}
 
 describe('a push that is refused', () => {
-  it.each<[why: string, variables: object, sent: object, error: string]>([
-    ['by its client’s limit of pull requests', { CLIENT_WINDOWS: FULL }, {}, 'rate limit exceeded'],
-    ['for its options', {}, { options: 'pr-hash=!' }, 'pr-hash'],
-    ['for its ref', {}, { ref: 'refs/tags/v1' }, ''],
-  ])('%s reaches neither the account nor the host', async (_, variables, sent, error) => {
+  it('by its client’s limit of pull requests does not reach the host', async () => {
     const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
     const ahead = vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
-    const answer = await push(variables, sent);
+    await fill();
+    expect((await push()).error).toBe('push rejected: rate limit exceeded');
+    // The account tells the operator of the first one.
+    expect(asked.toSorted()).toEqual([
+      'GUARD.admit',
+      'GUARD.rateLimitExceeded',
+      'HOST_ACCOUNTS.refusePlaces',
+    ]);
+    expect(host).not.toHaveBeenCalled();
+    expect(ahead).not.toHaveBeenCalled();
+  });
+
+  it.each<[why: string, sent: object, error: string]>([
+    ['for its options', { options: 'pr-hash=!' }, 'pr-hash'],
+    ['for its ref', { ref: 'refs/tags/v1' }, ''],
+  ])('%s reaches neither the account nor the host', async (_, sent, error) => {
+    const host = vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
+    const ahead = vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
+    const answer = await push({}, sent);
     expect(Object.values(answer.refs).join()).toContain(error);
     expect(Object.values(answer.refs).join()).not.toBe('ok');
     expect(asked).toEqual(['GUARD.admit']);
@@ -218,7 +240,12 @@ it('a preview asks what is left to the account before it asks the host: it does 
     return Promise.reject(new TypeError('no network'));
   });
   await push({}, { options: 'preview' });
-  expect(asked.slice(0, 3)).toEqual(['GUARD.admit', 'HOST_ACCOUNTS.admit', 'the host']);
+  expect(asked.slice(0, 4)).toEqual([
+    'GUARD.admit',
+    'HOST_ACCOUNTS.placesWait',
+    'HOST_ACCOUNTS.admit',
+    'the host',
+  ]);
 });
 
 const missing = () => Promise.resolve(Response.json({ message: 'Not Found' }, { status: 404 }));
@@ -307,126 +334,121 @@ describe('what a client has caused', () => {
 });
 
 /** What a push may do in the name of the account, when nobody can ask what that is. */
-async function takeShare(creates: boolean): Promise<string> {
+async function take(creates: boolean): Promise<string> {
   address += 1;
   const variables = { HOST_ACCOUNTS: UNREACHABLE };
   const refusal = await admitted(`198.51.100.${address}`, variables, async (admission) =>
     creates
-      ? (await admission.reserve(`push ${address}`)).takeShare({ owner: 'octo', name: 'hello' }, [])
+      ? (await admission.place(`push ${address}`)).take({ owner: 'octo', name: 'hello' }, [])
       : admission.takeShare(),
   );
   return refusal === null ? 'ok' : [refusal.reason, ...refusal.lines].join('\n');
 }
 
-describe('a push while the account cannot be asked', () => {
-  it('is let in as long as a little may be created, and then told how long to wait', async () => {
-    for (let count = 0; count < 10; count++) expect(await takeShare(true)).toBe('ok');
-    const refused = await takeShare(true);
-    expect(refused).toMatch(/^the service cannot check its limits\n/);
-    expect(refused).toMatch(/so it creates only a little now; try again in about 60 seconds\./i);
-    // It creates nothing.
-    expect(await takeShare(false)).toBe('ok');
-  });
+it('a push while the account cannot be asked opens nothing, as its client may have had all, and may update', async () => {
+  expect(await take(true)).toBe(
+    'the service cannot check its limits\nNothing was changed. Push again in a few minutes.',
+  );
+  expect(await take(false)).toBe('ok');
+  // Nor does it use up what the isolate may create for others.
+  const host = new FakeThreads();
+  for (let count = 0; count < 12; count++) expect(await take(true)).not.toBe('ok');
+  expect((await WRITES['a comment']!({ HOST_ACCOUNTS: UNREACHABLE })).status).toBe(200);
+  expect(host.comments).toHaveLength(1);
 });
 
-/** Answers with a full window, whose only place the first push that asks has; counts the questions. */
-function fullWindow() {
-  const keys: string[] = [];
-  const reservePlace = async (_client: string, key: string, _most: number, isAnother: boolean) => {
-    keys.push(key);
-    if (key === keys[0] && !isAnother) return { isReserved: true, isShared: keys.length > 1 };
-    const full = { holders: keys.slice(0, 1), waitMs: 1_800_000 };
-    return { isReserved: false, isShared: false, attempts: 6, isAlertDue: false, full };
-  };
-  const CLIENT_WINDOWS = {
-    idFromName: () => 'id',
-    get: () => ({ reservePlace, releasePlace: async () => {} }),
-  };
-  return { keys, CLIENT_WINDOWS };
+const ANOTHER = { ref: 'refs/heads/another' };
+
+async function refusedOnes(count: number): Promise<void> {
+  for (let left = count; left > 0; left--) {
+    const { error, progress } = await push({}, ANOTHER);
+    expect(error).toBe('push rejected: rate limit exceeded');
+    expect(progress).toContain('Rate limit exceeded: max 5 PRs per hour per IP.');
+  }
 }
 
+const refusePlaces = () => asked.filter((call) => call === 'HOST_ACCOUNTS.refusePlaces').length;
+
 describe('a push of a client that has no place left', () => {
-  const ANOTHER = { ref: 'refs/heads/another' };
   beforeEach(() => {
     vi.spyOn(HttpClient.prototype, 'fetch').mockRejectedValue(new TypeError('no network'));
     vi.spyOn(HttpClient.prototype, 'openAhead').mockResolvedValue();
   });
-
-  it('asks its window once in a minute, and the guard as often as it must know to see a burst', async () => {
-    const { keys, CLIENT_WINDOWS } = fullWindow();
-    const variables = { CLIENT_WINDOWS };
-    await push(variables);
-    [asked] = [[]];
-    const refusedOnes = async (count: number) => {
-      for (let left = count; left > 0; left--) {
-        const { error, progress } = await push(variables, ANOTHER);
-        expect(error).toBe('push rejected: rate limit exceeded');
-        expect(progress).toContain('Rate limit exceeded: max 5 PRs per hour per IP.');
-      }
-    };
+  it('asks the account once in a minute, and the guard as often as it must know to see a burst', async () => {
+    await fill();
     await refusedOnes(50);
-    expect(keys).toHaveLength(2);
+    expect(refusePlaces()).toBe(1);
+    // The first one, which the account refuses, and as many as make a burst.
     expect(asked.filter((call) => call === 'GUARD.admit')).toHaveLength(21);
-    expect(new Set(asked)).toEqual(new Set(['GUARD.admit', 'GUARD.status']));
+    expect(asked.filter((call) => !/refusePlaces|GUARD.(?:admit|status)/.test(call))).toEqual([
+      'GUARD.rateLimitExceeded',
+    ]);
+    [asked] = [[]];
     vi.setSystemTime((now += 60_000));
+    // Forgotten: it comes to the account, which refuses it.
+    expect((await reserve('f'))?.reason).toBe('rate limit exceeded');
     await refusedOnes(1);
-    expect(keys).toHaveLength(3);
+    expect(refusePlaces()).toBe(0);
   });
 
   it('goes on if it is repeated and has a place, as long as it was not answered', async () => {
-    const { keys, CLIENT_WINDOWS } = fullWindow();
-    const variables = { CLIENT_WINDOWS };
-    await push(variables);
-    for (let count = 0; count < 25; count++) await push(variables, ANOTHER);
-    expect((await push(variables)).error).not.toContain('rate limit exceeded');
-    expect(keys).toHaveLength(3);
-    expect(keys[2]).toBe(keys[0]);
+    await fill(['a', 'b', 'c', 'd']);
+    const variables = { LIMIT_PUSHES: '100/1m' };
+    expect(await reserve('answered')).toBeNull();
+    for (let count = 0; count < 3; count++) expect((await push(variables, ANOTHER)).error).toContain('limit');
+    expect(await reserve('answered')).toBeNull();
+    expect((await reserve('answered', true))?.reason).toBe('rate limit exceeded');
   });
 
-  it('that was answered and is repeated wants another place, and is refused like any other', async () => {
-    const { keys, CLIENT_WINDOWS } = fullWindow();
-    const repeat = () =>
-      admitted(`198.51.100.${address}`, { CLIENT_WINDOWS }, async (admission) => {
-        await (await admission.reserve('answered')).settle(true);
-      });
-    expect(await repeat()).toBeNull();
-    expect((await repeat())?.reason).toBe('rate limit exceeded');
-    const before = keys.length;
-    expect((await repeat())?.reason).toBe('rate limit exceeded');
-    expect(keys).toHaveLength(before);
-  });
-
-  it('asks again if a place was given back while its window said that there is none', async () => {
-    const { keys, CLIENT_WINDOWS } = fullWindow();
+  it('asks again if a place was given back while the account said that there is none', async () => {
+    await fill(['a', 'b', 'c', 'd']);
     const released = Promise.withResolvers<void>();
     const releasing = Promise.withResolvers<void>();
-    const releasePlace = () => (releasing.resolve(), released.promise);
-    const slow = {
-      CLIENT_WINDOWS: { ...CLIENT_WINDOWS, get: () => ({ ...CLIENT_WINDOWS.get(), releasePlace }) },
+    const accounts = bindings.HOST_ACCOUNTS as unknown as DurableObjectNamespace;
+    const HOST_ACCOUNTS = {
+      idFromName: (name: string) => accounts.idFromName(name),
+      get: (id: DurableObjectId) => {
+        const stub = accounts.get(id) as unknown as Methods;
+        return {
+          reservePlaces: (...values: unknown[]) => stub['reservePlaces']?.(...values),
+          async giveBack(...values: unknown[]) {
+            releasing.resolve();
+            await released.promise;
+            return stub['giveBack']?.(...values);
+          },
+        };
+      },
     };
-    const reserve = (key: string) =>
-      admitted(`198.51.100.${address}`, slow, (admission) => admission.reserve(key));
-    const failed = admitted(`198.51.100.${address}`, slow, async (admission) => {
-      await (await admission.reserve('failed')).release();
+    const variables = { ...SECRETS, HOST_ACCOUNTS };
+    const failed = admitted(`198.51.100.${address}`, variables, async (admission) => {
+      const place = await admission.place('failed');
+      await place.reserve();
+      await place.release();
     });
     await releasing.promise;
     expect((await reserve('next'))?.reason).toBe('rate limit exceeded');
     released.resolve();
-    await failed;
-    await reserve('next');
-    expect(keys).toHaveLength(3);
+    expect(await failed).toBeNull();
+    expect(await reserve('next')).toBeNull();
+  });
+
+  it('is told of panic before the account is asked', async () => {
+    await fill();
+    const guard = bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
+    await guard.setPanic(true, { kind: 'password' });
+    const { error } = await push({ HOST_ACCOUNTS: UNREACHABLE }, ANOTHER);
+    expect(error).toBe('push rejected: service temporarily suspended');
+    await guard.setPanic(false, { kind: 'password' });
   });
 
   it('is told of panic first, as is one over another limit', async () => {
-    const { CLIENT_WINDOWS } = fullWindow();
-    const full = { CLIENT_WINDOWS };
-    await push(full);
-    for (let count = 0; count < 25; count++) await push(full, ANOTHER);
-    expect((await push(full, ANOTHER)).error).toBe('push rejected: rate limit exceeded');
+    await fill();
+    for (let count = 0; count < 25; count++) await push({}, ANOTHER);
+    expect((await push({}, ANOTHER)).error).toBe('push rejected: rate limit exceeded');
     const guard = bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
     await guard.setPanic(true, { kind: 'password' });
     vi.setSystemTime((now += 2_000));
-    const { error, progress } = await push(full, ANOTHER);
+    const { error, progress } = await push({}, ANOTHER);
     expect(error).toBe('push rejected: service temporarily suspended');
     expect(progress).toContain('SERVICE TEMPORARILY SUSPENDED');
     await guard.setPanic(false, { kind: 'password' });

@@ -14,7 +14,7 @@ import type { ChangeForm } from '../../../pages/forms/change-pages.ts';
 import { changeLink } from '../../../pages/forms/folder-page.ts';
 import { changeDonePage, changeHeldPage } from '../../../pages/forms/pull-request-pages.ts';
 import { pullRequestPath } from '../../../pages/pull-request-page.ts';
-import { type HeldFacts, heldSentence } from '../../../push/hold/reply.ts';
+import { type HeldFacts, heldSentence, notPublic } from '../../../push/hold/reply.ts';
 import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
@@ -125,7 +125,7 @@ function held(
   const page = changeHeldPage(place, {
     prHash,
     prKey,
-    sentence: heldSentence(reason, window),
+    sentence: [heldSentence(reason, window), ...notPublic(reason)].join(' '),
     page: pullRequestPath(prHash),
     withdrawal: changeLink(place.home + WITHDRAW_FORM, '', prHash),
   });
