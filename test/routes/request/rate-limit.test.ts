@@ -6,6 +6,7 @@ import type { Env } from '../../../src/env.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
+import { nextNoon } from '../../support/next-noon.ts';
 import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
 
 const SECRET = 'a secret of more than thirty-two characters';
@@ -17,7 +18,7 @@ let now = Date.now();
 
 beforeEach(() => {
   address += 1;
-  vi.setSystemTime((now += 3_600_000));
+  vi.setSystemTime((now = nextNoon(now)));
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });
 

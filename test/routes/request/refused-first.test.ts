@@ -10,6 +10,7 @@ import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import worker from '../../../src/worker.ts';
 import { admitted } from '../../support/admission.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
+import { nextNoon } from '../../support/next-noon.ts';
 import { commitContent } from '../../support/objects.ts';
 import { buildPack } from '../../support/pack-builder.ts';
 import { FLUSH, pkt, readPushAnswer } from '../../support/wire.ts';
@@ -32,7 +33,7 @@ beforeEach(() => {
   asked = [];
   address += 1;
   // What the isolate remembers of the last test is too old by now.
-  vi.setSystemTime((now += 3 * 3_600_000));
+  vi.setSystemTime((now = nextNoon(now)));
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import worker from '../../../src/worker.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
+import { nextNoon } from '../../support/next-noon.ts';
 
 const PASSWORD = 'correct horse battery staple';
 const bindings = {
@@ -33,7 +34,7 @@ const GUARD = {
 
 beforeEach(() => {
   // What the isolate remembers of the last test is too old by now.
-  vi.setSystemTime((now += 3_600_000));
+  vi.setSystemTime((now = nextNoon(now)));
   calls = [];
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });

@@ -5,10 +5,10 @@ import { ClientWindows } from '../../../src/durable/clients/client-windows.ts';
 import type { Env } from '../../../src/env.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { admitted } from '../../support/admission.ts';
+import { nextNoon } from '../../support/next-noon.ts';
 import { post, SECRET } from '../support/json-caller.ts';
 
 const real = env as unknown as Env;
-const HOUR_MS = 3_600_000;
 
 let address = 0;
 let now = Date.now();
@@ -16,7 +16,7 @@ let account: string[];
 
 beforeEach(() => {
   account = [];
-  vi.setSystemTime((now += 24 * HOUR_MS));
+  vi.setSystemTime((now = nextNoon(now)));
   vi.spyOn(console, 'log').mockImplementation(() => {});
 });
 
