@@ -8,17 +8,15 @@
  * The client does not listen until it has sent everything, so `receive` decides what is to be done, and `conclude` does
  * it. Every failure becomes a complete answer.
  */
-import { recordName } from '../config/hosts.ts';
 import type { ByteReader } from '../git/wire/byte-reader.ts';
 import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import type { CommandStatus, ReportStatus } from '../git/wire/report-status.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
 import { workBranch } from '../pr-hash.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import { keyedHash } from '../secret/keyed-hash.ts';
 import { BodyError, drain } from '../streams/body.ts';
 import { type ClaimedUpdate, Claims, HeldBefore } from './claims.ts';
-import { type HeldHashes, Holding, type HoldPlan, mayWait, type ToHold } from './hold/holding.ts';
+import { Holding, type HoldPlan, mayWait, type ToHold } from './hold/holding.ts';
 import { type HeldFacts, heldLines } from './hold/reply.ts';
 import { judge } from './judge/judge.ts';
 import { requiredKey } from './judge/pull-request.ts';
@@ -26,6 +24,7 @@ import { questionsOf } from './judge/questions.ts';
 import { lookUpUpstream } from './judge/upstream.ts';
 import { type Publication, type Published, publish } from './publish/publish.ts';
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
+import { heldHashesOf, pushHashOf } from './push-hashes.ts';
 import type { PushRun } from './push-run.ts';
 import { deletedBranch, planCommands, type TakenCommand } from './receive/commands.ts';
 import { parsePushOptions, type PushOptions, type PushOptionsResult } from './receive/push-options.ts';
@@ -172,7 +171,7 @@ export class PushSession {
     if (taken === null || parsed.kind === 'invalid') return undefined;
     const { options } = parsed;
     if (options.preview || options.prHash !== null) return undefined;
-    return () => this.#hashOf({ taken, options });
+    return () => pushHashOf(this.#run, { taken, options });
   }
 
   async #judgeAndPublish(received: Received): Promise<Done> {
@@ -180,7 +179,7 @@ export class PushSession {
     const { options, pack } = received;
     const key = requiredKey(this.#run.settings, options);
     const { refName } = received.taken.command;
-    const holding = new Holding(this.#run, options, refName, await this.#heldHashes(received), key);
+    const holding = new Holding(this.#run, options, refName, await heldHashesOf(this.#run, received), key);
     this.#holding = holding;
     const [listed, held] =
       options.prHash === null
@@ -193,7 +192,7 @@ export class PushSession {
     if (stillHeld !== null) return { kind: 'held', facts: stillHeld };
     // Whoever names a hash is known by that.
     if (options.prHash !== null) this.#run.claims.holdIsKnown();
-    const pushHash = await this.#hashOf(received);
+    const pushHash = await pushHashOf(this.#run, received);
     const isAsked = options.preview || options.prHash !== null;
     const full = isAsked && listed === null && held === null ? await host.admission.peek(pushHash) : null;
     // A made-up hash must not cost the host anything.
@@ -301,29 +300,6 @@ export class PushSession {
       subscribeUrl: `${settings.notifyBaseUrl}/${pullRequestTopic(prHash)}`,
       remoteUrl: settings.remoteUrl(push.repository),
       refName,
-    };
-  }
-
-  /** The same for a push that is repeated, and nothing that can be guessed. */
-  async #hashOf({ taken, options }: Pick<Received, 'taken' | 'options'>): Promise<string> {
-    const { host } = this.#run;
-    // A ref name contains no space.
-    const place = recordName({ key: host.hostKey }, this.#target).toLowerCase();
-    const { newId, refName } = taken.command;
-    const parts = [place, newId, refName, options.base ?? '', options.prHash ?? ''];
-    return keyedHash(await host.secret(), 'push', parts.join(' '));
-  }
-
-  /** Of what is pushed, and of that with its texts: the same for a push that is repeated, whenever it is to be published. */
-  async #heldHashes({ taken, options }: Pick<Received, 'taken' | 'options'>): Promise<HeldHashes> {
-    const { title, description, base, squash, draft, signOff } = options;
-    const { newId, refName } = taken.command;
-    const place = recordName({ key: this.#run.host.hostKey }, this.#target).toLowerCase();
-    const secret = await this.#run.host.secret();
-    const hashOf = (...parts: unknown[]): string => keyedHash(secret, 'held', JSON.stringify(parts));
-    return {
-      push: hashOf(place, newId, refName),
-      same: hashOf(place, newId, refName, title, description, base, squash, draft, signOff),
     };
   }
 

@@ -4,6 +4,7 @@
 import type { HeldView, HoldReason } from '../../durable/held-pushes/held-push-record.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { inProgress, wrongKey } from '../claims.ts';
+import type { HeldHashes } from '../push-hashes.ts';
 import type { PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import { updateCommand } from '../reply/banner.ts';
@@ -20,9 +21,6 @@ export interface ToHold {
   readonly spool: Spool;
   readonly pushHash: string;
 }
-
-/** By which a push that is held is found again: keyed hashes, the second one with the texts and options. */
-export type HeldHashes = Pick<HeldView, 'same'> & { readonly push: string };
 
 export interface HoldPlan {
   readonly reason: HoldReason;

@@ -5,15 +5,14 @@
 import type { RecordedPush } from '../../durable/pull-request/pull-request.ts';
 import { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import { outgoingPack } from '../../git/pack/outgoing-pack.ts';
-import { recordName } from '../../config/hosts.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { workBranch } from '../../pr-hash.ts';
-import { keyedHash } from '../../secret/keyed-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Place } from '../admission.ts';
 import { type ClaimedUpdate, HeldBefore } from '../claims.ts';
 import { findPullRequest } from '../judge/upstream.ts';
+import { workHashOf } from '../push-hashes.ts';
 import type { PushRun } from '../push-run.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { namedText, wholeText } from '../verdict/text.ts';
@@ -151,7 +150,7 @@ async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publicati
   const identity = { name: botLogin, email: settings.anonEmail };
   const undated = undatedOf(push.commits, identity);
   // An update is meant.
-  const work = push.named === null ? await workOf(run, push, undated().tip) : null;
+  const work = push.named === null ? await workHashOf(run, push.repository, undated().tip) : null;
   const [begun, same] = await Promise.all([
     claims.begin(pushHash, push.repository, proposed),
     work === null ? null : host.openWith(push.repository, work),
@@ -167,12 +166,6 @@ async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publicati
   if (!isRepeated) await tellSameWork(run, push, prHash, same);
   // The one that was first stays: whoever copies public commits must not become what their author is told of.
   return { prHash, isRepeated, botLogin, dates, anonymous, earlier, work: same === null ? work : null };
-}
-
-/** A keyed hash of the commits without their author and dates, and of where they are proposed. */
-async function workOf({ host }: PushRun, { repository }: Publishable, undatedTip: Oid): Promise<string> {
-  const place = recordName({ key: host.hostKey }, repository).toLowerCase();
-  return keyedHash(await host.secret(), 'work', `${place} ${undatedTip}`);
 }
 
 /** Before anything is public. The push still opens a pull request, as the contract says. */
