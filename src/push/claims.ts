@@ -2,7 +2,8 @@
  * What a push locks: the pull request that it updates, while it is judged and published, so that two updates never mix;
  * and itself, while it is published, so that two of the same never run at once and a retry resumes it.
  *
- * Both are released after the answer was sent.
+ * Both are released when the work is done. Only a push that was published stays locked until its answer was sent: then it
+ * is forgotten.
  */
 import type { DatedCommits } from '../durable/pull-request/record.ts';
 import type { PushIntent } from '../durable/pending-push/pending-push.ts';
@@ -26,7 +27,8 @@ export interface ClaimedUpdate {
 export class Claims {
   readonly #host: PushHost;
   /** Release what was claimed. They wait for claims in progress. */
-  readonly #ends: ((isAnswered: boolean) => Promise<void>)[] = [];
+  readonly #updateEnds: (() => Promise<void>)[] = [];
+  readonly #pushEnds: ((isAnswered: boolean) => Promise<void>)[] = [];
   /** A retry has something left to do, whether or not this attempt is answered. */
   #isKept = false;
   #isRepeated = false;
@@ -67,7 +69,7 @@ export class Claims {
     const object = this.#host.pullRequest(prHash);
     const { hostKey, clock } = this.#host;
     const claiming = isWanted.then((wanted) => (wanted ? object.claim(hostKey, key, clock.now()) : null));
-    this.#ends.push(async () => {
+    this.#updateEnds.push(async () => {
       const claimed = await claiming;
       if (claimed?.kind === 'claimed') await object.release(claimed.lease);
     });
@@ -94,7 +96,7 @@ export class Claims {
     const { hostKey, clock } = this.#host;
     const object = this.#host.pendingPush(pushHash);
     const beginning = object.begin(pushHash, hostKey, target, proposed, clock.now(), this.#isHoldKnown);
-    this.#ends.push(async (isAnswered) => {
+    this.#pushEnds.push(async (isAnswered) => {
       const begun = await beginning;
       if (begun.kind === 'begun') await object.end(pushHash, begun.lease, isAnswered, this.#isHeld);
     });
@@ -150,10 +152,16 @@ export class Claims {
     this.#isKept = true;
   }
 
-  /** @param isAnswered false if a retry may resume the push. Never rejects. */
+  /** Others may update the pull request. Never rejects. */
+  async endUpdate(): Promise<void> {
+    await Promise.allSettled(this.#updateEnds.splice(0).map((end) => end()));
+  }
+
+  /** @param isAnswered of one that was published: false if a retry may resume it. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     const isOver = (isAnswered || this.#hasFailed) && !this.#isKept;
-    await Promise.allSettled(this.#ends.splice(0).map((end) => end(isOver)));
+    const ends = this.#pushEnds.splice(0).map((end) => end(isOver));
+    await Promise.allSettled([this.endUpdate(), ...ends]);
   }
 }
 

@@ -96,6 +96,8 @@ export class PushSession {
       return { kind: 'refused', refusal: toRefusal(error, this.#run.settings.client) };
     });
     this.#tell(outcome);
+    // Whoever pushes next does not wait for this answer.
+    this.#run.beside(outcome.kind === 'published' ? this.#run.claims.endUpdate() : this.#release(true));
     const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
     const finalLine = refusal?.finalLine ?? null;
     return {
@@ -110,7 +112,7 @@ export class PushSession {
   /** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await this.#giveBack();
-    await Promise.all([this.#run.claims.end(isAnswered), this.#holding?.end(), ...this.#beside]);
+    await Promise.all([this.#release(isAnswered), ...this.#beside]);
   }
 
   /** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
@@ -301,6 +303,11 @@ export class PushSession {
       remoteUrl: settings.remoteUrl(push.repository),
       refName,
     };
+  }
+
+  /** What it has locked. May be called more than once. */
+  async #release(isAnswered: boolean): Promise<void> {
+    await Promise.all([this.#run.claims.end(isAnswered), this.#holding?.end()]);
   }
 
   /** What was received, and the memory that it takes. May be called more than once. */

@@ -122,7 +122,6 @@ describe('an update with a delay', () => {
     expect(heldAs(await clone.push(...named, 'origin', 'HEAD:topic'))).toBe(banner.prHash);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(before.headSha);
     expect(await pageOf(bed, banner.prHash)).toMatch(/^An update is held\. Held: it is published between /m);
-    // The lease of the last push may still be given back.
     await expect
       .poll(async () => (await pass(bed), (await bed.host.onlyPull(upstream)).headSha))
       .not.toBe(before.headSha);
@@ -146,6 +145,28 @@ describe('an update with a delay', () => {
     const { headSha } = await bed.host.onlyPull(upstream);
     await pass(bed);
     expect((await bed.host.onlyPull(upstream)).headSha).toBe(headSha);
+  });
+});
+
+// Git takes longer to begin than the service to give back.
+describe('a push in the moment that the last one is answered', () => {
+  it('goes on', async () => {
+    const { upstream, clone } = await contribute(bed);
+    const newId = await clone.commit();
+    const pack = await packOf(clone, ['HEAD', '^origin/main']);
+    const push = async (...options: string[]) => {
+      const body = pushBody({ commands: [{ newId, ref: 'refs/heads/topic' }], pack, options });
+      return readPushAnswer(await sendPush(upstream.url, clone.person, body));
+    };
+    const accepted = ['unpack ok', 'ok refs/heads/topic'];
+    const { progress, report } = await push('delay=1h');
+    expect(report).toEqual(accepted);
+    expect((await push('delay=0s')).report).toEqual(accepted);
+    const [, hash] = /PR hash: +(\w+)/.exec(progress.join('\n')) as RegExpExecArray;
+    for (const delay of ['1h', '2h', '0s']) {
+      expect((await push(`pr-hash=${hash}`, `delay=${delay}`)).report).toEqual(accepted);
+    }
+    await bed.host.onlyPull(upstream);
   });
 });
 

@@ -138,7 +138,9 @@ export class Holding {
 
   /** Never rejects. */
   async end(): Promise<void> {
-    await this.#taken?.giveBack();
+    const taken = this.#taken;
+    this.#taken = null;
+    await taken?.giveBack();
   }
 
   #facts(prHash: string, reason: HoldReason, { from, to }: HoldWindow, prKey: string | null): HeldFacts {
