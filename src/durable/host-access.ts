@@ -1,5 +1,5 @@
 /** The bot account at the code host, as a request or an object reaches it: with the token, and with its back-off. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { waitUntil } from 'cloudflare:workers';
 import { systemClock } from '../isolate/clock.ts';
 import { type HostConfig, hostNameOf, tokenVariable } from '../config/hosts.ts';
@@ -16,12 +16,16 @@ import type { Http } from '../outgoing/http-client.ts';
 type LogConfig = Pick<Config, 'logFormat'>;
 type AccountEnv = Pick<Env, 'HOST_ACCOUNTS' | 'GUARD' | 'LOCATION_HINT'>;
 
+/** A request asks for the name a dozen times, and the configuration is read once. */
+const accounts = new WeakMap<HostConfig, string>();
+
 /** Names an account without telling its token. Another token may be another account's, and begins anew. */
-export function accountOf({ apiUrl, token }: HostConfig): string {
-  return createHash('sha256')
-    .update(`${apiUrl} ${token ?? ''}`)
-    .digest('hex')
-    .slice(0, 16);
+export function accountOf(host: HostConfig): string {
+  const known = accounts.get(host);
+  if (known !== undefined) return known;
+  const account = hash('sha256', `${host.apiUrl} ${host.token ?? ''}`, 'hex').slice(0, 16);
+  accounts.set(host, account);
+  return account;
 }
 
 export function hostAccountOf(env: AccountEnv, host: HostConfig): ReturnType<Env['HOST_ACCOUNTS']['get']> {

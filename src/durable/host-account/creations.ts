@@ -2,13 +2,12 @@
  * What the account has created in the last hour, or is about to create: each once, until it is an hour old or given
  * back.
  *
- * Cost: one write for each, which no answer waits for. If the machine stops before it is on disk, it is forgotten.
+ * Cost: one row for each, which no answer waits for. If the machine stops before it is on disk, it is forgotten.
  */
-const KEY = 'creations';
+const PREFIX = 'creation ';
 const HOUR_MS = 60 * 60_000;
 
 export interface Creation {
-  readonly id: string;
   /** A keyed hash of the network that asked for it. */
   readonly client: string;
   /** Milliseconds since 1970. */
@@ -17,40 +16,37 @@ export interface Creation {
 
 export class Creations {
   readonly #storage: DurableObjectStorage;
-  #kept: readonly Creation[];
+  /** By the keys of their rows; oldest first. */
+  readonly #kept: Map<string, Creation>;
 
   constructor(storage: DurableObjectStorage) {
     this.#storage = storage;
-    this.#kept = storage.kv.get<Creation[]>(KEY) ?? [];
+    const stored = [...storage.kv.list<Creation>({ prefix: PREFIX })];
+    this.#kept = new Map(stored.toSorted(([, a], [, b]) => a.at - b.at));
   }
 
   /** Oldest first. */
   all(now: number): readonly Creation[] {
-    this.#kept = this.#kept.filter(({ at }) => Math.abs(now - at) < HOUR_MS);
-    return this.#kept;
+    for (const [key, { at }] of this.#kept) if (Math.abs(now - at) >= HOUR_MS) this.#kept.delete(key);
+    return [...this.#kept.values()];
   }
 
   /** Answers the id for `giveBack`. */
   add(client: string, at: number): string {
     const id = crypto.randomUUID();
-    this.#keep([...this.all(at), { id, client, at }]);
+    this.#kept.set(PREFIX + id, { client, at });
+    void this.#storage.put(PREFIX + id, { client, at }, { allowUnconfirmed: true });
     return id;
   }
 
   /** It was not created after all. The second time, nothing happens. */
   giveBack(id: string): void {
-    const rest = this.#kept.filter((creation) => creation.id !== id);
-    if (rest.length < this.#kept.length) this.#keep(rest);
+    if (this.#kept.delete(PREFIX + id)) void this.#storage.delete(PREFIX + id, { allowUnconfirmed: true });
   }
 
   /** Answers the rest, as it is stored. */
   forgetOld(now: number): readonly (readonly [string, unknown])[] {
-    const left = this.all(now);
-    return left.length === 0 ? [] : [[KEY, left]];
-  }
-
-  #keep(creations: readonly Creation[]): void {
-    this.#kept = creations;
-    void this.#storage.put(KEY, creations, { allowUnconfirmed: true });
+    this.all(now);
+    return [...this.#kept];
   }
 }

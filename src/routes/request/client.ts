@@ -24,8 +24,17 @@ export interface Client {
 let isLackLogged = false;
 onForget(() => (isLackLogged = false));
 
+/** A request asks for its client, and for the same hashes, several times. */
+const clients = new WeakMap<Request, Client>();
+
 /** Rejects if the key of the hash cannot be read. */
 export async function clientOf(c: Context<AppEnv>): Promise<Client> {
+  const client = clients.get(c.req.raw) ?? (await newClient(c));
+  clients.set(c.req.raw, client);
+  return client;
+}
+
+async function newClient(c: Context<AppEnv>): Promise<Client> {
   const { clientIpHeader, identitySecret } = c.var.config;
   const network = clientNetwork(c.req.raw, clientIpHeader);
   if (!isLackLogged && lacksAddress(c.req.raw, clientIpHeader)) {
@@ -38,10 +47,15 @@ export async function clientOf(c: Context<AppEnv>): Promise<Client> {
     );
   }
   const secret = await serviceSecret(c.env, identitySecret);
+  const hashes = new Map<string, string>();
   const hashOf =
     (addresses: string) =>
-    (use: ClientUse, context = '') =>
-      keyedHash(secret, use, `${context} ${addresses}`);
+    (use: ClientUse, context = '') => {
+      const text = `${context} ${addresses}`;
+      const known = hashes.get(`${use}:${text}`) ?? keyedHash(secret, use, text);
+      hashes.set(`${use}:${text}`, known);
+      return known;
+    };
   const site = siteOf(network);
   return { network, hash: hashOf(network), site, siteHash: hashOf(site) };
 }
