@@ -9,17 +9,21 @@ import { busy } from '../isolate/waiting.ts';
 import { type OpenRowStore, type SealedAttempt, SealedRows } from './sealed-rows.ts';
 import { isolateSpools, type SpoolBudget, type SpoolShare } from './spool-budget.ts';
 
-/** What stays in memory; the first row of what does not. */
+/** What stays in memory. */
 export const MEMORY_BYTES = 1024 * 1024;
-/**
- * Of each further row. One of an object may have 2 MB, but on its way it is copied several times: with 1 MiB, four pushes of
- * 95 MB at once took 87 MiB instead of 61.
- */
+/** Of a row. One of an object may have 2 MB, but on its way it is copied several times, and so much memory stays taken. */
 export const ROW_BYTES = 256 * 1024;
 /** Of a row while memory is short, and of what stays in it. */
 const SHORT_ROW_BYTES = 64 * 1024;
 /** Most pushes have less. */
 const FIRST_BYTES = 16 * 1024;
+
+/** A row before it is written; its first bytes are used. */
+interface Chunk {
+  bytes: Uint8Array<ArrayBuffer>;
+  used: number;
+  readonly share: MemoryShare;
+}
 
 /** One call at a time, but for `discard`. */
 export interface Spool {
@@ -84,10 +88,8 @@ class RowSpool implements Spool {
   readonly #rows: SealedRows;
   /** Where each row ends. */
   readonly #rowEnds: number[] = [];
-  /** What comes after the rows; its first bytes are used. */
-  #tail = new Uint8Array(0);
-  #tailBytes = 0;
-  #tailShare: MemoryShare;
+  /** What comes after the rows. The last one is being filled. */
+  #chunks: Chunk[] = [];
   #byteLength = 0;
   /** The last row, while it is written. */
   #writing: Promise<void> = Promise.resolve();
@@ -96,7 +98,6 @@ class RowSpool implements Spool {
   constructor(options: SpoolOptions) {
     const { client, clock, open, patienceMs } = options;
     this.#options = options;
-    this.#tailShare = options.memory.share();
     this.#budget = options.budget ?? isolateSpools;
     this.#share = { client, bytes: 0, seenAt: clock.now() };
     this.#rows = new SealedRows(open, patienceMs);
@@ -110,13 +111,15 @@ class RowSpool implements Spool {
     return this.#rowEnds.length === 0;
   }
 
+  /** Of a new row. */
   get #rowBytes(): number {
-    if (this.#options.memory.isShort) return SHORT_ROW_BYTES;
-    return this.isInMemory ? MEMORY_BYTES : ROW_BYTES;
+    return this.#options.memory.isShort ? SHORT_ROW_BYTES : ROW_BYTES;
   }
 
   async spill(): Promise<void> {
-    if (this.#tailBytes >= this.#rowBytes) await this.#writeRow();
+    const isToStay = this.isInMemory && !this.#options.memory.isShort;
+    const bytes = this.#byteLength - (this.#rowEnds.at(-1) ?? 0);
+    if (bytes >= (isToStay ? MEMORY_BYTES : this.#rowBytes)) await this.#writeRows();
   }
 
   async write(pieces: readonly Uint8Array[]): Promise<void> {
@@ -124,10 +127,10 @@ class RowSpool implements Spool {
       this.#take(piece.byteLength);
       for (let rest = piece; rest.byteLength > 0;) {
         await this.spill();
-        await this.#growTail(rest.byteLength);
-        const taken = rest.subarray(0, this.#tail.byteLength - this.#tailBytes);
-        this.#tail.set(taken, this.#tailBytes);
-        this.#tailBytes += taken.byteLength;
+        const chunk = await this.#roomFor(rest.byteLength);
+        const taken = rest.subarray(0, chunk.bytes.byteLength - chunk.used);
+        chunk.bytes.set(taken, chunk.used);
+        chunk.used += taken.byteLength;
         this.#byteLength += taken.byteLength;
         rest = rest.subarray(taken.byteLength);
       }
@@ -136,7 +139,7 @@ class RowSpool implements Spool {
 
   async close(): Promise<void> {
     if (this.isInMemory) return;
-    if (this.#tailBytes > 0) await this.#writeRow();
+    await this.#writeRows();
     await this.#writing;
   }
 
@@ -144,12 +147,12 @@ class RowSpool implements Spool {
     const to = Math.min(end, this.#byteLength);
     if (start >= to) return;
     this.#take(0);
-    if (this.isInMemory) return yield this.#tail.subarray(start, to);
-    yield* readRows(this.#rows, this.#rowEnds, start, to, this.#options.memory, () => this.#take(0));
+    if (this.isInMemory) yield* this.#readChunks(start, to);
+    else yield* readRows(this.#rows, this.#rowEnds, start, to, this.#options.memory, () => this.#take(0));
   }
 
   async keep(until: number): Promise<KeptSpool> {
-    if (this.#tailBytes > 0) await this.#writeRow();
+    await this.#writeRows();
     await this.#writing;
     const kept = await this.#rows.keep(until);
     return { ...kept, rowEnds: this.#rowEnds };
@@ -162,36 +165,53 @@ class RowSpool implements Spool {
   async #giveBack(): Promise<void> {
     // A row that arrives after the others were removed would stay.
     await this.#writing.catch(() => {});
-    this.#tailShare.setNow(0);
-    // The collector would take its time.
-    this.#tail.buffer.transfer(0);
+    for (const { bytes, share } of this.#chunks.splice(0)) {
+      share.setNow(0);
+      // The collector would take its time.
+      bytes.buffer.transfer(0);
+    }
     await this.#rows.remove().catch(() => {});
     this.#budget.release(this.#share);
   }
 
-  /** Begins to write the tail, when the row before it is written. */
-  async #writeRow(): Promise<void> {
-    await this.#writing;
-    this.#take(0);
-    const row = this.#tail.subarray(0, this.#tailBytes);
-    const share = this.#tailShare;
-    [this.#tail, this.#tailBytes, this.#tailShare] = [new Uint8Array(0), 0, this.#options.memory.share()];
-    const number = this.#rowEnds.push(this.#byteLength) - 1;
-    this.#writing = this.#rows.write(number, row).finally(() => share.setNow(0));
-    // The next row tells.
-    this.#writing.catch(() => {});
+  *#readChunks(start: number, end: number): Generator<Uint8Array> {
+    let offset = 0;
+    for (const { bytes, used } of this.#chunks) {
+      if (offset >= end) return;
+      const piece = bytes.subarray(Math.max(0, start - offset), Math.min(used, end - offset));
+      offset += used;
+      if (piece.byteLength > 0) yield piece;
+    }
   }
 
-  /** Makes room for more bytes, or for as many as a row has: twice as much each time. */
-  async #growTail(moreBytes: number): Promise<void> {
-    const needed = Math.min(this.#rowBytes, this.#tailBytes + moreBytes);
-    let bytes = Math.max(FIRST_BYTES, this.#tail.byteLength);
+  /** Writes each chunk as a row; the last one is still being written when it resolves. */
+  async #writeRows(): Promise<void> {
+    while (this.#chunks.length > 0) {
+      await this.#writing;
+      this.#take(0);
+      const { bytes, used, share } = this.#chunks.shift() as Chunk;
+      const number = this.#rowEnds.push((this.#rowEnds.at(-1) ?? 0) + used) - 1;
+      this.#writing = this.#rows.write(number, bytes.subarray(0, used)).finally(() => share.setNow(0));
+      // The next row tells.
+      this.#writing.catch(() => {});
+    }
+  }
+
+  /** The chunk that is filled next, with room for more bytes, or for as many as a row has: twice as much each time. */
+  async #roomFor(moreBytes: number): Promise<Chunk> {
+    const last = this.#chunks.at(-1);
+    const isFull = last === undefined || last.used >= this.#rowBytes;
+    const chunk = isFull ? { bytes: new Uint8Array(0), used: 0, share: this.#options.memory.share() } : last;
+    if (isFull) this.#chunks.push(chunk);
+    const needed = Math.min(this.#rowBytes, chunk.used + moreBytes);
+    let bytes = Math.max(FIRST_BYTES, chunk.bytes.byteLength);
     while (bytes < needed) bytes *= 2;
-    if (bytes === this.#tail.byteLength) return;
-    await this.#tailShare.set(bytes);
+    if (bytes === chunk.bytes.byteLength) return chunk;
+    await chunk.share.set(bytes);
     // It may have been discarded meanwhile.
     this.#take(0);
-    this.#tail = new Uint8Array(this.#tail.buffer.transfer(bytes));
+    chunk.bytes = new Uint8Array(chunk.bytes.buffer.transfer(bytes));
+    return chunk;
   }
 
   /** Takes bytes of the budget, or shows that the push is alive. */

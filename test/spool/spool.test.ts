@@ -132,6 +132,15 @@ function holdBack(only?: string): (() => void)[] {
 /** Promises of a test settle before. */
 const soon = (): Promise<void> => scheduler.wait(5);
 
+/** Of what is in memory, all rows but the last are written before more is taken. */
+async function letThrough(waiting: (() => void)[], calls: number): Promise<void> {
+  for (let call = 0; call < calls; call++) {
+    await soon();
+    waiting.shift()?.();
+  }
+  await soon();
+}
+
 describe('what was written', () => {
   it('is read again, whatever its size and its pieces', async () => {
     const size = fc.oneof(
@@ -198,7 +207,7 @@ describe('what was written', () => {
     const spool = await filled(fullRows(2));
     const reading = spool.read()[Symbol.asyncIterator]();
     const { value: first } = (await reading.next()) as IteratorYieldResult<Uint8Array>;
-    expect(first.byteLength).toBe(MEMORY_BYTES);
+    expect(first.byteLength).toBe(ROW_BYTES);
     await reading.next();
     expect(first.byteLength).toBe(0);
   });
@@ -217,7 +226,7 @@ describe('what was written', () => {
     await spool.discard();
     expect(rows.calls).toEqual([]);
     expect((await filled(MEMORY_BYTES + 1)).isInMemory).toBe(false);
-    expect(rows.calls).toEqual(['write 0', 'write 1']);
+    expect(rows.calls).toEqual(['write 0', 'write 1', 'write 2', 'write 3', 'write 4']);
   });
 
   it('goes by a name that is random', async () => {
@@ -232,19 +241,21 @@ describe('the calls to the object', () => {
   it('are one write at a time, while the next row is filled', async () => {
     const waiting = holdBack();
     const spool = open();
-    await spool.write([pattern(fullRows(2))]);
-    expect(rows.calls).toEqual(['write 0']);
+    const writing = spool.write([pattern(fullRows(2))]);
+    await letThrough(waiting, 3);
+    await writing;
+    expect(rows.calls).toEqual(['write 0', 'write 1', 'write 2', 'write 3']);
     const more = spool.write([pattern(1)]);
     await soon();
-    expect(rows.calls).toEqual(['write 0']);
+    expect(rows.calls.at(-1)).toBe('write 3');
     waiting.shift()?.();
     await more;
-    expect(rows.calls).toEqual(['write 0', 'write 1']);
+    expect(rows.calls.at(-1)).toBe('write 4');
     const closing = spool.close();
     await soon();
     waiting.shift()?.();
     await soon();
-    expect([rows.calls.at(-1), rows.underWay]).toEqual(['write 2', 1]);
+    expect([rows.calls.at(-1), rows.underWay]).toEqual(['write 5', 1]);
     waiting.shift()?.();
     await closing;
     expect(rows.mostUnderWay).toBe(1);
@@ -267,22 +278,28 @@ describe('the calls to the object', () => {
     const spool = await filled(fullRows(4));
     rows.calls.length = 0;
     await bytesOf(spool, MEMORY_BYTES + 1, fullRows(2));
-    expect(rows.calls).toEqual(['read 1']);
+    expect(rows.calls).toEqual(['read 4']);
   });
 });
 
 describe('the memory of a spool', () => {
   const memories = new MemoryBudget(8 * MEMORY_BYTES);
 
-  it('grows with what has come, and is two rows at most', async () => {
+  it('grows with what has come, and is two rows once it is more than a mebibyte', async () => {
     const spool = open({ memory: memories.open(clock, 'a') });
     const waiting = holdBack();
     const seen: number[] = [];
-    for (const bytes of [1, FIRST_BYTES - 1, 1, 100 * KiB, MEMORY_BYTES - 116 * KiB - 1, 1, ROW_BYTES - 1]) {
+    for (const bytes of [1, FIRST_BYTES - 1, 1, 100 * KiB, MEMORY_BYTES - 116 * KiB - 1]) {
       await spool.write([pattern(bytes)]);
       seen.push(memories.heldBytes / KiB);
     }
-    expect(seen).toEqual([16, 16, 32, 128, 1024, 1024 + 16, 1024 + 256]);
+    expect(seen).toEqual([16, 16, 32, 128, 1024]);
+    const writing = spool.write([pattern(1)]);
+    await letThrough(waiting, 3);
+    await writing;
+    expect(memories.heldBytes / KiB).toBe(256 + 16);
+    await spool.write([pattern(ROW_BYTES - 1)]);
+    expect(memories.heldBytes).toBe(2 * ROW_BYTES);
     waiting.shift()?.();
     await soon();
     // Who sends slowly holds what is not written.
@@ -294,9 +311,8 @@ describe('the memory of a spool', () => {
     }
     await spool.close();
     expect(memories.heldBytes).toBe(0);
-    for await (const _ of spool.read()) expect(memories.heldBytes).toBe(MEMORY_BYTES + ROW_BYTES);
-    for await (const _ of spool.read(MEMORY_BYTES)) expect(memories.heldBytes).toBe(2 * ROW_BYTES);
-    for await (const _ of spool.read(5, 6)) expect(memories.heldBytes).toBe(MEMORY_BYTES);
+    for await (const _ of spool.read()) expect(memories.heldBytes).toBe(2 * ROW_BYTES);
+    for await (const _ of spool.read(5, 6)) expect(memories.heldBytes).toBe(ROW_BYTES);
     for await (const _ of spool.read()) break;
     expect(memories.heldBytes).toBe(0);
   });
@@ -339,7 +355,7 @@ describe('the memory of a spool', () => {
     await soon();
     expect(shared.heldBytes).toBeLessThanOrEqual(3 * MEMORY_BYTES + 128 * KiB);
     expect([...rows.stored.values()].map(({ byteLength }) => Math.floor(byteLength / KiB))).toEqual([
-      900, 64, 64, 64,
+      256, 256, 256, 132, 64, 64, 64,
     ]);
     others.setNow(0);
     await spool.write([all.subarray(1_100 * KiB)]);
@@ -356,7 +372,7 @@ describe('the memory of a spool', () => {
   });
 
   it('is refused when the isolate has none', async () => {
-    const small = new MemoryBudget(MEMORY_BYTES);
+    const small = new MemoryBudget(FIRST_BYTES);
     small
       .open(clock, 'b')
       .share()
@@ -430,9 +446,9 @@ describe('when the object fails', () => {
     const options = { patienceMs: 20 };
     rows.wait = failure;
     const writing = open(options);
-    await writing.write([pattern(MEMORY_BYTES + 1)]);
-    await expect(writing.write([pattern(MEMORY_BYTES)])).rejects.toMatchObject(BUSY);
+    await expect(writing.write([pattern(MEMORY_BYTES + 1)])).rejects.toMatchObject(BUSY);
     await writing.discard();
+    rows.wait = async (call) => (call === 'write 3' ? failure() : undefined);
     const closing = open(options);
     await closing.write([pattern(MEMORY_BYTES + 1)]);
     await expect(closing.close()).rejects.toMatchObject(BUSY);
@@ -459,9 +475,9 @@ describe('a discarded spool', () => {
   it('has no rows, and takes and gives nothing more', async () => {
     const spool = await filled(fullRows(3));
     await Promise.all([spool.discard(), spool.discard()]);
-    expect(rows.calls.slice(3)).toEqual(['remove', 'remove', 'remove']);
+    expect(rows.calls.slice(6)).toEqual(Array.from({ length: 6 }, () => 'remove'));
     await spool.discard();
-    expect([rows.stored.size, rows.calls.length]).toEqual([0, 6]);
+    expect([rows.stored.size, rows.calls.length]).toEqual([0, 12]);
     await expect(spool.write([pattern(1)])).rejects.toMatchObject(BUSY);
     await expect(bytesOf(spool)).rejects.toMatchObject(BUSY);
     expect(budget.bytes).toBe(0);
@@ -498,7 +514,7 @@ describe('the stored rows', () => {
           .toArray(),
     );
     expect(stored.map((row) => [row.attempt, row.number])).toEqual(
-      [0, 1, 2].map((number) => [attempt, number]),
+      [0, 1, 2, 3, 4, 5].map((number) => [attempt, number]),
     );
     const sealed = stored.map((row) => Buffer.from(row.sealed));
     // A shorter word may stand in random bytes by chance.
