@@ -8,14 +8,7 @@
  */
 import { decodeUtf8, utf8 } from '../bytes.ts';
 import type { RawIdentity } from './raw-identity.ts';
-import {
-  type ByteClass,
-  type Lack,
-  MIN_TELLING_LETTERS,
-  placesOf,
-  type SearchedText,
-  TEXT_ROOM,
-} from './text-search.ts';
+import { type ByteClass, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
 import { BOUNDARY } from './word-boundary.ts';
 
 /** Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin letters. */
@@ -44,10 +37,6 @@ const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0)
 const COMMA: Letters = textClasses(', ');
 /** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
-/** Shorter ones, such as `info` or `me`, are words like others: the `@` and a letter must follow. */
-const MIN_LOCAL_BYTES = 6;
-/** More first letters are rarely copied. */
-const MOST_LACKED_FIRST = 12;
 /** Of the same texts in different forms. */
 const MAX_ALL_PLACES = 4 * TEXT_ROOM;
 /**
@@ -133,7 +122,10 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
   const address = decode(email, encoding ?? 'utf-8');
   const login = LOGIN.exec(address)?.[1] ?? '';
   return [
-    { term: address, forms: reasonAgainstAddress(address) ?? [addressText(address)] },
+    {
+      term: address,
+      forms: reasonAgainstAddress(address) ?? [searchedText(EMAIL_BOUNDARY, textClasses(address))],
+    },
     { term: login, forms: reasonAgainst(login) ?? [nameOf([wordClasses(login)])] },
     { term: nameText, forms: reasonAgainst(nameText) ?? [...nameForms(nameText), ...raw] },
   ];
@@ -167,36 +159,15 @@ function formsOf(words: readonly string[], separator?: Letters): SearchedText[] 
 }
 
 function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
-  const letters = words.flatMap((word, index) => (index === 0 ? word : [...separator, ...word]));
-  // A part of a single word may be anybody's.
-  if (words.length === 1) return searchedText(BOUNDARY, letters, { first: 0, last: 0 });
-  // Its first word and a letter of the next are telling.
-  const beginning = (words[0]?.length ?? 0) + separator.length + 1;
-  const first = letters.length - MIN_TELLING_LETTERS;
-  const last = letters.length - Math.max(beginning, MIN_TELLING_LETTERS);
-  return searchedText(BOUNDARY, letters, { first, last });
+  return searchedText(
+    BOUNDARY,
+    words.flatMap((word, index) => (index === 0 ? word : [...separator, ...word])),
+  );
 }
 
-function addressText(address: string): SearchedText {
-  const letters = textClasses(address);
-  const localBytes = textClasses(address.slice(0, address.lastIndexOf('@'))).length;
-  const restBytes = letters.length - localBytes;
-  return searchedText(EMAIL_BOUNDARY, letters, {
-    first: Math.min(localBytes, letters.length - MIN_TELLING_LETTERS),
-    last: localBytes < MIN_LOCAL_BYTES ? restBytes - 2 : restBytes,
-  });
-}
-
-function searchedText(before: ByteClass, letters: Letters, telling: Lack): SearchedText {
-  const first = Math.max(0, Math.min(MOST_LACKED_FIRST, telling.first));
-  return {
-    before,
-    letters,
-    after: BOUNDARY,
-    // A delta may insert a single letter.
-    lack: { first: letters.length - 1, last: letters.length - 1 },
-    tellingLack: { first, last: Math.max(0, telling.last) },
-  };
+/** A delta may insert a single letter of it. */
+function searchedText(before: ByteClass, letters: Letters): SearchedText {
+  return { before, letters, after: BOUNDARY, maxCopied: letters.length - 1 };
 }
 
 /** Why an address is not searched for; null: it is. */

@@ -1,32 +1,32 @@
 /**
  * Searches what a pack would publish for names, addresses and original ids.
  *
- * 1. Every whole object and all that deltas insert is searched once (`PackScan`). A delta is suspect, too, if a name
- *    may be partly in what it copies.
- * 2. Suspect deltas are resolved, and what they make is searched. If upstream's objects are needed for that, the host is
- *    asked for all that the pack stands on, or for none: of a choice it would learn what the chosen have in common.
+ * 1. `PackScan` searches every whole object, and all that deltas insert, once. A delta is suspect, too, if a part of a
+ *    name stands next to what it copies.
+ * 2. Suspects are resolved (`PackedObjects`), and what they make is searched. If upstream's objects are needed for that,
+ *    the host is asked for all that the pack stands on, or for none: of a choice it would learn what the chosen have in
+ *    common. It is never asked for an object that may be new (`PackIndex`).
  * 3. What upstream has already is no finding: what stands in one piece in a delta's base, or in the same line of
  *    upstream's version of the file.
  *
- * Steps 2 and 3 are bounded. What cannot be resolved is a finding if what is known of it is telling; otherwise it counts
- * as not searched.
+ * Steps 2 and 3 are bounded. Of what cannot be resolved, a whole name is a finding; a part of one counts as not searched.
  */
-import type { Memory } from '../memory.ts';
 import { utf8 } from '../bytes.ts';
+import type { Memory } from '../memory.ts';
 import { hashObject, type Oid } from '../objects/oid.ts';
-import { readInstructions } from '../pack/delta.ts';
+import { insertsOf, readInstructions } from '../pack/delta.ts';
 import type { KeptObject } from '../pack/kept-objects.ts';
-import { insertsOf, type TellingPlace } from './delta-scan.ts';
-import { excerptAt, linesAt, MAX_LINE_BYTES, SHOWN_AFTER } from './excerpts.ts';
+import { PackIndex } from '../pack/pack-index.ts';
 import {
   type FileObject,
   type LookUp,
   type PackedObject,
   PackedObjects,
-  type SearchedPack,
+  type StoredPack,
   walk,
-} from './packed-objects.ts';
-import { namesIn, type PackNames, readAround } from './pack-names.ts';
+} from '../pack/packed-objects.ts';
+import { linesAt } from './excerpts.ts';
+import { PackPaths } from './pack-paths.ts';
 import { PackScan, type Suspect } from './pack-scan.ts';
 import type { SearchedNames } from './searched-names.ts';
 import type { Span } from './text-search.ts';
@@ -65,14 +65,13 @@ export interface PackFindings {
   readonly files: readonly string[] | null;
 }
 
-const NOTHING = new Uint8Array(0);
 /** So many are compared with upstream's. */
 const MAX_FOUND = 1_000;
 /** The host is asked for no more. */
 const MAX_ASKED_BASES = 500;
 const MAX_ASKED_PATHS = 100;
 const MAX_ASKED_BYTES = 2 * 1024 * 1024;
-/** A pack up to this size is read once more to tell its own objects from upstream's, if need be. */
+/** Of a pack up to this size, the names of new files are looked up, whether or not anything is found. */
 const MAX_INDEXED_BYTES = 1024 * 1024;
 const LEAST_ROOM = 64 * 1024;
 /** For each byte of a pack, which is compressed. */
@@ -80,9 +79,10 @@ const ROOM_FOR_PACK = 4;
 
 /** A hit before it was compared with upstream's version. */
 interface Found extends Omit<ContentHit, 'path'> {
+  /** Where its object's entry begins, and the id of that, if it is known. */
+  readonly offset: number;
   readonly oid: Oid | null;
-  readonly isInDelta: boolean;
-  /** Null: too long, or not known. */
+  /** The whole line, if the pack has the whole file; null: upstream's version cannot dismiss it. */
   readonly line: string | null;
 }
 
@@ -91,7 +91,7 @@ interface Found extends Omit<ContentHit, 'path'> {
  * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory` throws.
  */
 export async function searchPack(
-  pack: SearchedPack,
+  pack: StoredPack,
   names: SearchedNames,
   questions: SearchQuestions,
   memory: Memory,
@@ -99,146 +99,120 @@ export async function searchPack(
 ): Promise<PackFindings> {
   const scan = new PackScan(names);
   await walk(pack, scan.walker, 0);
-  const suspects = [...scan.telling, ...scan.others];
-  const noted = {
-    hasGitlinks: scan.hasGitlinks,
-    hasBinaries: scan.hasBinaries,
-    homeFolders: [...scan.homeFolders],
-  };
+  const { hasGitlinks, hasBinaries, isCut } = scan;
+  const noted = { hasGitlinks, hasBinaries, homeFolders: [...scan.homeFolders] };
   const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
-  if (suspects.length === 0 && !isSmall) return { hits: [], isComplete: !scan.isCut, files: null, ...noted };
-  const asked = new Map([...scan.bases].slice(0, MAX_ASKED_BASES));
-  const baseBytes = [...asked.values()].reduce((sum, size) => sum + size, 0);
-  const room = LEAST_ROOM + 2 * baseBytes + ROOM_FOR_PACK * pack.byteLength;
+  if (scan.suspects.length === 0 && !isSmall) return { hits: [], isComplete: !isCut, files: null, ...noted };
   const objects = new PackedObjects(pack, memory);
   try {
-    await objects.makeRoom(room);
-    const mayAsk = suspects.length > 0 && (await namesOnlyUpstreams(pack, scan, objects));
-    const readBases = async (): Promise<void> => {
-      let left = mayAsk ? MAX_ASKED_BYTES : 0;
-      const sizes = new Map(
-        [...asked].filter(([, size]) => size <= left && objects.reserve(size) && (left -= size) >= 0),
-      );
-      if (sizes.size > 0) objects.add(await questions.readBases(sizes));
-    };
-    let read: PackNames | null = null;
-    const packNames = async (): Promise<PackNames> => (read ??= await namesIn(pack, objects));
-    const look = new CloserLook(pack, names, objects, maxHits, packNames);
-    await look.resolve(suspects, readBases);
-    const hits = await look.newHits(questions);
-    const files = isSmall ? filesOf(await packNames()) : null;
-    return { hits, isComplete: look.isComplete && !scan.isCut, files, ...noted };
+    const look = new CloserLook(pack, names, scan, objects, questions);
+    await look.examineSuspects();
+    if (look.hasFound || isSmall) await look.readPaths();
+    const hits = await look.newHits(maxHits);
+    return { hits, isComplete: look.isComplete && !isCut, files: isSmall ? look.newFiles() : null, ...noted };
   } finally {
     objects.free();
   }
 }
 
-function filesOf({ names, whole }: PackNames): string[] {
-  return whole.flatMap(({ type, oid }) => (type === 'blob' ? (names.pathOf(oid) ?? []) : []));
-}
-
-/**
- * Whether all that the pack names by ids is upstream's, as far as this can be told. Nobody is to be asked for an object
- * that may be new.
- */
-async function namesOnlyUpstreams(
-  pack: SearchedPack,
-  scan: PackScan,
-  objects: PackedObjects,
-): Promise<boolean> {
-  if (!scan.mayHaveBases) return true;
-  if (scan.hasMoreBases || pack.byteLength > MAX_INDEXED_BYTES) return false;
-  return !(await objects.findOwn(scan.bases));
-}
-
 class CloserLook {
   /** False if something cannot be searched. */
   isComplete = true;
-  readonly #pack: SearchedPack;
+  readonly #pack: StoredPack;
   readonly #names: SearchedNames;
+  readonly #scan: PackScan;
   readonly #objects: PackedObjects;
-  readonly #maxHits: number;
-  readonly #packNames: () => Promise<PackNames>;
+  readonly #questions: SearchQuestions;
+  readonly #paths: PackPaths;
+  #index: PackIndex | null = null;
   readonly #found: Found[] = [];
-  /** How many of them nobody can dismiss. */
-  #certain = 0;
 
   constructor(
-    pack: SearchedPack,
+    pack: StoredPack,
     names: SearchedNames,
+    scan: PackScan,
     objects: PackedObjects,
-    maxHits: number,
-    packNames: () => Promise<PackNames>,
+    questions: SearchQuestions,
   ) {
-    this.#maxHits = maxHits;
-    this.#packNames = packNames;
-    this.#pack = pack;
-    this.#names = names;
-    this.#objects = objects;
+    [this.#pack, this.#names, this.#scan] = [pack, names, scan];
+    [this.#objects, this.#questions] = [objects, questions];
+    this.#paths = new PackPaths(scan.suspects.map(({ offset }) => offset));
   }
 
-  /** @param readBases is called once, if a base is missing. */
-  async resolve(suspects: readonly Suspect[], readBases: () => Promise<void>): Promise<void> {
+  get hasFound(): boolean {
+    return this.#found.length > 0;
+  }
+
+  async examineSuspects(): Promise<void> {
+    await this.#objects.makeRoom(LEAST_ROOM + ROOM_FOR_PACK * this.#pack.byteLength);
     const waiting: Suspect[] = [];
-    for (const suspect of suspects) {
+    for (const suspect of this.#scan.suspects) {
       const object = await this.#objects.at(suspect.offset);
       if (object === 'no-base') waiting.push(suspect);
-      else await this.#examine(suspect, object);
+      else this.#examine(suspect, object);
     }
-    if (waiting.length > 0) await readBases();
-    for (const suspect of waiting) await this.#examine(suspect, await this.#objects.at(suspect.offset));
+    if (waiting.length > 0) await this.#readBases();
+    for (const suspect of waiting) this.#examine(suspect, await this.#objects.at(suspect.offset));
   }
 
-  /** What upstream does not have. Only after `resolve`. */
-  async newHits(questions: SearchQuestions): Promise<readonly ContentHit[]> {
-    if (this.#found.length === 0) return [];
-    const packNames = await this.#packNames();
-    const pathOf = ({ oid }: Found): string | null =>
-      oid === null ? null : (packNames.names.pathOf(oid) ?? null);
-    const upstreams = await this.#readUpstream(packNames, questions);
-    const isUpstreams = (found: Found): boolean => {
+  /** Only for what is shown: the files and folders that the objects of the pack are. */
+  async readPaths(): Promise<void> {
+    const index = await this.#indexed();
+    await index.resolve();
+    for (const offset of index.unresolved) {
+      const delta = await this.#objects.deltaAt(offset);
+      for (const text of delta === null ? [] : insertsOf(delta)) this.#paths.addInsert(text);
+    }
+  }
+
+  /** What upstream does not have. Only after `readPaths`. */
+  async newHits(maxHits: number): Promise<readonly ContentHit[]> {
+    const upstreams = await this.#readUpstream();
+    const hits = this.#found.map(({ excerpt, kind, text, ...found }) => {
+      const oid = found.oid ?? this.#paths.oidAt(found.offset);
+      const path = oid === null ? null : this.#paths.pathOf(oid);
       // A folder without a name is the root folder.
-      const path = pathOf(found) ?? (found.kind === 'name' ? '' : null);
-      return path !== null && found.line !== null && upstreams.get(path)?.has(found.line) === true;
-    };
-    const hits = this.#found.filter((found) => !isUpstreams(found)).slice(0, this.#maxHits);
-    return hits.map((found) => {
-      const { excerpt, kind, text } = found;
-      return { excerpt, kind, text, path: pathOf(found) };
+      const place = path ?? (kind === 'name' ? '' : null);
+      const isUpstreams =
+        place !== null && found.line !== null && upstreams.get(place)?.has(found.line) === true;
+      return isUpstreams ? null : { excerpt, kind, text, path };
     });
+    return hits.filter((hit) => hit !== null).slice(0, maxHits);
   }
 
-  /** Of what the pack has as a whole: the lines in upstream's version that name somebody, by paths. */
-  async #readUpstream(
-    { names, whole }: PackNames,
-    questions: SearchQuestions,
-  ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-    const lines = new Map<string, ReadonlySet<string>>();
-    if (!this.#found.some(({ isInDelta, line }) => !isInDelta && line !== null)) return lines;
-    // All of them, for the same reason as with bases. And a path may be a name itself.
-    const paths = new Set(whole.flatMap(({ type, oid }) => names.pathOf(oid) ?? (type === 'tree' ? '' : [])));
-    const harmless = [...paths].filter((path) => this.#names.spansIn(utf8(path)).length === 0);
-    if (harmless.length === 0) return lines;
-    await this.#objects.makeRoom(MAX_ASKED_BYTES);
-    if (!this.#objects.reserve(MAX_ASKED_BYTES)) return lines;
-    const files = await questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
-    for (const [path, file] of files) {
-      const named = linesAt(file, this.#names.spansIn(file.content));
-      lines.set(path, new Set(named.flatMap(({ line }) => line ?? [])));
-    }
-    return lines;
+  /** Paths of files of which the pack has all. Only after `readPaths`. */
+  newFiles(): string[] {
+    return this.#paths.whole.flatMap(({ type, oid }) =>
+      type === 'blob' ? (this.#paths.pathOf(oid) ?? []) : [],
+    );
   }
 
-  async #examine(suspect: Suspect, object: LookUp): Promise<void> {
-    if (typeof object === 'object') this.#searchWhole(object);
-    // Each takes another look at the pack, and more are not shown.
-    else if (this.#certain >= this.#maxHits) return;
-    else if (suspect.isWhole) await this.#addLarge(suspect);
-    else if (suspect.telling.length > 0) await this.#addTelling(suspect);
-    else this.isComplete = false;
+  async #indexed(): Promise<PackIndex> {
+    this.#index ??= await PackIndex.of(this.#pack, this.#objects, (object) => this.#paths.add(object));
+    return this.#index;
   }
 
-  #searchWhole(object: PackedObject): void {
+  async #readBases(): Promise<void> {
+    const { usesOffsets } = this.#scan;
+    const index = await this.#indexed();
+    if (!usesOffsets) await index.resolve();
+    if (index.namesOwn || (index.isCut && !usesOffsets)) return;
+    const bases = [...index.missingBases].slice(0, MAX_ASKED_BASES);
+    await this.#objects.makeRoom(LEAST_ROOM + 2 * bases.reduce((sum, [, size]) => sum + size, 0));
+    let left = MAX_ASKED_BYTES;
+    const sizes = new Map(
+      bases.filter(([, size]) => size <= left && this.#objects.reserve(size) && (left -= size) >= 0),
+    );
+    if (sizes.size > 0) index.add(await this.#questions.readBases(sizes));
+  }
+
+  #examine({ offset, sightings, mayHaveMore }: Suspect, object: LookUp): void {
+    if (typeof object === 'object') return this.#search(object, offset);
+    if (mayHaveMore) this.isComplete = false;
+    for (const seen of sightings) this.#add({ ...seen, kind: 'content', offset, oid: null, line: null });
+  }
+
+  #search(object: PackedObject, offset: number): void {
     const { type, content, delta } = object;
     const spans = this.#names.spansIn(content);
     const added = delta === null ? spans : spans.filter(notCopied(spans, delta));
@@ -247,33 +221,34 @@ class CloserLook {
     const kind = type === 'tree' ? 'name' : 'content';
     for (const [index, { excerpt, line }] of linesAt(object, added.slice(0, MAX_FOUND)).entries()) {
       const { text } = added[index] as Span;
-      this.#add({ excerpt, kind, text, oid, isInDelta: delta !== null, line });
+      this.#add({ excerpt, kind, text, offset, oid, line: delta === null ? line : null });
     }
     if (added.length > MAX_FOUND) this.isComplete = false;
   }
 
-  /** Only its first place. */
-  async #addLarge({ offset, telling: [place] }: Suspect): Promise<void> {
-    const { end, text } = place as TellingPlace;
-    const start = Math.max(0, end - MAX_LINE_BYTES);
-    const { oid, bytes } = await readAround(this.#pack, offset, start, end + SHOWN_AFTER);
-    const excerpt = excerptAt(bytes, end - start - 1);
-    this.#add({ excerpt, kind: 'content', text, oid, isInDelta: false, line: null });
-  }
-
-  async #addTelling({ offset, telling }: Suspect): Promise<void> {
-    const delta = await this.#objects.deltaAt(offset, false);
-    const inserts = delta === null ? [] : insertsOf(delta);
-    for (const { insert, end, text } of telling) {
-      const excerpt = excerptAt(inserts[insert] ?? NOTHING, end);
-      this.#add({ excerpt, kind: 'content', text, oid: null, isInDelta: true, line: null });
-    }
-  }
-
   #add(found: Found): void {
-    if (found.line === null) this.#certain += 1;
     if (this.#found.length < MAX_FOUND) this.#found.push(found);
     else this.isComplete = false;
+  }
+
+  /** Of what the pack has as a whole: the lines in upstream's version that name somebody, by paths. */
+  async #readUpstream(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    const lines = new Map<string, ReadonlySet<string>>();
+    if (!this.#found.some(({ line }) => line !== null)) return lines;
+    const paths = new Set(
+      this.#paths.whole.flatMap(({ type, oid }) => this.#paths.pathOf(oid) ?? (type === 'tree' ? '' : [])),
+    );
+    // All of them, for the same reason as with bases. And a path may be a name itself.
+    const harmless = [...paths].filter((path) => this.#names.spansIn(utf8(path)).length === 0);
+    if (harmless.length === 0) return lines;
+    await this.#objects.makeRoom(MAX_ASKED_BYTES);
+    if (!this.#objects.reserve(MAX_ASKED_BYTES)) return lines;
+    const files = await this.#questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
+    for (const [path, file] of files) {
+      const named = linesAt(file, this.#names.spansIn(file.content));
+      lines.set(path, new Set(named.flatMap(({ line }) => line ?? [])));
+    }
+    return lines;
   }
 }
 

@@ -28,8 +28,7 @@ const GITLINK: SearchedText = {
   before: letter('1')[0]!,
   letters: letter('60000 '),
   after: null,
-  lack: { first: 0, last: -1 },
-  tellingLack: { first: 0, last: -1 },
+  maxCopied: 0,
 };
 
 export class SearchedNames {
