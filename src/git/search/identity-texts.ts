@@ -118,7 +118,9 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
   // Some commits do not say that they are no UTF-8.
   const own = encoding ?? (decodeUtf8(name) === null ? 'windows-1252' : 'utf-8');
   const nameText = decode(name, own);
-  const raw = own === 'utf-8' ? [] : [nameOf(splitWords(name).map(byteClasses))];
+  // As if its bytes were Windows-1252, whatever they are.
+  const bytes = decode(name, 'windows-1252').split(/ +/);
+  const raw = own === 'utf-8' ? [] : [nameOf(bytes, inWindows1252)];
   const address = decode(email, encoding ?? 'utf-8');
   const login = LOGIN.exec(address)?.[1] ?? '';
   return [
@@ -126,43 +128,47 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
       term: address,
       forms: reasonAgainstAddress(address) ?? [searchedText(EMAIL_BOUNDARY, textClasses(address))],
     },
-    { term: login, forms: reasonAgainst(login) ?? [nameOf([wordClasses(login)])] },
+    { term: login, forms: reasonAgainst(login) ?? [nameOf([login])] },
     { term: nameText, forms: reasonAgainst(nameText) ?? [...nameForms(nameText), ...raw] },
   ];
 }
 
+/** `Ada Lovelace` also as lists and catalogues write it: `Lovelace, Ada`. */
 function nameForms(name: string): SearchedText[] {
-  const isLone = !/\s/.test(name);
   return [name, ...surnameLast(name)].flatMap((text) => {
-    // Composed and decomposed letters look alike, and some systems write the latter.
-    const decomposed = text.normalize('NFD').split(/\s+/);
+    const words = text.normalize('NFC').split(/\s+/);
+    const surname = words.at(-1) ?? '';
     return [
-      formsOf(text.normalize('NFC').split(/\s+/)),
-      nameOf(decomposed.map((word) => wordClasses(word))),
-      isLone ? [] : formsOf(surnameFirst(text), COMMA),
-    ].flat();
+      ...encodedForms(words),
+      // Composed and decomposed letters look alike, and some systems write the latter.
+      nameOf(text.normalize('NFD').split(/\s+/)),
+      ...(words.length > 1 ? encodedForms([surname, words.slice(0, -1).join(' ')], COMMA) : []),
+    ];
   });
 }
 
 /** A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part. */
-function formsOf(words: readonly string[], separator?: Letters): SearchedText[] {
-  const isAscii = words.every((word) => /^[\0-\x7f]*$/.test(word));
+function encodedForms(words: readonly string[], separator?: Letters): SearchedText[] {
+  const letters = Array.from(words.join(''));
   const hasOther =
-    !isAscii && words.every((word) => Array.from(word).every((letter) => inWindows1252(letter)));
-  const encodings: readonly Encode[] = hasOther ? [utf8, inWindows1252] : [utf8];
-  return encodings.map((encode) =>
-    nameOf(
-      words.map((word) => wordClasses(word, encode)),
-      separator,
-    ),
-  );
+    letters.some((letter) => letter > '\x7f') && letters.every((letter) => inWindows1252(letter));
+  const encodings = hasOther ? [utf8, inWindows1252] : [utf8];
+  return encodings.map((encode) => nameOf(words, encode, separator));
 }
 
-function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
-  return searchedText(
-    BOUNDARY,
-    words.flatMap((word, index) => (index === 0 ? word : [...separator, ...word])),
-  );
+/** What may stand between words may stand in place of a hyphen or a full stop, too. */
+function nameOf(
+  words: readonly string[],
+  encode: Encode = utf8,
+  separator: Letters = [SEPARATORS],
+): SearchedText {
+  const letters = words.flatMap((word, index) => {
+    const own = textClasses(word, encode).map((letter) =>
+      letter.some((byte) => SEPARATORS.includes(byte)) ? SEPARATORS : letter,
+    );
+    return index === 0 ? own : [...separator, ...own];
+  });
+  return searchedText(BOUNDARY, letters);
 }
 
 /** A delta may insert a single letter of it. */
@@ -200,23 +206,10 @@ function isLong(word: string): boolean {
   return /\p{L}/u.test(word) && letters + (word.match(SYLLABLES)?.length ?? 0) >= MIN_LONE_LETTERS;
 }
 
-/** `Ada Lovelace` as lists and catalogues write it: `Lovelace, Ada`. */
-function surnameFirst(name: string): [surname: string, others: string] {
-  const words = name.normalize('NFC').split(/\s+/);
-  return [words.at(-1) ?? '', words.slice(0, -1).join(' ')];
-}
-
 /** `Lovelace, Ada`, as directories of companies write names: `Ada Lovelace`. */
 function surnameLast(name: string): string[] {
   const [, surname, others] = /^([^,]+),\s*([^,]+)$/.exec(name) ?? [];
   return surname === undefined || others === undefined ? [] : [`${others} ${surname}`];
-}
-
-/** As a text, but what may stand between words may stand in place of a hyphen or a full stop, too. */
-function wordClasses(word: string, encode: Encode = utf8): Letters {
-  return textClasses(word, encode).map((letter) =>
-    letter.some((byte) => SEPARATORS.includes(byte)) ? SEPARATORS : letter,
-  );
 }
 
 /** Each letter in both cases if both take the same number of bytes. */
@@ -235,21 +228,6 @@ function textClasses(text: string, encode: Encode = utf8): Letters {
 function inWindows1252(letter: string): Uint8Array | null {
   const byte = WINDOWS_1252.indexOf(letter);
   return byte < 0 || letter.length !== 1 ? null : Uint8Array.of(byte);
-}
-
-/** The bytes unchanged; ASCII letters in both cases. */
-function byteClasses(word: Uint8Array): Letters {
-  return Array.from(word, (byte: number) => {
-    const letter = String.fromCharCode(byte);
-    return /[A-Za-z]/.test(letter)
-      ? [letter.toLowerCase().charCodeAt(0), letter.toUpperCase().charCodeAt(0)]
-      : [byte];
-  });
-}
-
-function splitWords(name: Uint8Array): Uint8Array[] {
-  const text = Buffer.from(name).toString('latin1');
-  return text.split(' ').flatMap((word: string) => (word === '' ? [] : [Buffer.from(word, 'latin1')]));
 }
 
 function decode(bytes: Uint8Array, encoding: string): string {

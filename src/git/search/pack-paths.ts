@@ -26,8 +26,8 @@ interface Place {
 }
 
 export class PackPaths {
-  /** Files and folders of which the pack has all, in its order. */
-  readonly whole: Pick<IndexedObject, 'type' | 'oid'>[] = [];
+  /** What the pack has as a whole, in its order. */
+  readonly #whole: Pick<IndexedObject, 'type' | 'oid'>[] = [];
   /** By where their entries begin: ids of the objects that are asked for. */
   readonly #oids: Map<number, Oid | null>;
   readonly #places = new Map<Oid, Place>();
@@ -40,7 +40,7 @@ export class PackPaths {
 
   add({ type, oid, offset, isWhole, tree }: IndexedObject): void {
     if (this.#oids.has(offset)) this.#oids.set(offset, oid);
-    if (isWhole && this.whole.length < MAX_WHOLE) this.whole.push({ type, oid });
+    if (isWhole && this.#whole.length < MAX_WHOLE) this.#whole.push({ type, oid });
     if (tree !== null) this.#addEntries(tree, oid);
   }
 
@@ -63,6 +63,17 @@ export class PackPaths {
       place = place.folder === null ? undefined : this.#places.get(place.folder);
     }
     return names.length === 0 ? null : names.join('/');
+  }
+
+  /** Of files that the pack has as a whole, as far as they are known. */
+  newFiles(): string[] {
+    return this.#whole.flatMap(({ type, oid }) => (type === 'blob' ? (this.pathOf(oid) ?? []) : []));
+  }
+
+  /** The same of files and folders, each once. The path of the root folder is ''. */
+  newPaths(): string[] {
+    const paths = this.#whole.flatMap(({ type, oid }) => this.pathOf(oid) ?? (type === 'tree' ? '' : []));
+    return [...new Set(paths)];
   }
 
   #addEntries(text: Uint8Array, folder: Oid | null): void {

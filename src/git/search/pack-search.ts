@@ -77,15 +77,6 @@ const LEAST_ROOM = 64 * 1024;
 /** For each byte of a pack, which is compressed. */
 const ROOM_FOR_PACK = 4;
 
-/** A hit before it was compared with upstream's version. */
-interface Found extends Omit<ContentHit, 'path'> {
-  /** Where its object's entry begins, and the id of that, if it is known. */
-  readonly offset: number;
-  readonly oid: Oid | null;
-  /** The whole line, if the pack has the whole file; null: upstream's version cannot dismiss it. */
-  readonly line: string | null;
-}
-
 /**
  * @param memory where what is resolved is counted meanwhile. @param maxHits it shows no more.
  * @throws RangeError if the texts match in too many ways, ProtocolError `bad-pack`, what `memory` throws.
@@ -99,114 +90,66 @@ export async function searchPack(
 ): Promise<PackFindings> {
   const scan = new PackScan(names);
   await walk(pack, scan.walker, 0);
-  const { hasGitlinks, hasBinaries, isCut } = scan;
-  const noted = { hasGitlinks, hasBinaries, homeFolders: [...scan.homeFolders] };
+  const { suspects, hasGitlinks, hasBinaries, homeFolders } = scan;
+  const noted = { hasGitlinks, hasBinaries, homeFolders: [...homeFolders] };
   const isSmall = pack.byteLength <= MAX_INDEXED_BYTES;
-  if (scan.suspects.length === 0 && !isSmall) return { hits: [], isComplete: !isCut, files: null, ...noted };
+  if (suspects.length === 0 && !isSmall) return { hits: [], isComplete: true, files: null, ...noted };
+  const paths = new PackPaths(suspects.map(({ offset }) => offset));
   const objects = new PackedObjects(pack, memory);
+  const search = { names, questions, objects, paths };
+  let index: PackIndex | null = null;
+  const indexed = async () => (index ??= await PackIndex.of(pack, objects, (object) => paths.add(object)));
   try {
-    const look = new CloserLook(pack, names, scan, objects, questions);
-    await look.examineSuspects();
-    if (look.hasFound || isSmall) await look.readPaths();
-    const hits = await look.newHits(maxHits);
-    return { hits, isComplete: look.isComplete && !isCut, files: isSmall ? look.newFiles() : null, ...noted };
+    await objects.makeRoom(LEAST_ROOM + ROOM_FOR_PACK * pack.byteLength);
+    const look = new CloserLook(names);
+    const waiting: Suspect[] = [];
+    for (const suspect of suspects) {
+      const object = await objects.at(suspect.offset);
+      if (object === 'no-base') waiting.push(suspect);
+      else look.examine(suspect, object);
+    }
+    if (waiting.length > 0) await readBases(search, await indexed(), scan.usesOffsets);
+    for (const suspect of waiting) look.examine(suspect, await objects.at(suspect.offset));
+    if (isSmall || look.found.length > 0) await readPaths(search, await indexed());
+    const upstreams = await readUpstream(search, look.found);
+    return {
+      hits: newHits(look.found, paths, upstreams).slice(0, maxHits),
+      isComplete: look.isComplete && !scan.isCut,
+      files: isSmall ? paths.newFiles() : null,
+      ...noted,
+    };
   } finally {
     objects.free();
   }
 }
 
+interface Search {
+  readonly names: SearchedNames;
+  readonly questions: SearchQuestions;
+  readonly objects: PackedObjects;
+  readonly paths: PackPaths;
+}
+
+/** A hit before it was compared with upstream's version. */
+interface Found extends Omit<ContentHit, 'path'> {
+  /** Where its object's entry begins, and the id of that, if it is known. */
+  readonly offset: number;
+  readonly oid: Oid | null;
+  /** The whole line, if the pack has the whole file; null: upstream's version cannot dismiss it. */
+  readonly line: string | null;
+}
+
 class CloserLook {
-  /** False if something cannot be searched. */
+  readonly found: Found[] = [];
+  /** False if something was not searched. */
   isComplete = true;
-  readonly #pack: StoredPack;
   readonly #names: SearchedNames;
-  readonly #scan: PackScan;
-  readonly #objects: PackedObjects;
-  readonly #questions: SearchQuestions;
-  readonly #paths: PackPaths;
-  #index: PackIndex | null = null;
-  readonly #found: Found[] = [];
 
-  constructor(
-    pack: StoredPack,
-    names: SearchedNames,
-    scan: PackScan,
-    objects: PackedObjects,
-    questions: SearchQuestions,
-  ) {
-    [this.#pack, this.#names, this.#scan] = [pack, names, scan];
-    [this.#objects, this.#questions] = [objects, questions];
-    this.#paths = new PackPaths(scan.suspects.map(({ offset }) => offset));
+  constructor(names: SearchedNames) {
+    this.#names = names;
   }
 
-  get hasFound(): boolean {
-    return this.#found.length > 0;
-  }
-
-  async examineSuspects(): Promise<void> {
-    await this.#objects.makeRoom(LEAST_ROOM + ROOM_FOR_PACK * this.#pack.byteLength);
-    const waiting: Suspect[] = [];
-    for (const suspect of this.#scan.suspects) {
-      const object = await this.#objects.at(suspect.offset);
-      if (object === 'no-base') waiting.push(suspect);
-      else this.#examine(suspect, object);
-    }
-    if (waiting.length > 0) await this.#readBases();
-    for (const suspect of waiting) this.#examine(suspect, await this.#objects.at(suspect.offset));
-  }
-
-  /** Only for what is shown: the files and folders that the objects of the pack are. */
-  async readPaths(): Promise<void> {
-    const index = await this.#indexed();
-    await index.resolve();
-    for (const offset of index.unresolved) {
-      const delta = await this.#objects.deltaAt(offset);
-      for (const text of delta === null ? [] : insertsOf(delta)) this.#paths.addInsert(text);
-    }
-  }
-
-  /** What upstream does not have. Only after `readPaths`. */
-  async newHits(maxHits: number): Promise<readonly ContentHit[]> {
-    const upstreams = await this.#readUpstream();
-    const hits = this.#found.map(({ excerpt, kind, text, ...found }) => {
-      const oid = found.oid ?? this.#paths.oidAt(found.offset);
-      const path = oid === null ? null : this.#paths.pathOf(oid);
-      // A folder without a name is the root folder.
-      const place = path ?? (kind === 'name' ? '' : null);
-      const isUpstreams =
-        place !== null && found.line !== null && upstreams.get(place)?.has(found.line) === true;
-      return isUpstreams ? null : { excerpt, kind, text, path };
-    });
-    return hits.filter((hit) => hit !== null).slice(0, maxHits);
-  }
-
-  /** Paths of files of which the pack has all. Only after `readPaths`. */
-  newFiles(): string[] {
-    return this.#paths.whole.flatMap(({ type, oid }) =>
-      type === 'blob' ? (this.#paths.pathOf(oid) ?? []) : [],
-    );
-  }
-
-  async #indexed(): Promise<PackIndex> {
-    this.#index ??= await PackIndex.of(this.#pack, this.#objects, (object) => this.#paths.add(object));
-    return this.#index;
-  }
-
-  async #readBases(): Promise<void> {
-    const { usesOffsets } = this.#scan;
-    const index = await this.#indexed();
-    if (!usesOffsets) await index.resolve();
-    if (index.namesOwn || (index.isCut && !usesOffsets)) return;
-    const bases = [...index.missingBases].slice(0, MAX_ASKED_BASES);
-    await this.#objects.makeRoom(LEAST_ROOM + 2 * bases.reduce((sum, [, size]) => sum + size, 0));
-    let left = MAX_ASKED_BYTES;
-    const sizes = new Map(
-      bases.filter(([, size]) => size <= left && this.#objects.reserve(size) && (left -= size) >= 0),
-    );
-    if (sizes.size > 0) index.add(await this.#questions.readBases(sizes));
-  }
-
-  #examine({ offset, sightings, mayHaveMore }: Suspect, object: LookUp): void {
+  examine({ offset, sightings, mayHaveMore }: Suspect, object: LookUp): void {
     if (typeof object === 'object') return this.#search(object, offset);
     if (mayHaveMore) this.isComplete = false;
     for (const seen of sightings) this.#add({ ...seen, kind: 'content', offset, oid: null, line: null });
@@ -227,29 +170,69 @@ class CloserLook {
   }
 
   #add(found: Found): void {
-    if (this.#found.length < MAX_FOUND) this.#found.push(found);
+    if (this.found.length < MAX_FOUND) this.found.push(found);
     else this.isComplete = false;
   }
+}
 
-  /** Of what the pack has as a whole: the lines in upstream's version that name somebody, by paths. */
-  async #readUpstream(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
-    const lines = new Map<string, ReadonlySet<string>>();
-    if (!this.#found.some(({ line }) => line !== null)) return lines;
-    const paths = new Set(
-      this.#paths.whole.flatMap(({ type, oid }) => this.#paths.pathOf(oid) ?? (type === 'tree' ? '' : [])),
-    );
-    // All of them, for the same reason as with bases. And a path may be a name itself.
-    const harmless = [...paths].filter((path) => this.#names.spansIn(utf8(path)).length === 0);
-    if (harmless.length === 0) return lines;
-    await this.#objects.makeRoom(MAX_ASKED_BYTES);
-    if (!this.#objects.reserve(MAX_ASKED_BYTES)) return lines;
-    const files = await this.#questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
-    for (const [path, file] of files) {
-      const named = linesAt(file, this.#names.spansIn(file.content));
-      lines.set(path, new Set(named.flatMap(({ line }) => line ?? [])));
-    }
-    return lines;
+/** Reads what deltas stand on and the pack does not have. */
+async function readBases(
+  { questions, objects }: Search,
+  index: PackIndex,
+  usesOffsets: boolean,
+): Promise<void> {
+  // Nobody is to be asked for an object that may be new.
+  if (!usesOffsets) await index.resolve();
+  if (index.namesOwn || (index.isCut && !usesOffsets)) return;
+  const bases = [...index.missingBases].slice(0, MAX_ASKED_BASES);
+  await objects.makeRoom(LEAST_ROOM + 2 * bases.reduce((sum, [, size]) => sum + size, 0));
+  let left = MAX_ASKED_BYTES;
+  const sizes = new Map(
+    bases.filter(([, size]) => size <= left && objects.reserve(size) && (left -= size) >= 0),
+  );
+  if (sizes.size > 0) index.add(await questions.readBases(sizes));
+}
+
+/** Only for what is shown, so it comes last. */
+async function readPaths({ objects, paths }: Search, index: PackIndex): Promise<void> {
+  await index.resolve();
+  for (const offset of index.unresolved) {
+    const delta = await objects.deltaAt(offset);
+    for (const text of delta === null ? [] : insertsOf(delta)) paths.addInsert(text);
   }
+}
+
+/** By their paths, lines that name somebody in upstream's versions of what the pack has as a whole. */
+type UpstreamsLines = ReadonlyMap<string, ReadonlySet<string>>;
+
+async function readUpstream(
+  { names, questions, objects, paths }: Search,
+  found: readonly Found[],
+): Promise<UpstreamsLines> {
+  const lines = new Map<string, ReadonlySet<string>>();
+  if (!found.some(({ line }) => line !== null)) return lines;
+  // All of them, for the same reason as with bases. And a path may be a name itself.
+  const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path)).length === 0);
+  if (harmless.length === 0) return lines;
+  await objects.makeRoom(MAX_ASKED_BYTES);
+  if (!objects.reserve(MAX_ASKED_BYTES)) return lines;
+  const files = await questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
+  for (const [path, file] of files) {
+    const named = linesAt(file, names.spansIn(file.content));
+    lines.set(path, new Set(named.flatMap(({ line }) => line ?? [])));
+  }
+  return lines;
+}
+
+function newHits(found: readonly Found[], paths: PackPaths, upstreams: UpstreamsLines): ContentHit[] {
+  return found.flatMap(({ excerpt, kind, text, line, oid, offset }) => {
+    const id = oid ?? paths.oidAt(offset);
+    const path = id === null ? null : paths.pathOf(id);
+    // Only the root folder has no name.
+    const place = path ?? (kind === 'name' ? '' : null);
+    const isUpstreams = line !== null && place !== null && upstreams.get(place)?.has(line);
+    return isUpstreams ? [] : { excerpt, kind, text, path };
+  });
 }
 
 /** Whether no single copy has all letters of it: upstream's words stay upstream's, whatever stands around them now. */
