@@ -139,11 +139,11 @@ function nameForms(name: string): SearchedText[] {
     const words = text.normalize('NFC').split(/\s+/);
     const surname = words.at(-1) ?? '';
     return [
-      ...encodedForms(words),
+      encodedForms(words),
       // Composed and decomposed letters look alike, and some systems write the latter.
       nameOf(text.normalize('NFD').split(/\s+/)),
-      ...(words.length > 1 ? encodedForms([surname, words.slice(0, -1).join(' ')], COMMA) : []),
-    ];
+      words.length > 1 ? encodedForms([surname, words.slice(0, -1).join(' ')], COMMA) : [],
+    ].flat();
   });
 }
 

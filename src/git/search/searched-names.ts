@@ -58,17 +58,12 @@ export class SearchedNames {
     const identities = identityTexts(collector.identities, publics);
     const { texts, owners, isComplete } = identities;
     const oids: Oid[] = [];
-    let hasAllIds = true;
-    for (const oid of originalIds) {
-      hasAllIds = oids.length < MAX_SEARCHED_IDS;
-      if (!hasAllIds) break;
-      oids.push(oid);
-    }
-    const all = [...texts, ...ownIdTexts(oids)];
+    for (const oid of originalIds) if (oids.push(oid) > MAX_SEARCHED_IDS) break;
+    const all = [...texts, ...ownIdTexts(oids.slice(0, MAX_SEARCHED_IDS))];
     this.search = new TextSearch([...all, GITLINK, ...HOME_TEXTS]);
     this.identities = identities;
     this.isComplete = isComplete && collector.isComplete;
-    this.hasAllIds = hasAllIds;
+    this.hasAllIds = oids.length <= MAX_SEARCHED_IDS;
     this.#firstId = texts.length;
     this.#firstOther = owners.filter((owner) => owner < newest).length;
     this.#gitlink = all.length;

@@ -2,7 +2,6 @@
  * What a push would reveal of the person: found in its messages, its texts and its files, and told in a few lines. Only
  * the person is shown these.
  */
-import { utf8 } from '../../../git/bytes.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { changeIdsIn } from '../../../git/search/change-ids.ts';
 import type { ContentHit } from '../../../git/search/pack-search.ts';
@@ -44,10 +43,6 @@ export class Findings {
         if (!this.#add(MERGES, () => line(where(), sentence))) break;
       }
     }
-  }
-
-  addOption(name: string, value: string): void {
-    this.addText(() => name, utf8(value));
   }
 
   /** Commits that a message names and nobody has. */

@@ -20,8 +20,8 @@ function findingsFor(author: string | null, originalIds: readonly string[] = [])
 describe('texts', () => {
   it('are told of with the line that names somebody, ids of own commits left out', () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
-    findings.addOption('title', 'A change by Ada Lovelace');
-    findings.addOption('description', `Reverts ${oidNumber(7)}`);
+    findings.addText(() => 'title', Buffer.from('A change by Ada Lovelace'));
+    findings.addText(() => 'description', Buffer.from(`Reverts ${oidNumber(7)}`));
     findings.addMessages([Buffer.from('One\n\nsome text\nby ada_lovelace, as ever\n')], NO_MERGES);
     expect(findings.lines).toEqual([
       '  title: A change by Ada Lovelace',
