@@ -32,8 +32,8 @@ export interface Suspect {
 
 /** Some of them may be dismissed, and must not keep others from being found. */
 const MAX_SUSPECTS = 1_000;
-/** Whoever needs them shows the first ones. */
-const MAX_SIGHTINGS = 10;
+/** What cannot be resolved is shown with its first ones. */
+const MAX_SIGHTINGS = 3;
 /** So many places that look like a home folder are looked at: each costs a microsecond. */
 const MAX_HOME_LOOKS = 1_000;
 
