@@ -137,8 +137,9 @@ export class PackScan implements ContentListener, InstructionListener {
     for (const text of search.ended) {
       const { letters, after } = search.texts[text]!;
       const end = this.#seenBytes + (after === null ? at : at - 1);
-      if (this.#names.isGitlink(text)) this.hasGitlinks ||= this.#type !== OBJ_BLOB;
-      else if (this.#names.isNoted(text)) this.#noteHome(bytes, at);
+      const kind = this.#names.kindOf(text);
+      if (kind === 'gitlink') this.hasGitlinks ||= this.#type !== OBJ_BLOB;
+      else if (kind === 'home') this.#noteHome(bytes, at);
       // Behind a copy, its first letters may be missing.
       else if (this.#copiedTo >= 0 && end < letters.length) this.#mayHaveMore = true;
       else whole ??= text;

@@ -55,9 +55,8 @@ export class Findings {
   /** In files and folders. */
   addHits(hits: readonly ContentHit[]): void {
     for (const { excerpt, kind, text, path } of hits) {
-      const isId = this.#names.isId(text);
       const words = shown(Buffer.from(excerpt).toString());
-      const what = isId ? `the id of a commit of this push: ${words}` : words;
+      const what = this.#names.kindOf(text) === 'id' ? `the id of a commit of this push: ${words}` : words;
       const where = kind === 'name' ? 'name of a file' : path === null ? 'a changed file' : shown(path);
       this.#add(this.#leakOf(text), () => `  ${where}: ${what}`);
     }
@@ -74,8 +73,9 @@ export class Findings {
   }
 
   #leakOf(text: number): Leak {
-    if (this.#names.isId(text)) return ORIGINAL_IDS;
-    return this.#names.isAnothers(text) ? OTHERS_NAMES : NAMES;
+    const kind = this.#names.kindOf(text);
+    if (kind === 'id') return ORIGINAL_IDS;
+    return kind === 'others-name' ? OTHERS_NAMES : NAMES;
   }
 
   /** False if no more are shown. */
