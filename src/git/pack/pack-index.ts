@@ -13,8 +13,8 @@ import { type FileObject, type LookUp, type PackedObjects, type StoredPack, walk
 
 /** More are not resolved. */
 const MAX_DELTAS = 2_000;
-/** Of more, nobody can tell that a delta names one by its id. */
-const MAX_WHOLE = 10_000;
+/** Whole objects that deltas may name by their ids. More are not remembered until the end of the pack. */
+const MAX_WHOLE = 4_000;
 /** The content of larger folders is not shown. */
 const MAX_TREE_BYTES = 256 * 1024;
 
@@ -41,8 +41,10 @@ export class PackIndex {
   readonly #ready: (number | Oid)[] = [];
   /** Whether a delta is known to name an object of this pack by its id. */
   namesOwn = false;
-  /** Whether something is too much to be looked into. */
-  isCut = false;
+  /** There are more whole objects than could be remembered. */
+  #hasMoreWhole = false;
+  /** Something is too much to be looked into. */
+  #isCut = false;
 
   private constructor(objects: PackedObjects, found: (object: IndexedObject) => void) {
     this.#objects = objects;
@@ -71,7 +73,7 @@ export class PackIndex {
       for (const offset of deltas) {
         const object = await this.#lookUp(offset);
         if (typeof object !== 'object') {
-          this.isCut = true;
+          this.#isCut = true;
           continue;
         }
         const { type, content } = object;
@@ -97,9 +99,14 @@ export class PackIndex {
     return new Map([...this.#named].filter(([oid]) => this.#waiting.has(oid)));
   }
 
+  /** Whether there may be such a delta, because not all of the pack is known. */
+  get mayNameOwn(): boolean {
+    return this.#isCut || this.#hasMoreWhole;
+  }
+
   /** Whether the ids of all that is in the pack are known. */
   get isComplete(): boolean {
-    return this.#waiting.size === 0 && !this.isCut;
+    return this.#waiting.size === 0 && !this.#isCut;
   }
 
   /** Where deltas begin that are not resolved. */
@@ -123,7 +130,7 @@ export class PackIndex {
         if (type === OBJ_REF_DELTA) keptLeft = MAX_DELTA_HEADER_BYTES;
         if (hash !== null) return true;
         if (deltas.size === MAX_DELTAS) {
-          this.isCut = true;
+          this.#isCut = true;
           return false;
         }
         deltas.add(offset);
@@ -147,7 +154,7 @@ export class PackIndex {
         const oid = hash.digest('hex');
         const { offset, size } = at;
         if (whole.size < MAX_WHOLE) whole.set(oid, offset);
-        else this.isCut = true;
+        else this.#hasMoreWhole = true;
         const isTree = at.type === OBJ_TREE;
         const tree = isTree && size <= MAX_TREE_BYTES ? head : null;
         this.#found({ type: isTree ? 'tree' : 'blob', oid, offset, size, isWhole: true, tree });

@@ -26,11 +26,11 @@ export interface Suspect {
   /** Where its entry begins. */
   readonly offset: number;
   readonly sightings: readonly Sighting[];
-  /** A delta may make a name of what it inserts and what it copies. */
+  /** It is a delta, and may make a name of what it inserts and what it copies. */
   readonly mayHaveMore: boolean;
 }
 
-/** Some of them may be dismissed, and must not keep others from being found. */
+/** Of those with a name, and of the others: most of these are dismissed, and must not keep a name from being found. */
 const MAX_SUSPECTS = 1_000;
 /** What cannot be resolved is shown with its first ones. */
 const MAX_SIGHTINGS = 3;
@@ -41,7 +41,7 @@ const NOTHING = new Uint8Array(0);
 
 export class PackScan implements ContentListener, InstructionListener {
   readonly walker = new EntryWalker(this);
-  /** More of either kind are not remembered. */
+  /** There are more suspects than are remembered. */
   isCut = false;
   hasGitlinks = false;
   /** Paths of home folders, as far as the name. */
@@ -155,6 +155,8 @@ export class PackScan implements ContentListener, InstructionListener {
   }
 
   #excerpt(bytes: Uint8Array, at: number): Uint8Array {
-    return excerptAt(concatBytes([this.#before, bytes]), this.#before.length + at - 1);
+    if (at > SHOWN_BEFORE) return excerptAt(bytes, at - 1);
+    const near = concatBytes([this.#before, bytes.subarray(0, 2 * SHOWN_BEFORE)]);
+    return excerptAt(near, this.#before.length + at - 1);
   }
 }

@@ -96,11 +96,11 @@ export async function searchPack(
   if (suspects.length === 0 && !isSmall) return { hits: [], isComplete: true, files: null, ...noted };
   const paths = new PackPaths(suspects.map(({ offset }) => offset));
   const objects = new PackedObjects(pack, memory);
-  const search = { names, questions, objects, paths };
+  const search = { names, questions, objects, paths, room: LEAST_ROOM + ROOM_FOR_PACK * pack.byteLength };
   let index: PackIndex | null = null;
   const indexed = async () => (index ??= await PackIndex.of(pack, objects, (object) => paths.add(object)));
   try {
-    await objects.makeRoom(LEAST_ROOM + ROOM_FOR_PACK * pack.byteLength);
+    await objects.makeRoom(search.room);
     const look = new CloserLook(names);
     const waiting: Suspect[] = [];
     for (const suspect of suspects) {
@@ -128,6 +128,8 @@ interface Search {
   readonly questions: SearchQuestions;
   readonly objects: PackedObjects;
   readonly paths: PackPaths;
+  /** Of memory, in bytes, for what is made of the pack alone. */
+  readonly room: number;
 }
 
 /** A hit before it was compared with upstream's version. */
@@ -177,15 +179,15 @@ class CloserLook {
 
 /** Reads what deltas stand on and the pack does not have. */
 async function readBases(
-  { questions, objects }: Search,
+  { questions, objects, room }: Search,
   index: PackIndex,
   usesOffsets: boolean,
 ): Promise<void> {
   // Nobody is to be asked for an object that may be new.
   if (!usesOffsets) await index.resolve();
-  if (index.namesOwn || (index.isCut && !usesOffsets)) return;
+  if (index.namesOwn || (index.mayNameOwn && !usesOffsets)) return;
   const bases = [...index.missingBases].slice(0, MAX_ASKED_BASES);
-  await objects.makeRoom(LEAST_ROOM + 2 * bases.reduce((sum, [, size]) => sum + size, 0));
+  await objects.makeRoom(room + 2 * bases.reduce((sum, [, size]) => sum + size, 0));
   let left = MAX_ASKED_BYTES;
   const sizes = new Map(
     bases.filter(([, size]) => size <= left && objects.reserve(size) && (left -= size) >= 0),
