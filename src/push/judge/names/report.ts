@@ -1,61 +1,14 @@
-/** What the person is told of a search: where they are named, for whom it was, and what it could not do. */
+/** What the person is told of a search besides what was found: for whom it was, and what it could not do. */
 import type { PackFindings } from '../../../git/search/pack-search.ts';
 import type { SearchedNames } from '../../../git/search/searched-names.ts';
 import { type Findings, MAX_FINDINGS } from './findings.ts';
-import { wouldBePublic } from './leaks.ts';
 import type { NamedCommits } from './named-commits.ts';
 import { shown } from './shown.ts';
 
 /** Names and addresses that are listed; more are counted. */
 const MAX_LISTED = 10;
 
-export interface NamesSearched {
-  /** For the person who goes on. */
-  readonly warnings: readonly string[];
-  /** For a preview: what was searched for, and what was found, or that nothing was. */
-  readonly report: readonly string[];
-  /** For a preview: why the push would be refused; null: not for this. */
-  readonly refusal: string | null;
-  /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
-  readonly hasGitlinks: boolean;
-}
-
-export interface Searched {
-  readonly names: SearchedNames;
-  readonly findings: Findings;
-  readonly strangers: NamedCommits;
-  readonly found: PackFindings;
-  readonly remarks: readonly string[];
-  /** Whether the host was asked for something. */
-  readonly hasAsked: boolean;
-  /** Whether a name refuses the push, which then says `advice`, too. */
-  readonly isStrict: boolean;
-  readonly isPreview: boolean;
-  readonly advice: readonly string[];
-}
-
-/** @throws Refusal if the author would be named, and this is not allowed. */
-export function reportOf(search: Searched): NamesSearched {
-  const { names, findings, found, remarks, isStrict } = search;
-  const { hasGitlinks } = found;
-  const gaps = gapsOf(search);
-  const searched = searchedLine(names.identities);
-  const [worst] = findings.leaks;
-  if (worst === undefined) {
-    const isIdle = !names.hasNames && names.identities.skipped.length > 0;
-    const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
-    const report = [...nothingFound(names, gaps), searched, ...gaps, ...remarks];
-    return { warnings, report, refusal: null, hasGitlinks };
-  }
-  const advice = isStrict ? search.advice : [];
-  const warnings = [worst.heading, ...findings.lines, ...advice, ...gaps, searched, ...remarks];
-  if (isStrict && !search.isPreview) {
-    throw wouldBePublic(findings.leaks, [...warnings, whatWasSent(search.hasAsked)]);
-  }
-  return { warnings, report: warnings, refusal: isStrict ? worst.reason : null, hasGitlinks };
-}
-
-function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {
+export function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {
   if (!hasNames) return [];
   const hasAll = identities.skipped.length === 0 && gaps.length === 0;
   return hasAll
@@ -64,7 +17,7 @@ function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly st
 }
 
 /** `The service searched for ada@example.org and Ada Lovelace; not for Max (one short word).` */
-function searchedLine({ terms, skipped }: SearchedNames['identities']): string {
+export function searchedLine({ terms, skipped }: SearchedNames['identities']): string {
   const others = skipped.map(({ term, reason }) => `${shown(term)} (${reason})`);
   const not = others.length === 0 ? '' : `; not for ${listed(others)}`;
   return terms.size > 0
@@ -78,14 +31,19 @@ function listed(words: readonly string[]): string {
   return few.length === 1 ? few.join() : `${few.slice(0, -1).join(', ')} and ${few.at(-1)}`;
 }
 
-function whatWasSent(hasAsked: boolean): string {
+export function whatWasSent(hasAsked: boolean): string {
   return hasAsked
     ? 'Nothing of this push was sent. To search, the service has read upstream’s versions of the changed files at the code host.'
     : 'Nothing of this push was sent.';
 }
 
 /** What was not searched, or cannot be told. */
-function gapsOf({ names, findings, strangers, found }: Searched): string[] {
+export function gapsOf(
+  names: SearchedNames,
+  findings: Findings,
+  strangers: NamedCommits,
+  found: PackFindings,
+): string[] {
   const unsure = strangers.areStrange ? [] : strangers.oids;
   return [
     ...(findings.lines.length < MAX_FINDINGS ? [] : ['The search ended here: there may be more.']),

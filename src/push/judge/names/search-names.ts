@@ -18,10 +18,11 @@ import type { PushSettings } from '../../settings.ts';
 import { haveOwnSignOff } from '../sign-off.ts';
 import type { Work } from '../work.ts';
 import { Findings, MAX_FINDINGS } from './findings.ts';
+import { wouldBePublic } from './leaks.ts';
 import { MergeSentences, type PublicNames } from './merge-sentences.ts';
 import { type NamedCommits, namedCommits } from './named-commits.ts';
 import { remarksOn } from './remarks.ts';
-import { type NamesSearched, reportOf } from './report.ts';
+import { gapsOf, nothingFound, searchedLine, whatWasSent } from './report.ts';
 
 /** From a spool that is not in memory, each costs a request. */
 const MAX_READS = 32;
@@ -41,6 +42,17 @@ export interface NameSearch {
   readonly memory: Memory;
   /** Asked only if a name may be there. */
   readonly questions: SearchQuestions;
+}
+
+export interface NamesSearched {
+  /** For the person who goes on. */
+  readonly warnings: readonly string[];
+  /** For a preview: what was searched for, and what was found, or that nothing was. */
+  readonly report: readonly string[];
+  /** For a preview: why the push would be refused; null: not for this. */
+  readonly refusal: string | null;
+  /** Whether a folder of the push holds a submodule that the pack shows; it does not show every one. */
+  readonly hasGitlinks: boolean;
 }
 
 const SIGN_OFF_INSTEAD =
@@ -70,7 +82,7 @@ export async function searchNames(search: NameSearch): Promise<NamesSearched> {
 }
 
 async function searchFor(names: SearchedNames, search: NameSearch): Promise<NamesSearched> {
-  const { settings, options, work, plan, pack, memory, questions } = search;
+  const { plan, pack, memory, questions } = search;
   const findings = new Findings(names);
   for (const [where, text] of optionsOf(search)) findings.addText(() => where, utf8(text));
   findings.addMessages(plan.messages(), new MergeSentences(search.upstream));
@@ -88,18 +100,40 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   };
   const found = await searchPack(stored, names, noted, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
-  const canSignOff = findings.leaks.length > 0 && !options.signOff && haveOwnSignOff(pack.kept, work.commits);
-  return reportOf({
-    names,
-    findings,
-    strangers,
-    found,
-    remarks: remarksOn(textsOf(search), found),
-    hasAsked,
-    isStrict: settings.identityCheck === 'refuse' && !options.publishNames,
-    isPreview: options.preview,
-    advice: canSignOff ? [SIGN_OFF_INSTEAD] : [],
-  });
+  const gaps = gapsOf(names, findings, strangers, found);
+  const remarks = remarksOn(textsOf(search), found);
+  return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
+}
+
+interface Besides {
+  readonly gaps: readonly string[];
+  /** What refuses nothing. */
+  readonly remarks: readonly string[];
+  /** Whether the host was asked for something. */
+  readonly hasAsked: boolean;
+  readonly hasGitlinks: boolean;
+}
+
+function conclude(
+  { settings, options, work, pack }: NameSearch,
+  names: SearchedNames,
+  { leaks, lines }: Findings,
+  { gaps, remarks, hasAsked, hasGitlinks }: Besides,
+): NamesSearched {
+  const searched = searchedLine(names.identities);
+  const [worst] = leaks;
+  if (worst === undefined) {
+    const isIdle = !names.hasNames && names.identities.skipped.length > 0;
+    const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
+    const report = [...nothingFound(names, gaps), searched, ...gaps, ...remarks];
+    return { warnings, report, refusal: null, hasGitlinks };
+  }
+  const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
+  const canSignOff = wouldRefuse && !options.signOff && haveOwnSignOff(pack.kept, work.commits);
+  const wayOut = canSignOff ? [SIGN_OFF_INSTEAD] : [];
+  const warnings = [worst.heading, ...lines, ...wayOut, ...gaps, searched, ...remarks];
+  if (wouldRefuse && !options.preview) throw wouldBePublic(leaks, [...warnings, whatWasSent(hasAsked)]);
+  return { warnings, report: warnings, refusal: wouldRefuse ? worst.reason : null, hasGitlinks };
 }
 
 /** The last commit first: if there are too many people, it is more likely the one who pushes. */
