@@ -48,19 +48,14 @@ const NOBODYS = new Set(
     .concat('username,developer,administrator,ubuntu,debian,vagrant,docker,jenkins,runner,vscode'.split(',')),
 );
 
-/** What a person may be told that nobody searches for, and why. */
-export interface Skipped {
-  readonly term: string;
-  readonly reason: string;
-}
-
 export interface IdentityTexts {
   readonly texts: readonly SearchedText[];
   /** Of each text, the index of the first identity that it belongs to. */
   readonly owners: readonly number[];
   /** Names, addresses and logins that are searched for in all their forms, as they are written. */
   readonly terms: ReadonlySet<string>;
-  readonly skipped: readonly Skipped[];
+  /** Of the others, why they are not searched for. */
+  readonly skipped: ReadonlyMap<string, string>;
   /** False if there are more names and addresses than are searched for. */
   readonly isComplete: boolean;
 }
@@ -82,21 +77,21 @@ export function identityTexts(
   const texts = new Map<string, SearchedText>();
   const owners: number[] = [];
   const terms = new Set<string>();
-  const skipped = new Map<string, Skipped>();
+  const skipped = new Map<string, string>();
   let left = TEXT_ROOM;
   let leftOfAll = MAX_ALL_PLACES;
   const found = (isComplete: boolean): IdentityTexts => ({
     texts: [...texts.values()],
     owners,
     terms,
-    skipped: [...skipped.values()],
+    skipped,
     isComplete,
   });
   for (const [owner, identity] of identities.entries()) {
     for (const { term, forms } of termsOf(identity)) {
       if (term === '' || nobodys.has(term.toLowerCase())) continue;
       if (typeof forms === 'string') {
-        skipped.set(term, { term, reason: forms });
+        skipped.set(term, forms);
         continue;
       }
       for (const text of forms) {

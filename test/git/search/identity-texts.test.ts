@@ -166,7 +166,7 @@ it('tells for whom it searches, and for whom not, with the reason', () => {
   ];
   const { terms, skipped } = identityTexts(people, new Set(['bot@x.example']));
   expect([...terms]).toEqual(['7+lovelace@users.noreply.github.com', 'lovelace', 'Ada Lovelace']);
-  expect(skipped.map(({ term, reason }) => `${term.slice(0, 20)}: ${reason}`)).toEqual([
+  expect(Array.from(skipped, ([term, reason]) => `${term.slice(0, 20)}: ${reason}`)).toEqual([
     'max: no address',
     'Max: one short word',
     'A B: too short',

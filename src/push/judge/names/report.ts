@@ -10,7 +10,7 @@ const MAX_LISTED = 10;
 
 export function nothingFound({ hasNames, identities }: SearchedNames, gaps: readonly string[]): string[] {
   if (!hasNames) return [];
-  const hasAll = identities.skipped.length === 0 && gaps.length === 0;
+  const hasAll = identities.skipped.size === 0 && gaps.length === 0;
   return hasAll
     ? ['The service found no name or address of the commits’ authors in what would become public.']
     : ['The service found nothing of what it searched for.'];
@@ -18,7 +18,7 @@ export function nothingFound({ hasNames, identities }: SearchedNames, gaps: read
 
 /** `The service searched for ada@example.org and Ada Lovelace; not for Max (one short word).` */
 export function searchedLine({ terms, skipped }: SearchedNames['identities']): string {
-  const others = skipped.map(({ term, reason }) => `${shown(term)} (${reason})`);
+  const others = Array.from(skipped, ([term, reason]) => `${shown(term)} (${reason})`);
   const not = others.length === 0 ? '' : `; not for ${listed(others)}`;
   return terms.size > 0
     ? `The service searched for ${listed([...terms].map(shown))}${not}.`

@@ -123,7 +123,7 @@ function conclude(
   const searched = searchedLine(names.identities);
   const [worst] = leaks;
   if (worst === undefined) {
-    const isIdle = !names.hasNames && names.identities.skipped.length > 0;
+    const isIdle = !names.hasNames && names.identities.skipped.size > 0;
     const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
     const report = [...nothingFound(names, gaps), searched, ...gaps, ...remarks];
     return { warnings, report, refusal: null, hasGitlinks };
