@@ -137,8 +137,10 @@ interface Found extends Omit<ContentHit, 'path'> {
   /** Where its object's entry begins, and the id of that, if it is known. */
   readonly offset: number;
   readonly oid: Oid | null;
-  /** The whole line, if the pack has the whole file; null: upstream's version cannot dismiss it. */
+  /** The whole line; null: too long, or not known. */
   readonly line: string | null;
+  /** The pack has the whole file, and no delta that tells by its base what upstream has. */
+  readonly isWhole: boolean;
 }
 
 class CloserLook {
@@ -154,7 +156,8 @@ class CloserLook {
   examine({ offset, sightings, mayHaveMore }: Suspect, object: LookUp): void {
     if (typeof object === 'object') return this.#search(object, offset);
     if (mayHaveMore) this.isComplete = false;
-    for (const seen of sightings) this.#add({ ...seen, kind: 'content', offset, oid: null, line: null });
+    const unknown = { kind: 'content', oid: null, line: null, isWhole: false } as const;
+    for (const seen of sightings) this.#add({ ...seen, ...unknown, offset });
   }
 
   #search(object: PackedObject, offset: number): void {
@@ -166,7 +169,7 @@ class CloserLook {
     const kind = type === 'tree' ? 'name' : 'content';
     for (const [index, { excerpt, line }] of linesAt(object, added.slice(0, MAX_FOUND)).entries()) {
       const { text } = added[index] as Span;
-      this.#add({ excerpt, kind, text, offset, oid, line: delta === null ? line : null });
+      this.#add({ excerpt, kind, text, offset, oid, line, isWhole: delta === null });
     }
     if (added.length > MAX_FOUND) this.isComplete = false;
   }
@@ -212,7 +215,7 @@ async function readUpstream(
   found: readonly Found[],
 ): Promise<UpstreamsLines> {
   const lines = new Map<string, ReadonlySet<string>>();
-  if (!found.some(({ line }) => line !== null)) return lines;
+  if (!found.some(({ line, isWhole }) => isWhole && line !== null)) return lines;
   // All of them, for the same reason as with bases. And a path may be a name itself.
   const harmless = paths.newPaths().filter((path) => names.spansIn(utf8(path)).length === 0);
   if (harmless.length === 0) return lines;
