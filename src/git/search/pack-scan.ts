@@ -81,7 +81,7 @@ export class PackScan implements ContentListener, InstructionListener {
     [this.#copiedTo, this.#seenBytes, this.#before] = [-1, 0, NOTHING];
     this.usesOffsets ||= type === OBJ_OFS_DELTA;
     this.#names.search.begin();
-    this.#delta.begin();
+    if (this.#isDelta) this.#delta.begin();
     return this.#isDelta || type === OBJ_TREE || type === OBJ_BLOB;
   }
 
@@ -89,7 +89,8 @@ export class PackScan implements ContentListener, InstructionListener {
     if (this.#type === OBJ_BLOB && this.#seenBytes === 0) this.hasBinaries ||= bytes.includes(0);
     if (this.#isDelta) this.#delta.take(bytes);
     else this.inserted(bytes);
-    this.#before = this.#before.slice(-SHOWN_BEFORE);
+    // Mostly nothing is under way that could be found, and shown, later.
+    this.#before = this.#names.search.hasBegun ? this.#before.slice(-SHOWN_BEFORE) : NOTHING;
   }
 
   /** Of a delta, or of a whole object. */
