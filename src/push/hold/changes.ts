@@ -87,7 +87,7 @@ export async function changesOf(
       held.set(oid, { type, offset, size }),
     );
     await index.resolve();
-    const comparison = new Comparison(objects, index, held, read, (bytes) => share.set(bytes));
+    const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes));
     const first = groundOf(commits);
     let old: Oid | null = null;
     for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
@@ -110,14 +110,16 @@ interface Pair {
   readonly isElsewhere?: true;
 }
 
-/** An object of the pack: where it is, and its size in bytes. */
+interface Pushed {
+  readonly objects: PackedObjects;
+  readonly index: PackIndex;
+  /** What is known to be in the pack: where it is, and its size in bytes. It grows as the index does. */
+  readonly held: ReadonlyMap<Oid, Held>;
+}
 type Held = Pick<IndexedObject, 'type' | 'offset' | 'size'>;
 
 class Comparison {
-  readonly #objects: PackedObjects;
-  readonly #index: PackIndex;
-  /** What is known to be in the pack. It grows as the index does. */
-  readonly #held: ReadonlyMap<Oid, Held>;
+  readonly #pushed: Pushed;
   readonly #read: ReadObjects;
   readonly #count: (bytes: number) => Promise<void>;
   /** Where upstream has an object. Nothing else may be asked for. A folder's path ends with a slash, but for the root's. */
@@ -130,16 +132,8 @@ class Comparison {
   readonly #changed: Pair[] = [];
   readonly #gaps = new Set<string>();
 
-  constructor(
-    objects: PackedObjects,
-    index: PackIndex,
-    held: ReadonlyMap<Oid, Held>,
-    read: ReadObjects,
-    count: (bytes: number) => Promise<void>,
-  ) {
-    this.#objects = objects;
-    this.#index = index;
-    this.#held = held;
+  constructor(pushed: Pushed, read: ReadObjects, count: (bytes: number) => Promise<void>) {
+    this.#pushed = pushed;
     this.#read = read;
     this.#count = count;
   }
@@ -184,7 +178,7 @@ class Comparison {
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, { lines }) => sum + lines.length, 0);
       files.push(file);
     }
-    if (!this.#index.isComplete)
+    if (!this.#pushed.index.isComplete)
       this.#gaps.add('Some of its files, or versions of them, could not be looked into.');
     return { files, gaps: [...this.#gaps] };
   }
@@ -192,7 +186,7 @@ class Comparison {
   /** What the push holds besides what was found to be changed. */
   #others(): Pair[] {
     const shown = new Set(this.#changed.map(({ now }) => now?.oid));
-    const others = [...this.#held].filter(
+    const others = [...this.#pushed.held].filter(
       ([oid, { type }]) => type === 'blob' && !shown.has(oid) && !this.#upstreams.has(oid),
     );
     return others.map(([oid]) => ({
@@ -254,7 +248,7 @@ class Comparison {
   async #ask(kind: 'file' | 'folder', oids: readonly Oid[], maxBytes: number): Promise<void> {
     const isOfKind = (oid: Oid): boolean =>
       /(?:^|\/)$/.test(this.#upstreams.get(oid) ?? 'none') === (kind === 'folder');
-    const bases = this.#index.missingBases;
+    const bases = this.#pushed.index.missingBases;
     const wants = [...new Set([...oids, ...bases.keys()])]
       .filter((oid) => this.#upstreams.has(oid) && !this.#asked.has(oid) && isOfKind(oid))
       // One that is known to be large is not shown anyway.
@@ -282,8 +276,8 @@ class Comparison {
     this.#sentBytes += objects.reduce((sum, { content }) => sum + content.byteLength, 0);
     await this.#count(this.#sentBytes);
     for (const { oid, content } of objects) this.#sent.set(oid, content);
-    this.#index.add(objects);
-    await this.#index.resolve();
+    this.#pushed.index.add(objects);
+    await this.#pushed.index.resolve();
   }
 
   async #fileOf(pair: Pair): Promise<ChangedFile & { readonly bytes: number }> {
@@ -292,7 +286,7 @@ class Comparison {
     const remark = (text: string) => ({ ...only, remarks: [...only.remarks, text] });
     if (now === null || now.oid === old?.oid) return only;
     if (!isFile(now)) {
-      const isUnseen = isFolder(now) && !this.#held.has(now.oid);
+      const isUnseen = isFolder(now) && !this.#pushed.held.has(now.oid);
       return isUnseen ? remark(this.#whereElse(now.oid)) : only;
     }
     const after = await this.#content(now.oid);
@@ -310,25 +304,25 @@ class Comparison {
 
   /** Null: it is not known to be in the pack, or too much. */
   async #readHeld(oid: Oid): Promise<FileObject | null> {
-    const held = this.#held.get(oid);
-    const object = held === undefined ? null : await this.#objects.at(held.offset);
+    const held = this.#pushed.held.get(oid);
+    const object = held === undefined ? null : await this.#pushed.objects.at(held.offset);
     return typeof object === 'object' ? object : null;
   }
 
   /** Null: not in the pack, or too large. */
   async #content(oid: Oid): Promise<Uint8Array | null> {
-    const size = this.#held.get(oid)?.size ?? null;
+    const size = this.#pushed.held.get(oid)?.size ?? null;
     if (size === null) return this.#sent.get(oid) ?? null;
     return size > MAX_FILE_BYTES ? null : ((await this.#readHeld(oid))?.content ?? null);
   }
 
   /** Of something that cannot be shown: why. */
   #whereElse(oid: Oid): string {
-    const size = this.#held.get(oid)?.size ?? null;
+    const size = this.#pushed.held.get(oid)?.size ?? null;
     if (size !== null) return tooLarge(size);
     const path = this.#upstreams.get(oid);
     if (path !== undefined) return `It is the same as /${path} upstream.`;
-    return this.#index.isComplete
+    return this.#pushed.index.isComplete
       ? 'The push does not hold its content: the code host must have it already, in another place or version.'
       : 'It is too large to be shown, or the push does not hold its content.';
   }
