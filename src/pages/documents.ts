@@ -90,8 +90,7 @@ its words;</li>
 </ul>
 <p>Git may send only a part of a name, and copy the rest from upstream's files. Then the service asks the code host for
 its versions of all files that you change, and searches them whole. So the host learns that somebody is about to
-change them, also after a preview or a refused push. Of new objects it never asks. What is too much to read, the push
-says.</p>
+change them, also after a preview or a refused push. Of new objects it never asks. What it cannot read, the push says.</p>
 <p><strong>Ids of your own commits</strong> are hashes over your name, address and second, so whoever sees one can test a guess; so is
 Gerrit's <code>Change-Id: I…</code>. Ids of the push in files, ids in messages of commits that upstream does not have, and
 Change-Ids in messages are refused. An id is found by its first seven digits or more, of the first eighty commits.</p>

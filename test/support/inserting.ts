@@ -1,6 +1,7 @@
 /** Deltas that go through their base from its beginning to its end, and insert texts in between. */
-import { DeltaScan } from '../../src/git/search/delta-scan.ts';
-import { type SearchedText, TextSearch } from '../../src/git/search/text-search.ts';
+import { OBJ_OFS_DELTA } from '../../src/git/pack/entry-header.ts';
+import { PackScan, type Suspect } from '../../src/git/search/pack-scan.ts';
+import type { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { copyInstruction, deltaSize, insertInstructions } from './pack-builder.ts';
 
 const COPIED = 100;
@@ -17,14 +18,18 @@ export function inserting(text: string): Uint8Array {
   return Buffer.concat([deltaSize(copied), deltaSize(size), ...steps]);
 }
 
-export function scanned(texts: readonly SearchedText[], delta: Uint8Array): DeltaScan {
-  const scan = new DeltaScan(new TextSearch(texts), () => false);
-  scan.begin();
-  scan.take(delta);
+/** What the first look at a delta tells; null: nobody is named in what it makes. @param pieces of the delta. */
+export function scanned(names: SearchedNames, pieces: readonly Uint8Array[]): Suspect | null {
+  const scan = new PackScan(names);
+  scan.begin(OBJ_OFS_DELTA, 0, 0);
+  for (const piece of pieces) scan.content(piece);
   scan.end();
-  return scan;
+  return scan.suspects[0] ?? null;
 }
 
-/** Whether what a delta inserts is enough to tell, without what it copies. */
-export const tellsOf = (texts: readonly SearchedText[], text: string): boolean =>
-  scanned(texts, inserting(text)).telling.length > 0;
+/** `found`: a whole name, whatever is copied. `part`: perhaps, with what is copied. `nothing`: surely not. */
+export function lookAt(names: SearchedNames, text: string): 'found' | 'part' | 'nothing' {
+  const suspect = scanned(names, [inserting(text)]);
+  if (suspect === null) return 'nothing';
+  return suspect.sightings.length > 0 ? 'found' : 'part';
+}

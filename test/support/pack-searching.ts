@@ -4,10 +4,10 @@ import { UNCOUNTED } from '../../src/git/memory.ts';
 import type { Oid } from '../../src/git/objects/oid.ts';
 import type { KeptObject } from '../../src/git/pack/kept-objects.ts';
 import { type PackFindings, searchPack } from '../../src/git/search/pack-search.ts';
-import type { FileObject } from '../../src/git/search/packed-objects.ts';
+import type { FileObject } from '../../src/git/pack/packed-objects.ts';
 import { SearchedNames } from '../../src/git/search/searched-names.ts';
 import { buildPack, type Entry, oidOf } from './pack-builder.ts';
-import { filesOnly } from './searched-pack.ts';
+import { filesOnly } from './stored-pack.ts';
 
 export const NAME = 'Ada Lovelace';
 

@@ -3,6 +3,7 @@
  * representation"). Those of commits and tags are resolved, so that they can be rewritten; those of trees and blobs of
  * a small pack, so that they can be searched. Others pass through.
  */
+import { concatBytes } from '../bytes.ts';
 import { ProtocolError } from '../wire/protocol-error.ts';
 
 const MAX_SIZE_BYTES = 10;
@@ -104,4 +105,14 @@ export function readInstructions(
     if (instruction & 0x40) length += next() * 0x10000;
     take(true, offset, length === 0 ? 0x10000 : length);
   }
+}
+
+/** What a delta inserts. Inserts that follow each other are one. @throws ProtocolError `bad-pack` */
+export function insertsOf(delta: Uint8Array): Uint8Array[] {
+  const inserts: Uint8Array[][] = [[]];
+  readInstructions(delta, (isCopy, offset, length) => {
+    if (isCopy) inserts.push([]);
+    else inserts.at(-1)?.push(delta.subarray(offset, offset + length));
+  });
+  return inserts.filter((parts) => parts.length > 0).map(concatBytes);
 }

@@ -1,15 +1,15 @@
 /** Where in a file or folder a span stands: what is shown of it, and what is compared with upstream's version. */
-import type { FileObject } from './packed-objects.ts';
+import type { FileObject } from '../pack/packed-objects.ts';
 import type { Span } from './text-search.ts';
 
 const LF = 0x0a;
 const SPACE = 0x20;
 const ID_BYTES = 20;
 /** How much of the line is shown before and after a hit. */
-const SHOWN_BEFORE = 80;
-export const SHOWN_AFTER = 40;
+export const SHOWN_BEFORE = 80;
+const SHOWN_AFTER = 40;
 /** Longer ones are not compared with upstream's. */
-export const MAX_LINE_BYTES = 1_000;
+const MAX_LINE_BYTES = 1_000;
 
 export interface Line {
   readonly excerpt: Uint8Array;

@@ -6,16 +6,13 @@ import type { SearchedText } from './text-search.ts';
 
 const classesOf = (text: string): number[][] => Array.from(text, (sign) => [sign.charCodeAt(0)]);
 const SLASHES = [...classesOf('/'), ...classesOf('\\')].flat();
-/** A copy tells nothing of it. */
-const NOTHING = { first: 0, last: -1 };
 
 /** What stands before each name. Strings of many languages double a backslash. */
 export const HOME_TEXTS: readonly SearchedText[] = ['home', 'Users'].map((folder) => ({
   before: SLASHES,
   letters: [...classesOf(folder), SLASHES],
   after: null,
-  lack: NOTHING,
-  tellingLack: NOTHING,
+  maxCopied: 0,
 }));
 
 /** Also behind the options of compilers. */

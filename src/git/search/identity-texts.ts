@@ -8,14 +8,7 @@
  */
 import { decodeUtf8, utf8 } from '../bytes.ts';
 import type { RawIdentity } from './raw-identity.ts';
-import {
-  type ByteClass,
-  type Lack,
-  MIN_TELLING_LETTERS,
-  placesOf,
-  type SearchedText,
-  TEXT_ROOM,
-} from './text-search.ts';
+import { type ByteClass, placesOf, type SearchedText, TEXT_ROOM } from './text-search.ts';
 import { BOUNDARY } from './word-boundary.ts';
 
 /** Length of letters and digits in UTF-8: two Chinese characters are as significant as six Latin letters. */
@@ -44,10 +37,6 @@ const SEPARATORS: ByteClass = Array.from(' \t_.-+', (sign) => sign.charCodeAt(0)
 const COMMA: Letters = textClasses(', ');
 /** Characters before an address that cannot be part of a longer one. */
 const EMAIL_BOUNDARY = BOUNDARY.filter((byte) => !/[._+-]/.test(String.fromCharCode(byte)));
-/** Shorter ones, such as `info` or `me`, are words like others: the `@` and a letter must follow. */
-const MIN_LOCAL_BYTES = 6;
-/** More first letters are rarely copied. */
-const MOST_LACKED_FIRST = 12;
 /** Of the same texts in different forms. */
 const MAX_ALL_PLACES = 4 * TEXT_ROOM;
 /**
@@ -59,19 +48,14 @@ const NOBODYS = new Set(
     .concat('username,developer,administrator,ubuntu,debian,vagrant,docker,jenkins,runner,vscode'.split(',')),
 );
 
-/** What a person may be told that nobody searches for, and why. */
-export interface Skipped {
-  readonly term: string;
-  readonly reason: string;
-}
-
 export interface IdentityTexts {
   readonly texts: readonly SearchedText[];
   /** Of each text, the index of the first identity that it belongs to. */
   readonly owners: readonly number[];
   /** Names, addresses and logins that are searched for in all their forms, as they are written. */
   readonly terms: ReadonlySet<string>;
-  readonly skipped: readonly Skipped[];
+  /** Of the others, why they are not searched for. */
+  readonly skipped: ReadonlyMap<string, string>;
   /** False if there are more names and addresses than are searched for. */
   readonly isComplete: boolean;
 }
@@ -93,21 +77,21 @@ export function identityTexts(
   const texts = new Map<string, SearchedText>();
   const owners: number[] = [];
   const terms = new Set<string>();
-  const skipped = new Map<string, Skipped>();
+  const skipped = new Map<string, string>();
   let left = TEXT_ROOM;
   let leftOfAll = MAX_ALL_PLACES;
   const found = (isComplete: boolean): IdentityTexts => ({
     texts: [...texts.values()],
     owners,
     terms,
-    skipped: [...skipped.values()],
+    skipped,
     isComplete,
   });
   for (const [owner, identity] of identities.entries()) {
     for (const { term, forms } of termsOf(identity)) {
       if (term === '' || nobodys.has(term.toLowerCase())) continue;
       if (typeof forms === 'string') {
-        skipped.set(term, { term, reason: forms });
+        skipped.set(term, forms);
         continue;
       }
       for (const text of forms) {
@@ -129,74 +113,62 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
   // Some commits do not say that they are no UTF-8.
   const own = encoding ?? (decodeUtf8(name) === null ? 'windows-1252' : 'utf-8');
   const nameText = decode(name, own);
-  const raw = own === 'utf-8' ? [] : [nameOf(splitWords(name).map(byteClasses))];
+  // As if its bytes were Windows-1252, whatever they are.
+  const bytes = decode(name, 'windows-1252').split(/ +/);
+  const raw = own === 'utf-8' ? [] : [nameOf(bytes, inWindows1252)];
   const address = decode(email, encoding ?? 'utf-8');
   const login = LOGIN.exec(address)?.[1] ?? '';
   return [
-    { term: address, forms: reasonAgainstAddress(address) ?? [addressText(address)] },
-    { term: login, forms: reasonAgainst(login) ?? [nameOf([wordClasses(login)])] },
+    {
+      term: address,
+      forms: reasonAgainstAddress(address) ?? [searchedText(EMAIL_BOUNDARY, textClasses(address))],
+    },
+    { term: login, forms: reasonAgainst(login) ?? [nameOf([login])] },
     { term: nameText, forms: reasonAgainst(nameText) ?? [...nameForms(nameText), ...raw] },
   ];
 }
 
+/** `Ada Lovelace` also as lists and catalogues write it: `Lovelace, Ada`. */
 function nameForms(name: string): SearchedText[] {
-  const isLone = !/\s/.test(name);
   return [name, ...surnameLast(name)].flatMap((text) => {
-    // Composed and decomposed letters look alike, and some systems write the latter.
-    const decomposed = text.normalize('NFD').split(/\s+/);
+    const words = text.normalize('NFC').split(/\s+/);
+    const surname = words.at(-1) ?? '';
     return [
-      formsOf(text.normalize('NFC').split(/\s+/)),
-      nameOf(decomposed.map((word) => wordClasses(word))),
-      isLone ? [] : formsOf(surnameFirst(text), COMMA),
+      encodedForms(words),
+      // Composed and decomposed letters look alike, and some systems write the latter.
+      nameOf(text.normalize('NFD').split(/\s+/)),
+      words.length > 1 ? encodedForms([surname, words.slice(0, -1).join(' ')], COMMA) : [],
     ].flat();
   });
 }
 
 /** A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part. */
-function formsOf(words: readonly string[], separator?: Letters): SearchedText[] {
-  const isAscii = words.every((word) => /^[\0-\x7f]*$/.test(word));
+function encodedForms(words: readonly string[], separator?: Letters): SearchedText[] {
+  const letters = Array.from(words.join(''));
   const hasOther =
-    !isAscii && words.every((word) => Array.from(word).every((letter) => inWindows1252(letter)));
-  const encodings: readonly Encode[] = hasOther ? [utf8, inWindows1252] : [utf8];
-  return encodings.map((encode) =>
-    nameOf(
-      words.map((word) => wordClasses(word, encode)),
-      separator,
-    ),
-  );
+    letters.some((letter) => letter > '\x7f') && letters.every((letter) => inWindows1252(letter));
+  const encodings = hasOther ? [utf8, inWindows1252] : [utf8];
+  return encodings.map((encode) => nameOf(words, encode, separator));
 }
 
-function nameOf(words: readonly Letters[], separator: Letters = [SEPARATORS]): SearchedText {
-  const letters = words.flatMap((word, index) => (index === 0 ? word : [...separator, ...word]));
-  // A part of a single word may be anybody's.
-  if (words.length === 1) return searchedText(BOUNDARY, letters, { first: 0, last: 0 });
-  // Its first word and a letter of the next are telling.
-  const beginning = (words[0]?.length ?? 0) + separator.length + 1;
-  const first = letters.length - MIN_TELLING_LETTERS;
-  const last = letters.length - Math.max(beginning, MIN_TELLING_LETTERS);
-  return searchedText(BOUNDARY, letters, { first, last });
-}
-
-function addressText(address: string): SearchedText {
-  const letters = textClasses(address);
-  const localBytes = textClasses(address.slice(0, address.lastIndexOf('@'))).length;
-  const restBytes = letters.length - localBytes;
-  return searchedText(EMAIL_BOUNDARY, letters, {
-    first: Math.min(localBytes, letters.length - MIN_TELLING_LETTERS),
-    last: localBytes < MIN_LOCAL_BYTES ? restBytes - 2 : restBytes,
+/** What may stand between words may stand in place of a hyphen or a full stop, too. */
+function nameOf(
+  words: readonly string[],
+  encode: Encode = utf8,
+  separator: Letters = [SEPARATORS],
+): SearchedText {
+  const letters = words.flatMap((word, index) => {
+    const own = textClasses(word, encode).map((letter) =>
+      letter.some((byte) => SEPARATORS.includes(byte)) ? SEPARATORS : letter,
+    );
+    return index === 0 ? own : [...separator, ...own];
   });
+  return searchedText(BOUNDARY, letters);
 }
 
-function searchedText(before: ByteClass, letters: Letters, telling: Lack): SearchedText {
-  const first = Math.max(0, Math.min(MOST_LACKED_FIRST, telling.first));
-  return {
-    before,
-    letters,
-    after: BOUNDARY,
-    // A delta may insert a single letter.
-    lack: { first: letters.length - 1, last: letters.length - 1 },
-    tellingLack: { first, last: Math.max(0, telling.last) },
-  };
+/** A delta may insert a single letter of it. */
+function searchedText(before: ByteClass, letters: Letters): SearchedText {
+  return { before, letters, after: BOUNDARY, maxCopied: letters.length - 1 };
 }
 
 /** Why an address is not searched for; null: it is. */
@@ -229,23 +201,10 @@ function isLong(word: string): boolean {
   return /\p{L}/u.test(word) && letters + (word.match(SYLLABLES)?.length ?? 0) >= MIN_LONE_LETTERS;
 }
 
-/** `Ada Lovelace` as lists and catalogues write it: `Lovelace, Ada`. */
-function surnameFirst(name: string): [surname: string, others: string] {
-  const words = name.normalize('NFC').split(/\s+/);
-  return [words.at(-1) ?? '', words.slice(0, -1).join(' ')];
-}
-
 /** `Lovelace, Ada`, as directories of companies write names: `Ada Lovelace`. */
 function surnameLast(name: string): string[] {
   const [, surname, others] = /^([^,]+),\s*([^,]+)$/.exec(name) ?? [];
   return surname === undefined || others === undefined ? [] : [`${others} ${surname}`];
-}
-
-/** As a text, but what may stand between words may stand in place of a hyphen or a full stop, too. */
-function wordClasses(word: string, encode: Encode = utf8): Letters {
-  return textClasses(word, encode).map((letter) =>
-    letter.some((byte) => SEPARATORS.includes(byte)) ? SEPARATORS : letter,
-  );
 }
 
 /** Each letter in both cases if both take the same number of bytes. */
@@ -264,21 +223,6 @@ function textClasses(text: string, encode: Encode = utf8): Letters {
 function inWindows1252(letter: string): Uint8Array | null {
   const byte = WINDOWS_1252.indexOf(letter);
   return byte < 0 || letter.length !== 1 ? null : Uint8Array.of(byte);
-}
-
-/** The bytes unchanged; ASCII letters in both cases. */
-function byteClasses(word: Uint8Array): Letters {
-  return Array.from(word, (byte: number) => {
-    const letter = String.fromCharCode(byte);
-    return /[A-Za-z]/.test(letter)
-      ? [letter.toLowerCase().charCodeAt(0), letter.toUpperCase().charCodeAt(0)]
-      : [byte];
-  });
-}
-
-function splitWords(name: Uint8Array): Uint8Array[] {
-  const text = Buffer.from(name).toString('latin1');
-  return text.split(' ').flatMap((word: string) => (word === '' ? [] : [Buffer.from(word, 'latin1')]));
 }
 
 function decode(bytes: Uint8Array, encoding: string): string {

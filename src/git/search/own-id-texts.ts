@@ -20,19 +20,17 @@ const RAW_BYTES = 6;
 const BEFORE_RAW: ByteClass = [0];
 
 /** Ids in a list share a digit with their neighbours, rarely two. Single digits are in most changes. */
-const LACK = { first: 2, last: 2 };
-const NOTHING = { first: 0, last: 0 };
+const MAX_COPIED = 2;
 
 /** Three for each id: seven digits of it, eight or more, and its bytes in a folder. */
 export function ownIdTexts(oids: readonly Oid[]): SearchedText[] {
   return oids.flatMap((oid) => {
     const digits = Array.from(oid.slice(0, SHORTEST + 1), digitClass);
     const raw = Array.from(Buffer.from(oid.slice(0, 2 * RAW_BYTES), 'hex'), (byte: number) => [byte]);
-    const alone = { letters: digits.slice(0, SHORTEST), after: BOUNDARY, tellingLack: { first: 0, last: 1 } };
     return [
-      { before: BEFORE, lack: LACK, ...alone },
-      { before: BEFORE, letters: digits, after: null, lack: LACK, tellingLack: { first: 1, last: 0 } },
-      { before: BEFORE_RAW, letters: raw, after: null, lack: LACK, tellingLack: NOTHING },
+      { before: BEFORE, letters: digits.slice(0, SHORTEST), after: BOUNDARY, maxCopied: MAX_COPIED },
+      { before: BEFORE, letters: digits, after: null, maxCopied: MAX_COPIED },
+      { before: BEFORE_RAW, letters: raw, after: null, maxCopied: MAX_COPIED },
     ];
   });
 }

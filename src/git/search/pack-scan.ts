@@ -1,134 +1,163 @@
 /**
  * The first look at a pack, once from its beginning to its end: which objects name somebody, or may do so. It keeps
  * nothing of them. Most packs have none.
+ *
+ * Of a delta it sees only what is inserted. What is copied is not at hand, so at each copy any text may be under way,
+ * and go on.
  */
-import type { Oid } from '../objects/oid.ts';
+import { concatBytes } from '../bytes.ts';
+import { DeltaReader, type InstructionListener } from '../pack/delta-reader.ts';
 import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
 import { type ContentListener, EntryWalker } from '../pack/entry-walker.ts';
-import { excerptAt } from './excerpts.ts';
+import { excerptAt, SHOWN_BEFORE } from './excerpts.ts';
 import { homeFoldersIn } from './home-folders.ts';
-import { DeltaScan, type TellingPlace } from './delta-scan.ts';
 import type { SearchedNames } from './searched-names.ts';
+
+/** A whole name or id. Only what stands around it may make it a part of something else. */
+export interface Sighting {
+  /** The index of the text. */
+  readonly text: number;
+  /** As much of the line as was at hand. */
+  readonly excerpt: Uint8Array;
+}
 
 /** An object to look at more closely. */
 export interface Suspect {
   /** Where its entry begins. */
   readonly offset: number;
-  /** It is no delta. */
-  readonly isWhole: boolean;
-  /** Where something stands that tells enough on its own; of a whole object the first place. */
-  readonly telling: readonly TellingPlace[];
+  readonly sightings: readonly Sighting[];
+  /** It is a delta, and may make a name of what it inserts and what it copies. */
+  readonly mayHaveMore: boolean;
 }
 
-/** Some of them may be dismissed, and must not keep others from being found. */
+/** Of those with a name, and of the others: most of these are dismissed, and must not keep a name from being found. */
 const MAX_SUSPECTS = 1_000;
-/** More are not remembered, of bases and of sizes. */
+/** What cannot be resolved is shown with its first ones. */
+const MAX_SIGHTINGS = 3;
 /** So many places that look like a home folder are looked at: each costs a microsecond. */
 const MAX_HOME_LOOKS = 1_000;
-const MAX_BASES = 10_000;
-const MAX_SIZES = 10_000;
 
 const NOTHING = new Uint8Array(0);
 
-export class PackScan implements ContentListener {
+export class PackScan implements ContentListener, InstructionListener {
   readonly walker = new EntryWalker(this);
-  /** Objects that are named here, or surely have a name. */
-  readonly telling: Suspect[] = [];
-  /** Deltas that may make a name of which they insert little. */
-  readonly others: Suspect[] = [];
-  /** There are more. */
+  /** There are more suspects than are remembered. */
   isCut = false;
   hasGitlinks = false;
   /** Paths of home folders, as far as the name. */
   readonly homeFolders = new Set<string>();
-  /** Whether an object holds a NUL near its beginning, as Git tells binary files. */
+  /** Whether a file holds a NUL near its beginning, as Git tells binary files. */
   hasBinaries = false;
-  /** What deltas name by an id, with its size. */
-  readonly bases = new Map<Oid, number>();
-  hasMoreBases = false;
   /** The client names its own objects by their offsets, so what it names by ids is upstream's. */
   usesOffsets = false;
-  /** Of whole objects. */
-  readonly #sizes = new Set<number>();
   readonly #names: SearchedNames;
-  readonly #delta: DeltaScan;
+  readonly #delta = new DeltaReader(this);
+  readonly #named: Suspect[] = [];
+  readonly #others: Suspect[] = [];
+  #homeLooksLeft = MAX_HOME_LOOKS;
   #type = OBJ_BLOB;
   #offset = 0;
-  /** Of a whole object. */
-  #searchedBytes = 0;
-  #homeLooksLeft = MAX_HOME_LOOKS;
-  #found: TellingPlace | null = null;
+  #sightings: Sighting[] = [];
+  #mayHaveMore = false;
+  /** Where the last copy ended in the base; -1: nothing was copied yet. */
+  #copiedTo = -1;
+  /** Bytes since the beginning, or since the last copy. */
+  #seenBytes = 0;
+  /** The last of them. */
+  #before: Uint8Array = NOTHING;
 
   constructor(names: SearchedNames) {
     this.#names = names;
-    this.#delta = new DeltaScan(names.search, (...found) => this.#noteOther(...found));
   }
 
-  begin(type: number, size: number, offset: number): boolean {
-    [this.#type, this.#offset, this.#searchedBytes, this.#found] = [type, offset, 0, null];
+  /** Those with a name first. */
+  get suspects(): readonly Suspect[] {
+    return [...this.#named, ...this.#others];
+  }
+
+  begin(type: number, _size: number, offset: number): boolean {
+    [this.#type, this.#offset] = [type, offset];
+    [this.#sightings, this.#mayHaveMore] = [[], false];
+    [this.#copiedTo, this.#seenBytes, this.#before] = [-1, 0, NOTHING];
+    this.usesOffsets ||= type === OBJ_OFS_DELTA;
+    this.#names.search.begin();
     if (this.#isDelta) this.#delta.begin();
-    else this.#names.search.begin();
-    if (!this.#isDelta && this.#sizes.size < MAX_SIZES) this.#sizes.add(size);
     return this.#isDelta || type === OBJ_TREE || type === OBJ_BLOB;
   }
 
-  /** Whether the pack may have one of the bases that it names by ids. Most have no object of the same size. */
-  get mayHaveBases(): boolean {
-    if (this.usesOffsets) return false;
-    if (this.hasMoreBases || this.#sizes.size === MAX_SIZES) return true;
-    return [...this.bases.values()].some((size) => this.#sizes.has(size));
+  content(bytes: Uint8Array): void {
+    if (this.#type === OBJ_BLOB && this.#seenBytes === 0) this.hasBinaries ||= bytes.includes(0);
+    if (this.#isDelta) this.#delta.take(bytes);
+    else this.inserted(bytes);
+    // Mostly nothing is under way that could be found, and shown, later.
+    this.#before = this.#names.search.hasBegun ? this.#before.slice(-SHOWN_BEFORE) : NOTHING;
   }
 
-  content(bytes: Uint8Array): void {
-    if (this.#isDelta) return this.#delta.take(bytes);
-    if (this.#found !== null && this.#type === OBJ_BLOB) return;
+  /** Of a delta, or of a whole object. */
+  inserted(bytes: Uint8Array): void {
     const { search } = this.#names;
-    if (this.#searchedBytes === 0 && this.#type === OBJ_BLOB) this.hasBinaries ||= bytes.includes(0);
     for (let at = search.find(bytes, 0, bytes.length); at >= 0; at = search.find(bytes, at, bytes.length)) {
-      this.#note(this.#searchedBytes + at, bytes, at);
+      this.#found(bytes, at);
     }
-    this.#searchedBytes += bytes.length;
+    this.#seenBytes += bytes.length;
+    // Not for a delta's inserts, of which there may be millions.
+    const isShort = !this.#isDelta && bytes.length < SHOWN_BEFORE;
+    this.#before = isShort ? concatBytes([this.#before, bytes]) : bytes;
+  }
+
+  copied(offset: number, length: number): void {
+    const { search } = this.#names;
+    // It repeats or moves text: copies may come together to a name. An ordinary change goes through its base once.
+    if (offset < this.#copiedTo) this.#mayHaveMore = true;
+    this.#copiedTo = offset + length;
+    if (this.#seenBytes > 0 && search.hasBegun) {
+      if (search.findEnd()) this.#found(NOTHING, 1);
+      else this.#mayHaveMore = true;
+    }
+    [this.#seenBytes, this.#before] = [0, NOTHING];
+    search.beginBehindCopy();
   }
 
   end(): void {
-    if (this.#isDelta) return this.#endDelta();
-    if (this.#found === null && this.#names.search.findEnd()) this.#note(this.#searchedBytes + 1, NOTHING, 0);
-    if (this.#found !== null) this.#add({ offset: this.#offset, isWhole: true, telling: [this.#found] });
+    if (this.#names.search.findEnd()) this.#found(NOTHING, 1);
+    const isNamed = this.#sightings.length > 0;
+    if (!isNamed && !this.#mayHaveMore) return;
+    const list = isNamed ? this.#named : this.#others;
+    if (list.length === MAX_SUSPECTS) this.isCut = true;
+    else list.push({ offset: this.#offset, sightings: this.#sightings, mayHaveMore: this.#mayHaveMore });
   }
 
   get #isDelta(): boolean {
     return this.#type === OBJ_OFS_DELTA || this.#type === OBJ_REF_DELTA;
   }
 
-  #note(end: number, bytes: Uint8Array, at: number): void {
-    for (const text of this.#names.search.ended) {
-      if (!this.#noteOther(text, bytes, at)) this.#found ??= { insert: 0, end, text };
+  /** @param at behind what has been found in `bytes`, with the letter that follows it. */
+  #found(bytes: Uint8Array, at: number): void {
+    const { search } = this.#names;
+    let whole: number | undefined;
+    for (const text of search.ended) {
+      const { letters, after } = search.texts[text]!;
+      const end = this.#seenBytes + (after === null ? at : at - 1);
+      const kind = this.#names.kindOf(text);
+      if (kind === 'gitlink') this.hasGitlinks ||= this.#type !== OBJ_BLOB;
+      else if (kind === 'home') this.#noteHome(bytes, at);
+      // Behind a copy, its first letters may be missing.
+      else if (this.#copiedTo >= 0 && end < letters.length) this.#mayHaveMore = true;
+      else whole ??= text;
     }
+    if (whole === undefined || this.#sightings.length === MAX_SIGHTINGS) return;
+    this.#sightings.push({ text: whole, excerpt: this.#excerpt(bytes, at) });
   }
 
-  /** Answers whether it is no name and no id. @param at behind it. */
-  #noteOther(text: number, bytes: Uint8Array, at: number): boolean {
-    if (!this.#names.isNoted(text)) return false;
-    if (this.#names.isGitlink(text)) this.hasGitlinks ||= this.#type !== OBJ_BLOB;
-    else if (this.#homeLooksLeft-- > 0) {
-      for (const path of homeFoldersIn(Buffer.from(excerptAt(bytes, at)).toString()))
-        this.homeFolders.add(path);
-    }
-    return true;
+  #noteHome(bytes: Uint8Array, at: number): void {
+    if (this.#homeLooksLeft-- <= 0) return;
+    const line = Buffer.from(this.#excerpt(bytes, at)).toString();
+    for (const path of homeFoldersIn(line)) this.homeFolders.add(path);
   }
 
-  #endDelta(): void {
-    const delta = this.#delta;
-    delta.end();
-    if (this.#type === OBJ_OFS_DELTA) this.usesOffsets = true;
-    else if (this.bases.size < MAX_BASES) this.bases.set(this.walker.baseOid, delta.baseSize);
-    else this.hasMoreBases ||= !this.bases.has(this.walker.baseOid);
-    if (delta.isSuspect) this.#add({ offset: this.#offset, isWhole: false, telling: delta.telling });
-  }
-
-  #add(suspect: Suspect): void {
-    const list = suspect.telling.length > 0 ? this.telling : this.others;
-    if (list.length < MAX_SUSPECTS) list.push(suspect);
-    else this.isCut = true;
+  #excerpt(bytes: Uint8Array, at: number): Uint8Array {
+    if (at > SHOWN_BEFORE) return excerptAt(bytes, at - 1);
+    const near = concatBytes([this.#before, bytes.subarray(0, 2 * SHOWN_BEFORE)]);
+    return excerptAt(near, this.#before.length + at - 1);
   }
 }

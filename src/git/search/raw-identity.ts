@@ -8,9 +8,9 @@ export interface RawIdentity {
   readonly encoding: string | null;
 }
 
-const LINES = ['author ', 'committer ', 'tagger '] as const;
-const LF = 0x0a;
-const MAX_LINE_BYTES = 1_024;
+/** What is longer is nobody's. */
+const LINES = /^(?:author|committer|tagger) ([^<\n]{0,1000}?) ?<([^>\n]{0,1000})>/gm;
+const END_OF_HEADER = '\n\n';
 /** More than there can be patterns for. */
 const MAX_IDENTITIES = 400;
 
@@ -30,33 +30,18 @@ export class IdentityCollector {
 
   /** @param content of a commit or tag. @param encoding as its header says. Cost: its header lines. */
   add(content: Uint8Array, encoding: string | null): void {
-    for (let start = 0; start < content.length && content[start] !== LF;) {
-      const lineEnd = content.indexOf(LF, start);
-      const end = lineEnd < 0 ? content.length : lineEnd;
-      const line = Buffer.from(
-        content.buffer,
-        content.byteOffset + start,
-        Math.min(end - start, MAX_LINE_BYTES),
-      ).toString('latin1');
-      const word = LINES.find((begin) => line.startsWith(begin));
-      if (word !== undefined) this.#addLine(line.slice(word.length), encoding);
-      start = end + 1;
+    const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
+    const end = bytes.indexOf(END_OF_HEADER);
+    const header = bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
+    for (const [, name = '', email = ''] of header.matchAll(LINES)) {
+      const key = `${encoding} ${name} <${email}>`;
+      if (this.#found.has(key)) continue;
+      if (this.#found.size === MAX_IDENTITIES) {
+        this.#isComplete = false;
+        return;
+      }
+      const [nameBytes, emailBytes] = [Buffer.from(name, 'latin1'), Buffer.from(email, 'latin1')];
+      this.#found.set(key, { name: nameBytes, email: emailBytes, encoding });
     }
-  }
-
-  #addLine(line: string, encoding: string | null): void {
-    const [, name, email] = /^(.*?) ?<(.*?)>/.exec(line) ?? [];
-    if (name === undefined || email === undefined) return;
-    const key = `${encoding} ${name} <${email}>`;
-    if (this.#found.has(key)) return;
-    if (this.#found.size === MAX_IDENTITIES) {
-      this.#isComplete = false;
-      return;
-    }
-    this.#found.set(key, {
-      name: Buffer.from(name, 'latin1'),
-      email: Buffer.from(email, 'latin1'),
-      encoding,
-    });
   }
 }

@@ -28,23 +28,23 @@ const GITLINK: SearchedText = {
   before: letter('1')[0]!,
   letters: letter('60000 '),
   after: null,
-  lack: { first: 0, last: -1 },
-  tellingLack: { first: 0, last: -1 },
+  maxCopied: 0,
 };
+
+/** `name`: of the newest commit's header, so probably of the one who pushes. What is only noted is `gitlink` and `home`. */
+export type TextKind = 'name' | 'others-name' | 'id' | 'gitlink' | 'home';
 
 export class SearchedNames {
   readonly search: TextSearch;
   /** What a person may be told of the names and addresses. */
   readonly identities: Pick<IdentityTexts, 'terms' | 'skipped'>;
+  /** Whether there is somebody to search for. Otherwise it is no news that nobody was found. */
+  readonly hasNames: boolean;
   /** False if there are more names and addresses than can be searched for. */
   readonly isComplete: boolean;
   /** False if there are more original ids. */
   readonly hasAllIds: boolean;
-  /** Texts from this one on are original ids. */
-  readonly #firstId: number;
-  /** Texts from this one on, up to the ids, are not in the newest commit's header. */
-  readonly #firstOther: number;
-  readonly #gitlink: number;
+  readonly #kinds: readonly TextKind[];
 
   /** @throws RangeError if they take more room than there is. */
   constructor({ headers, originalIds, nobodys }: Named) {
@@ -59,59 +59,40 @@ export class SearchedNames {
     const identities = identityTexts(collector.identities, publics);
     const { texts, owners, isComplete } = identities;
     const oids: Oid[] = [];
-    let hasAllIds = true;
-    for (const oid of originalIds) {
-      hasAllIds = oids.length < MAX_SEARCHED_IDS;
-      if (!hasAllIds) break;
-      oids.push(oid);
-    }
-    const all = [...texts, ...ownIdTexts(oids)];
-    this.search = new TextSearch([...all, GITLINK, ...HOME_TEXTS]);
+    for (const oid of originalIds) if (oids.push(oid) > MAX_SEARCHED_IDS) break;
+    const ids = ownIdTexts(oids.slice(0, MAX_SEARCHED_IDS));
+    this.search = new TextSearch([...texts, ...ids, GITLINK, ...HOME_TEXTS]);
+    this.#kinds = [
+      ...owners.map((owner): TextKind => (owner < newest ? 'name' : 'others-name')),
+      ...ids.map((): TextKind => 'id'),
+      'gitlink',
+      ...HOME_TEXTS.map((): TextKind => 'home'),
+    ];
     this.identities = identities;
+    this.hasNames = texts.length > 0;
     this.isComplete = isComplete && collector.isComplete;
-    this.hasAllIds = hasAllIds;
-    this.#firstId = texts.length;
-    this.#firstOther = owners.filter((owner) => owner < newest).length;
-    this.#gitlink = all.length;
-  }
-
-  /** Whether there is somebody to search for. Otherwise it is no news that nobody was found. */
-  get hasNames(): boolean {
-    return this.#firstId > 0;
+    this.hasAllIds = oids.length <= MAX_SEARCHED_IDS;
   }
 
   /** @param text the index of a text. */
-  isId(text: number): boolean {
-    return text >= this.#firstId && text < this.#gitlink;
-  }
-
-  /** Whether it names somebody, but nobody in the newest commit's header, who is probably the one who pushes. */
-  isAnothers(text: number): boolean {
-    return text >= this.#firstOther && text < this.#firstId;
-  }
-
-  isGitlink(text: number): boolean {
-    return text === this.#gitlink;
-  }
-
-  /** Whether it is no name and no id, but only noted on the way. */
-  isNoted(text: number): boolean {
-    return text >= this.#gitlink;
+  kindOf(text: number): TextKind {
+    return this.#kinds[text] as TextKind;
   }
 
   /** The first name or address in the newest commit's header, else the first one. A text may hold hundreds of thousands. */
   firstNameIn(content: Uint8Array): Span | null {
     let first: Span | null = null;
     for (const span of this.search.spans(content)) {
-      if (this.isNoted(span.text) || this.isId(span.text)) continue;
-      if (!this.isAnothers(span.text)) return span;
-      first ??= span;
+      const kind = this.kindOf(span.text);
+      if (kind === 'name') return span;
+      if (kind === 'others-name') first ??= span;
     }
     return first;
   }
 
   /** Names, addresses and ids in a text or an object, in order. */
   spansIn(content: Uint8Array): Span[] {
-    return this.search.spansIn(content).filter(({ text }) => !this.isNoted(text));
+    const spans = this.search.spansIn(content);
+    return spans.filter(({ text }) => !['gitlink', 'home'].includes(this.kindOf(text)));
   }
 }

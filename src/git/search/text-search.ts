@@ -1,5 +1,5 @@
 /**
- * Searches a stream of bytes for many texts at once, and tells where a part of one may end or begin at a delta's copy.
+ * Searches a stream of bytes for many texts at once, and tells where a delta's copy may hold the rest of one.
  *
  * A text is a row of byte classes, so that upper and lower case, or a blank and a dash, are the same to it. All places
  * of all texts stand in one row of bits: a bit is set if its text has matched up to there. One shift and one mask
@@ -11,29 +11,19 @@
 /** The bytes that may stand at one place of a text. */
 export type ByteClass = readonly number[];
 
-/** How many of a text's first and of its last letters may be missing, at most. */
-export interface Lack {
-  readonly first: number;
-  readonly last: number;
-}
-
 export interface SearchedText {
   readonly before: ByteClass;
   readonly letters: readonly ByteClass[];
   /** Null: anything may follow. */
   readonly after: ByteClass | null;
-  /** What a delta may copy so that the rest, which it inserts, may still belong to the text. */
-  readonly lack: Lack;
-  /** What it may copy so that the rest is enough to tell. */
-  readonly tellingLack: Lack;
+  /** How many letters a delta may copy, at either end of the text, so that an insert still counts as the rest of it. */
+  readonly maxCopied: number;
 }
 
 /** Of names, and of original ids, in places. */
 export const TEXT_ROOM = 2_048;
 /** Limit of all texts together: what is noted besides needs little. */
 export const MAX_TEXT_BYTES = 2 * TEXT_ROOM + 64;
-/** With fewer letters, a part of a text may be anybody's. */
-export const MIN_TELLING_LETTERS = 5;
 
 const BYTE_VALUES = 256;
 const LF = 0x0a;
@@ -45,15 +35,12 @@ const HIT = 0x8000;
 const UNKNOWN = 0xffff;
 const START = 0;
 const BEHIND_COPY = 1;
-/** Behind letters of a text that may go on in a copy; and if they are enough to tell. */
-const BEGUN = 1;
-const TELLING = 2;
 /** For states. If they take more, they are forgotten, and made again as they are needed. */
 const MAX_STATE_BYTES = 1024 * 1024;
 /** Usual texts have fewer, for each of their places. */
 const STATES_PER_PLACE = 3;
 const FREE_STATES = 64;
-/** A state besides its row and its bits. */
+/** A state besides its row, its set and the key of that, which take a third of a byte for each place. */
 const STATE_BYTES = 160;
 /** Each costs microseconds. Ordinary texts and names need hundreds. */
 const MAX_STATES_MADE = 200_000;
@@ -71,32 +58,33 @@ export interface Span {
   readonly text: number;
 }
 
+/** Places of texts, each as a bit. */
+type Places = bigint;
+
 export class TextSearch {
   readonly texts: readonly SearchedText[];
   readonly #kindOf: Uint8Array;
   readonly #kindBits: number;
-  /** Words of a set. */
-  readonly #words: number;
   /** Of each kind of byte, the places where it may stand. */
-  readonly #masks: Uint32Array;
+  readonly #placesOfKind: readonly Places[];
   /** First places. */
-  readonly #starts: Uint32Array;
-  /** Last places. */
-  readonly #ends: Uint32Array;
+  readonly #starts: Places;
+  /** Last places: of each text, and of all. */
+  readonly #endOf: readonly Places[];
+  readonly #ends: Places;
   /** Places that may be reached in a copy. */
-  readonly #behindCopy: Uint32Array;
+  readonly #behindCopy: Places;
   /** Places that may be left into a copy. */
-  readonly #begun: Uint32Array;
-  readonly #telling: Uint32Array;
-  /** Of each text, its first place. */
-  readonly #first: readonly number[];
+  readonly #begun: Places;
+  readonly #fixedBytes: number;
+  readonly #stateBytes: number;
   readonly #maxStates: number;
   #statesMade = 0;
   /** The next state for each state and kind of byte, with HIT if a text ends in it. */
   #next = new Uint16Array(0);
   readonly #stateOfSet = new Map<string, number>();
-  #sets: Uint32Array[] = [];
-  #flags: number[] = [];
+  #sets: Places[] = [];
+  #hasBegun: boolean[] = [];
   #ended: (readonly number[])[] = [];
   #state = START;
   /** By the last byte: the state, or why the run has ended. */
@@ -104,57 +92,42 @@ export class TextSearch {
 
   /** @throws RangeError over MAX_TEXT_BYTES. So do `find` and `spansIn`, if texts match in too many ways at once. */
   constructor(texts: readonly SearchedText[]) {
-    const places = texts.reduce((sum, text) => sum + placesOf(text), 0);
-    if (places > MAX_TEXT_BYTES) throw new RangeError('too many texts');
+    const count = texts.reduce((sum, text) => sum + placesOf(text), 0);
+    if (count > MAX_TEXT_BYTES) throw new RangeError('too many texts');
     this.texts = texts;
-    const classes = texts.flatMap(({ before, letters, after }) => [
-      before,
-      ...letters,
-      ...(after ? [after] : []),
-    ]);
-    const { kindOf, kinds } = kindsOf(classes);
-    this.#kindOf = kindOf;
-    this.#kindBits = Math.ceil(Math.log2(kinds));
-    this.#words = Math.ceil(places / 32);
-    const set = () => new Uint32Array(this.#words);
-    [this.#starts, this.#ends, this.#behindCopy, this.#begun, this.#telling] = [
-      set(),
-      set(),
-      set(),
-      set(),
-      set(),
-    ];
-    this.#masks = new Uint32Array(kinds * this.#words);
-    const kindsOfClass = new Map<ByteClass, ReadonlySet<number>>();
-    for (const [place, bytes] of classes.entries()) {
-      const known = kindsOfClass.get(bytes) ?? new Set(bytes.map((byte) => kindOf[byte]!));
-      kindsOfClass.set(bytes, known);
-      for (const kind of known) addBit(this.#masks, place, kind * this.#words);
+    const endOf: Places[] = [];
+    let [starts, ends, behindCopy, begun, first] = [0n, 0n, 0n, 0n, 1n];
+    for (const text of texts) {
+      const [letters, end] = [BigInt(text.letters.length), first << BigInt(placesOf(text) - 1)];
+      // Of each end of a text, the places between nothing and all that may be copied.
+      const copied = (2n << BigInt(text.maxCopied)) - 1n;
+      starts |= first;
+      behindCopy |= first * copied;
+      begun |= ((first << (letters - BigInt(text.maxCopied))) * copied) & ~end;
+      ends |= end;
+      endOf.push(end);
+      first = end << 1n;
     }
-    let end = 0;
-    this.#first = texts.map((text) => {
-      const first = end;
-      end += placesOf(text);
-      this.#addText(text, first, end - 1);
-      return first;
-    });
-    const usual = STATES_PER_PLACE * places + FREE_STATES;
+    [this.#starts, this.#ends, this.#endOf] = [starts, ends, endOf];
+    [this.#behindCopy, this.#begun] = [behindCopy, begun];
+    const { kindOf, placesOfKind } = kindsOf(texts);
+    [this.#kindOf, this.#placesOfKind] = [kindOf, placesOfKind];
+    this.#kindBits = Math.ceil(Math.log2(placesOfKind.length));
+    this.#fixedBytes = Math.ceil((placesOfKind.length * count) / 8);
+    this.#stateBytes = STATE_BYTES + (2 << this.#kindBits) + Math.ceil(count / 3);
+    const usual = STATES_PER_PLACE * count + FREE_STATES;
     this.#maxStates = Math.min(usual, Math.floor(MAX_STATE_BYTES / this.#stateBytes));
     this.#forget();
   }
 
   /** What it takes at most, once it has seen many different bytes. */
   get mostBytes(): number {
-    return this.#masks.byteLength + this.#maxStates * this.#stateBytes;
+    return this.#fixedBytes + this.#maxStates * this.#stateBytes;
   }
 
   /** What it takes now. */
   get bytes(): number {
-    return this.#masks.byteLength + this.#sets.length * this.#stateBytes;
-  }
-
-  get #stateBytes(): number {
-    return STATE_BYTES + (2 << this.#kindBits) + 8 * this.#words;
+    return this.#fixedBytes + this.#sets.length * this.#stateBytes;
   }
 
   /** At the beginning of an object. */
@@ -199,7 +172,7 @@ export class TextSearch {
     return at;
   }
 
-  /** At the end of an object: whether something ends there. */
+  /** Whether something ends here if the line does: at the end of an object, and where a delta's insert ends. */
   findEnd(): boolean {
     return this.find(LINE_END, 0, 1) > 0;
   }
@@ -211,20 +184,7 @@ export class TextSearch {
 
   /** Whether what comes next may be the rest of a text. */
   get hasBegun(): boolean {
-    return (this.#flags[this.#state]! & BEGUN) !== 0;
-  }
-
-  /** A text of which so much stands here that it is enough to tell; -1: there is none. */
-  get tellingText(): number {
-    if ((this.#flags[this.#state]! & TELLING) === 0) return -1;
-    const set = this.#sets[this.#state] as Uint32Array;
-    return this.texts.findIndex((text, index) => {
-      const first = this.#first[index] as number;
-      const end = first + placesOf(text);
-      for (let place = first; place < end; place++)
-        if (hasBit(set, place) && hasBit(this.#telling, place)) return true;
-      return false;
-    });
+    return this.#hasBegun[this.#state] as boolean;
   }
 
   /** All that is found in one object, in order. */
@@ -248,60 +208,44 @@ export class TextSearch {
     if (this.findEnd()) yield spanTo(length + 1);
   }
 
-  #addText({ letters, lack, tellingLack }: SearchedText, first: number, last: number): void {
-    addBit(this.#starts, first);
-    addBit(this.#ends, last);
-    const count = letters.length;
-    for (let copied = 0; copied <= lack.first; copied++) addBit(this.#behindCopy, first + copied);
-    for (let copied = 0; copied <= lack.last; copied++) addBit(this.#begun, first + count - copied);
-    for (let copied = 0; copied <= tellingLack.last; copied++) addBit(this.#telling, first + count - copied);
-  }
-
   /** Forgets all states but the two that others begin with. */
   #forget(): void {
     this.#next = new Uint16Array(0);
-    [this.#sets, this.#flags, this.#ended] = [[], [], []];
+    [this.#sets, this.#hasBegun, this.#ended] = [[], [], []];
     this.#stateOfSet.clear();
-    this.#stateOf(this.#after(new Uint32Array(this.#words), this.#kindOf[LF]!));
+    this.#stateOf(this.#after(0n, this.#kindOf[LF]!));
     // The number of the second state must be its own, also where no text has letters that may be missing.
     this.#add(this.#behindCopy, '');
   }
 
-  /** The places that a byte leads to. */
-  #after(set: Uint32Array, kind: number): Uint32Array {
-    const words = this.#words;
-    const reached = new Uint32Array(words);
-    for (let word = 0, carried = 0; word < words; word++) {
-      const bits = set[word]!;
-      // What leaves one text is the first place of the next one, which is always open.
-      reached[word] = ((bits << 1) | carried | this.#starts[word]!) & this.#masks[kind * words + word]!;
-      carried = bits >>> 31;
-    }
-    return reached;
+  /** The places that a kind of byte leads to. What leaves one text is the first place of the next, which is always open. */
+  #after(set: Places, kind: number): Places {
+    return ((set << 1n) | this.#starts) & this.#placesOfKind[kind]!;
   }
 
   /** The state that a kind of byte leads to, with HIT if a text ends there. */
   #make(state: number, kind: number): number {
     const sets = this.#sets;
-    const index = this.#stateOf(this.#after(sets[state] as Uint32Array, kind));
+    const index = this.#stateOf(this.#after(sets[state]!, kind));
     const next = this.#ended[index]!.length > 0 ? index + HIT : index;
     // If the states were forgotten meanwhile, there is no row for it any more.
     if (this.#sets === sets) this.#next[(state << this.#kindBits) | kind] = next;
     return next;
   }
 
-  #stateOf(set: Uint32Array): number {
-    const key = Buffer.from(set.buffer).toString('latin1');
+  #stateOf(set: Places): number {
+    // Not the set itself: V8 hashes only the lowest 64 bits of a bigint.
+    const key = set.toString(32);
     if (this.#sets.length === this.#maxStates && !this.#stateOfSet.has(key)) this.#forget();
     return this.#stateOfSet.get(key) ?? this.#add(set, key);
   }
 
-  #add(set: Uint32Array, key: string): number {
+  #add(set: Places, key: string): number {
     if (++this.#statesMade > MAX_STATES_MADE) throw new RangeError('the texts are too much alike');
     const state = this.#sets.push(set) - 1;
     this.#stateOfSet.set(key, state);
-    this.#flags.push((meets(set, this.#begun) ? BEGUN : 0) | (meets(set, this.#telling) ? TELLING : 0));
-    this.#ended.push(meets(set, this.#ends) ? this.#endedIn(set) : []);
+    this.#hasBegun.push((set & this.#begun) !== 0n);
+    this.#ended.push((set & this.#ends) === 0n ? [] : this.#endedIn(set));
     const length = (state + 1) << this.#kindBits;
     if (length > this.#next.length) {
       const longer = new Uint16Array(Math.max(2 * this.#next.length, 16 << this.#kindBits)).fill(UNKNOWN);
@@ -311,43 +255,32 @@ export class TextSearch {
     return state;
   }
 
-  #endedIn(set: Uint32Array): readonly number[] {
+  #endedIn(set: Places): readonly number[] {
     const lettersOf = (text: number) => this.texts[text]!.letters.length;
-    return [...this.texts.keys()]
-      .filter((text) => hasBit(set, this.#first[text]! + placesOf(this.texts[text]!) - 1))
-      .toSorted((a, b) => lettersOf(b) - lettersOf(a));
+    const ended = this.#endOf.flatMap((end, text) => ((set & end) === 0n ? [] : text));
+    return ended.toSorted((a, b) => lettersOf(b) - lettersOf(a));
   }
 }
 
 /** Bytes that stand in the same classes are of one kind. */
-function kindsOf(classes: readonly ByteClass[]): { readonly kindOf: Uint8Array; readonly kinds: number } {
-  const split = new Int32Array(BYTE_VALUES);
-  let count = 1;
-  for (const bytes of new Set(classes)) {
-    const parts = new Map<number, number>();
-    for (const byte of bytes) {
-      const part = parts.get(split[byte]!) ?? count++;
-      parts.set(split[byte]!, part);
-      split[byte] = part;
+function kindsOf(texts: readonly SearchedText[]): { kindOf: Uint8Array; placesOfKind: Places[] } {
+  const placesOfClass = new Map<ByteClass, Places>();
+  let place = 1n;
+  for (const { before, letters, after } of texts) {
+    for (const bytes of [before, ...letters, ...(after === null ? [] : [after])]) {
+      placesOfClass.set(bytes, (placesOfClass.get(bytes) ?? 0n) | place);
+      place <<= 1n;
     }
   }
-  const numbers = new Map<number, number>();
-  const kindOf = Uint8Array.from(split, (part) => {
-    const kind = numbers.get(part) ?? numbers.size;
-    numbers.set(part, kind);
-    return kind;
-  });
-  return { kindOf, kinds: numbers.size };
-}
-
-function addBit(set: Uint32Array, bit: number, word = 0): void {
-  set[word + (bit >>> 5)] = set[word + (bit >>> 5)]! | (1 << (bit & 31));
-}
-
-function hasBit(set: Uint32Array, bit: number): boolean {
-  return ((set[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
-}
-
-function meets(set: Uint32Array, other: Uint32Array): boolean {
-  return set.some((bits, word) => (bits & other[word]!) !== 0);
+  const classesOf: string[] = Array.from({ length: BYTE_VALUES }, () => '');
+  for (const [index, bytes] of [...placesOfClass.keys()].entries()) {
+    for (const byte of bytes) classesOf[byte] += `${index} `;
+  }
+  const kinds = [...new Set(classesOf)];
+  const kindOf = Uint8Array.from(classesOf, (classes) => kinds.indexOf(classes));
+  const placesOfKind = kinds.map(() => 0n);
+  for (const [bytes, places] of placesOfClass) {
+    for (const kind of new Set(bytes.map((byte) => kindOf[byte]!))) placesOfKind[kind]! |= places;
+  }
+  return { kindOf, placesOfKind };
 }

@@ -11,8 +11,8 @@ import type { PlannedCommits } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { FILE_MODE, FOLDER_MODE, kindOf, parseTree, type TreeEntry } from '../../git/objects/tree.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
-import { PackedObjects, type SearchedPack } from '../../git/search/packed-objects.ts';
-import { PackIndex } from '../../git/search/pack-index.ts';
+import { type IndexedObject, PackIndex } from '../../git/pack/pack-index.ts';
+import { type FileObject, PackedObjects, type StoredPack } from '../../git/pack/packed-objects.ts';
 import { readCommit, type ReadObjects } from '../../upstream/tree-reader.ts';
 
 /** Of a pack that is looked into. */
@@ -70,7 +70,7 @@ export interface PushedFiles {
   readonly commits: PlannedCommits;
   /** The upstream commits that they stand on. */
   readonly ground: readonly Oid[];
-  readonly pack: SearchedPack;
+  readonly pack: StoredPack;
 }
 
 /** @param read asks upstream. Rejects as `read` does, and with what `memory` throws. */
@@ -82,8 +82,12 @@ export async function changesOf(
   const objects = new PackedObjects(pack, memory);
   const share = memory.share();
   try {
-    const index = await PackIndex.of(pack, objects);
-    const comparison = new Comparison(index, read, (bytes) => share.set(bytes));
+    const held = new Map<Oid, Held>();
+    const index = await PackIndex.of(pack, objects, ({ oid, type, offset, size }) =>
+      held.set(oid, { type, offset, size }),
+    );
+    await index.resolve();
+    const comparison = new Comparison({ objects, index, held }, read, (bytes) => share.set(bytes));
     const first = groundOf(commits);
     let old: Oid | null = null;
     for (const oid of ground.filter((other) => other !== first).slice(0, MAX_MERGED)) {
@@ -106,8 +110,16 @@ interface Pair {
   readonly isElsewhere?: true;
 }
 
+interface Pushed {
+  readonly objects: PackedObjects;
+  readonly index: PackIndex;
+  /** What is known to be in the pack: where it is, and its size in bytes. It grows as the index does. */
+  readonly held: ReadonlyMap<Oid, Held>;
+}
+type Held = Pick<IndexedObject, 'type' | 'offset' | 'size'>;
+
 class Comparison {
-  readonly #index: PackIndex;
+  readonly #pushed: Pushed;
   readonly #read: ReadObjects;
   readonly #count: (bytes: number) => Promise<void>;
   /** Where upstream has an object. Nothing else may be asked for. A folder's path ends with a slash, but for the root's. */
@@ -120,8 +132,8 @@ class Comparison {
   readonly #changed: Pair[] = [];
   readonly #gaps = new Set<string>();
 
-  constructor(index: PackIndex, read: ReadObjects, count: (bytes: number) => Promise<void>) {
-    this.#index = index;
+  constructor(pushed: Pushed, read: ReadObjects, count: (bytes: number) => Promise<void>) {
+    this.#pushed = pushed;
     this.#read = read;
     this.#count = count;
   }
@@ -166,7 +178,7 @@ class Comparison {
       linesLeft -= (file.difference?.hunks ?? []).reduce((sum, { lines }) => sum + lines.length, 0);
       files.push(file);
     }
-    if (!this.#index.isComplete)
+    if (!this.#pushed.index.isComplete)
       this.#gaps.add('Some of its files, or versions of them, could not be looked into.');
     return { files, gaps: [...this.#gaps] };
   }
@@ -174,8 +186,10 @@ class Comparison {
   /** What the push holds besides what was found to be changed. */
   #others(): Pair[] {
     const shown = new Set(this.#changed.map(({ now }) => now?.oid));
-    const others = this.#index.files().filter((oid) => !shown.has(oid) && !this.#upstreams.has(oid));
-    return others.map((oid) => ({
+    const others = [...this.#pushed.held].filter(
+      ([oid, { type }]) => type === 'blob' && !shown.has(oid) && !this.#upstreams.has(oid),
+    );
+    return others.map(([oid]) => ({
       path: oid,
       now: { ...rootFolder(oid), mode: FILE_MODE },
       old: null,
@@ -220,7 +234,7 @@ class Comparison {
 
   /** Null: it is not there, or too large. */
   async #folder(oid: Oid): Promise<readonly TreeEntry[] | null> {
-    const object = await this.#index.read(oid);
+    const object = await this.#readHeld(oid);
     if (object?.type === 'tree') return parseTree(object.content);
     return this.#sentFolder(oid);
   }
@@ -234,7 +248,7 @@ class Comparison {
   async #ask(kind: 'file' | 'folder', oids: readonly Oid[], maxBytes: number): Promise<void> {
     const isOfKind = (oid: Oid): boolean =>
       /(?:^|\/)$/.test(this.#upstreams.get(oid) ?? 'none') === (kind === 'folder');
-    const bases = await this.#index.missingBases();
+    const bases = this.#pushed.index.missingBases;
     const wants = [...new Set([...oids, ...bases.keys()])]
       .filter((oid) => this.#upstreams.has(oid) && !this.#asked.has(oid) && isOfKind(oid))
       // One that is known to be large is not shown anyway.
@@ -262,7 +276,8 @@ class Comparison {
     this.#sentBytes += objects.reduce((sum, { content }) => sum + content.byteLength, 0);
     await this.#count(this.#sentBytes);
     for (const { oid, content } of objects) this.#sent.set(oid, content);
-    await this.#index.add(objects);
+    this.#pushed.index.add(objects);
+    await this.#pushed.index.resolve();
   }
 
   async #fileOf(pair: Pair): Promise<ChangedFile & { readonly bytes: number }> {
@@ -271,7 +286,7 @@ class Comparison {
     const remark = (text: string) => ({ ...only, remarks: [...only.remarks, text] });
     if (now === null || now.oid === old?.oid) return only;
     if (!isFile(now)) {
-      const isUnseen = isFolder(now) && this.#index.sizeOf(now.oid) === null;
+      const isUnseen = isFolder(now) && !this.#pushed.held.has(now.oid);
       return isUnseen ? remark(this.#whereElse(now.oid)) : only;
     }
     const after = await this.#content(now.oid);
@@ -287,20 +302,27 @@ class Comparison {
     return { ...only, difference: difference(oldText, newText), bytes };
   }
 
+  /** Null: it is not known to be in the pack, or too much. */
+  async #readHeld(oid: Oid): Promise<FileObject | null> {
+    const held = this.#pushed.held.get(oid);
+    const object = held === undefined ? null : await this.#pushed.objects.at(held.offset);
+    return typeof object === 'object' ? object : null;
+  }
+
   /** Null: not in the pack, or too large. */
   async #content(oid: Oid): Promise<Uint8Array | null> {
-    const size = this.#index.sizeOf(oid);
+    const size = this.#pushed.held.get(oid)?.size ?? null;
     if (size === null) return this.#sent.get(oid) ?? null;
-    return size > MAX_FILE_BYTES ? null : ((await this.#index.read(oid))?.content ?? null);
+    return size > MAX_FILE_BYTES ? null : ((await this.#readHeld(oid))?.content ?? null);
   }
 
   /** Of something that cannot be shown: why. */
   #whereElse(oid: Oid): string {
-    const size = this.#index.sizeOf(oid);
+    const size = this.#pushed.held.get(oid)?.size ?? null;
     if (size !== null) return tooLarge(size);
     const path = this.#upstreams.get(oid);
     if (path !== undefined) return `It is the same as /${path} upstream.`;
-    return this.#index.isComplete
+    return this.#pushed.index.isComplete
       ? 'The push does not hold its content: the code host must have it already, in another place or version.'
       : 'It is too large to be shown, or the push does not hold its content.';
   }

@@ -3,7 +3,7 @@
  * that says so.
  */
 import type { Oid } from '../../git/objects/oid.ts';
-import type { FileObject } from '../../git/search/packed-objects.ts';
+import type { FileObject } from '../../git/pack/packed-objects.ts';
 import type { SearchQuestions } from '../../git/search/pack-search.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PullRequest } from '../../host/code-host.ts';

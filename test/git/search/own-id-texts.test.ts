@@ -1,7 +1,8 @@
 /** Which texts contain the id of a commit. */
 import { expect, it } from 'vitest';
-import { tellsOf } from '../../support/inserting.ts';
+import { lookAt } from '../../support/inserting.ts';
 import { treeContent } from '../../support/objects.ts';
+import { namesOf } from '../../support/pack-searching.ts';
 import { MAX_SEARCHED_IDS, ownIdTexts } from '../../../src/git/search/own-id-texts.ts';
 import { MAX_TEXT_BYTES, placesOf, TextSearch } from '../../../src/git/search/text-search.ts';
 
@@ -21,16 +22,17 @@ it.each(['0123ab', '0123abcz', '50123abc', '0123abd', 'x0123abcdef0'])('is not f
   expect(isIn(text)).toBe(false);
 });
 
-it.each<[text: string, isFound: boolean]>([
-  ['|123abcdef01', true],
-  ['see 0123ab|', true],
-  ['see 0123abc|', true],
-  ['|0123abcd|', true],
-  ['|abcdef01', false],
-  ['0123a|', false],
-  ['0|', false],
-])('of what a delta copies in part, here written as |, is it found in %j: %s', (text, isFound) => {
-  expect(tellsOf(ownIdTexts([ID]), text)).toBe(isFound);
+it.each<[text: string, what: ReturnType<typeof lookAt>]>([
+  ['see 0123abc|', 'found'],
+  ['|0123abcd|', 'found'],
+  ['|123abcdef01', 'part'],
+  ['|23abcdef01', 'part'],
+  ['see 0123a|', 'part'],
+  ['|abcdef01', 'nothing'],
+  ['0123|', 'nothing'],
+  ['0|', 'nothing'],
+])('of what a delta copies in part, here written as |, it may be in %j: %s', (text, what) => {
+  expect(lookAt(namesOf('bot <bot@x.example>', [ID]), text)).toBe(what);
 });
 
 it('is found in a folder, as the commit of a submodule', () => {

@@ -160,8 +160,10 @@ describe('what a delta inserts', () => {
     expect(found.askedBases).toEqual([new Map([[oidOf('blob', black), black.length]])]);
   });
 
-  it('counts as it is where the host does not send the file', async () => {
-    expect(linesOf(await searched([refDelta(black, white)], WHITE))).toEqual(['white']);
+  it('counts as it is where the host does not send the file, if it is a whole name', async () => {
+    const named = around('by Paul White;');
+    const found = await searched([refDelta(around(''), named), refDelta(black, white)], WHITE);
+    expect([linesOf(found), found.isComplete]).toEqual([['by Paul White;'], false]);
   });
 
   it('counts where the whole file has the name', async () => {

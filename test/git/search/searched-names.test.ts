@@ -51,7 +51,7 @@ describe('the names to search for', () => {
     expect([names.hasNames, names.hasAllIds]).toEqual([false, false]);
     expect(namesOf([], ids.slice(1)).hasAllIds).toBe(true);
     const [span] = names.spansIn(Buffer.from(`see ${ids[7]}`));
-    expect(names.isId(span?.text ?? -1)).toBe(true);
+    expect(names.kindOf(span?.text ?? -1)).toBe('id');
     expect(isIn(names, `see ${ids.at(-1)}`)).toBe(false);
   });
 

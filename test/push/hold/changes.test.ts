@@ -8,7 +8,7 @@ import type { ReadObjects } from '../../../src/upstream/tree-reader.ts';
 import { CountedMemory } from '../../support/counted-memory.ts';
 import { commitContent } from '../../support/objects.ts';
 import { buildPack, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
-import { filesOnly } from '../../support/searched-pack.ts';
+import { filesOnly } from '../../support/stored-pack.ts';
 
 interface Folder {
   readonly [name: string]: string | Uint8Array | Folder | Special;

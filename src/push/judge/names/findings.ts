@@ -2,7 +2,6 @@
  * What a push would reveal of the person: found in its messages, its texts and its files, and told in a few lines. Only
  * the person is shown these.
  */
-import { utf8 } from '../../../git/bytes.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { changeIdsIn } from '../../../git/search/change-ids.ts';
 import type { ContentHit } from '../../../git/search/pack-search.ts';
@@ -46,10 +45,6 @@ export class Findings {
     }
   }
 
-  addOption(name: string, value: string): void {
-    this.addText(() => name, utf8(value));
-  }
-
   /** Commits that a message names and nobody has. */
   addStrangers(oids: readonly Oid[]): void {
     for (const oid of oids) {
@@ -60,9 +55,8 @@ export class Findings {
   /** In files and folders. */
   addHits(hits: readonly ContentHit[]): void {
     for (const { excerpt, kind, text, path } of hits) {
-      const isId = this.#names.isId(text);
       const words = shown(Buffer.from(excerpt).toString());
-      const what = isId ? `the id of a commit of this push: ${words}` : words;
+      const what = this.#names.kindOf(text) === 'id' ? `the id of a commit of this push: ${words}` : words;
       const where = kind === 'name' ? 'name of a file' : path === null ? 'a changed file' : shown(path);
       this.#add(this.#leakOf(text), () => `  ${where}: ${what}`);
     }
@@ -79,8 +73,9 @@ export class Findings {
   }
 
   #leakOf(text: number): Leak {
-    if (this.#names.isId(text)) return ORIGINAL_IDS;
-    return this.#names.isAnothers(text) ? OTHERS_NAMES : NAMES;
+    const kind = this.#names.kindOf(text);
+    if (kind === 'id') return ORIGINAL_IDS;
+    return kind === 'others-name' ? OTHERS_NAMES : NAMES;
   }
 
   /** False if no more are shown. */

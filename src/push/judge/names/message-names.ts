@@ -2,10 +2,8 @@
  * Finds people who are named in messages that are about to become public. A message is kept byte for byte, so the
  * person is told which of its lines name someone. Only the person is shown these lines.
  */
-import { shown } from './shown.ts';
+import { shown, told } from './shown.ts';
 
-/** More are counted, not shown. */
-const MAX_SHOWN = 10;
 /** After so many different names, the search ends. */
 const MAX_FOUND = 1_000;
 /**
@@ -51,8 +49,5 @@ export function warningOfNames(messages: Iterable<Uint8Array>, signOff: string |
     bytesLeft -= message.byteLength;
     if (found.size >= MAX_FOUND || bytesLeft <= 0) break;
   }
-  if (found.size === 0) return [];
-  const lines = [...found].slice(0, MAX_SHOWN).map((name) => `  ${name}`);
-  if (found.size > MAX_SHOWN) lines.push(`  and ${found.size - MAX_SHOWN} more`);
-  return ['Your commit messages become public as they are. They name:', ...lines];
+  return told('Your commit messages become public as they are. They name:', [...found]);
 }

@@ -1,10 +1,8 @@
 /** What a person is told of before a push is published, and may well want: nothing of it refuses a push. */
 import { homeFoldersIn } from '../../../git/search/home-folders.ts';
 import type { PackFindings } from '../../../git/search/pack-search.ts';
-import { shown } from './shown.ts';
+import { shown, told } from './shown.ts';
 
-/** More are counted, not shown. */
-const MAX_SHOWN = 10;
 /** After so many paths, no further text is looked at. */
 const MAX_FOUND = 1_000;
 /** Files of editors and systems that tell what somebody works on, and where. */
@@ -19,10 +17,10 @@ export function remarksOn(
   texts: Iterable<readonly [where: string, text: string]>,
   found: PackFindings,
 ): string[] {
-  const homes = new Set(found.homeFolders.map((line) => `  a changed file: ${shown(line)}`));
+  const homes = new Set(found.homeFolders.map((line) => `a changed file: ${shown(line)}`));
   for (const [where, text] of texts) {
     if (homes.size > MAX_FOUND) break;
-    for (const path of homeFoldersIn(text)) homes.add(`  ${where}: ${shown(path)}`);
+    for (const path of homeFoldersIn(text)) homes.add(`${where}: ${shown(path)}`);
   }
   const { files } = found;
   const unnamed =
@@ -36,11 +34,5 @@ export function remarksOn(
 }
 
 function filesLike(files: readonly string[] | null, pattern: RegExp): string[] {
-  return (files ?? []).filter((path) => pattern.test(path)).map((path) => `  ${shown(path)}`);
-}
-
-function told(heading: string, lines: readonly string[]): string[] {
-  if (lines.length === 0) return [];
-  const more = lines.length > MAX_SHOWN ? [`  and ${lines.length - MAX_SHOWN} more`] : [];
-  return [heading, ...lines.slice(0, MAX_SHOWN), ...more];
+  return (files ?? []).filter((path) => pattern.test(path)).map(shown);
 }

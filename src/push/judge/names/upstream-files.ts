@@ -3,7 +3,7 @@ import { findPath, readBlob, readCommit, type ReadObjects } from '../../../upstr
 import type { Oid } from '../../../git/objects/oid.ts';
 import { encodeTree } from '../../../git/objects/tree.ts';
 import { ProtocolError } from '../../../git/wire/protocol-error.ts';
-import type { FileObject } from '../../../git/search/packed-objects.ts';
+import type { FileObject } from '../../../git/pack/packed-objects.ts';
 import { HostError } from '../../../host-error.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import type { PushRun } from '../../push-run.ts';

@@ -10,18 +10,20 @@ const NO_MERGES = new MergeSentences({ refs: [], repository: { owner: 'octo', na
 const ID = `Change-Id: I${'0123456789'.repeat(4)}`;
 
 /** @param author of the one commit. */
-function findingsFor(author: string | null, originalIds: readonly string[] = []): Findings {
+function namesOf(author: string | null, originalIds: readonly string[] = []): SearchedNames {
   const committer = 'bot <bot@x.example> 1 +0000';
   const content = commitContent({ author: `${author ?? 'bot <bot@x.example>'} 1 +0000`, committer });
   const headers = [{ content, encoding: null }];
-  return new Findings(new SearchedNames({ headers, originalIds, nobodys: ['bot', 'bot@x.example'] }));
+  return new SearchedNames({ headers, originalIds, nobodys: ['bot', 'bot@x.example'] });
 }
+
+const findingsFor = (...named: Parameters<typeof namesOf>): Findings => new Findings(namesOf(...named));
 
 describe('texts', () => {
   it('are told of with the line that names somebody, ids of own commits left out', () => {
     const findings = findingsFor('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
-    findings.addOption('title', 'A change by Ada Lovelace');
-    findings.addOption('description', `Reverts ${oidNumber(7)}`);
+    findings.addText(() => 'title', Buffer.from('A change by Ada Lovelace'));
+    findings.addText(() => 'description', Buffer.from(`Reverts ${oidNumber(7)}`));
     findings.addMessages([Buffer.from('One\n\nsome text\nby ada_lovelace, as ever\n')], NO_MERGES);
     expect(findings.lines).toEqual([
       '  title: A change by Ada Lovelace',
@@ -33,21 +35,24 @@ describe('texts', () => {
 
 describe('files', () => {
   it('are told of by their paths, and ids apart from names', () => {
-    const findings = findingsFor('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
+    const names = namesOf('Ada Lovelace <ada@x.example>', [oidNumber(7)]);
+    const findings = new Findings(names);
     const excerpt = Buffer.from('some words');
+    const [name = -1, id = -1] = names
+      .spansIn(Buffer.from(`Ada Lovelace ${oidNumber(7)}`))
+      .map(({ text }) => text);
     findings.addHits([
-      { excerpt, kind: 'content', text: 1_000, path: 'a.txt' },
-      { excerpt, kind: 'name', text: 0, path: null },
-      { excerpt, kind: 'content', text: 0, path: null },
-      { excerpt, kind: 'content', text: 0, path: 'docs/b.txt' },
+      { excerpt, kind: 'content', text: id, path: 'a.txt' },
+      { excerpt, kind: 'name', text: name, path: null },
+      { excerpt, kind: 'content', text: name, path: null },
+      { excerpt, kind: 'content', text: name, path: 'docs/b.txt' },
     ]);
-    expect(findings.lines).toEqual(
-      expect.arrayContaining([
-        '  name of a file: some words',
-        '  a changed file: some words',
-        '  docs/b.txt: some words',
-      ]),
-    );
+    expect(findings.lines).toEqual([
+      '  name of a file: some words',
+      '  a changed file: some words',
+      '  docs/b.txt: some words',
+      '  a.txt: the id of a commit of this push: some words',
+    ]);
   });
 });
 

@@ -1,19 +1,17 @@
 /**
- * Files and folders of a pack, looked up one by one: few are needed, so nothing is kept of the others. What stands on
- * objects outside of the pack (a "thin" pack, gitformat-pack) can be had once these are added.
+ * Single objects of a stored pack, read by their offsets as they are needed, and what deltas make of them.
  *
  * Everything is bounded: what is kept, and what is read and made in all. What passes a bound is not there.
  */
-import { createHash, type Hash } from 'node:crypto';
 import type { Memory, MemoryShare } from '../memory.ts';
-import { hashObject, type Oid } from '../objects/oid.ts';
-import { applyDelta, parseDeltaHeader } from '../pack/delta.ts';
-import { OBJ_BLOB, OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from '../pack/entry-header.ts';
-import { EntryWalker } from '../pack/entry-walker.ts';
-import type { KeptObject } from '../pack/kept-objects.ts';
+import type { Oid } from '../objects/oid.ts';
+import { applyDelta, parseDeltaHeader } from './delta.ts';
+import { OBJ_OFS_DELTA, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
+import { EntryWalker } from './entry-walker.ts';
+import type { KeptObject } from './kept-objects.ts';
 
 /** Entries of a pack other than commits and tags. */
-export interface SearchedPack {
+export interface StoredPack {
   /**
    * The entries one behind the other, without the pack's header and trailer. It is called several times, and rarely
    * read to the end.
@@ -52,7 +50,7 @@ interface Entry {
 }
 
 export class PackedObjects {
-  readonly #pack: SearchedPack;
+  readonly #pack: StoredPack;
   readonly #share: MemoryShare;
   readonly #walker = new EntryWalker({
     begin: (type, size, offset) => this.#begin(type, size, offset),
@@ -61,10 +59,8 @@ export class PackedObjects {
   });
   /** Looked up before, those of long ago first. */
   readonly #recent = new Map<number, PackedObject>();
-  /** Objects of upstream. */
-  readonly #added = new Map<Oid, FileObject>();
-  /** Objects of the pack that it names by their ids. */
-  readonly #own = new Map<Oid, number>();
+  /** What deltas name by ids: objects of upstream, and where the pack has its own. */
+  readonly #named = new Map<Oid, FileObject | number>();
   #entry: Entry | null = null;
   #filled = 0;
   #keptBytes = 0;
@@ -72,7 +68,7 @@ export class PackedObjects {
   #readsLeft: number;
 
   /** @param memory where its objects are counted until `free`. All methods throw what it throws. */
-  constructor(pack: SearchedPack, memory: Memory) {
+  constructor(pack: StoredPack, memory: Memory) {
     this.#pack = pack;
     this.#readsLeft = pack.maxReads;
     this.#share = memory.share();
@@ -102,11 +98,14 @@ export class PackedObjects {
     return true;
   }
 
-  /** Objects of upstream, for which there is room. */
-  add(objects: Iterable<KeptObject>): void {
-    for (const { type, oid, content } of objects) {
-      if (type === 'tree' || type === 'blob') this.#added.set(oid, { type, content });
-    }
+  /** An object of upstream, for which there is room. */
+  add({ type, oid, content }: KeptObject): void {
+    if (type === 'tree' || type === 'blob') this.#named.set(oid, { type, content });
+  }
+
+  /** An object of the pack that its deltas name by the id. */
+  locate(oid: Oid, offset: number): void {
+    this.#named.set(oid, offset);
   }
 
   /**
@@ -116,81 +115,39 @@ export class PackedObjects {
   async at(offset: number): Promise<LookUp> {
     const deltas: Entry[] = [];
     try {
-      let base: FileObject | null = null;
-      for (let at = offset; base === null;) {
-        const recent = this.#recent.get(at);
-        if (recent !== undefined && at === offset) return recent;
-        const entry = recent === undefined ? await this.#read(at) : null;
-        if (recent !== undefined) base = recent;
-        else if (entry === null) return 'too-much';
-        else if (entry.type !== 'delta')
-          base = this.#keep(at, { type: entry.type, content: entry.content, delta: null });
-        else {
-          deltas.push(entry);
-          if (typeof entry.base === 'number') at = entry.base;
-          else if (this.#added.has(entry.base)) base = this.#added.get(entry.base) as FileObject;
-          else if (this.#own.has(entry.base)) at = this.#own.get(entry.base) as number;
-          else return 'no-base';
+      let object: FileObject | undefined;
+      for (let at = offset; object === undefined;) {
+        object = this.#recent.get(at);
+        if (object !== undefined) break;
+        const entry = await this.#read(at);
+        if (entry === null) return 'too-much';
+        if (entry.type !== 'delta') {
+          object = this.#keep(at, { type: entry.type, content: entry.content, delta: null });
+          break;
         }
+        deltas.push(entry);
+        const base = typeof entry.base === 'number' ? entry.base : this.#named.get(entry.base);
+        if (base === undefined) return 'no-base';
+        if (typeof base === 'number') at = base;
+        else object = base;
       }
       for (let next = deltas.at(-1); next !== undefined; next = deltas.at(-1)) {
-        const { resultSize } = parseDeltaHeader(next.content);
-        if (!this.#mayMake(resultSize)) return 'too-much';
-        const content = applyDelta(base.content, next.content, Infinity);
-        base = this.#keep(next.offset, { type: base.type, content, delta: next.content });
+        if (!this.#mayMake(parseDeltaHeader(next.content).resultSize)) return 'too-much';
+        const content = applyDelta(object.content, next.content, Infinity);
+        object = this.#keep(next.offset, { type: object.type, content, delta: next.content });
         deltas.pop();
       }
-      return base as PackedObject;
+      return object as PackedObject;
     } finally {
       for (const { content } of deltas) this.#keptBytes -= content.length;
     }
   }
 
-  /** The delta that the pack stores there; null if it is too much. @param isCounted as read. */
-  async deltaAt(offset: number, isCounted: boolean): Promise<Uint8Array | null> {
-    const left = this.#readBytesLeft;
-    if (!isCounted) this.#readBytesLeft = Infinity;
+  /** The delta that the pack stores there; null if it is too much. */
+  async deltaAt(offset: number): Promise<Uint8Array | null> {
     const entry = await this.#read(offset);
-    if (!isCounted) this.#readBytesLeft = left;
     this.#keptBytes -= entry?.content.length ?? 0;
     return entry?.content ?? null;
-  }
-
-  /**
-   * Learns which of the ids that deltas name are objects of this pack, in whatever order they stand. Cost: the pack is
-   * read once more. @param ids that deltas name. @returns whether there are any.
-   */
-  async findOwn(ids: { has(oid: Oid): boolean }): Promise<boolean> {
-    const waiting = new Map<Oid, number[]>();
-    const known: Oid[] = [];
-    const add = (oid: Oid, offset: number): void => {
-      if (!ids.has(oid) || this.#own.has(oid)) return;
-      this.#own.set(oid, offset);
-      known.push(oid);
-    };
-    let [hash, at]: [Hash | null, number] = [null, 0];
-    const walker: EntryWalker = new EntryWalker({
-      begin: (type, size, offset) => {
-        at = offset;
-        if (type === OBJ_REF_DELTA) {
-          const others = waiting.get(walker.baseOid);
-          if (others === undefined) waiting.set(walker.baseOid, [offset]);
-          else others.push(offset);
-        }
-        hash = type === OBJ_TREE || type === OBJ_BLOB ? beginHash(type, size) : null;
-        return hash !== null;
-      },
-      content: (bytes) => void hash?.update(bytes),
-      end: () => hash && add(hash.digest('hex'), at),
-    });
-    await walk(this.#pack, walker, 0);
-    for (let oid = known.pop(); oid !== undefined; oid = known.pop()) {
-      for (const offset of waiting.get(oid) ?? []) {
-        const object = await this.at(offset);
-        if (typeof object === 'object') add(hashObject(object.type, object.content), offset);
-      }
-    }
-    return this.#own.size > 0;
   }
 
   #keep(offset: number, object: PackedObject): PackedObject {
@@ -237,17 +194,12 @@ export class PackedObjects {
 }
 
 /** Walks over a pack from an offset on, as far as the walker goes. */
-export async function walk(pack: SearchedPack, walker: EntryWalker, start: number): Promise<void> {
+export async function walk(pack: StoredPack, walker: EntryWalker, start: number): Promise<void> {
   walker.beginAt(start);
   for await (const piece of pack.read(start)) {
     walker.walk(piece);
     if (walker.isStopped) return;
   }
-}
-
-/** Of an object's id. */
-export function beginHash(type: typeof OBJ_TREE | typeof OBJ_BLOB, size: number): Hash {
-  return createHash('sha1').update(`${type === OBJ_TREE ? 'tree' : 'blob'} ${size}\0`);
 }
 
 function bytesOf({ content, delta }: PackedObject): number {

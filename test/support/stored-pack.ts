@@ -1,6 +1,6 @@
 /** Packs as the search for names gets them: without commits and tags, header and trailer. */
 import { inflateSync } from 'node:zlib';
-import type { SearchedPack } from '../../src/git/search/packed-objects.ts';
+import type { StoredPack } from '../../src/git/pack/packed-objects.ts';
 import { randomPieces } from './byte-chunks.ts';
 
 const HEADER_BYTES = 12;
@@ -11,7 +11,7 @@ const REF_DELTA = 7;
 const OFS_DELTA = 6;
 
 /** Of a pack whose commits and tags are whole and come before all others, as Git sends them. */
-export function filesOnly(pack: Uint8Array, seed: number | null = null, maxReads = Infinity): SearchedPack {
+export function filesOnly(pack: Uint8Array, seed: number | null = null, maxReads = Infinity): StoredPack {
   let first = HEADER_BYTES;
   const end = pack.length - TRAILER_BYTES;
   for (; first < end; first = endOf(pack, first)) if (![COMMIT, TAG].includes(typeAt(pack, first))) break;

@@ -1,18 +1,16 @@
 /** Which deltas may hide a part of a name in what they copy, and what they insert. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DeltaScan, insertsOf } from '../../../src/git/search/delta-scan.ts';
-import { identityTexts } from '../../../src/git/search/identity-texts.ts';
-import { TextSearch } from '../../../src/git/search/text-search.ts';
+import { insertsOf } from '../../../src/git/pack/delta.ts';
 import { randomPieces } from '../../support/byte-chunks.ts';
-import { inserting, scanned } from '../../support/inserting.ts';
+import { inserting, lookAt, scanned } from '../../support/inserting.ts';
 import { copyInstruction, deltaSize, makeDelta } from '../../support/pack-builder.ts';
+import { namesOf } from '../../support/pack-searching.ts';
 import { runs } from '../../support/runs.ts';
 
-const WHO = { name: Buffer.from('Ada Lovelace'), email: Buffer.from('ada.l@example.org'), encoding: null };
 const HAS_NAME = /\bada lovelace\b|\bada\.l@example\.org\b/i;
-const { texts } = identityTexts([WHO], new Set());
-const isSuspect = (delta: Uint8Array): boolean => scanned(texts, delta).isSuspect;
+const names = namesOf('Ada Lovelace <ada.l@example.org>');
+const isSuspect = (delta: Uint8Array): boolean => scanned(names, [delta]) !== null;
 
 describe('a delta is suspect', () => {
   it.each([
@@ -76,22 +74,42 @@ describe('a delta is suspect', () => {
   });
 });
 
-it('a delta is read alike in any pieces', () => {
+describe('a name in what a delta inserts, copies written as |,', () => {
+  it.each([
+    '|by Ada Lovelace.|',
+    '|Ada Lovelace|',
+    'Ada Lovelace|',
+    '|lovelace, ada',
+    '|<ada.l@example.org|',
+  ])('is found without what is copied in %j', (text) => {
+    expect(lookAt(names, text)).toBe('found');
+  });
+
+  it.each(['- Ada L|', '|da Lovelace\n', '|a Lovela|', 'Lovelace, A|', '<ada.l@e|', '|e'])(
+    'may go on in what is copied: %j',
+    (text) => {
+      expect(lookAt(names, text)).toBe('part');
+    },
+  );
+
+  it('is shown with what stands around it in the same insert', () => {
+    const { sightings = [] } = scanned(names, [inserting('|by Ada Lovelace, I|of|Ada Lovelace')]) ?? {};
+    const shown = sightings.map(({ excerpt }) => Buffer.from(excerpt).toString());
+    expect(shown).toEqual(['by Ada Lovelace, I', 'Ada Lovelace']);
+  });
+});
+
+const judged = (pieces: readonly Uint8Array[]) => {
+  const suspect = scanned(names, pieces);
+  return suspect && { ...suspect, sightings: suspect.sightings.map(({ text }) => text) };
+};
+
+it('a delta is judged alike in any pieces', () => {
   const bytes = fc.stringMatching(/^[ADad Lovec\n]{0,200}$/).map((text) => Buffer.from(text));
   fc.assert(
     fc.property(bytes, bytes, fc.nat(999), (base, result, seed) => {
       const delta = makeDelta(base, result);
-      const whole = scanned(texts, delta);
-      const scan = new DeltaScan(new TextSearch(texts), () => false);
-      scan.begin();
-      for (const piece of randomPieces(delta, seed)) scan.take(piece);
-      scan.end();
-      const { isSuspect: isOne, telling, baseSize, resultSize } = scan;
-      expect([isOne, telling]).toEqual([whole.isSuspect, whole.telling]);
-      expect([baseSize, resultSize]).toEqual([base.length, result.length]);
-      for (const text of insertsOf(delta)) expect(result.includes(text)).toBe(true);
-      for (const { insert, end } of telling)
-        expect(insertsOf(delta)[insert]?.length).toBeGreaterThanOrEqual(end);
+      expect(judged(randomPieces(delta, seed))).toEqual(judged([delta]));
     }),
     runs(200),
   );

@@ -1,0 +1,194 @@
+/**
+ * The ids of what a stored pack holds, and of what its deltas stand on. A delta of upstream's objects gets its id once
+ * these were added.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { hashObject, type Oid } from '../objects/oid.ts';
+import { ProtocolError } from '../wire/protocol-error.ts';
+import { MAX_DELTA_HEADER_BYTES, parseDeltaHeader } from './delta.ts';
+import { OBJ_BLOB, OBJ_REF_DELTA, OBJ_TREE } from './entry-header.ts';
+import { EntryWalker } from './entry-walker.ts';
+import type { KeptObject } from './kept-objects.ts';
+import { type FileObject, type LookUp, type PackedObjects, type StoredPack, walk } from './packed-objects.ts';
+
+/** More are not resolved. */
+const MAX_DELTAS = 2_000;
+/** Whole objects that deltas may name by their ids. More are not remembered until the end of the pack. */
+const MAX_WHOLE = 4_000;
+/** The content of larger folders is not shown. */
+const MAX_TREE_BYTES = 256 * 1024;
+
+export interface IndexedObject {
+  readonly type: FileObject['type'];
+  readonly oid: Oid;
+  readonly offset: number;
+  /** Inflated, in bytes. */
+  readonly size: number;
+  /** The pack has all of it, not a delta. */
+  readonly isWhole: boolean;
+  /** Of a folder; null: too large, or a file. */
+  readonly tree: Uint8Array | null;
+}
+
+export class PackIndex {
+  readonly #objects: PackedObjects;
+  readonly #found: (object: IndexedObject) => void;
+  /** Where deltas begin that are not resolved, by the offset or the id of their base. */
+  readonly #waiting = new Map<number | Oid, number[]>();
+  /** What deltas name by ids, with its size in bytes. */
+  readonly #named = new Map<Oid, number>();
+  /** What can be had, and deltas may wait for. */
+  readonly #ready: (number | Oid)[] = [];
+  /** Whether a delta is known to name an object of this pack by its id. */
+  namesOwn = false;
+  /** There are more whole objects than could be remembered. */
+  #hasMoreWhole = false;
+  /** Something is too much to be looked into. */
+  #isCut = false;
+
+  private constructor(objects: PackedObjects, found: (object: IndexedObject) => void) {
+    this.#objects = objects;
+    this.#found = found;
+  }
+
+  /**
+   * Finds whole objects only, until `resolve`. Cost: the pack is inflated once.
+   * @param found called for each object whose id is known, now and later. @throws what the memory of `objects` throws.
+   */
+  static async of(
+    pack: StoredPack,
+    objects: PackedObjects,
+    found: (object: IndexedObject) => void,
+  ): Promise<PackIndex> {
+    const index = new PackIndex(objects, found);
+    await index.#walk(pack);
+    return index;
+  }
+
+  /** Resolves each delta whose base can be had, once; so all are resolved that stand on it. */
+  async resolve(): Promise<void> {
+    for (let base = this.#ready.pop(); base !== undefined; base = this.#ready.pop()) {
+      const deltas = this.#waiting.get(base) ?? [];
+      this.#waiting.delete(base);
+      for (const offset of deltas) {
+        const object = await this.#lookUp(offset);
+        if (typeof object !== 'object') {
+          this.#isCut = true;
+          continue;
+        }
+        const { type, content } = object;
+        const oid = hashObject(type, content);
+        this.#own(oid, offset);
+        this.#ready.push(offset);
+        const tree = type === 'tree' ? content : null;
+        this.#found({ type, oid, offset, size: content.length, isWhole: false, tree });
+      }
+    }
+  }
+
+  /** Objects of upstream, for deltas that `resolve` resolves. */
+  add(objects: Iterable<KeptObject>): void {
+    for (const object of objects) {
+      this.#objects.add(object);
+      this.#ready.push(object.oid);
+    }
+  }
+
+  /** What deltas stand on that are not resolved, with its size in bytes. It may be in this very pack. */
+  get missingBases(): ReadonlyMap<Oid, number> {
+    return new Map([...this.#named].filter(([oid]) => this.#waiting.has(oid)));
+  }
+
+  /** Whether there may be such a delta, because not all of the pack is known. */
+  get mayNameOwn(): boolean {
+    return this.#isCut || this.#hasMoreWhole;
+  }
+
+  /** Whether the ids of all that is in the pack are known. */
+  get isComplete(): boolean {
+    return this.#waiting.size === 0 && !this.#isCut;
+  }
+
+  /** Where deltas begin that are not resolved. */
+  get unresolved(): readonly number[] {
+    return [...this.#waiting.values()].flat();
+  }
+
+  async #walk(pack: StoredPack): Promise<void> {
+    const whole = new Map<Oid, number>();
+    const deltas = new Set<number>();
+    let at = { type: OBJ_BLOB, size: 0, offset: 0 };
+    let hash: Hash | null = null;
+    let kept: Uint8Array[] = [];
+    let keptLeft = 0;
+    const walker: EntryWalker = new EntryWalker({
+      begin: (type, size, offset) => {
+        at = { type, size, offset };
+        hash = isWhole(type) ? beginHash(type, size) : null;
+        [kept, keptLeft] = [[], 0];
+        if (type === OBJ_TREE && size <= MAX_TREE_BYTES) keptLeft = size;
+        if (type === OBJ_REF_DELTA) keptLeft = MAX_DELTA_HEADER_BYTES;
+        if (hash !== null) return true;
+        if (deltas.size === MAX_DELTAS) {
+          this.#isCut = true;
+          return false;
+        }
+        deltas.add(offset);
+        const base = type === OBJ_REF_DELTA ? walker.baseOid : offset - walker.distance;
+        const others = this.#waiting.get(base);
+        if (others === undefined) this.#waiting.set(base, [offset]);
+        else others.push(offset);
+        return type === OBJ_REF_DELTA;
+      },
+      content: (bytes) => {
+        hash?.update(bytes);
+        if (keptLeft > 0) kept.push(bytes.slice(0, keptLeft));
+        keptLeft = Math.max(0, keptLeft - bytes.length);
+      },
+      end: () => {
+        const head = Buffer.concat(kept);
+        if (hash === null) {
+          this.#named.set(walker.baseOid, parseDeltaHeader(head).baseSize);
+          return;
+        }
+        const oid = hash.digest('hex');
+        const { offset, size } = at;
+        if (whole.size < MAX_WHOLE) whole.set(oid, offset);
+        else this.#hasMoreWhole = true;
+        const isTree = at.type === OBJ_TREE;
+        const tree = isTree && size <= MAX_TREE_BYTES ? head : null;
+        this.#found({ type: isTree ? 'tree' : 'blob', oid, offset, size, isWhole: true, tree });
+      },
+    });
+    await walk(pack, walker, 0);
+    for (const base of this.#waiting.keys()) {
+      if (typeof base === 'number' && !deltas.has(base)) this.#ready.push(base);
+      else if (typeof base === 'string' && whole.has(base)) this.#own(base, whole.get(base) as number);
+    }
+  }
+
+  #own(oid: Oid, offset: number): void {
+    if (!this.#named.has(oid)) return;
+    this.namesOwn = true;
+    this.#objects.locate(oid, offset);
+    this.#ready.push(oid);
+  }
+
+  async #lookUp(offset: number): Promise<LookUp> {
+    try {
+      return await this.#objects.at(offset);
+    } catch (error) {
+      // The host refuses a damaged delta.
+      if (error instanceof ProtocolError) return 'too-much';
+      throw error;
+    }
+  }
+}
+
+const isWhole = (type: number): type is typeof OBJ_TREE | typeof OBJ_BLOB =>
+  type === OBJ_TREE || type === OBJ_BLOB;
+
+/** Of an object's id. */
+function beginHash(type: typeof OBJ_TREE | typeof OBJ_BLOB, size: number): Hash {
+  return createHash('sha1').update(`${type === OBJ_TREE ? 'tree' : 'blob'} ${size}\0`);
+}

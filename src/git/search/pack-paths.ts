@@ -1,0 +1,100 @@
+/**
+ * Where files of a pack belong, gathered from its folders, to say where something was found.
+ *
+ * Of a folder that is a delta of upstream's, only the inserted bytes may be known: often a whole entry of a new file,
+ * otherwise only an id. So this is only good enough for messages: a name, or the folders above it, may be missing.
+ */
+import { OID_BYTES, type Oid, oidFromBytes } from '../objects/oid.ts';
+import type { IndexedObject } from '../pack/pack-index.ts';
+
+/** With their places, a megabyte. */
+const MAX_NAMES = 4_000;
+const MAX_NAMES_LENGTH = 192 * 1024;
+/** No file system takes a longer name. */
+const MAX_NAME_LENGTH = 255;
+/** A mode and a blank stand before it. */
+const MAX_HEAD_BYTES = 4 * MAX_NAME_LENGTH + 7;
+/** Deeper ones are cut. */
+const MAX_DEPTH = 50;
+/** More whole objects are not remembered: as much as anybody asks for. */
+const MAX_WHOLE = 1_000;
+
+interface Place {
+  readonly name: string;
+  /** The folder that contains the name; null if unknown. */
+  readonly folder: Oid | null;
+}
+
+export class PackPaths {
+  /** What the pack has as a whole, in its order. */
+  readonly #whole: Pick<IndexedObject, 'type' | 'oid'>[] = [];
+  /** By where their entries begin: ids of the objects that are asked for. */
+  readonly #oids: Map<number, Oid | null>;
+  readonly #places = new Map<Oid, Place>();
+  #namesLength = 0;
+
+  /** @param offsets of objects whose path will be asked for. */
+  constructor(offsets: Iterable<number>) {
+    this.#oids = new Map(Array.from(offsets, (offset) => [offset, null]));
+  }
+
+  add({ type, oid, offset, isWhole, tree }: IndexedObject): void {
+    if (this.#oids.has(offset)) this.#oids.set(offset, oid);
+    if (isWhole && this.#whole.length < MAX_WHOLE) this.#whole.push({ type, oid });
+    if (tree !== null) this.#addEntries(tree, oid);
+  }
+
+  /** @param text that a delta inserts in one place, perhaps into a folder. */
+  addInsert(text: Uint8Array): void {
+    this.#addEntries(text, null);
+  }
+
+  /** The id of the object whose entry begins there; null if it is not known. */
+  oidAt(offset: number): Oid | null {
+    return this.#oids.get(offset) ?? null;
+  }
+
+  /** The path of a file or folder, as far as it is known. */
+  pathOf(oid: Oid): string | null {
+    const names: string[] = [];
+    let place = this.#places.get(oid);
+    while (place !== undefined && names.length < MAX_DEPTH) {
+      names.unshift(place.name);
+      place = place.folder === null ? undefined : this.#places.get(place.folder);
+    }
+    return names.length === 0 ? null : names.join('/');
+  }
+
+  /** Of files that the pack has as a whole, as far as they are known. */
+  newFiles(): string[] {
+    return this.#whole.flatMap(({ type, oid }) => (type === 'blob' ? (this.pathOf(oid) ?? []) : []));
+  }
+
+  /** The same of files and folders, each once. The path of the root folder is ''. */
+  newPaths(): string[] {
+    const paths = this.#whole.flatMap(({ type, oid }) => this.pathOf(oid) ?? (type === 'tree' ? '' : []));
+    return [...new Set(paths)];
+  }
+
+  #addEntries(text: Uint8Array, folder: Oid | null): void {
+    let start = 0;
+    for (
+      let nul = text.indexOf(0);
+      nul >= 0 && nul + OID_BYTES < text.length && this.#places.size < MAX_NAMES;
+      nul = text.indexOf(0, start)
+    ) {
+      this.#addEntry(text.subarray(start, nul), oidFromBytes(text, nul + 1), folder);
+      start = nul + 1 + OID_BYTES;
+    }
+  }
+
+  /** @param head mode and name; in what a delta inserts, the mode may be missing and other bytes stand before it. */
+  #addEntry(head: Uint8Array, oid: Oid, folder: Oid | null): void {
+    if (head.length > MAX_HEAD_BYTES) return;
+    const [, name] = /(?:\d{5,6} )?([^\0]*)$/.exec(Buffer.from(head).toString()) ?? [];
+    if (name === undefined || name === '') return;
+    if (name.length > MAX_NAME_LENGTH || this.#namesLength + name.length > MAX_NAMES_LENGTH) return;
+    this.#namesLength += name.length;
+    this.#places.set(oid, { name, folder });
+  }
+}
