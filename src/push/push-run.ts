@@ -5,7 +5,7 @@ import type { RepositoryName } from '../repository-name.ts';
 import type { PushHost } from './push-host.ts';
 import type { HostSteps } from './reply/host-steps.ts';
 import type { Reply } from './reply/reply.ts';
-import type { PushSettings } from './settings.ts';
+import type { PushSettings } from './push-host.ts';
 
 export interface PushRun {
   readonly host: PushHost;

@@ -253,7 +253,7 @@ export class PushSession {
     const run = { ...this.#run, settings: { ...this.#run.settings, newPrHash: () => prHash } };
     const place = isUpdate(push) ? null : await run.host.admission.place(pushHash);
     const hold = async (plan: HoldPlan, as: string, isAnother: boolean): Promise<Done> => {
-      await (isAnother ? place?.settle(true) : place?.reserve());
+      await place?.settle(isAnother);
       try {
         return { kind: 'held', facts: await holding.hold(plan, as, judged) };
       } catch (error) {

@@ -12,7 +12,7 @@ import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
 import { encodeHeld } from './held-push.ts';
-import type { TakenHold } from './held-store.ts';
+import type { TakenHold } from '../push-host.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** No push is held for longer. */

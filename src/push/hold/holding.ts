@@ -10,7 +10,7 @@ import type { PushOptions } from '../receive/push-options.ts';
 import { updateCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
-import type { TakenHold } from './held-store.ts';
+import type { TakenHold } from '../push-host.ts';
 import { delayed, holdPush, type HoldWindow, whenHostMay } from './hold.ts';
 import { isMomentary } from './release.ts';
 import type { HeldFacts } from './reply.ts';

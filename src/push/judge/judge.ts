@@ -16,7 +16,7 @@ import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import type { ClaimedUpdate } from '../claims.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
-import type { PushSettings } from '../settings.ts';
+import type { PushSettings } from '../push-host.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewOf } from '../verdict/preview.ts';
 import { isUpdate, type Publishable, type Verdict } from '../verdict/verdict.ts';

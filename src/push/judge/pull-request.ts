@@ -2,7 +2,7 @@
 import { fullName } from '../../repository-name.ts';
 import { type ClaimedUpdate, wrongKey } from '../claims.ts';
 import type { PushOptions } from '../receive/push-options.ts';
-import type { PushSettings } from '../settings.ts';
+import type { PushSettings } from '../push-host.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
 import type { Questions } from './questions.ts';
 import type { Upstream } from './upstream.ts';

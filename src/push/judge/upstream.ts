@@ -9,7 +9,7 @@ import { closedSentence, OPEN_POLICY, policyRefusal } from '../../policy/policy.
 import { workBranch } from '../../pr-hash.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import type { PushSettings } from '../settings.ts';
+import type { PushSettings } from '../push-host.ts';
 import { defaultBranchOf, discoveredRefs } from '../../upstream/upstream-refs.ts';
 import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import { hasSubmodules } from '../publish/submodules.ts';

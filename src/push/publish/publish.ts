@@ -9,7 +9,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { Place } from '../admission.ts';
+import type { Place } from '../push-host.ts';
 import { type ClaimedUpdate, HeldBefore } from '../claims.ts';
 import { findPullRequest } from '../judge/upstream.ts';
 import { workHashOf } from '../push-hashes.ts';

@@ -21,7 +21,7 @@ import { lookUpAhead } from '../../upstream/upstream-repository.ts';
 import { HostSteps } from '../../push/reply/host-steps.ts';
 import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
 import { PushSession } from '../../push/session.ts';
-import type { PushSettings } from '../../push/settings.ts';
+import type { PushSettings } from '../../push/push-host.ts';
 import { type BodyLimits, drain } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';

@@ -13,7 +13,7 @@ import type { AppEnv, Env } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { heldPushesOf } from '../../objects.ts';
-import { suspended } from '../../push/admission.ts';
+import type { Admission, Place } from '../../push/push-host.ts';
 import { Claims, inProgress } from '../../push/claims.ts';
 import { failureOf, release } from '../../push/hold/release.ts';
 import { UnreadableError } from '../../push/verdict/encoding.ts';
@@ -23,11 +23,13 @@ import { NotedReply } from '../../push/reply/reply.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { LostRowError } from '../../spool/sealed-rows.ts';
+import { giveShareBack, type TakenShare } from '../request/account-share.ts';
 import { readJsonObject } from '../request/json-body.ts';
 import { suspensionOf } from '../request/suspension.ts';
-import { heldAdmission } from './held-admission.ts';
 import { pushSettings } from './git-push.ts';
+import { suspended } from './push-admission.ts';
 import { pushHost } from './push-host.ts';
+import { countOpened, takeOpening, takeShare } from './push-share.ts';
 import { readHeldBytes, readHeldPush } from './read-held.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
@@ -35,6 +37,8 @@ const KEY_DELAY_MS = 60_000;
 const PANIC_PAUSE_MS = 60_000;
 /** The operator may have lost the token, or a line of the configuration, for a while. */
 const NO_HOST_PAUSE_MS = 10 * 60_000;
+/** Of what may be created: it is left to those who wait for an answer, however much is due. */
+const LEFT_TO_LIVE = 1 / 16;
 
 const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), seal: z.string(), now: z.int() });
 
@@ -157,6 +161,39 @@ async function releaseWith(
   } finally {
     await Promise.all(beside);
   }
+}
+
+/**
+ * Its client was admitted when it was pushed, and has given a place for it.
+ * @param client the random name by which it is known here. Its shares are counted under that.
+ */
+function heldAdmission(c: Context<AppEnv>, client: string): Admission {
+  const limits = c.var.config.limits.creations.map(({ most, withinMs }) => ({
+    most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
+    withinMs,
+  }));
+  const as = { name: client, limits };
+  let taken: TakenShare | null = null;
+  const place: Place = {
+    async take(repository, policyLimits) {
+      taken = (await takeOpening(c, as, null, repository, policyLimits)).back;
+    },
+    settle: async () => {},
+    opened: (pullRequest) => countOpened(c, pullRequest, client, Date.now()),
+    async release() {
+      const back = taken;
+      taken = null;
+      if (back !== null) await giveShareBack(c, back);
+    },
+  };
+  return {
+    enter: async () => null,
+    place: async () => place,
+    peek: async () => null,
+    lookUp: async () => {},
+    takeShare: async () => void (await takeShare(c, { ...as, creates: false })),
+    takeFork: async () => void (await takeShare(c, { ...as, creates: true })),
+  };
 }
 
 function later(said: string, askedMs: number, isForAll: boolean) {

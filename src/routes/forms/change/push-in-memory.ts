@@ -14,7 +14,7 @@ import { countPush } from '../../../push/reply/outcome.ts';
 import type { Refusal } from '../../../push/reply/refusal.ts';
 import { NotedReply } from '../../../push/reply/reply.ts';
 import type { Outcome } from '../../../push/session.ts';
-import type { PushSettings } from '../../../push/settings.ts';
+import type { PushSettings } from '../../../push/push-host.ts';
 import type { BuiltChange } from '../../../edit/build-change.ts';
 import { pushSession } from '../../git/git-push.ts';
 import { pushHost } from '../../git/push-host.ts';
