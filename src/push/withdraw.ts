@@ -9,26 +9,16 @@ import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { HostError } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { inProgress, wrongKey } from './claims.ts';
+import { inProgress, wrongKey } from './push-run.ts';
 import { findPullRequest, publicRepository } from './judge/upstream.ts';
 import type { PushRun } from './push-run.ts';
+import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';
 
 export interface WithdrawalRequest {
   readonly prHash: string;
   readonly prKey: string | null;
   /** The ref that the push deletes; null: it deletes none. */
-  readonly deletedRef: string | null;
-}
-
-/** A pull request that is closed now, or a held push that is given up. */
-export interface Withdrawn {
-  /** Null: it was held, and no pull request was found. */
-  readonly prUrl: string | null;
-  /** Whether there is none. The host that did not take it may not have answered this, either. */
-  readonly isSure: boolean;
-  /** It was merged before, and its branch is gone. */
-  readonly isMerged: boolean;
   readonly deletedRef: string | null;
 }
 
@@ -117,32 +107,4 @@ function unknown(repository: RepositoryName): Refusal {
   return new Refusal('pr-hash', 'there is no such pull request', [
     `No pull request of ${fullName(repository)} has that pr-hash.`,
   ]);
-}
-
-/** The last lines of its answer. */
-export function farewellLines({ prUrl, isSure, isMerged, deletedRef }: Withdrawn): string[] {
-  const branch = deletedRef?.replace(/^refs\/(?:heads|for)\//, '');
-  return [
-    '',
-    ...(prUrl === null
-      ? ['Your push was held, and is given up.', pullRequestOf(isSure)]
-      : endOf(prUrl, isMerged)),
-    branch === undefined
-      ? 'Nothing was pushed, whatever Git says next.'
-      : `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
-  ];
-}
-
-/** Of a held push that was given up. */
-export function pullRequestOf(isSure: boolean): string {
-  return isSure
-    ? 'It has no pull request.'
-    : 'The code host cannot say now whether it has opened a pull request of it. Withdraw it again later to be sure.';
-}
-
-function endOf(prUrl: string, isMerged: boolean): string[] {
-  const end = isMerged
-    ? 'Your pull request was already merged. Its branch is removed.'
-    : 'Your pull request is withdrawn.';
-  return [end, `  PR URL:   ${prUrl}`];
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BegunPush } from '../../src/durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../../src/durable/pull-request/pull-request.ts';
-import { Claims } from '../../src/push/claims.ts';
+import { Claims } from '../../src/push/push-run.ts';
 import type { PushHost } from '../../src/push/push-host.ts';
 
 const INTENT = { prHash: 'aaaaaaaaaaaa', committedAt: 1 };
@@ -19,6 +19,7 @@ function world(
     begun?: BegunPush | Promise<BegunPush>;
     claimed?: ClaimedPullRequest;
     isListed?: boolean | Promise<boolean>;
+    taken?: 'wrong-key' | null;
   } = {},
 ) {
   const calls: unknown[][] = [];
@@ -30,9 +31,15 @@ function world(
         calls.push(['begin', hash]),
         answers.begun ?? BEGUN
       ),
-      end: async (_: string, lease: number, isAnswered: boolean) =>
-        void calls.push(['end', lease, isAnswered]),
+      end: async (_: string, lease: number, isAnswered: boolean, isHeld: boolean) =>
+        void calls.push(['end', lease, isAnswered, ...(isHeld ? ['held'] : [])]),
     }),
+    holds: {
+      take: async () =>
+        answers.taken === undefined
+          ? { lease: 'held', giveBack: async () => void calls.push(['give back']) }
+          : answers.taken,
+    },
     mayBeRecorded: async () => answers.isListed ?? true,
     pullRequest: () => ({
       claim: async (_: string, key: string | null) => (
@@ -140,5 +147,41 @@ describe('claims', () => {
     await expect(beginning).rejects.toMatchObject({ code: 'in-progress' });
     await claims.end(true);
     expect(of('end')).toEqual([]);
+  });
+
+  it('are none of a push that was held before, which is no failure', async () => {
+    const { claims, of } = world({ begun: { kind: 'held' } });
+    expect(await claims.begin(PUSH_HASH, TARGET, INTENT)).toBeNull();
+    await claims.end(true);
+    expect(of('end')).toEqual([]);
+  });
+
+  it('give back a held push once that another one was to take the place of', async () => {
+    const { claims, of } = world();
+    await claims.takeHold(PR_HASH, null);
+    claims.failed(false);
+    await claims.end(true);
+    await claims.end(true);
+    expect(of('give back')).toHaveLength(1);
+  });
+
+  it.each([
+    ['wrong-key', 'the pr-key is missing or wrong'],
+    [null, 'this push is being published'],
+  ] as const)('take no held push if the answer is %s', async (taken, reason) => {
+    const { claims, of } = world({ taken });
+    await expect(claims.takeHold(PR_HASH, 'key')).rejects.toThrow(reason);
+    await claims.end(true);
+    expect(of('give back')).toEqual([]);
+  });
+
+  it('of a push that is held now leave word of that, and nothing of what it has replaced', async () => {
+    const { claims, calls } = world();
+    await claims.takeHold(PR_HASH, null);
+    await claims.begin(PUSH_HASH, TARGET, INTENT);
+    claims.held();
+    calls.length = 0;
+    await claims.end(false);
+    expect(calls).toEqual([['end', 1, true, 'held']]);
   });
 });

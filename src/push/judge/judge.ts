@@ -13,7 +13,7 @@ import { hostText } from '../../host-error.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import type { ClaimedUpdate } from '../claims.ts';
+import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../push-host.ts';

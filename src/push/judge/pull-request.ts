@@ -1,6 +1,6 @@
 /** The pull request that a push names with `-o pr-hash`. */
 import { fullName } from '../../repository-name.ts';
-import { type ClaimedUpdate, wrongKey } from '../claims.ts';
+import { type ClaimedUpdate, wrongKey } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { PushSettings } from '../push-host.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';

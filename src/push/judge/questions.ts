@@ -10,7 +10,7 @@ import type { PullRequest } from '../../host/code-host.ts';
 import { readBases } from '../../upstream/delta-bases.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
 import { findUpstreamBranch, listUpstreamRefs } from '../../upstream/upstream-refs.ts';
-import type { ClaimedUpdate } from '../claims.ts';
+import type { ClaimedUpdate } from '../push-run.ts';
 import type { PushRun } from '../push-run.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
 import { findPullRequest, type Upstream } from './upstream.ts';

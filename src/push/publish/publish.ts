@@ -10,10 +10,9 @@ import type { PullRequest } from '../../host/code-host.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Place } from '../push-host.ts';
-import { type ClaimedUpdate, HeldBefore } from '../claims.ts';
 import { findPullRequest } from '../judge/upstream.ts';
 import { workHashOf } from '../push-hashes.ts';
-import type { PushRun } from '../push-run.ts';
+import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { namedText, wholeText } from '../verdict/text.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
@@ -54,13 +53,14 @@ export interface Published {
   readonly newRemarks: number;
 }
 
-/** @throws Refusal; HeldBefore, before anything is public */
-export async function publish(run: PushRun, publication: Publication): Promise<Published> {
+/** @returns null: the same push was held before, and nothing was done. @throws Refusal */
+export async function publish(run: PushRun, publication: Publication): Promise<Published | null> {
   const { settings } = run;
   const { push, resumed } = publication;
   const branch = new WorkBranch(run, push);
   try {
     const attempt = await prepare(run, publication, branch);
+    if (attempt === null) return null;
     const { anonymous, dates, prHash } = attempt;
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
@@ -108,23 +108,26 @@ async function sendAndPropose(
   return openOrEdit(run, branch, push, attempt);
 }
 
-/** The last moment before something is written at the host. */
-async function prepare(run: PushRun, publication: Publication, branch: WorkBranch): Promise<Attempt> {
+/** The last moment before something is written at the host. Null: the same push was held before. */
+async function prepare(run: PushRun, publication: Publication, branch: WorkBranch): Promise<Attempt | null> {
   const { place, push, pushHash } = publication;
   const taking =
     place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
   // Side by side, unless the fork has to be made: nobody knows how long that takes, and the date comes after it.
-  const beginning = branch.isKnown ? begin(run, publication) : run.claims.checkHeld(pushHash);
-  const [taken, begun] = await Promise.allSettled([taking, beginning]);
-  if (begun.status === 'rejected' && begun.reason instanceof HeldBefore) throw begun.reason;
+  const early = branch.isKnown
+    ? begin(run, publication)
+    : run.claims.isHeld(pushHash).then((isHeld) => (isHeld ? null : ('later' as const)));
+  const [taken, begun] = await Promise.allSettled([taking, early]);
+  if (begun.status === 'fulfilled' && begun.value === null) return null;
   if (taken.status === 'rejected') throw taken.reason;
-  const early = (await beginning) ?? null;
-  if (early === null) await branch.prepare();
-  const attempt = early ?? (await begin(run, publication));
+  const first = await early;
+  if (first === 'later') await branch.prepare();
+  const attempt = first === 'later' ? await begin(run, publication) : first;
+  if (attempt === null) return null;
   // With an attempt that was answered, or whose pull request is closed, it shares no place: it opens another one.
   const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
   await place?.settle(isAnother && !publication.isReleased);
-  if (early !== null) await branch.prepare();
+  if (first !== 'later') await branch.prepare();
   return attempt;
 }
 
@@ -141,8 +144,11 @@ interface Attempt {
   readonly work: string | null;
 }
 
-/** From here on, a retry goes on with the same hash and the same date: that of the second before anything is sent. */
-async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publication): Promise<Attempt> {
+/**
+ * From here on, a retry goes on with the same hash and the same date: that of the second before anything is sent. Null: the
+ * same push was held before.
+ */
+async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publication): Promise<Attempt | null> {
   const { host, settings, claims } = run;
   const committedAt = Math.floor(host.clock.now() / 1000);
   const proposed = { prHash: settings.newPrHash(), committedAt };
@@ -155,6 +161,7 @@ async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publicati
     claims.begin(pushHash, push.repository, proposed),
     work === null ? null : host.openWith(push.repository, work),
   ]);
+  if (begun === null) return null;
   const { intent } = begun;
   const isRepeated = begun.isRepeated || resumed !== undefined;
   const prHash = push.named?.prHash ?? intent.prHash;

@@ -14,7 +14,7 @@ import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { heldPushesOf } from '../../objects.ts';
 import type { Admission, Place } from '../../push/push-host.ts';
-import { Claims, inProgress } from '../../push/claims.ts';
+import { Claims, inProgress } from '../../push/push-run.ts';
 import { failureOf, release } from '../../push/hold/release.ts';
 import { UnreadableError } from '../../push/verdict/encoding.ts';
 import type { PushRun } from '../../push/push-run.ts';

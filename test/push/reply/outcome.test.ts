@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HostError, type HostErrorCode } from '../../../src/host-error.ts';
-import { pushOutcome } from '../../../src/push/reply/outcome.ts';
-import { Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
+import { pushOutcome, Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
 import { suspended } from '../../../src/routes/git/push-admission.ts';
 import { noneLeft } from '../../../src/routes/git/push-place.ts';
 import { unguarded } from '../../../src/routes/git/push-share.ts';
