@@ -24,15 +24,19 @@ import {
   type ToHold,
 } from './hold/hold.ts';
 import { judge } from './judge/judge.ts';
-import { questionsOf } from './judge/questions.ts';
-import { lookUpUpstream } from './judge/upstream.ts';
+import { lookUpUpstream, questionsOf } from './judge/questions.ts';
 import { type Publication, type Published, publish } from './publish/publish.ts';
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
 import { pushHashOf } from './push-hashes.ts';
 import { type ClaimedUpdate, Claims, type PushRun, requiredKey } from './push-run.ts';
-import { deletedBranch, planCommands, type TakenCommand } from './receive/commands.ts';
 import { parsePushOptions, type PushOptions, type PushOptionsResult } from './receive/push-options.ts';
-import { type Received, receivePack } from './receive/receive.ts';
+import {
+  deletedBranch,
+  planCommands,
+  type Received,
+  receivePack,
+  type TakenCommand,
+} from './receive/receive.ts';
 import { type BannerFacts, bannerLines, farewellLines, heldLines, type Withdrawn } from './reply/banner.ts';
 import { countPush, previewed, Refusal, toRefusal } from './reply/refusal.ts';
 import { isUpdate, type Publishable } from './verdict/verdict.ts';

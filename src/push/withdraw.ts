@@ -10,7 +10,7 @@ import { HostError } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { inProgress, wrongKey } from './push-run.ts';
-import { findPullRequest, publicRepository } from './judge/upstream.ts';
+import { findPullRequest, publicRepository } from './judge/questions.ts';
 import type { PushRun } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';

@@ -1,19 +1,78 @@
 /**
- * What judging asks outside. Nothing of it writes at the host. If the host fails, the question ends with the refusal
- * that says so.
+ * What judging asks outside: first what any visitor could see of upstream, then what depends on the push. Nothing of it
+ * writes at the host. If the host fails, the question ends with the refusal that says so.
  */
 import type { Oid } from '../../git/objects/oid.ts';
 import type { FileObject } from '../../git/search/packed-objects.ts';
 import type { SearchQuestions } from '../../git/search/pack-search.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PullRequest } from '../../host/code-host.ts';
+import type { PullRequest, Repository } from '../../host/code-host.ts';
+import type { KnownPolicy } from '../../policy/policies.ts';
+import { workBranch } from '../../pr-hash.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { readBases } from '../../upstream/delta-bases.ts';
+import { hasSubmodules } from '../../upstream/submodules.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import { findUpstreamBranch, listUpstreamRefs } from '../../upstream/upstream-refs.ts';
-import type { ClaimedUpdate } from '../push-run.ts';
-import type { PushRun } from '../push-run.ts';
+import {
+  defaultBranchOf,
+  discoveredRefs,
+  findUpstreamBranch,
+  listUpstreamRefs,
+} from '../../upstream/upstream-refs.ts';
+import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
+import type { ClaimedUpdate, PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
-import { findPullRequest, type Upstream } from './upstream.ts';
+
+/** What any visitor could see of it, and the bot's name. */
+export interface Upstream {
+  readonly repository: Repository;
+  /** As many as are kept of its branches and tags. */
+  readonly refs: readonly Ref[];
+  readonly hasAllBranches: boolean;
+  /** Null: it has no commit yet. */
+  readonly defaultBranch: Ref | null;
+  readonly policy: KnownPolicy;
+  readonly hasSubmodules: boolean;
+  /** The owner of all forks, and the author of everything. */
+  readonly botLogin: string;
+}
+
+/** @throws Refusal if it cannot be looked up. */
+export async function lookUpUpstream(run: PushRun, target: RepositoryName): Promise<Upstream> {
+  const { host, steps } = run;
+  const [repository, list, botLogin, policy, hasModules] = await Promise.all([
+    publicRepository(run, target),
+    steps.run('lookup', () => discoveredRefs(host, target)),
+    steps.run('lookup', () => host.botLogin()),
+    host.policy(target),
+    hasSubmodules(host, target),
+  ]);
+  const { refs, hasAllBranches } = list;
+  const defaultBranch = defaultBranchOf(list);
+  return { repository, refs, hasAllBranches, defaultBranch, policy, hasSubmodules: hasModules, botLogin };
+}
+
+/** @throws Refusal */
+export async function publicRepository(run: PushRun, target: RepositoryName): Promise<Repository> {
+  const repository = await run.steps.run('lookup', () => lookedUpRepository(run.host, target));
+  // The bot may see private repositories. The public may not, and must not even learn that they exist.
+  if (!repository.isPrivate) return repository;
+  throw new Refusal('missing', 'the repository could not be looked up', [
+    'The repository does not exist, or is not public.',
+  ]);
+}
+
+/** The pull request from a hash's branch: the open one, else the newest; null if there never was one. */
+export function findPullRequest(
+  { host, steps }: PushRun,
+  repository: RepositoryName,
+  botLogin: string,
+  prHash: string,
+): Promise<PullRequest | null> {
+  const head = { fork: { owner: botLogin, name: repository.name }, branch: workBranch(prHash) };
+  return steps.run('lookup', () => host.repositories.findPullRequest(repository, head));
+}
 
 export interface Questions {
   /** Tells the person something, whatever the verdict will be. */

@@ -10,15 +10,14 @@ import type { PullRequest } from '../../host/code-host.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Place } from '../push-host.ts';
-import { findPullRequest } from '../judge/upstream.ts';
+import { findPullRequest } from '../judge/questions.ts';
 import { workHashOf } from '../push-hashes.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
 import { namedText, wholeText } from '../verdict/text.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
 import { WorkBranch } from './branch.ts';
-import { isUnknown, propose } from './pull-request.ts';
-import { submoduleWarning } from './submodules.ts';
+import { isUnknown, propose, submoduleWarning } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;

@@ -4,13 +4,19 @@
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { PullRequest } from '../../host/code-host.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, hostText } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { findPullRequest } from '../judge/upstream.ts';
+import { findPullRequest } from '../judge/questions.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { namedText, wholeText } from '../verdict/text.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+
+/** Do not wait longer for a warning: the pull request's hash comes after it. */
+const PATIENCE_MS = 5_000;
+const MAX_SUBMODULES_SHOWN = 10;
+const SHOWN_ID_LENGTH = 12;
+const NOT_CHECKED = ['This repository has submodules. The service could not check whether you changed one.'];
 
 export interface Proposal {
   readonly push: Publishable;
@@ -107,4 +113,38 @@ async function edit(
 
 function baseOf({ base }: Publishable): string {
   return base.name.slice('refs/heads/'.length);
+}
+
+/**
+ * Lines for the person about submodules whose commits a push changes; none if there are none. Their ids leave unchanged,
+ * and if those commits are not public, nobody can fetch them.
+ *
+ * A pack seldom shows such a change: the folder is usually sent as a delta with 20 new bytes and no name. So the host is
+ * asked what the pull request changes. Never rejects.
+ */
+export async function submoduleWarning(
+  { host, logger }: Pick<PushRun, 'host' | 'logger'>,
+  repository: RepositoryName,
+  number: number,
+): Promise<readonly string[]> {
+  try {
+    const asked = host.repositories.changedSubmodules(repository, number);
+    const changed = await Promise.race([asked, host.clock.sleep(PATIENCE_MS)]);
+    if (changed === undefined) return NOT_CHECKED;
+    return warningOf(changed.map(({ path, oid }) => `${hostText(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));
+  } catch (error) {
+    logger.warn('the submodules of a pull request could not be compared', { error });
+    return NOT_CHECKED;
+  }
+}
+
+function warningOf(submodules: readonly string[]): readonly string[] {
+  if (submodules.length === 0) return [];
+  const more = submodules.length - MAX_SUBMODULES_SHOWN;
+  return [
+    'This pull request changes submodules. It names these commits:',
+    ...submodules.slice(0, MAX_SUBMODULES_SHOWN).map((line) => `  ${line}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
+  ];
 }
