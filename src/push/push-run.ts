@@ -5,22 +5,46 @@ import type { DatedCommits } from '../durable/pull-request/record.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { PushHost, PushSettings, TakenHold } from './push-host.ts';
-import type { HostSteps } from './reply/host-steps.ts';
+import { HostSteps } from './reply/host-steps.ts';
 import { Refusal } from './reply/refusal.ts';
 import type { Reply } from './reply/reply.ts';
 
-export interface PushRun {
+export class PushRun {
   readonly host: PushHost;
   readonly settings: PushSettings;
   /** The repository as the request names it. */
   readonly target: RepositoryName;
-  readonly claims: Claims;
   /** The messages for the person. */
   readonly reply: Reply;
-  readonly steps: HostSteps;
   readonly logger: Logger;
-  /** For work that the answer does not wait for; the push ends after it. It must not reject. */
-  beside(work: Promise<void>): void;
+  readonly steps: HostSteps;
+  readonly claims: Claims;
+  readonly #beside: Promise<void>[] = [];
+
+  constructor(
+    host: PushHost,
+    settings: PushSettings,
+    target: RepositoryName,
+    { reply, logger }: Pick<PushRun, 'reply' | 'logger'>,
+  ) {
+    this.host = host;
+    this.settings = settings;
+    this.target = target;
+    this.reply = reply;
+    this.logger = logger;
+    this.steps = new HostSteps(host.clock, reply, host.transport.hostName);
+    this.claims = new Claims(host);
+  }
+
+  /** For work that the answer does not wait for. It must not reject. */
+  beside(work: Promise<void>): void {
+    this.#beside.push(work);
+  }
+
+  /** Gives back what is locked, and waits for what is under way. @param isAnswered as `Claims.end`. Never rejects. */
+  async end(isAnswered: boolean): Promise<void> {
+    await Promise.all([this.claims.end(isAnswered), ...this.#beside]);
+  }
 }
 
 export interface ClaimedUpdate {

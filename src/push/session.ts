@@ -13,7 +13,6 @@ import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import type { CommandStatus, ReportStatus } from '../git/wire/report-status.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
 import { workBranch } from '../pr-hash.ts';
-import type { RepositoryName } from '../repository-name.ts';
 import { BodyError, drain } from '../streams/body.ts';
 import {
   type HeldOutcome,
@@ -28,7 +27,7 @@ import { lookUpUpstream, questionsOf } from './judge/questions.ts';
 import { type Publication, type Published, publish } from './publish/publish.ts';
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
 import { pushHashOf } from './push-hashes.ts';
-import { type ClaimedUpdate, Claims, type PushRun, requiredKey } from './push-run.ts';
+import { type ClaimedUpdate, type PushRun, requiredKey } from './push-run.ts';
 import { parsePushOptions, type PushOptions, type PushOptionsResult } from './receive/push-options.ts';
 import {
   deletedBranch,
@@ -65,9 +64,7 @@ export interface Conclusion extends ReportStatus {
 
 export class PushSession {
   readonly #run: PushRun;
-  readonly #target: RepositoryName;
   readonly #startedAt: number;
-  readonly #beside: Promise<void>[] = [];
   /** Gives back what was received. */
   #discard: () => Promise<void> = async () => {};
   /** What `conclude` is to do; it rejects if the push is refused. */
@@ -76,9 +73,8 @@ export class PushSession {
   /** What it is for the log; null: it was refused at the door, which nobody needs to know. */
   #kind: 'push' | 'withdrawal' | null = null;
 
-  constructor(run: Omit<PushRun, 'target' | 'claims' | 'beside'>, target: RepositoryName) {
-    this.#run = { ...run, target, claims: new Claims(run.host), beside: (work) => this.#beside.push(work) };
-    this.#target = target;
+  constructor(run: PushRun) {
+    this.#run = run;
     this.#startedAt = run.host.clock.now();
   }
 
@@ -119,7 +115,7 @@ export class PushSession {
   /** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await this.#giveBack();
-    await Promise.all([this.#run.claims.end(isAnswered), ...this.#beside]);
+    await this.#run.end(isAnswered);
   }
 
   /** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
@@ -155,7 +151,7 @@ export class PushSession {
       const withdrawal = { prHash, prKey, deletedRef: deleted };
       return async () => ({
         kind: 'withdrawn',
-        withdrawn: await withdraw(this.#run, this.#target, withdrawal),
+        withdrawn: await withdraw(this.#run, withdrawal),
       });
     }
     const { command } = taken ?? {};
@@ -236,7 +232,7 @@ export class PushSession {
       void host.connectAhead('push');
       void host.connectAhead('pull-request');
     }
-    const upstream = await lookUpUpstream(this.#run, this.#target);
+    const upstream = await lookUpUpstream(this.#run);
     const now = Math.floor(host.clock.now() / 1000);
     const circumstances = { settings, listed, memory: host.memory, now, refusal };
     const { verdict, claim } = await judge(
@@ -256,14 +252,13 @@ export class PushSession {
    */
   async #publishOrHold(
     { options, taken }: Received,
-    judged: Omit<Publication, 'place'> & ToHold,
+    judged: Omit<Publication, 'prHash' | 'place'> & ToHold,
     holding: Holding,
     replaced: Replaced | null,
   ): Promise<Done | null> {
     const { push, pushHash } = judged;
     const { host, settings, claims } = this.#run;
     const prHash = push.named?.prHash ?? replaced?.view.prHash ?? settings.newPrHash();
-    const run = { ...this.#run, settings: { ...settings, newPrHash: () => prHash } };
     const place = isUpdate(push) ? null : await host.admission.place(pushHash);
     const isReleased = replaced !== null;
     const hold = async (plan: HoldPlan, as: string, isAnother: boolean): Promise<Done | null> => {
@@ -280,7 +275,7 @@ export class PushSession {
     // The place of the same push that was published before is that of its pull request.
     if (plan !== null) return hold(plan, prHash, !isReleased);
     try {
-      const published = await publish(run, { ...judged, place, isReleased });
+      const published = await publish(this.#run, { ...judged, prHash, place, isReleased });
       if (published === null) {
         await place?.release();
         return null;

@@ -9,9 +9,8 @@ import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { HostError } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { inProgress, wrongKey } from './push-run.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
-import type { PushRun } from './push-run.ts';
+import { inProgress, type PushRun, requiredKey, wrongKey } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';
 
@@ -28,12 +27,10 @@ const GIVEN_UP = ['You have given it up.'];
 /** @throws Refusal */
 export async function withdraw(
   run: PushRun,
-  target: RepositoryName,
   { prHash, prKey, deletedRef }: WithdrawalRequest,
 ): Promise<Withdrawn> {
   const { host, settings, claims, steps } = run;
-  const needsKey = settings.prUpdatePolicy === 'key';
-  const key = needsKey ? (prKey ?? '') : null;
+  const key = requiredKey(settings, prKey);
   const [listed, held] = await Promise.all([
     claims.claimListed(prHash, key),
     host.holds.cancel(prHash, key, GIVEN_UP),
@@ -44,7 +41,7 @@ export async function withdraw(
   // What was held is known by its hash, and may be open if the host did not answer.
   const wasBegun = held === 'begun';
   if (listed === null && !wasBegun) await host.admission.lookUp();
-  const found = await find(run, target, prHash).catch((error: unknown) => {
+  const found = await find(run, prHash).catch((error: unknown) => {
     if (wasBegun && error instanceof Refusal) return null;
     throw error;
   });
@@ -53,7 +50,7 @@ export async function withdraw(
   if (pullRequest === null && wasBegun) return givenUp(true);
   if (pullRequest === null) throw unknown(repository);
   const { isRecorded } = listed ?? (await claims.claimPullRequest(prHash, key));
-  if (needsKey && !isRecorded && !wasBegun) throw wrongKey();
+  if (key !== null && !isRecorded && !wasBegun) throw wrongKey();
   const closed = await steps.run('withdrawal', () =>
     host.repositories.closePullRequest(repository, pullRequest.number),
   );
@@ -69,11 +66,11 @@ export async function withdraw(
 }
 
 /** @throws Refusal */
-async function find(run: PushRun, target: RepositoryName, prHash: string) {
+async function find(run: PushRun, prHash: string) {
   const { host, steps } = run;
   await host.admission.takeShare();
   const [repository, botLogin] = await Promise.all([
-    publicRepository(run, target),
+    publicRepository(run),
     steps.run('lookup', () => host.botLogin()),
   ]);
   return { repository, pullRequest: await findPullRequest(run, repository, botLogin, prHash) };

@@ -39,10 +39,10 @@ export interface Upstream {
 }
 
 /** @throws Refusal if it cannot be looked up. */
-export async function lookUpUpstream(run: PushRun, target: RepositoryName): Promise<Upstream> {
-  const { host, steps } = run;
+export async function lookUpUpstream(run: PushRun): Promise<Upstream> {
+  const { host, steps, target } = run;
   const [repository, list, botLogin, policy, hasModules] = await Promise.all([
-    publicRepository(run, target),
+    publicRepository(run),
     steps.run('lookup', () => discoveredRefs(host, target)),
     steps.run('lookup', () => host.botLogin()),
     host.policy(target),
@@ -54,8 +54,8 @@ export async function lookUpUpstream(run: PushRun, target: RepositoryName): Prom
 }
 
 /** @throws Refusal */
-export async function publicRepository(run: PushRun, target: RepositoryName): Promise<Repository> {
-  const repository = await run.steps.run('lookup', () => lookedUpRepository(run.host, target));
+export async function publicRepository({ host, steps, target }: PushRun): Promise<Repository> {
+  const repository = await steps.run('lookup', () => lookedUpRepository(host, target));
   // The bot may see private repositories. The public may not, and must not even learn that they exist.
   if (!repository.isPrivate) return repository;
   throw new Refusal('missing', 'the repository could not be looked up', [

@@ -25,6 +25,8 @@ export interface Publication {
   readonly spool: Pick<Spool, 'read'>;
   /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
   readonly pushHash: string;
+  /** Of the pull request, unless an earlier attempt has begun under another one. */
+  readonly prHash: string;
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null if it opens none. */
   readonly place: Place | null;
@@ -147,10 +149,11 @@ interface Attempt {
  * From here on, a retry goes on with the same hash and the same date: that of the second before anything is sent. Null: the
  * same push was held before.
  */
-async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publication): Promise<Attempt | null> {
+async function begin(run: PushRun, publication: Publication): Promise<Attempt | null> {
+  const { push, pushHash, claim, resumed } = publication;
   const { host, settings, claims } = run;
   const committedAt = Math.floor(host.clock.now() / 1000);
-  const proposed = { prHash: settings.newPrHash(), committedAt };
+  const proposed = { prHash: publication.prHash, committedAt };
   const botLogin = await host.botLogin();
   const identity = { name: botLogin, email: settings.anonEmail };
   const undated = undatedOf(push.commits, identity);

@@ -14,11 +14,9 @@ import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { heldPushesOf } from '../../objects.ts';
 import type { Admission, Place } from '../../push/push-host.ts';
-import { Claims, inProgress } from '../../push/push-run.ts';
+import { inProgress, PushRun } from '../../push/push-run.ts';
 import { failureOf, release } from '../../push/hold/release.ts';
 import { UnreadableError } from '../../push/verdict/encoding.ts';
-import type { PushRun } from '../../push/push-run.ts';
-import { HostSteps } from '../../push/reply/host-steps.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
@@ -134,32 +132,28 @@ async function releaseWith(
   stillMay: () => Promise<void>,
 ): Promise<void> {
   const host = pushHost(c, { memory, admission: heldAdmission(c, held.client) });
-  const reply = new NotedReply();
-  const beside: Promise<void>[] = [];
+  const { logger } = c.var;
   const read = (start = 0, end = held.entryBytes) =>
     readHeldBytes(c.env, held, key, memory, start, Math.min(end, held.entryBytes));
   const push = await readHeldPush(c.env, held, key, memory);
-  const run: PushRun = {
-    host,
-    settings: { ...pushSettings(c), newPrHash: () => held.prHash },
-    target: push.push.repository,
-    claims: new Claims(host),
-    reply,
-    steps: new HostSteps(systemClock, reply, host.transport.hostName),
-    logger: c.var.logger,
-    beside: (work) => beside.push(work),
-  };
+  const { newKey } = push;
+  // What its person was shown holds, whatever the policy is now.
+  const shown =
+    newKey === null
+      ? { prUpdatePolicy: 'hash' as const }
+      : { prUpdatePolicy: 'key' as const, newPrKey: () => newKey };
+  const settings = { ...pushSettings(c), ...shown };
+  const run = new PushRun(host, settings, push.push.repository, { reply: new NotedReply(), logger });
   const place = await host.admission.place(push.pushHash);
   run.claims.holdIsKnown();
   try {
-    await release(run, push, { read }, place, stillMay);
-    await run.claims.end(true);
+    await release(run, push, { prHash: held.prHash, spool: { read }, place }, stillMay);
   } catch (error) {
     run.claims.failed(true);
-    await Promise.all([run.claims.end(false), place.release()]);
+    await place.release();
     throw error;
   } finally {
-    await Promise.all(beside);
+    await run.end(true);
   }
 }
 
