@@ -17,7 +17,7 @@ import { Refusal } from '../reply/refusal.ts';
 import { shellWord } from '../reply/banner.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
-import { squashedMessage } from '../verdict/text.ts';
+import { squashedMessage } from '../verdict/verdict.ts';
 import type { SignOff } from './sign-off.ts';
 
 export interface Work {

@@ -14,10 +14,9 @@ import { findPullRequest } from '../judge/questions.ts';
 import { workHashOf } from '../push-hashes.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
-import { namedText, wholeText } from '../verdict/text.ts';
-import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { WorkBranch } from './branch.ts';
-import { isUnknown, propose, submoduleWarning } from './pull-request.ts';
+import { propose, type Proposal, submoduleWarning } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
@@ -106,7 +105,7 @@ async function sendAndPropose(
     onlyFrom: resumed?.tip ?? null,
   });
   await resumed?.mayGoOn();
-  return openOrEdit(run, branch, push, attempt);
+  return propose(run, push, attempt, branch);
 }
 
 /** The last moment before something is written at the host. Null: the same push was held before. */
@@ -132,15 +131,8 @@ async function prepare(run: PushRun, publication: Publication, branch: WorkBranc
   return attempt;
 }
 
-interface Attempt {
-  readonly prHash: string;
-  /** An attempt before this one was not answered. It may have come to any point. */
-  readonly isRepeated: boolean;
-  readonly botLogin: string;
+interface Attempt extends Proposal {
   readonly dates: Dates;
-  readonly anonymous: AnonymousCommits;
-  /** What that attempt has opened. */
-  readonly earlier: PullRequest | null;
   /** To be recorded; null for an update, and if the same work is open already. */
   readonly work: string | null;
 }
@@ -191,22 +183,6 @@ async function tellSameWork(
     `NEW pull request: the same commits are open as ${same.url}`,
     `Update that one with -o pr-hash=${same.prHash}${key}${signOff}. Withdraw this one with -o withdraw -o pr-hash=${prHash}${key}.`,
   );
-}
-
-async function openOrEdit(
-  run: PushRun,
-  branch: WorkBranch,
-  push: Publishable,
-  { prHash, isRepeated, botLogin, anonymous, earlier }: Attempt,
-): Promise<PullRequest> {
-  const name = workBranch(prHash);
-  const proposal = { push, anonymous, prHash, branch: name, fork: branch.fork, botLogin, earlier };
-  return propose(run, proposal).catch(async (error: unknown) => {
-    // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one, because
-    // deleting it would close that. It also stays if it had one before this push.
-    if (!isRepeated && push.named === null && !isUnknown(error)) await branch.drop(name);
-    throw error;
-  });
 }
 
 /** Null: it stays what it was. */
