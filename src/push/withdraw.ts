@@ -10,6 +10,7 @@ import { HostError } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
+import { branchTip } from './publish/fork.ts';
 import { inProgress, type PushRun, requiredKey, wrongKey } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';
@@ -81,8 +82,7 @@ async function removeBranch({ host }: PushRun, { fork }: PullRequest, branch: st
   await host.repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!(error instanceof HostError) || error.code === 'unreachable') throw error;
     // An earlier attempt may have removed it.
-    const { refs } = await host.transport.listRefs(fork, [`refs/heads/${branch}`], 'bot');
-    if (refs.some(({ name }) => name === `refs/heads/${branch}`)) throw error;
+    if ((await branchTip(host, fork, branch)) !== null) throw error;
   });
 }
 

@@ -7,6 +7,7 @@ import type { Oid } from '../../git/objects/oid.ts';
 import { workBranch } from '../../pr-hash.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
+import { branchTip } from '../publish/fork.ts';
 import { type HeldHashes, heldHashesOf } from '../push-hashes.ts';
 import type { TakenHold } from '../push-host.ts';
 import { type PushRun, requiredKey } from '../push-run.ts';
@@ -143,7 +144,7 @@ export class Holding {
       const proposed = { prHash, committedAt: 0, isHeld: true } as const;
       if ((await claims.begin(pushHash, push.repository, proposed)) === null) return null;
     }
-    const tip = updates ? await branchTip(this.#run, push) : null;
+    const tip = updates ? await tipOf(this.#run, push) : null;
     const entryBytes = spool.byteLength;
     await spool.write([
       encodeHeld({ push, pushHash, newKey: needsKey ? shownKey : null, key: updates ? shownKey : null, tip }),
@@ -205,12 +206,10 @@ function dueAt(reason: HoldReason, { from, to }: HoldWindow, now: number): numbe
   return reason === 'busy' ? now + BUSY_PAUSE_MS : randomMoment(from, to);
 }
 
-async function branchTip({ host, steps }: PushRun, { named }: Publishable): Promise<Oid | null> {
+async function tipOf({ host, steps }: PushRun, { named }: Publishable): Promise<Oid | null> {
   const fork = named?.pullRequest.fork ?? null;
   if (named === null || fork === null) return null;
-  const name = `refs/heads/${workBranch(named.prHash)}`;
-  const { refs } = await steps.run('fork', () => host.transport.listRefs(fork, [name], 'bot'));
-  return refs.find((ref) => ref.name === name)?.oid ?? null;
+  return steps.run('fork', () => branchTip(host, fork, workBranch(named.prHash)));
 }
 
 /** Those that the pull request would keep, if it were open already. */

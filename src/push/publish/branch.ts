@@ -9,7 +9,15 @@ import type { RepositoryName } from '../../repository-name.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Publishable } from '../verdict/verdict.ts';
-import { ensureFork, forgetFork, isForkGone, knownFork, type ReadyFork, syncFork } from './fork.ts';
+import {
+  branchTip,
+  ensureFork,
+  forgetFork,
+  isForkGone,
+  knownFork,
+  type ReadyFork,
+  syncFork,
+} from './fork.ts';
 import { upload } from './upload.ts';
 
 /** What is sent. The pack is made anew for each attempt. */
@@ -171,9 +179,7 @@ export class WorkBranch {
 
   /** Where the branch is now; the zero id if it is not there. */
   async #tipOf(branch: string): Promise<Oid> {
-    const name = `refs/heads/${branch}`;
-    const { refs } = await this.#run.host.transport.listRefs(this.fork, [name], 'bot');
-    return refs.find((ref) => ref.name === name)?.oid ?? ZERO_OID;
+    return (await branchTip(this.#run.host, this.fork, branch)) ?? ZERO_OID;
   }
 }
 
