@@ -1,6 +1,7 @@
 /** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
 import type { TrackedPullRequest } from '../durable/guard/tracked-pull-request.ts';
 import type { HeldView, NewHold } from '../durable/held-pushes/held-push-record.ts';
+import type { HeldPushes } from '../durable/held-pushes/held-pushes.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest } from '../durable/pull-request/pull-request.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
@@ -38,8 +39,19 @@ export interface PushHost extends UpstreamHost {
     repository: RepositoryName,
     work: string,
   ): Promise<{ readonly prHash: string; readonly url: string } | null>;
-  /** Pushes that are published later. */
-  readonly holds: HeldStore;
+  /** The object of the pushes that are published later. */
+  heldPushes(): ObjectOf<HeldPushes, 'find' | 'take' | 'published' | 'giveBack' | 'cancel'>;
+  /** What this client has held, by `NewHold.push`; null: nothing. */
+  findHeld(push: string): Promise<HeldView | null>;
+  /**
+   * Keeps a push whose spool was kept. An older one of the same pull request is gone then.
+   * @param lease what `take` has given for the older one. @returns false: there is no room.
+   */
+  hold(
+    hold: Omit<NewHold, 'spool' | 'client' | 'host'>,
+    spool: KeptSpool,
+    lease: string | null,
+  ): Promise<boolean>;
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** The object of a pull request. */
@@ -112,47 +124,7 @@ export interface Place {
 
 export type OpenedPullRequest = Omit<TrackedPullRequest, 'pushedAt'>;
 
-/** Where held pushes are kept. Calls reject if it cannot be reached. */
-export interface HeldStore {
-  /** Null: nothing is known of it here. */
-  find(prHash: string): Promise<HeldView | null>;
-  /** The same of a push of this client, by `NewHold.push`. */
-  findPush(push: string): Promise<HeldView | null>;
-  /**
-   * Keeps a push whose spool was kept. An older one of the same pull request is gone then.
-   * @param taken what `take` has given for the older one.
-   * @returns false: there is no room.
-   */
-  hold(
-    hold: Omit<NewHold, 'spool' | 'client' | 'host'>,
-    spool: KeptSpool,
-    taken: TakenHold | null,
-  ): Promise<boolean>;
-  /**
-   * For a push that takes the place of a held one. Null: that is being published, or held no more.
-   * @param key null: none is required.
-   */
-  take(prHash: string, key: string | null): Promise<TakenHold | 'wrong-key' | null>;
-  /**
-   * Gives up a held push. @param key null: none is required. @param said for its page.
-   * @returns `begun`: it was tried to publish it, and nobody knows how far that came.
-   */
-  cancel(
-    prHash: string,
-    key: string | null,
-    said: readonly string[],
-  ): Promise<'cancelled' | 'begun' | 'unknown' | 'wrong-key' | 'busy'>;
-}
-
-/** A held push that nobody else can publish. */
-export interface TakenHold {
-  readonly lease: string;
-  /** It is a pull request now. Never rejects. */
-  published(): Promise<void>;
-  /** It stays held. Never rejects; after `published`, nothing happens. */
-  giveBack(): Promise<void>;
-}
-
+/** What the operator and the request decide about a push. */
 export interface PushSettings {
   readonly anonEmail: string;
   readonly maxRepositoryMb: number;

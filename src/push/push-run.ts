@@ -1,10 +1,11 @@
 /** One push while it runs: what every part needs of it, and what it has locked. */
+import type { Lease } from '../durable/held-pushes/held-pushes.ts';
 import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
 import type { DatedCommits } from '../durable/pull-request/record.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import type { PushHost, PushSettings, TakenHold } from './push-host.ts';
+import type { PushHost, PushSettings } from './push-host.ts';
 import { HostSteps } from './reply/host-steps.ts';
 import { Refusal } from './reply/refusal.ts';
 import type { Reply } from './reply/reply.ts';
@@ -33,7 +34,7 @@ export class PushRun {
     this.reply = reply;
     this.logger = logger;
     this.steps = new HostSteps(host.clock, reply, host.transport.hostName);
-    this.claims = new Claims(host);
+    this.claims = new Claims(host, logger);
   }
 
   /** For work that the answer does not wait for. It must not reject. */
@@ -69,15 +70,17 @@ type Left = 'published' | 'nothing' | 'work' | 'hold';
  */
 export class Claims {
   readonly #host: PushHost;
+  readonly #logger: Logger;
   #update: { readonly prHash: string; readonly claiming: Promise<ClaimedPullRequest | null> } | null = null;
   #push: { readonly hash: string; readonly beginning: Promise<BegunPush> } | null = null;
-  #hold: TakenHold | null = null;
+  #hold: Lease | null = null;
   #begun: Begun | null = null;
   #isHoldKnown = false;
   #left: Left = 'published';
 
-  constructor(host: PushHost) {
+  constructor(host: PushHost, logger: Logger) {
     this.#host = host;
+    this.#logger = logger;
   }
 
   /**
@@ -118,12 +121,12 @@ export class Claims {
   }
 
   /** For a push that takes the place of a held one. @param key null if none is required. @throws Refusal */
-  async takeHold(prHash: string, key: string | null): Promise<TakenHold> {
-    const taken = await this.#host.holds.take(prHash, key);
-    if (taken === 'wrong-key') throw wrongKey();
-    if (taken === null) throw inProgress('this push is being published', 'Look at its page in a minute.');
-    this.#hold = taken;
-    return taken;
+  async takeHold(prHash: string, key: string | null): Promise<Lease> {
+    const taken = await this.#host.heldPushes().take(prHash, key);
+    if (taken.kind === 'wrong-key') throw wrongKey();
+    if (taken.kind !== 'taken')
+      throw inProgress('this push is being published', 'Look at its page in a minute.');
+    return (this.#hold = { prHash, lease: taken.lease });
   }
 
   /**
@@ -207,15 +210,20 @@ export class Claims {
       .catch(() => {});
   }
 
-  async #endHold(): Promise<void> {
+  /** @param how `published`: what was held is a pull request now. `giveBack`: it stays held. Never rejects. */
+  async endHold(how: 'published' | 'giveBack'): Promise<void> {
     const hold = this.#hold;
     this.#hold = null;
-    await hold?.giveBack();
+    if (hold === null) return;
+    const heldPushes = this.#host.heldPushes();
+    await heldPushes[how](hold).catch((error: unknown) =>
+      this.#logger.error('a held push could not be ended', { error }),
+    );
   }
 
   /** @param isAnswered the client has the answer. May be called more than once. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
-    await Promise.all([this.endUpdate(), this.#endPush(isAnswered), this.#endHold()]);
+    await Promise.all([this.endUpdate(), this.#endPush(isAnswered), this.endHold('giveBack')]);
   }
 }
 

@@ -26,7 +26,7 @@ import { judge } from './judge/judge.ts';
 import { lookUpUpstream, questionsOf } from './judge/questions.ts';
 import { type Publication, type Published, publish } from './publish/publish.ts';
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
-import { pushHashOf } from './push-hashes.ts';
+import { heldHashesOf, pushHashOf } from './push-hashes.ts';
 import { type ClaimedUpdate, type PushRun, requiredKey } from './push-run.ts';
 import { parsePushOptions, type PushOptions, type PushOptionsResult } from './receive/push-options.ts';
 import {
@@ -187,13 +187,13 @@ export class PushSession {
     const { host, settings, claims, reply } = this.#run;
     const { options, pack } = received;
     const { prHash } = options;
-    const holding = await Holding.of(this.#run, received);
+    const holding = new Holding(this.#run, received, await heldHashesOf(this.#run, received));
     const [listed, held] =
       prHash === null
         ? [null, null]
         : await Promise.all([
             claims.claimListed(prHash, requiredKey(settings, options.prKey)),
-            host.holds.find(prHash),
+            host.heldPushes().find(prHash),
           ]);
     const earlier = await holding.earlier(held);
     if (earlier?.kind === 'held') return earlier;
@@ -280,7 +280,7 @@ export class PushSession {
         await place?.release();
         return null;
       }
-      await replaced?.taken.published();
+      await claims.endHold('published');
       return { kind: 'published', facts: this.#bannerOf(published, push, options, taken.command.refName) };
     } catch (error) {
       if (!mayBeOpen(error)) await place?.release();

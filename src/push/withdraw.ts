@@ -34,7 +34,7 @@ export async function withdraw(
   const key = requiredKey(settings, prKey);
   const [listed, held] = await Promise.all([
     claims.claimListed(prHash, key),
-    host.holds.cancel(prHash, key, GIVEN_UP),
+    host.heldPushes().cancel(prHash, key, GIVEN_UP),
   ]);
   if (held === 'wrong-key') throw wrongKey();
   if (held === 'busy') throw inProgress('this push is being published', 'Withdraw it again in a minute.');

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BegunPush } from '../../src/durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../../src/durable/pull-request/pull-request.ts';
+import { createLogger } from '../../src/log.ts';
 import { Claims } from '../../src/push/push-run.ts';
 import type { PushHost } from '../../src/push/push-host.ts';
 
@@ -11,6 +12,7 @@ const BEGUN: BegunPush = { kind: 'begun', lease: 1, intent: INTENT, isRepeated: 
 const CLAIMED: ClaimedPullRequest = { kind: 'claimed', lease: 2, isRecorded: true, dates: [] };
 
 const PUSH_HASH = 'f'.repeat(64);
+const logger = createLogger('text', () => {});
 const TARGET = { owner: 'octo', name: 'hello' };
 
 /** Objects that answer as they are told, and what they were asked. */
@@ -19,7 +21,7 @@ function world(
     begun?: BegunPush | Promise<BegunPush>;
     claimed?: ClaimedPullRequest;
     isListed?: boolean | Promise<boolean>;
-    taken?: 'wrong-key' | null;
+    taken?: { readonly kind: 'gone' | 'wrong-key' };
   } = {},
 ) {
   const calls: unknown[][] = [];
@@ -34,12 +36,11 @@ function world(
       end: async (_: string, lease: number, isAnswered: boolean, isHeld: boolean) =>
         void calls.push(['end', lease, isAnswered, ...(isHeld ? ['held'] : [])]),
     }),
-    holds: {
-      take: async () =>
-        answers.taken === undefined
-          ? { lease: 'held', giveBack: async () => void calls.push(['give back']) }
-          : answers.taken,
-    },
+    heldPushes: () => ({
+      take: async () => answers.taken ?? { kind: 'taken', lease: 'held' },
+      giveBack: async () => void calls.push(['give back']),
+      published: async () => void calls.push(['published']),
+    }),
     mayBeRecorded: async () => answers.isListed ?? true,
     pullRequest: () => ({
       claim: async (_: string, key: string | null) => (
@@ -49,7 +50,7 @@ function world(
       release: async (lease: number) => void calls.push(['release', lease]),
     }),
   };
-  const claims = new Claims(host as unknown as PushHost);
+  const claims = new Claims(host as unknown as PushHost, logger);
   const of = (name: string) => calls.filter(([called]) => called === name);
   return { claims, calls, of };
 }
@@ -167,12 +168,20 @@ describe('claims', () => {
 
   it.each([
     ['wrong-key', 'the pr-key is missing or wrong'],
-    [null, 'this push is being published'],
-  ] as const)('take no held push if the answer is %s', async (taken, reason) => {
-    const { claims, of } = world({ taken });
+    ['gone', 'this push is being published'],
+  ] as const)('take no held push if the answer is %s', async (kind, reason) => {
+    const { claims, of } = world({ taken: { kind } });
     await expect(claims.takeHold(PR_HASH, 'key')).rejects.toThrow(reason);
     await claims.end(true);
     expect(of('give back')).toEqual([]);
+  });
+
+  it('end a held push once that was published in its place', async () => {
+    const { claims, of } = world();
+    await claims.takeHold(PR_HASH, null);
+    await claims.endHold('published');
+    await claims.end(true);
+    expect([of('published'), of('give back')]).toEqual([[['published']], []]);
   });
 
   it('of a push that is held now leave word of that, and nothing of what it has replaced', async () => {

@@ -8,8 +8,7 @@ import { workBranch } from '../../pr-hash.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { branchTip } from '../publish/fork.ts';
-import { type HeldHashes, heldHashesOf } from '../push-hashes.ts';
-import type { TakenHold } from '../push-host.ts';
+import type { HeldHashes } from '../push-hashes.ts';
 import { type PushRun, requiredKey } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import type { Received } from '../receive/receive.ts';
@@ -37,7 +36,7 @@ export interface HeldOutcome {
 export interface Replaced {
   readonly kind: 'replaced';
   readonly view: HeldView;
-  readonly taken: TakenHold;
+  readonly lease: string;
 }
 
 /** What is held. */
@@ -65,15 +64,12 @@ export class Holding {
   /** As the push gave it; null: none is required. */
   readonly #key: string | null;
 
-  private constructor(run: PushRun, pushed: Pick<Received, 'taken' | 'options'>, hashes: HeldHashes) {
+  /** @param hashes `heldHashesOf` the push. */
+  constructor(run: PushRun, pushed: Pick<Received, 'taken' | 'options'>, hashes: HeldHashes) {
     this.#run = run;
     this.#pushed = pushed;
     this.#hashes = hashes;
     this.#key = requiredKey(run.settings, pushed.options.prKey);
-  }
-
-  static async of(run: PushRun, pushed: Pick<Received, 'taken' | 'options'>): Promise<Holding> {
-    return new Holding(run, pushed, await heldHashesOf(run, pushed));
   }
 
   /**
@@ -87,13 +83,13 @@ export class Holding {
     if (found.same === this.#hashes.same && delayMs !== 0) {
       return this.#outcome(found.prHash, found.reason, found, null);
     }
-    const taken = await claims.takeHold(found.prHash, this.#key);
-    return { kind: 'replaced', view: found, taken };
+    const { lease } = await claims.takeHold(found.prHash, this.#key);
+    return { kind: 'replaced', view: found, lease };
   }
 
   /** The same for a push that names no hash, and that its client has held before. @throws Refusal */
   async earlierSame(): Promise<HeldOutcome | Replaced | null> {
-    return this.earlier(await this.#run.host.holds.findPush(this.#hashes.push));
+    return this.earlier(await this.#run.host.findHeld(this.#hashes.push));
   }
 
   /** Null: it is published now. */
@@ -152,7 +148,7 @@ export class Holding {
     const kept = await spool.keep(until);
     // Of one that the host did not take, nobody knows how far that came, also after it was changed.
     const wasBegun = replaced?.view.reason === 'busy' && window === replaced.view;
-    const isHeld = await host.holds.hold(
+    const isHeld = await host.hold(
       {
         prHash,
         reason: wasBegun ? 'busy' : reason,
@@ -168,7 +164,7 @@ export class Holding {
         until,
       },
       kept,
-      replaced?.taken ?? null,
+      replaced?.lease ?? null,
     );
     if (!isHeld) throw noRoom();
     claims.held();

@@ -26,7 +26,7 @@ import {
   spoolOf,
 } from '../../objects.ts';
 import { openSpool } from '../../spool/spool.ts';
-import type { Admission, HeldStore, PushHost } from '../../push/push-host.ts';
+import type { Admission, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { mayBeRecorded, prHashWith } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
@@ -124,7 +124,7 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
         return null;
       }
     },
-    holds: pushHolds(c),
+    ...pushHolds(c),
     async isKnownRepository({ owner, name: repo }) {
       try {
         // Not the badge's count, which may be minutes old.
@@ -140,14 +140,13 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
 }
 
 /** Held pushes: their object, the keys of their spools in KV, and the client's window. */
-function pushHolds(c: Context<AppEnv>): HeldStore {
-  const held = () => heldPushesOf(c.env);
-  const logFailure = (error: unknown) => c.var.logger.error('a held push could not be ended', { error });
+function pushHolds(c: Context<AppEnv>): Pick<PushHost, 'heldPushes' | 'findHeld' | 'hold'> {
+  const heldPushes = () => heldPushesOf(c.env);
   return {
-    find: (prHash) => held().find(prHash),
-    findPush: async (push) => held().findPush(await clientTag(), push),
+    heldPushes,
+    findHeld: async (push) => heldPushes().findPush(await clientTag(), push),
 
-    async hold(hold, { key, ...spool }, replaced) {
+    async hold(hold, { key, ...spool }, lease) {
       const tag = await clientTag();
       const { heldMb } = c.var.config;
       const wanted = { ...hold, host: c.var.host.key, client: tag, spool };
@@ -155,27 +154,17 @@ function pushHolds(c: Context<AppEnv>): HeldStore {
       try {
         // Before the row: a push is never held without its key.
         await c.env.HELD_KEYS.put(spool.attempt, key, { expiration: Math.ceil(hold.until / 1000) });
-        isHeld = await held().hold(wanted, heldMb * 1_000_000, replaced?.lease ?? null);
+        isHeld = await heldPushes().hold(wanted, heldMb * 1_000_000, lease);
       } finally {
         // The person is told that nothing was kept.
-        if (!isHeld) await shred(c.env, spool.attempt).catch(logFailure);
+        if (!isHeld)
+          await shred(c.env, spool.attempt).catch((error: unknown) =>
+            c.var.logger.error('a held push could not be ended', { error }),
+          );
       }
       if (isHeld && hold.reason === 'review') c.executionCtx.waitUntil(tellOperator());
       return isHeld;
     },
-
-    async take(prHash, key) {
-      const taken = await held().take(prHash, key);
-      if (taken.kind !== 'taken') return taken.kind === 'gone' ? null : taken.kind;
-      const { lease } = taken;
-      return {
-        lease,
-        published: () => held().published({ prHash, lease }).catch(logFailure),
-        giveBack: () => held().giveBack({ prHash, lease }).catch(logFailure),
-      };
-    },
-
-    cancel: (prHash, key, said) => held().cancel(prHash, key, said),
   };
 
   async function clientTag(): Promise<string> {
@@ -187,7 +176,7 @@ function pushHolds(c: Context<AppEnv>): HeldStore {
   /** Never rejects: the push waits, whether or not the operator hears of it. */
   async function tellOperator(): Promise<void> {
     try {
-      await guardOf(c.env).toReview((await held().counts()).held.review);
+      await guardOf(c.env).toReview((await heldPushes().counts()).held.review);
     } catch (error) {
       c.var.logger.error('the operator could not be told of a held push', { error });
     }
