@@ -94,8 +94,13 @@ function rewritten({ repository }: Publishable): Refusal {
   ]);
 }
 
-/** What the failure means for the push, and whether the next ones would fail as well. */
-export function failureOf(error: unknown): { readonly failure: HoldFailure; readonly isForAll: boolean } {
+/** What a failure means for the push, and whether the next ones would fail as well. */
+export interface HeldEnd {
+  readonly failure: HoldFailure;
+  readonly isForAll: boolean;
+}
+
+export function failureOf(error: unknown): HeldEnd {
   const refusal = toRefusal(error, 'git');
   const isMomentaryCode = MOMENTARY_CODES.has(refusal.code);
   // Their lines tell a person to push again, and here nobody need.

@@ -28,7 +28,6 @@ export interface Sent {
   readonly tip: Oid;
   readonly commitCount: number;
   readonly pack: () => AsyncIterable<Uint8Array>;
-  readonly writeTimeoutMs: number;
   /** Where the branch must be, unless it has these commits already; null: anywhere. */
   readonly onlyFrom: Oid | null;
 }
@@ -151,10 +150,10 @@ export class WorkBranch {
     return this.#upload(sent, before);
   }
 
-  #upload({ branch, tip, pack, writeTimeoutMs }: Sent, oldTip: Oid): Promise<PushReport> {
-    const { host, steps } = this.#run;
+  #upload({ branch, tip, pack }: Sent, oldTip: Oid): Promise<PushReport> {
+    const { host, steps, settings } = this.#run;
     const target = { fork: this.fork, branch, oldTip, newTip: tip };
-    return steps.run('push', () => upload(host.transport, target, pack(), writeTimeoutMs));
+    return steps.run('push', () => upload(host.transport, target, pack(), settings.writeTimeoutMs));
   }
 
   /** Deletes the branch. A failure is only logged, because the branch does no harm. */

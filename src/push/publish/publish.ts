@@ -101,7 +101,6 @@ async function sendAndPropose(
     tip: anonymous.tip,
     commitCount: anonymous.size,
     pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
-    writeTimeoutMs: run.settings.writeTimeoutMs,
     onlyFrom: resumed?.tip ?? null,
   });
   await resumed?.mayGoOn();

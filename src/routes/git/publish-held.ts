@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
-import type { HoldFailure, LeasedHold } from '../../durable/held-pushes/held-push-record.ts';
+import type { LeasedHold } from '../../durable/held-pushes/held-push-record.ts';
 import { type Lease, LEASE_MS } from '../../durable/held-pushes/held-pushes.ts';
 import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/held-pushes/release-due.ts';
 import type { AppEnv, Env } from '../../env.ts';
@@ -15,7 +15,7 @@ import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { heldPushesOf } from '../../objects.ts';
 import type { Admission, Place } from '../../push/push-host.ts';
 import { inProgress, PushRun } from '../../push/push-run.ts';
-import { failureOf, release } from '../../push/hold/release.ts';
+import { failureOf, type HeldEnd, release } from '../../push/hold/release.ts';
 import { UnreadableError } from '../../push/verdict/encoding.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -54,9 +54,9 @@ heldPublisher.post(RELEASE_PATH, async (c) => {
   const objects = () => heldPushesOf(c.env);
   const staying = stayAlive(() => objects().renew(lease));
   try {
-    const { failure, stop } = await publishHeld(c, held, lease);
+    const { failure, isForAll } = await publishHeld(c, held, lease);
     await (failure === null ? objects().published(lease) : objects().failed(lease, failure, now));
-    return c.json<ReleaseAnswer>({ stop });
+    return c.json<ReleaseAnswer>({ stop: isForAll });
   } finally {
     staying.abort();
   }
@@ -87,7 +87,7 @@ async function publishHeld(
   c: Context<AppEnv>,
   held: LeasedHold,
   lease: Lease,
-): Promise<{ readonly failure: HoldFailure | null; readonly stop: boolean }> {
+): Promise<HeldEnd | { readonly failure: null; readonly isForAll: false }> {
   // What is published later is nobody's any more, and makes nobody wait.
   const memory = isolateMemory.open(systemClock, null, false);
   try {
@@ -107,7 +107,7 @@ async function publishHeld(
     }
     await releaseWith(c, held, key, memory, () => mayGoOn(c.env, lease));
     c.var.logger.info('held push published');
-    return { failure: null, stop: false };
+    return { failure: null, isForAll: false };
   } catch (error) {
     if (error instanceof LostRowError || error instanceof UnreadableError) {
       c.var.logger.error('held push is lost', { error });
@@ -115,10 +115,10 @@ async function publishHeld(
         ? final('what was kept of the held push is gone', 'Push it again.')
         : final('another version of this service has stored the held push', 'Push it again.');
     }
-    const { failure, isForAll } = failureOf(error);
-    const message = failure.kind === 'final' ? 'held push failed' : 'held push not published yet';
+    const end = failureOf(error);
+    const message = end.failure.kind === 'final' ? 'held push failed' : 'held push not published yet';
     c.var.logger.warn(message, { error });
-    return { failure, stop: isForAll };
+    return end;
   } finally {
     memory.end();
   }
@@ -190,11 +190,10 @@ function heldAdmission(c: Context<AppEnv>, client: string): Admission {
   };
 }
 
-function later(said: string, askedMs: number, isForAll: boolean) {
-  const failure = { kind: 'later', said: [said], askedMs, counts: !isForAll } as const;
-  return { failure, stop: isForAll };
+function later(said: string, askedMs: number, isForAll: boolean): HeldEnd {
+  return { failure: { kind: 'later', said: [said], askedMs, counts: !isForAll }, isForAll };
 }
 
-function final(reason: string, advice: string) {
-  return { failure: { kind: 'final', said: [reason, advice] } as const, stop: false };
+function final(reason: string, advice: string): HeldEnd {
+  return { failure: { kind: 'final', said: [reason, advice] }, isForAll: false };
 }
