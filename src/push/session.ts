@@ -28,14 +28,8 @@ import { type Publication, type Published, publish } from './publish/publish.ts'
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
 import { heldHashesOf, pushHashOf } from './push-hashes.ts';
 import { type ClaimedUpdate, type PushRun, requiredKey } from './push-run.ts';
-import { parsePushOptions, type PushOptions, type PushOptionsResult } from './receive/push-options.ts';
-import {
-  deletedBranch,
-  planCommands,
-  type Received,
-  receivePack,
-  type TakenCommand,
-} from './receive/receive.ts';
+import { parsePushOptions, type PushOptions } from './receive/push-options.ts';
+import { deletedBranch, planCommands, type Received, receivePack } from './receive/receive.ts';
 import { type BannerFacts, bannerLines, farewellLines, heldLines, type Withdrawn } from './reply/banner.ts';
 import { countPush, previewed, Refusal, toRefusal } from './reply/refusal.ts';
 import { isUpdate, type Publishable } from './verdict/verdict.ts';
@@ -134,37 +128,36 @@ export class PushSession {
     if (request.kind === 'faulty') throw request.fault;
     const { commandList, pushOptions } = request;
     const parsed = parsePushOptions(pushOptions);
-    const deleted = deletedBranch(commandList);
-    const withdrawing =
-      parsed.kind === 'valid' && (parsed.options.withdraw || deleted !== null) ? parsed : null;
+    const options = parsed.kind === 'valid' ? parsed.options : null;
     const { taken, refused } = planCommands(commandList);
-    const isWithdrawal = withdrawing !== null || deleted !== null;
-    const isPatient = parsed.kind === 'valid' && mayWait(this.#run, parsed.options);
-    const refusal = await host.admission.enter(isWithdrawal, this.#opening(parsed, taken), isPatient);
+    const deletedRef = deletedBranch(commandList);
+    const isWithdrawal = deletedRef !== null || options?.withdraw === true;
+    // Of a push that can only open a pull request, and so needs a place.
+    const pushHash =
+      taken === null || options === null || options.preview || options.prHash !== null
+        ? undefined
+        : () => pushHashOf(this.#run, { taken, options });
+    const isPatient = options !== null && mayWait(this.#run, options);
+    const refusal = await host.admission.enter(isWithdrawal, pushHash, isPatient);
     if (refusal !== null) throw refusal;
-    if (withdrawing !== null && withdrawing.options.prHash !== null) {
+    if (isWithdrawal && options !== null && options.prHash !== null) {
       this.#kind = 'withdrawal';
-      const { prHash, prKey, warnings } = withdrawing.options;
+      const { prHash, prKey, warnings } = options;
       // A pack is of no use. Git sends none with a deletion.
       await drain(reader);
       await reply.note(...warnings);
-      const withdrawal = { prHash, prKey, deletedRef: deleted };
-      return async () => ({
-        kind: 'withdrawn',
-        withdrawn: await withdraw(this.#run, withdrawal),
-      });
+      const withdrawal = { prHash, prKey, deletedRef };
+      return async () => ({ kind: 'withdrawn', withdrawn: await withdraw(this.#run, withdrawal) });
     }
-    const { command } = taken ?? {};
     this.#statuses = (reason) =>
-      command === undefined ? refused : [{ refName: command.refName, reason }, ...refused];
+      taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
     if (taken === null) {
       await drain(reader);
       return async () => ({ kind: 'nothing-taken' });
     }
     this.#kind = 'push';
     if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
-    const { options } = parsed;
-    await reply.note(...options.warnings);
+    await reply.note(...parsed.options.warnings);
     const spool = host.openSpool();
     this.#discard = () => spool.discard();
     const pack = await receivePack(reader, spool, host.memory);
@@ -172,15 +165,7 @@ export class PushSession {
       pack.kept.free();
       await spool.discard();
     };
-    return () => this.#judgeAndPublish({ taken, commandList, options, pack });
-  }
-
-  /** The hash of a push that needs a place, if it is known already that it does. */
-  #opening(parsed: PushOptionsResult, taken: TakenCommand | null): (() => Promise<string>) | undefined {
-    if (taken === null || parsed.kind === 'invalid') return undefined;
-    const { options } = parsed;
-    if (options.preview || options.prHash !== null) return undefined;
-    return () => pushHashOf(this.#run, { taken, options });
+    return () => this.#judgeAndPublish({ taken, commandList, options: parsed.options, pack });
   }
 
   async #judgeAndPublish(received: Received): Promise<Done> {
