@@ -8,10 +8,9 @@ import { workBranch } from '../../pr-hash.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { branchTip } from '../publish/fork.ts';
-import type { HeldHashes } from '../push-hashes.ts';
+import type { HeldHashes, Pushed } from '../push-hashes.ts';
 import { type PushRun, requiredKey } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
-import type { Received } from '../receive/receive.ts';
 import { type HeldFacts, type HoldWindow, updateCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
@@ -59,13 +58,13 @@ export function mayWait({ settings }: Pick<PushRun, 'settings'>, { wait }: PushO
 /** What one push needs to be held. */
 export class Holding {
   readonly #run: PushRun;
-  readonly #pushed: Pick<Received, 'taken' | 'options'>;
+  readonly #pushed: Pushed;
   readonly #hashes: HeldHashes;
   /** As the push gave it; null: none is required. */
   readonly #key: string | null;
 
   /** @param hashes `heldHashesOf` the push. */
-  constructor(run: PushRun, pushed: Pick<Received, 'taken' | 'options'>, hashes: HeldHashes) {
+  constructor(run: PushRun, pushed: Pushed, hashes: HeldHashes) {
     this.#run = run;
     this.#pushed = pushed;
     this.#hashes = hashes;
