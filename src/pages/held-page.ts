@@ -2,7 +2,7 @@
 import { html } from 'hono/html';
 import type { HeldView, HoldState } from '../durable/held-pushes/held-push-record.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
-import { heldSentence, notPublic } from '../push/hold/reply.ts';
+import { heldSentence, notPublic } from '../push/reply/banner.ts';
 import type { Html, Page } from './layout.ts';
 
 const STATES: Readonly<Record<HoldState, { readonly tone: string; readonly word: string }>> = {

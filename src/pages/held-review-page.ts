@@ -7,7 +7,7 @@ import {
   type SeenHold,
 } from '../durable/held-pushes/held-push-record.ts';
 import type { ChangedFile, Changes } from '../push/hold/changes.ts';
-import { minuteOf } from '../push/hold/reply.ts';
+import { minuteOf } from '../push/reply/banner.ts';
 import type { ReviewedTexts } from '../push/hold/reviewed.ts';
 import { differenceTable } from './forms/difference.ts';
 import { hidden, problemNotice, safeUrl, secretField } from './forms/parts.ts';

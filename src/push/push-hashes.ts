@@ -10,7 +10,8 @@ import { keyedHash } from '../secret/keyed-hash.ts';
 import type { PushRun } from './push-run.ts';
 import type { Received } from './receive/receive.ts';
 
-type Pushed = Pick<Received, 'taken' | 'options'>;
+/** What is pushed, and how: all of a push but its pack. */
+export type Pushed = Pick<Received, 'taken' | 'options'>;
 
 /** Of a push while it is published, and of the place that it takes: what it opens or changes, not its texts. */
 export async function pushHashOf(run: PushRun, { taken, options }: Pushed): Promise<string> {

@@ -1,13 +1,18 @@
-/** Everything outside that a push uses: all side effects go through this interface. */
+/** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
+import type { TrackedPullRequest } from '../durable/guard/tracked-pull-request.ts';
+import type { HeldView, NewHold } from '../durable/held-pushes/held-push-record.ts';
+import type { HeldPushes } from '../durable/held-pushes/held-pushes.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
 import type { PullRequest } from '../durable/pull-request/pull-request.ts';
-import type { RepositoryName } from '../repository-name.ts';
+import type { GitClient } from '../git/wire/git-client.ts';
+import type { Limit } from '../limits/sliding-window.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
-import type { Spool } from '../spool/spool.ts';
+import type { RepositoryName } from '../repository-name.ts';
+import type { KeptSpool, Spool } from '../spool/spool.ts';
 import type { UpstreamHost } from '../upstream/upstream-host.ts';
-import type { Admission } from './admission.ts';
-import type { HeldStore } from './hold/held-store.ts';
+import type { Refusal } from './reply/refusal.ts';
 
+/** All side effects go through this interface. */
 export interface PushHost extends UpstreamHost {
   /** Its part of the service's paths and records. */
   readonly hostKey: string;
@@ -34,8 +39,19 @@ export interface PushHost extends UpstreamHost {
     repository: RepositoryName,
     work: string,
   ): Promise<{ readonly prHash: string; readonly url: string } | null>;
-  /** Pushes that are published later. */
-  readonly holds: HeldStore;
+  /** The object of the pushes that are published later. */
+  heldPushes(): ObjectOf<HeldPushes, 'find' | 'take' | 'published' | 'giveBack' | 'cancel'>;
+  /** What this client has held, by `NewHold.push`; null: nothing. */
+  findHeld(push: string): Promise<HeldView | null>;
+  /**
+   * Keeps a push whose spool was kept. An older one of the same pull request is gone then.
+   * @param lease what `take` has given for the older one. @returns false: there is no room.
+   */
+  hold(
+    hold: Omit<NewHold, 'spool' | 'client' | 'host'>,
+    spool: KeptSpool,
+    lease: string | null,
+  ): Promise<boolean>;
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** The object of a pull request. */
@@ -44,3 +60,101 @@ export interface PushHost extends UpstreamHost {
 
 /** The interface of a Durable Object's stub. Calls reject if the object cannot be reached. */
 type ObjectOf<T, Methods extends keyof T> = Pick<T, Methods>;
+
+/**
+ * Whether a push is accepted (contract, 4.6): before its pack is read, the panic switch and the limit of pushes; before
+ * the first write at the host, a place of its address, and what is left to the repository and to the bot account.
+ *
+ * Fails closed: without the panic switch and the limits, an anonymous service could be flooded.
+ */
+export interface Admission {
+  /**
+   * Counts a push attempt, before anything else. Answers why pushes are refused now, or null. Never rejects.
+   * @param isWithdrawal it takes something back, however much its client has caused.
+   * @param pushHash if it can only open a pull request: what `place` will be asked with.
+   * @param mayWait it is held if the code host wants to be left alone.
+   */
+  enter(isWithdrawal: boolean, pushHash?: () => Promise<string>, mayWait?: boolean): Promise<Refusal | null>;
+  /**
+   * For a pull request that the push opens. Takes nothing yet.
+   * @param pushHash one that is repeated shares its place. @throws Refusal
+   */
+  place(pushHash: string): Promise<Place>;
+  /** Why a place would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
+  peek(pushHash: string): Promise<Refusal | null>;
+  /**
+   * Counts a look-up of a pr_hash that is not listed: before the host is asked, which may know it.
+   * @throws Refusal if the client has looked up too many.
+   */
+  lookUp(): Promise<void>;
+  /**
+   * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
+   * @throws Refusal if the host is to be left alone, or others come first.
+   */
+  takeShare(): Promise<void>;
+  /**
+   * Takes what it costs to fork a repository: it counts as something created, whatever becomes of the push.
+   * @throws Refusal if the client has had too many, or the account has too little left.
+   */
+  takeFork(): Promise<void>;
+}
+
+/**
+ * For one pull request: one of those that an address may open within an hour. Stays taken if nobody knows whether that was
+ * opened.
+ */
+export interface Place {
+  /**
+   * Takes it, with one of the things that the bot account may create and one of those that may be opened in the
+   * repository: all or nothing, before the first write. @param policyLimits those of the repository.
+   * @throws Refusal if there is none left, or as `takeShare`.
+   */
+  take(repository: RepositoryName, policyLimits: readonly Limit[]): Promise<void>;
+  /**
+   * Makes sure of the place alone: for a pull request that is opened later, or for a push that has begun, and of which no
+   * other attempt runs. @param isAnother it has no right to a place that an earlier attempt has taken: it takes its own.
+   * @throws Refusal if there is none left.
+   */
+  settle(isAnother: boolean): Promise<void>;
+  /** The pull request is open. Never rejects. */
+  opened(pullRequest: OpenedPullRequest): Promise<void>;
+  /** No pull request was opened. Never rejects; the second time, nothing happens. */
+  release(): Promise<void>;
+}
+
+export type OpenedPullRequest = Omit<TrackedPullRequest, 'pushedAt'>;
+
+/** What the operator and the request decide about a push. */
+export interface PushSettings {
+  readonly anonEmail: string;
+  readonly maxRepositoryMb: number;
+  readonly writeTimeoutMs: number;
+  readonly notifyBaseUrl: string;
+  readonly prUpdatePolicy: 'hash' | 'key';
+  /** How long a push waits unless it says otherwise, in milliseconds; 0: not at all. */
+  readonly publishDelayMs: number;
+  /** What to do with a push that the host does not take now. */
+  readonly whenBusy: 'refuse' | 'hold';
+  /** Which pushes wait until the operator has seen them. */
+  readonly review: 'off' | 'new' | 'all';
+  /** What to do when the author's name would become public. */
+  readonly identityCheck: 'refuse' | 'warn' | 'off';
+  /** The client of the person who pushes. */
+  readonly client: GitClient;
+  /** What pull requests end with if the repository's policy asks for it. */
+  readonly pullRequestFooter: string;
+  /** Address of the code host. */
+  readonly hostUrl: string;
+  /** The address to push to, for the commands in messages. */
+  remoteUrl(repository: RepositoryName): string;
+  /** The same as what is published may name it. */
+  publishedUrl(repository: RepositoryName): string;
+  /** The form of an issue. */
+  issueFormUrl(repository: RepositoryName): string;
+  /** The page of a pull request. */
+  pageUrl(prHash: string): string;
+  /** A new pr_hash. */
+  newPrHash(): string;
+  /** A new pr-key: 32 hex characters. */
+  newPrKey(): string;
+}

@@ -1,23 +1,246 @@
-/** What every part of a push needs about it. */
+/** One push while it runs: what every part needs of it, and what it has locked. */
+import type { Lease } from '../durable/held-pushes/held-pushes.ts';
+import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
+import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
+import type { DatedCommits } from '../durable/pull-request/record.ts';
 import type { Logger } from '../log.ts';
-import type { Claims } from './claims.ts';
 import type { RepositoryName } from '../repository-name.ts';
-import type { PushHost } from './push-host.ts';
-import type { HostSteps } from './reply/host-steps.ts';
+import type { PushHost, PushSettings } from './push-host.ts';
+import { HostSteps } from './reply/host-steps.ts';
+import { Refusal } from './reply/refusal.ts';
 import type { Reply } from './reply/reply.ts';
-import type { PushSettings } from './settings.ts';
 
-export interface PushRun {
+export class PushRun {
   readonly host: PushHost;
   readonly settings: PushSettings;
   /** The repository as the request names it. */
   readonly target: RepositoryName;
-  /** What the push has locked. */
-  readonly claims: Claims;
   /** The messages for the person. */
   readonly reply: Reply;
-  readonly steps: HostSteps;
   readonly logger: Logger;
-  /** For work that the answer does not wait for; the push ends after it. It must not reject. */
-  beside(work: Promise<void>): void;
+  readonly steps: HostSteps;
+  readonly claims: Claims;
+  readonly #beside: Promise<void>[] = [];
+
+  constructor(
+    host: PushHost,
+    settings: PushSettings,
+    target: RepositoryName,
+    { reply, logger }: Pick<PushRun, 'reply' | 'logger'>,
+  ) {
+    this.host = host;
+    this.settings = settings;
+    this.target = target;
+    this.reply = reply;
+    this.logger = logger;
+    this.steps = new HostSteps(host.clock, reply, host.transport.hostName);
+    this.claims = new Claims(host, logger);
+  }
+
+  /** For work that the answer does not wait for. It must not reject. */
+  beside(work: Promise<void>): void {
+    this.#beside.push(work);
+  }
+
+  /** Gives back what is locked, and waits for what is under way. @param isAnswered as `Claims.end`. Never rejects. */
+  async end(isAnswered: boolean): Promise<void> {
+    await Promise.all([this.claims.end(isAnswered), ...this.#beside]);
+  }
+}
+
+export interface ClaimedUpdate {
+  readonly lease: number;
+  /** Whether the service knows the pull request. */
+  readonly isRecorded: boolean;
+  readonly dates: readonly DatedCommits[];
+}
+
+type Begun = Extract<BegunPush, { kind: 'begun' }>;
+
+/**
+ * What is left of a push when it ends. `published`: nothing, once its client has the answer; until then, a retry resumes
+ * it. `nothing`: whether or not it was answered. `work`: a retry has something to do in any case. `hold`: it is held.
+ */
+type Left = 'published' | 'nothing' | 'work' | 'hold';
+
+/**
+ * What a push locks: the pull request that it updates, while it is judged and published, so that two updates never mix;
+ * the held push that it takes the place of, so that nobody else publishes that; and itself, while it is published, so that
+ * two of the same never run at once and a retry resumes it. `end` gives all of it back, also what is still being claimed.
+ */
+export class Claims {
+  readonly #host: PushHost;
+  readonly #logger: Logger;
+  #update: { readonly prHash: string; readonly claiming: Promise<ClaimedPullRequest | null> } | null = null;
+  #push: { readonly hash: string; readonly beginning: Promise<BegunPush> } | null = null;
+  #hold: Lease | null = null;
+  #begun: Begun | null = null;
+  #isHoldKnown = false;
+  #left: Left = 'published';
+
+  constructor(host: PushHost, logger: Logger) {
+    this.#host = host;
+    this.#logger = logger;
+  }
+
+  /**
+   * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host
+   * knows it, claim it then. @throws Refusal as `claimPullRequest`.
+   */
+  claimListed(prHash: string, key: string | null): Promise<ClaimedUpdate | null> {
+    return this.#claimIf(this.#host.mayBeRecorded(prHash), prHash, key);
+  }
+
+  /** @param key null if none is required. @throws Refusal */
+  async claimPullRequest(prHash: string, key: string | null): Promise<ClaimedUpdate> {
+    const claimed = await this.#claimIf(Promise.resolve(true), prHash, key);
+    if (claimed !== null) return claimed;
+    throw new Refusal('pr-hash', 'the pr-hash is of another code host', [
+      'Push without pr-hash. That opens a new pull request.',
+    ]);
+  }
+
+  /** Null if the answer is no, or it is on another code host. */
+  async #claimIf(
+    isWanted: Promise<boolean>,
+    prHash: string,
+    key: string | null,
+  ): Promise<ClaimedUpdate | null> {
+    const { hostKey, clock } = this.#host;
+    const claim = () => this.#host.pullRequest(prHash).claim(hostKey, key, clock.now());
+    const claiming = isWanted.then((wanted) => (wanted ? claim() : null));
+    this.#update = { prHash, claiming };
+    const claimed = await claiming;
+    if (claimed === null || claimed.kind === 'elsewhere') return null;
+    if (claimed.kind === 'claimed') return claimed;
+    if (claimed.kind === 'wrong-key') throw wrongKey();
+    throw inProgress(
+      'another push to this pull request is in progress',
+      'Push again when it has ended. If its connection broke, push again in a few minutes.',
+    );
+  }
+
+  /** For a push that takes the place of a held one. @param key null if none is required. @throws Refusal */
+  async takeHold(prHash: string, key: string | null): Promise<Lease> {
+    const taken = await this.#host.heldPushes().take(prHash, key);
+    if (taken.kind === 'wrong-key') throw wrongKey();
+    if (taken.kind !== 'taken')
+      throw inProgress('this push is being published', 'Look at its page in a minute.');
+    return (this.#hold = { prHash, lease: taken.lease });
+  }
+
+  /**
+   * Begins to publish, or goes on with what an attempt before this one has begun. No other attempt runs meanwhile.
+   * @param pushHash the same for a push that is repeated.
+   * @param proposed what the push decides unless it is a retry; with `isHeld`, it is not published, but will be held.
+   * @returns null: the same push was held before, maybe by somebody else, and nothing was done.
+   * @throws Refusal if the same push is in progress.
+   */
+  async begin(
+    pushHash: string,
+    target: RepositoryName,
+    proposed: PushIntent & { readonly isHeld?: true },
+  ): Promise<Begun | null> {
+    const { hostKey, clock } = this.#host;
+    const object = this.#host.pendingPush(pushHash);
+    const beginning = object.begin(pushHash, hostKey, target, proposed, clock.now(), this.#isHoldKnown);
+    this.#push = { hash: pushHash, beginning };
+    const begun = await beginning;
+    if (begun.kind === 'held') return null;
+    if (begun.kind === 'begun') return (this.#begun = begun);
+    throw inProgress(
+      'this push is already in progress',
+      'Wait for its answer. If its connection broke, push again in a few minutes. The service then resumes it.',
+    );
+  }
+
+  /** Whether `begin` would answer null. */
+  async isHeld(pushHash: string): Promise<boolean> {
+    if (this.#isHoldKnown) return false;
+    return this.#host.pendingPush(pushHash).isHeld(pushHash, this.#host.clock.now());
+  }
+
+  /** The same push was held, and it goes on all the same. */
+  holdIsKnown(): void {
+    this.#isHoldKnown = true;
+  }
+
+  /** The hash under which it was begun; null: it was not. */
+  get begunAs(): string | null {
+    return this.#begun?.intent.prHash ?? null;
+  }
+
+  /** It is held now, in place of what it has taken. */
+  held(): void {
+    this.#left = 'hold';
+    this.#hold = null;
+  }
+
+  /** Something is left to do for a retry. */
+  keep(): void {
+    this.#left = 'work';
+  }
+
+  /** The push has failed. @param isUnknown whether it may have done something all the same. */
+  failed(isUnknown: boolean): void {
+    if (this.#left === 'published') this.#left = isUnknown || this.#begun?.isRepeated ? 'work' : 'nothing';
+  }
+
+  /** Others may update the pull request. Never rejects. */
+  async endUpdate(): Promise<void> {
+    const update = this.#update;
+    this.#update = null;
+    const claimed = await update?.claiming.catch(() => null);
+    if (update === null || claimed?.kind !== 'claimed') return;
+    await this.#host
+      .pullRequest(update.prHash)
+      .release(claimed.lease)
+      .catch(() => {});
+  }
+
+  async #endPush(isAnswered: boolean): Promise<void> {
+    const push = this.#push;
+    this.#push = null;
+    const begun = await push?.beginning.catch(() => null);
+    if (push === null || begun?.kind !== 'begun') return;
+    const isOver = this.#left === 'published' ? isAnswered : this.#left !== 'work';
+    await this.#host
+      .pendingPush(push.hash)
+      .end(push.hash, begun.lease, isOver, this.#left === 'hold')
+      .catch(() => {});
+  }
+
+  /** @param how `published`: what was held is a pull request now. `giveBack`: it stays held. Never rejects. */
+  async endHold(how: 'published' | 'giveBack'): Promise<void> {
+    const hold = this.#hold;
+    this.#hold = null;
+    if (hold === null) return;
+    const heldPushes = this.#host.heldPushes();
+    await heldPushes[how](hold).catch((error: unknown) =>
+      this.#logger.error('a held push could not be ended', { error }),
+    );
+  }
+
+  /** @param isAnswered the client has the answer. May be called more than once. Never rejects. */
+  async end(isAnswered: boolean): Promise<void> {
+    await Promise.all([this.endUpdate(), this.#endPush(isAnswered), this.endHold('giveBack')]);
+  }
+}
+
+/** The key that a push must have; null: none is required. */
+export function requiredKey({ prUpdatePolicy }: PushSettings, prKey: string | null): string | null {
+  return prUpdatePolicy === 'key' ? (prKey ?? '') : null;
+}
+
+export function wrongKey(): Refusal {
+  return new Refusal('pr-key', 'the pr-key is missing or wrong', [
+    'This service requires the key that was shown when the pull request was opened:',
+    '  git push -o pr-hash=<hash> -o pr-key=<key> ...',
+    'If you do not have the key, push without pr-hash. That opens a new pull request.',
+  ]);
+}
+
+/** Whoever waits for the other push may try again. */
+export function inProgress(reason: string, advice: string): Refusal {
+  return new Refusal('in-progress', reason, [advice]);
 }

@@ -13,33 +13,33 @@ import type { FaultyRequest, PushRequest } from '../git/wire/push-request.ts';
 import type { CommandStatus, ReportStatus } from '../git/wire/report-status.ts';
 import { pullRequestTopic } from '../notify/ntfy.ts';
 import { workBranch } from '../pr-hash.ts';
-import type { RepositoryName } from '../repository-name.ts';
 import { BodyError, drain } from '../streams/body.ts';
-import { type ClaimedUpdate, Claims, HeldBefore } from './claims.ts';
-import { Holding, type HoldPlan, mayWait, type ToHold } from './hold/holding.ts';
-import { type HeldFacts, heldLines } from './hold/reply.ts';
+import {
+  type HeldOutcome,
+  Holding,
+  type HoldPlan,
+  mayWait,
+  type Replaced,
+  type ToHold,
+} from './hold/hold.ts';
 import { judge } from './judge/judge.ts';
-import { requiredKey } from './judge/pull-request.ts';
-import { questionsOf } from './judge/questions.ts';
-import { lookUpUpstream } from './judge/upstream.ts';
+import { lookUpUpstream, questionsOf } from './judge/questions.ts';
 import { type Publication, type Published, publish } from './publish/publish.ts';
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
 import { heldHashesOf, pushHashOf } from './push-hashes.ts';
-import type { PushRun } from './push-run.ts';
-import { deletedBranch, planCommands, type TakenCommand } from './receive/commands.ts';
-import { parsePushOptions, type PushOptions, type PushOptionsResult } from './receive/push-options.ts';
-import { type Received, receivePack } from './receive/receive.ts';
-import { type BannerFacts, bannerLines } from './reply/banner.ts';
-import { countPush } from './reply/outcome.ts';
-import { previewed, Refusal, toRefusal } from './reply/refusal.ts';
+import { type ClaimedUpdate, type PushRun, requiredKey } from './push-run.ts';
+import { parsePushOptions, type PushOptions } from './receive/push-options.ts';
+import { deletedBranch, planCommands, type Received, receivePack } from './receive/receive.ts';
+import { type BannerFacts, bannerLines, farewellLines, heldLines, type Withdrawn } from './reply/banner.ts';
+import { countPush, previewed, Refusal, toRefusal } from './reply/refusal.ts';
 import { isUpdate, type Publishable } from './verdict/verdict.ts';
-import { farewellLines, withdraw, type WithdrawalRequest, type Withdrawn } from './withdraw.ts';
+import { withdraw } from './withdraw.ts';
 
 /** What became of a push. */
 export type Outcome =
   | { readonly kind: 'published'; readonly facts: BannerFacts }
   /** Accepted, and published later. */
-  | { readonly kind: 'held'; readonly facts: HeldFacts }
+  | HeldOutcome
   | { readonly kind: 'withdrawn'; readonly withdrawn: Withdrawn }
   /** Of all its commands, none was accepted. */
   | { readonly kind: 'nothing-taken' }
@@ -58,21 +58,17 @@ export interface Conclusion extends ReportStatus {
 
 export class PushSession {
   readonly #run: PushRun;
-  readonly #target: RepositoryName;
   readonly #startedAt: number;
-  readonly #beside: Promise<void>[] = [];
   /** Gives back what was received. */
   #discard: () => Promise<void> = async () => {};
   /** What `conclude` is to do; it rejects if the push is refused. */
   #task: () => Promise<Done> = async () => ({ kind: 'nothing-taken' });
   #statuses: (reason: string | null) => readonly CommandStatus[] = () => [];
-  #holding: Holding | null = null;
   /** What it is for the log; null: it was refused at the door, which nobody needs to know. */
   #kind: 'push' | 'withdrawal' | null = null;
 
-  constructor(run: Omit<PushRun, 'target' | 'claims' | 'beside'>, target: RepositoryName) {
-    this.#run = { ...run, target, claims: new Claims(run.host), beside: (work) => this.#beside.push(work) };
-    this.#target = target;
+  constructor(run: PushRun) {
+    this.#run = run;
     this.#startedAt = run.host.clock.now();
   }
 
@@ -97,7 +93,8 @@ export class PushSession {
     });
     this.#tell(outcome);
     // Whoever pushes next does not wait for this answer.
-    this.#run.beside(outcome.kind === 'published' ? this.#run.claims.endUpdate() : this.#release(true));
+    const { claims } = this.#run;
+    this.#run.beside(outcome.kind === 'published' ? claims.endUpdate() : claims.end(true));
     const refusal = outcome.kind === 'refused' ? outcome.refusal : null;
     const finalLine = refusal?.finalLine ?? null;
     return {
@@ -112,7 +109,7 @@ export class PushSession {
   /** Gives back everything. @param isAnswered the client has the answer, and will not push again for it. Never rejects. */
   async end(isAnswered: boolean): Promise<void> {
     await this.#giveBack();
-    await Promise.all([this.#release(isAnswered), ...this.#beside]);
+    await this.#run.end(isAnswered);
   }
 
   /** In place of `conclude` and `end`, because the body was over its limit, which the HTTP status says. Never rejects. */
@@ -131,33 +128,36 @@ export class PushSession {
     if (request.kind === 'faulty') throw request.fault;
     const { commandList, pushOptions } = request;
     const parsed = parsePushOptions(pushOptions);
-    const deleted = deletedBranch(commandList);
-    const withdrawing =
-      parsed.kind === 'valid' && (parsed.options.withdraw || deleted !== null) ? parsed : null;
+    const options = parsed.kind === 'valid' ? parsed.options : null;
     const { taken, refused } = planCommands(commandList);
-    const isWithdrawal = withdrawing !== null || deleted !== null;
-    const isPatient = parsed.kind === 'valid' && mayWait(this.#run, parsed.options);
-    const refusal = await host.admission.enter(isWithdrawal, this.#opening(parsed, taken), isPatient);
+    const deletedRef = deletedBranch(commandList);
+    const isWithdrawal = deletedRef !== null || options?.withdraw === true;
+    // Of a push that can only open a pull request, and so needs a place.
+    const pushHash =
+      taken === null || options === null || options.preview || options.prHash !== null
+        ? undefined
+        : () => pushHashOf(this.#run, { taken, options });
+    const isPatient = options !== null && mayWait(this.#run, options);
+    const refusal = await host.admission.enter(isWithdrawal, pushHash, isPatient);
     if (refusal !== null) throw refusal;
-    if (withdrawing !== null && withdrawing.options.prHash !== null) {
+    if (isWithdrawal && options !== null && options.prHash !== null) {
       this.#kind = 'withdrawal';
-      const { prHash, prKey, warnings } = withdrawing.options;
+      const { prHash, prKey, warnings } = options;
       // A pack is of no use. Git sends none with a deletion.
       await drain(reader);
       await reply.note(...warnings);
-      return () => this.#withdraw({ prHash, prKey, deletedRef: deleted });
+      const withdrawal = { prHash, prKey, deletedRef };
+      return async () => ({ kind: 'withdrawn', withdrawn: await withdraw(this.#run, withdrawal) });
     }
-    const { command } = taken ?? {};
     this.#statuses = (reason) =>
-      command === undefined ? refused : [{ refName: command.refName, reason }, ...refused];
+      taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
     if (taken === null) {
       await drain(reader);
       return async () => ({ kind: 'nothing-taken' });
     }
     this.#kind = 'push';
     if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
-    const { options } = parsed;
-    await reply.note(...options.warnings);
+    await reply.note(...parsed.options.warnings);
     const spool = host.openSpool();
     this.#discard = () => spool.discard();
     const pack = await receivePack(reader, spool, host.memory);
@@ -165,118 +165,113 @@ export class PushSession {
       pack.kept.free();
       await spool.discard();
     };
-    return () => this.#judgeAndPublish({ taken, commandList, options, pack });
-  }
-
-  /** The hash of a push that needs a place, if it is known already that it does. */
-  #opening(parsed: PushOptionsResult, taken: TakenCommand | null): (() => Promise<string>) | undefined {
-    if (taken === null || parsed.kind === 'invalid') return undefined;
-    const { options } = parsed;
-    if (options.preview || options.prHash !== null) return undefined;
-    return () => pushHashOf(this.#run, { taken, options });
+    return () => this.#judgeAndPublish({ taken, commandList, options: parsed.options, pack });
   }
 
   async #judgeAndPublish(received: Received): Promise<Done> {
-    const { host, reply } = this.#run;
+    const { host, settings, claims, reply } = this.#run;
     const { options, pack } = received;
-    const key = requiredKey(this.#run.settings, options);
-    const { refName } = received.taken.command;
-    const holding = new Holding(this.#run, options, refName, await heldHashesOf(this.#run, received), key);
-    this.#holding = holding;
+    const { prHash } = options;
+    const holding = new Holding(this.#run, received, await heldHashesOf(this.#run, received));
     const [listed, held] =
-      options.prHash === null
+      prHash === null
         ? [null, null]
         : await Promise.all([
-            this.#run.claims.claimListed(options.prHash, key),
-            host.holds.find(options.prHash),
+            claims.claimListed(prHash, requiredKey(settings, options.prKey)),
+            host.heldPushes().find(prHash),
           ]);
-    const stillHeld = await holding.stillHeld(held);
-    if (stillHeld !== null) return { kind: 'held', facts: stillHeld };
+    const earlier = await holding.earlier(held);
+    if (earlier?.kind === 'held') return earlier;
     // Whoever names a hash is known by that.
-    if (options.prHash !== null) this.#run.claims.holdIsKnown();
+    if (prHash !== null) claims.holdIsKnown();
     const pushHash = await pushHashOf(this.#run, received);
-    const isAsked = options.preview || options.prHash !== null;
+    const isAsked = options.preview || prHash !== null;
     const full = isAsked && listed === null && held === null ? await host.admission.peek(pushHash) : null;
     // A made-up hash must not cost the host anything.
     if (full !== null && !options.preview) throw full;
-    const { push, claim, warnings } = await this.#judge(received, listed, holding, full);
+    // The host must not hear yet of the hash of a push that is held.
+    const isUnheardOf = earlier?.view.isUpdate === false;
+    const judgeable = isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
+    const { push, claim, warnings } = await this.#judge(judgeable, listed, full);
     pack.kept.free(push.commits.byteLength);
     await reply.note(...warnings);
     const judged = { push, spool: pack.spool, pushHash, claim };
-    try {
-      return await this.#publishOrHold(received, judged, holding);
-    } catch (error) {
-      if (!(error instanceof HeldBefore)) throw error;
-      const again = await holding.heldBefore();
-      if (again !== null) return { kind: 'held', facts: again };
-      this.#run.claims.holdIsKnown();
-      return this.#publishOrHold(received, judged, holding);
+    for (let replaced = earlier; ;) {
+      const done = await this.#publishOrHold(received, judged, holding, replaced);
+      if (done !== null) return done;
+      // The same push was held before. If not by its client, it goes on.
+      const same = await holding.earlierSame();
+      if (same?.kind === 'held') return same;
+      claims.holdIsKnown();
+      replaced = same;
     }
   }
 
   /** @param refusal of the pull request that it would open: a preview tells it. @throws Refusal, also for a preview */
-  async #judge(received: Received, listed: ClaimedUpdate | null, holding: Holding, refusal: Refusal | null) {
-    const { host } = this.#run;
-    const { options } = received;
-    if (options.preview) {
+  async #judge(received: Received, listed: ClaimedUpdate | null, refusal: Refusal | null) {
+    const { host, settings } = this.#run;
+    if (received.options.preview) {
       // Whoever only looks may come again and again, and never gets to where a push asks the account.
       await host.admission.takeShare();
     } else {
       void host.connectAhead('push');
       void host.connectAhead('pull-request');
     }
-    const upstream = await lookUpUpstream(this.#run, this.#target);
+    const upstream = await lookUpUpstream(this.#run);
     const now = Math.floor(host.clock.now() / 1000);
-    const circumstances = {
-      settings: this.#run.settings,
-      listed,
-      memory: host.memory,
-      now,
-      refusal,
-    };
-    const questions = questionsOf(this.#run, upstream);
-    const judgeable = holding.isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
-    const { verdict, claim } = await judge(judgeable, upstream, circumstances, questions);
+    const circumstances = { settings, listed, memory: host.memory, now, refusal };
+    const { verdict, claim } = await judge(
+      received,
+      upstream,
+      circumstances,
+      questionsOf(this.#run, upstream),
+    );
     if (verdict.kind === 'refused') throw verdict.refusal;
     if (verdict.kind === 'preview') throw previewed(verdict.preview);
     return { ...verdict, claim };
   }
 
-  /** @throws Refusal, HeldBefore */
+  /**
+   * @param replaced the held push that it takes the place of. @throws Refusal
+   * @returns null: the same push was held before, and nothing was done. Not after `holdIsKnown`.
+   */
   async #publishOrHold(
     { options, taken }: Received,
-    judged: Omit<Publication, 'place'> & ToHold,
+    judged: Omit<Publication, 'prHash' | 'place'> & ToHold,
     holding: Holding,
-  ): Promise<Done> {
+    replaced: Replaced | null,
+  ): Promise<Done | null> {
     const { push, pushHash } = judged;
-    const prHash = push.named?.prHash ?? holding.newPrHash();
-    const run = { ...this.#run, settings: { ...this.#run.settings, newPrHash: () => prHash } };
-    const place = isUpdate(push) ? null : await run.host.admission.place(pushHash);
-    const hold = async (plan: HoldPlan, as: string, isAnother: boolean): Promise<Done> => {
-      await (isAnother ? place?.settle(true) : place?.reserve());
+    const { host, settings, claims } = this.#run;
+    const prHash = push.named?.prHash ?? replaced?.view.prHash ?? settings.newPrHash();
+    const place = isUpdate(push) ? null : await host.admission.place(pushHash);
+    const isReleased = replaced !== null;
+    const hold = async (plan: HoldPlan, as: string, isAnother: boolean): Promise<Done | null> => {
+      await place?.settle(isAnother);
+      let held: Done | null = null;
       try {
-        return { kind: 'held', facts: await holding.hold(plan, as, judged) };
-      } catch (error) {
-        await place?.release();
-        throw error;
+        held = await holding.hold(plan, as, judged, replaced);
+      } finally {
+        if (held === null) await place?.release();
       }
+      return held;
     };
-    const plan = await holding.plan(push);
+    const plan = await holding.plan(push, replaced);
     // The place of the same push that was published before is that of its pull request.
-    if (plan !== null) return hold(plan, prHash, !holding.isReleasing);
+    if (plan !== null) return hold(plan, prHash, !isReleased);
     try {
-      const published = await publish(run, { ...judged, place, isReleased: holding.isReleasing });
-      await holding.published();
+      const published = await publish(this.#run, { ...judged, prHash, place, isReleased });
+      if (published === null) {
+        await place?.release();
+        return null;
+      }
+      await claims.endHold('published');
       return { kind: 'published', facts: this.#bannerOf(published, push, options, taken.command.refName) };
     } catch (error) {
       if (!mayBeOpen(error)) await place?.release();
       // An attempt before this one may have begun under another hash.
-      return hold(holding.afterFailure(error), this.#run.claims.begunAs ?? prHash, false);
+      return hold(holding.afterFailure(error), claims.begunAs ?? prHash, false);
     }
-  }
-
-  async #withdraw(withdrawal: WithdrawalRequest): Promise<Done> {
-    return { kind: 'withdrawn', withdrawn: await withdraw(this.#run, this.#target, withdrawal) };
   }
 
   #bannerOf(
@@ -303,11 +298,6 @@ export class PushSession {
       remoteUrl: settings.remoteUrl(push.repository),
       refName,
     };
-  }
-
-  /** What it has locked. May be called more than once. */
-  async #release(isAnswered: boolean): Promise<void> {
-    await Promise.all([this.#run.claims.end(isAnswered), this.#holding?.end()]);
   }
 
   /** What was received, and the memory that it takes. May be called more than once. */

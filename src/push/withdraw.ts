@@ -9,9 +9,10 @@ import type { ClosedPullRequest, PullRequest } from '../host/code-host.ts';
 import { HostError } from '../host-error.ts';
 import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { inProgress, wrongKey } from './claims.ts';
-import { findPullRequest, publicRepository } from './judge/upstream.ts';
-import type { PushRun } from './push-run.ts';
+import { findPullRequest, publicRepository } from './judge/questions.ts';
+import { branchTip } from './publish/fork.ts';
+import { inProgress, type PushRun, requiredKey, wrongKey } from './push-run.ts';
+import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';
 
 export interface WithdrawalRequest {
@@ -21,32 +22,19 @@ export interface WithdrawalRequest {
   readonly deletedRef: string | null;
 }
 
-/** A pull request that is closed now, or a held push that is given up. */
-export interface Withdrawn {
-  /** Null: it was held, and no pull request was found. */
-  readonly prUrl: string | null;
-  /** Whether there is none. The host that did not take it may not have answered this, either. */
-  readonly isSure: boolean;
-  /** It was merged before, and its branch is gone. */
-  readonly isMerged: boolean;
-  readonly deletedRef: string | null;
-}
-
 /** For the page of a held push. */
 const GIVEN_UP = ['You have given it up.'];
 
 /** @throws Refusal */
 export async function withdraw(
   run: PushRun,
-  target: RepositoryName,
   { prHash, prKey, deletedRef }: WithdrawalRequest,
 ): Promise<Withdrawn> {
   const { host, settings, claims, steps } = run;
-  const needsKey = settings.prUpdatePolicy === 'key';
-  const key = needsKey ? (prKey ?? '') : null;
+  const key = requiredKey(settings, prKey);
   const [listed, held] = await Promise.all([
     claims.claimListed(prHash, key),
-    host.holds.cancel(prHash, key, GIVEN_UP),
+    host.heldPushes().cancel(prHash, key, GIVEN_UP),
   ]);
   if (held === 'wrong-key') throw wrongKey();
   if (held === 'busy') throw inProgress('this push is being published', 'Withdraw it again in a minute.');
@@ -54,7 +42,7 @@ export async function withdraw(
   // What was held is known by its hash, and may be open if the host did not answer.
   const wasBegun = held === 'begun';
   if (listed === null && !wasBegun) await host.admission.lookUp();
-  const found = await find(run, target, prHash).catch((error: unknown) => {
+  const found = await find(run, prHash).catch((error: unknown) => {
     if (wasBegun && error instanceof Refusal) return null;
     throw error;
   });
@@ -63,7 +51,7 @@ export async function withdraw(
   if (pullRequest === null && wasBegun) return givenUp(true);
   if (pullRequest === null) throw unknown(repository);
   const { isRecorded } = listed ?? (await claims.claimPullRequest(prHash, key));
-  if (needsKey && !isRecorded && !wasBegun) throw wrongKey();
+  if (key !== null && !isRecorded && !wasBegun) throw wrongKey();
   const closed = await steps.run('withdrawal', () =>
     host.repositories.closePullRequest(repository, pullRequest.number),
   );
@@ -79,11 +67,11 @@ export async function withdraw(
 }
 
 /** @throws Refusal */
-async function find(run: PushRun, target: RepositoryName, prHash: string) {
+async function find(run: PushRun, prHash: string) {
   const { host, steps } = run;
   await host.admission.takeShare();
   const [repository, botLogin] = await Promise.all([
-    publicRepository(run, target),
+    publicRepository(run),
     steps.run('lookup', () => host.botLogin()),
   ]);
   return { repository, pullRequest: await findPullRequest(run, repository, botLogin, prHash) };
@@ -94,8 +82,7 @@ async function removeBranch({ host }: PushRun, { fork }: PullRequest, branch: st
   await host.repositories.deleteBranch(fork, branch).catch(async (error: unknown) => {
     if (!(error instanceof HostError) || error.code === 'unreachable') throw error;
     // An earlier attempt may have removed it.
-    const { refs } = await host.transport.listRefs(fork, [`refs/heads/${branch}`], 'bot');
-    if (refs.some(({ name }) => name === `refs/heads/${branch}`)) throw error;
+    if ((await branchTip(host, fork, branch)) !== null) throw error;
   });
 }
 
@@ -117,32 +104,4 @@ function unknown(repository: RepositoryName): Refusal {
   return new Refusal('pr-hash', 'there is no such pull request', [
     `No pull request of ${fullName(repository)} has that pr-hash.`,
   ]);
-}
-
-/** The last lines of its answer. */
-export function farewellLines({ prUrl, isSure, isMerged, deletedRef }: Withdrawn): string[] {
-  const branch = deletedRef?.replace(/^refs\/(?:heads|for)\//, '');
-  return [
-    '',
-    ...(prUrl === null
-      ? ['Your push was held, and is given up.', pullRequestOf(isSure)]
-      : endOf(prUrl, isMerged)),
-    branch === undefined
-      ? 'Nothing was pushed, whatever Git says next.'
-      : `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
-  ];
-}
-
-/** Of a held push that was given up. */
-export function pullRequestOf(isSure: boolean): string {
-  return isSure
-    ? 'It has no pull request.'
-    : 'The code host cannot say now whether it has opened a pull request of it. Withdraw it again later to be sure.';
-}
-
-function endOf(prUrl: string, isMerged: boolean): string[] {
-  const end = isMerged
-    ? 'Your pull request was already merged. Its branch is removed.'
-    : 'Your pull request is withdrawn.';
-  return [end, `  PR URL:   ${prUrl}`];
 }

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { systemClock } from '../../src/isolate/clock.ts';
 import { HttpClient } from '../../src/outgoing/http-client.ts';
-import type { Place } from '../../src/push/admission.ts';
+import type { Place } from '../../src/push/push-host.ts';
 import worker from '../../src/worker.ts';
 import { admitted } from '../support/admission.ts';
 import { commitContent } from '../support/objects.ts';
@@ -169,7 +169,7 @@ describe('the places of a client', () => {
   /** What a push asks of the account, with this answer; and what the operator is told. */
   async function ask(
     answer: (places: { of: { client: string }[] }) => object,
-    work: (place: Place) => Promise<unknown> = (place) => place.reserve(),
+    work: (place: Place) => Promise<unknown> = (place) => place.settle(false),
   ) {
     const asked: unknown[] = [];
     const alerts: unknown[] = [];
@@ -230,7 +230,7 @@ describe('the places of a client', () => {
     const { asked } = await ask(
       () => ({ ...GIVEN, own: ['site'] }),
       async (place) => {
-        await place.reserve();
+        await place.settle(false);
         await place.release();
       },
     );

@@ -4,7 +4,7 @@ import { Hono } from 'hono';
 import { configOf } from '../../src/configured.ts';
 import type { AppEnv, Env } from '../../src/env.ts';
 import { loggerOf } from '../../src/log.ts';
-import type { Admission } from '../../src/push/admission.ts';
+import type { Admission } from '../../src/push/push-host.ts';
 import { Refusal } from '../../src/push/reply/refusal.ts';
 import { pushAdmission } from '../../src/routes/git/push-admission.ts';
 

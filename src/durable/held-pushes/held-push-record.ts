@@ -11,7 +11,7 @@ export type HoldReason = 'delay' | 'busy' | 'review';
  */
 export type HoldState = 'held' | 'failed' | 'cancelled' | 'discarded';
 
-/** Where its spool is. The key is elsewhere: src/push/hold/held-store.ts. */
+/** Where its spool is. The key is elsewhere, in KV. */
 export type HeldSpool = Omit<KeptSpool, 'key'>;
 
 export interface NewHold {

@@ -1,6 +1,6 @@
 /** What has become of a change: its pull request, and how to withdraw it. */
 import { html } from 'hono/html';
-import { pullRequestOf, type Withdrawn } from '../../push/withdraw.ts';
+import { pullRequestOf, type Withdrawn } from '../../push/reply/banner.ts';
 import type { Page } from '../layout.ts';
 import { type FormFrame, formPage } from './form-page.ts';
 import {

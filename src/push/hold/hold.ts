@@ -2,17 +2,20 @@
  * In place of act three: a publishable push is kept, encrypted, and published later (release.ts). Its person has the
  * hash, and its page says how it stands.
  */
-import type { HoldReason, NewHold } from '../../durable/held-pushes/held-push-record.ts';
-import { keyHashOf } from '../../durable/held-pushes/held-push-record.ts';
+import { type HeldView, type HoldReason, keyHashOf } from '../../durable/held-pushes/held-push-record.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { workBranch } from '../../pr-hash.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { PushRun } from '../push-run.ts';
+import { branchTip } from '../publish/fork.ts';
+import type { HeldHashes, Pushed } from '../push-hashes.ts';
+import { type PushRun, requiredKey } from '../push-run.ts';
+import type { PushOptions } from '../receive/push-options.ts';
+import { type HeldFacts, type HoldWindow, updateCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
 import { encodeHeld } from './held-push.ts';
-import type { TakenHold } from './held-store.ts';
+import { isMomentary } from './release.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 /** No push is held for longer. */
@@ -22,82 +25,174 @@ const BUSY_LIFE_MS = 24 * HOUR_MS;
 /** Before it is tried for the first time. */
 const BUSY_PAUSE_MS = 60_000;
 
-/** When a push may be published, in milliseconds since 1970. */
-export interface HoldWindow {
-  readonly from: number;
-  readonly to: number;
+/** The answer of a push that is held. */
+export interface HeldOutcome {
+  readonly kind: 'held';
+  readonly facts: HeldFacts;
 }
 
-export interface Holding {
-  readonly reason: HoldReason;
+/** The held push that a push takes the place of: nobody else can publish it any more. */
+export interface Replaced {
+  readonly kind: 'replaced';
+  readonly view: HeldView;
+  readonly lease: string;
+}
+
+/** What is held. */
+export interface ToHold {
   readonly push: Publishable;
   readonly spool: Spool;
   readonly pushHash: string;
-  readonly hashes: Pick<NewHold, 'push' | 'same'>;
-  readonly prHash: string;
-  /** As the push gave it; null: none is required. */
-  readonly key: string | null;
-  readonly window: HoldWindow;
-  /** The held push that this one replaces. */
-  readonly taken: TakenHold | null;
 }
 
-export interface Held {
-  readonly prHash: string;
+export interface HoldPlan {
   readonly reason: HoldReason;
   readonly window: HoldWindow;
-  /** For a pull request that is new and needs one. */
-  readonly newKey: string | null;
+}
+
+/** Whether a push waits if the host does not take it. */
+export function mayWait({ settings }: Pick<PushRun, 'settings'>, { wait }: PushOptions): boolean {
+  return wait || settings.whenBusy === 'hold';
+}
+
+/** What one push needs to be held. */
+export class Holding {
+  readonly #run: PushRun;
+  readonly #pushed: Pushed;
+  readonly #hashes: HeldHashes;
+  /** As the push gave it; null: none is required. */
+  readonly #key: string | null;
+
+  /** @param hashes `heldHashesOf` the push. */
+  constructor(run: PushRun, pushed: Pushed, hashes: HeldHashes) {
+    this.#run = run;
+    this.#pushed = pushed;
+    this.#hashes = hashes;
+    this.#key = requiredKey(run.settings, pushed.options.prKey);
+  }
+
+  /**
+   * What is held under the hash that this push names. Null: nothing. If it is the same push, it stays held; otherwise this
+   * one takes its place. @param found what is known of it. @throws Refusal
+   */
+  async earlier(found: HeldView | null): Promise<HeldOutcome | Replaced | null> {
+    const { host, claims } = this.#run;
+    const { preview, delayMs } = this.#pushed.options;
+    if (found?.state !== 'held' || found.host !== host.hostKey || preview) return null;
+    if (found.same === this.#hashes.same && delayMs !== 0) {
+      return this.#outcome(found.prHash, found.reason, found, null);
+    }
+    const { lease } = await claims.takeHold(found.prHash, this.#key);
+    return { kind: 'replaced', view: found, lease };
+  }
+
+  /** The same for a push that names no hash, and that its client has held before. @throws Refusal */
+  async earlierSame(): Promise<HeldOutcome | Replaced | null> {
+    return this.earlier(await this.#run.host.findHeld(this.#hashes.push));
+  }
+
+  /** Null: it is published now. */
+  async plan({ repository }: Publishable, replaced: Replaced | null): Promise<HoldPlan | null> {
+    const { host, settings } = this.#run;
+    const { delayMs } = this.#pushed.options;
+    const now = host.clock.now();
+    // What takes the place of a held push is published when that would have been.
+    const window =
+      replaced !== null && delayMs === null
+        ? replaced.view
+        : delayed(now, delayMs ?? settings.publishDelayMs);
+    const isNew = settings.review === 'new' && !(await host.isKnownRepository(repository));
+    if (settings.review === 'all' || isNew) return { reason: 'review', window };
+    return window.to > now ? { reason: 'delay', window } : null;
+  }
+
+  /**
+   * For a push that could not be published: what it is held as until the host takes it. @throws the error, if it is not.
+   */
+  afterFailure(error: unknown): HoldPlan {
+    if (!(error instanceof Refusal && isMomentary(error))) throw error;
+    if (!mayWait(this.#run, this.#pushed.options)) throw withAdvice(error);
+    const now = this.#run.host.clock.now();
+    return { reason: 'busy', window: { from: now, to: now + BUSY_LIFE_MS } };
+  }
+
+  /**
+   * @returns null: the same push was held before, and nothing was done.
+   * @throws Refusal if there is no room for it, or it cannot be kept. Then nothing of it is left.
+   */
+  async hold(
+    { reason, window }: HoldPlan,
+    prHash: string,
+    { push, spool, pushHash }: ToHold,
+    replaced: Replaced | null,
+  ): Promise<HeldOutcome | null> {
+    const { host, settings, claims } = this.#run;
+    const now = host.clock.now();
+    const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS);
+    const updates = isUpdate(push);
+    const needsKey = settings.prUpdatePolicy === 'key' && !updates;
+    // Whoever has taken a held push has its key.
+    const newKey = needsKey && replaced === null ? settings.newPrKey() : null;
+    const shownKey = newKey ?? (updates || replaced !== null ? this.#key : null);
+    // Two of the same at once would be held as two. One that was begun to be published is locked already.
+    if (claims.begunAs === null) {
+      const proposed = { prHash, committedAt: 0, isHeld: true } as const;
+      if ((await claims.begin(pushHash, push.repository, proposed)) === null) return null;
+    }
+    const tip = updates ? await tipOf(this.#run, push) : null;
+    const entryBytes = spool.byteLength;
+    await spool.write([
+      encodeHeld({ push, pushHash, newKey: needsKey ? shownKey : null, key: updates ? shownKey : null, tip }),
+    ]);
+    const kept = await spool.keep(until);
+    // Of one that the host did not take, nobody knows how far that came, also after it was changed.
+    const wasBegun = replaced?.view.reason === 'busy' && window === replaced.view;
+    const isHeld = await host.hold(
+      {
+        prHash,
+        reason: wasBegun ? 'busy' : reason,
+        ...this.#hashes,
+        keyHash: shownKey === null ? null : keyHashOf(shownKey),
+        isUpdate: updates,
+        entryBytes,
+        commits: push.commits.length,
+        heldAt: now,
+        from: window.from,
+        to: window.to,
+        dueAt: dueAt(reason, window, now),
+        until,
+      },
+      kept,
+      replaced?.lease ?? null,
+    );
+    if (!isHeld) throw noRoom();
+    claims.held();
+    return this.#outcome(prHash, reason, window, newKey);
+  }
+
+  #outcome(prHash: string, reason: HoldReason, { from, to }: HoldWindow, prKey: string | null): HeldOutcome {
+    const { settings, target } = this.#run;
+    const { options, taken } = this.#pushed;
+    const command = updateCommand(
+      {
+        prHash,
+        prKey: settings.prUpdatePolicy === 'key' ? (prKey ?? options.prKey ?? '<key>') : null,
+        isSignedOff: options.signOff,
+        isSquashed: options.squash,
+        base: options.base,
+        remoteUrl: settings.remoteUrl(target),
+        refName: taken.command.refName,
+      },
+      textOptions(options),
+    );
+    const facts = { prHash, reason, window: { from, to }, prKey, pageUrl: settings.pageUrl(prHash), command };
+    return { kind: 'held', facts };
+  }
 }
 
 /** From the delay on, and at most twice as long, so that the time of the push does not follow. */
-export function delayed(now: number, delayMs: number): HoldWindow {
+function delayed(now: number, delayMs: number): HoldWindow {
   return { from: now + delayMs, to: now + 2 * delayMs };
-}
-
-/** As soon as the code host takes it. */
-export function whenHostMay(now: number): HoldWindow {
-  return { from: now, to: now + BUSY_LIFE_MS };
-}
-
-/** @throws Refusal if there is no room for it, or it cannot be kept. Then nothing of it is left. */
-export async function holdPush(run: PushRun, holding: Holding): Promise<Held> {
-  const { host, settings } = run;
-  const { reason, push, spool, pushHash, hashes, prHash, key, window, taken } = holding;
-  const now = host.clock.now();
-  const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS);
-  const updates = isUpdate(push);
-  const needsKey = settings.prUpdatePolicy === 'key' && !updates;
-  // Whoever has taken a held push has its key.
-  const newKey = needsKey && taken === null ? settings.newPrKey() : null;
-  const shownKey = newKey ?? key;
-  // Two of the same at once would be held as two. One that was begun to be published is locked already.
-  if (run.claims.begunAs === null) await run.claims.lock(pushHash, push.repository, prHash);
-  const tip = updates ? await branchTip(run, push) : null;
-  const entryBytes = spool.byteLength;
-  await spool.write([
-    encodeHeld({ push, pushHash, newKey: needsKey ? shownKey : null, key: updates ? key : null, tip }),
-  ]);
-  const kept = await spool.keep(until);
-  const isHeld = await host.holds.hold(
-    {
-      prHash,
-      reason,
-      ...hashes,
-      keyHash: shownKey === null ? null : keyHashOf(shownKey),
-      isUpdate: updates,
-      entryBytes,
-      commits: push.commits.length,
-      heldAt: now,
-      ...window,
-      dueAt: dueAt(reason, window, now),
-      until,
-    },
-    kept,
-    taken,
-  );
-  if (!isHeld) throw noRoom();
-  return { prHash, reason, window, newKey };
 }
 
 /** Told nobody. Null: when the operator has seen it. */
@@ -106,12 +201,30 @@ function dueAt(reason: HoldReason, { from, to }: HoldWindow, now: number): numbe
   return reason === 'busy' ? now + BUSY_PAUSE_MS : randomMoment(from, to);
 }
 
-async function branchTip({ host, steps }: PushRun, { named }: Publishable): Promise<Oid | null> {
+async function tipOf({ host, steps }: PushRun, { named }: Publishable): Promise<Oid | null> {
   const fork = named?.pullRequest.fork ?? null;
   if (named === null || fork === null) return null;
-  const name = `refs/heads/${workBranch(named.prHash)}`;
-  const { refs } = await steps.run('fork', () => host.transport.listRefs(fork, [name], 'bot'));
-  return refs.find((ref) => ref.name === name)?.oid ?? null;
+  return steps.run('fork', () => branchTip(host, fork, workBranch(named.prHash)));
+}
+
+/** Those that the pull request would keep, if it were open already. */
+function textOptions({ title, description, draft, publishNames }: PushOptions): string[] {
+  return [
+    ...(title === null ? [] : [`title=${title}`]),
+    ...(description?.split('\n').map((line) => `description=${line}`) ?? []),
+    ...(draft ? ['draft'] : []),
+    ...(publishNames ? ['publish-names'] : []),
+  ];
+}
+
+function withAdvice(refusal: Refusal): Refusal {
+  const { reason, lines, code, cause, outcome, waitMs } = refusal;
+  const advice = 'With -o wait, the service holds it and publishes it as soon as the host takes it.';
+  return new Refusal(code, reason, [...lines, advice], {
+    cause,
+    ...(outcome !== null && { outcome }),
+    ...(waitMs !== null && { waitMs }),
+  });
 }
 
 function noRoom(): Refusal {

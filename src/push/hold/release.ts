@@ -6,14 +6,11 @@ import type { HoldFailure } from '../../durable/held-pushes/held-push-record.ts'
 import { HostError } from '../../host-error.ts';
 import { askedPauseMs } from '../../host/account/rate-limit.ts';
 import { fullName } from '../../repository-name.ts';
-import type { Spool } from '../../spool/spool.ts';
-import type { Place } from '../admission.ts';
 import { branchesHolding } from '../judge/judge.ts';
-import { questionsOf } from '../judge/questions.ts';
-import { lookUpUpstream, openUpstream } from '../judge/upstream.ts';
-import { publish } from '../publish/publish.ts';
+import { openUpstream } from '../judge/destination.ts';
+import { lookUpUpstream, questionsOf } from '../judge/questions.ts';
+import { type Publication, publish } from '../publish/publish.ts';
 import type { PushRun } from '../push-run.ts';
-import type { PushSettings } from '../settings.ts';
 import { Refusal, type RefusalCode, toRefusal } from '../reply/refusal.ts';
 import { isUpdate, type Publishable } from '../verdict/verdict.ts';
 import type { HeldPush } from './held-push.ts';
@@ -25,41 +22,31 @@ const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set(['in-progress', 'ungua
 const FULL_MS = 60_000;
 
 /**
- * @param place of the pull request that it opens. @param mayGoOn as `Resumed` has it.
- * @throws Refusal, HostError `busy`
+ * @param run with the settings that its person was shown. @param publication with the place of the pull request that it
+ * opens. @param mayGoOn as `Resumed` has it. @throws Refusal, HostError `busy`
  */
 export async function release(
   run: PushRun,
-  held: HeldPush,
-  spool: Pick<Spool, 'read'>,
-  place: Place,
+  { push, pushHash, key, tip }: HeldPush,
+  publication: Pick<Publication, 'prHash' | 'spool' | 'place'>,
   mayGoOn: () => Promise<void>,
 ): Promise<void> {
-  const { key, newKey, pushHash, tip } = held;
-  const { named } = held.push;
-  // What its person was shown holds, whatever the policy is now.
-  const settings: PushSettings =
-    newKey === null
-      ? { ...run.settings, prUpdatePolicy: 'hash' }
-      : { ...run.settings, prUpdatePolicy: 'key', newPrKey: () => newKey };
+  const { named } = push;
   const claim = named === null ? null : await run.claims.claimPullRequest(named.prHash, key);
-  const push = await judgedAgain(run, held.push);
-  await publish(
-    { ...run, settings },
-    {
-      push,
-      spool,
-      pushHash,
-      claim,
-      place: isUpdate(push) ? null : place,
-      resumed: { tip, mayGoOn },
-    },
-  );
+  const again = await judgedAgain(run, push);
+  await publish(run, {
+    ...publication,
+    push: again,
+    pushHash,
+    claim,
+    place: isUpdate(again) ? null : publication.place,
+    resumed: { tip, mayGoOn },
+  });
 }
 
 async function judgedAgain(run: PushRun, push: Publishable): Promise<Publishable> {
   const { settings } = run;
-  const open = openUpstream(await lookUpUpstream(run, push.repository), settings);
+  const open = openUpstream(await lookUpUpstream(run), settings);
   const { repository, policy, refs, defaultBranch } = open;
   const questions = questionsOf(run, open);
   const base = refs.find(({ name }) => name === push.base.name) ?? (await baseNotListed(push));
@@ -107,8 +94,13 @@ function rewritten({ repository }: Publishable): Refusal {
   ]);
 }
 
-/** What the failure means for the push, and whether the next ones would fail as well. */
-export function failureOf(error: unknown): { readonly failure: HoldFailure; readonly isForAll: boolean } {
+/** What a failure means for the push, and whether the next ones would fail as well. */
+export interface HeldEnd {
+  readonly failure: HoldFailure;
+  readonly isForAll: boolean;
+}
+
+export function failureOf(error: unknown): HeldEnd {
   const refusal = toRefusal(error, 'git');
   const isMomentaryCode = MOMENTARY_CODES.has(refusal.code);
   // Their lines tell a person to push again, and here nobody need.

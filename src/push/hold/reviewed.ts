@@ -3,8 +3,7 @@ import { cut, pullRequestText } from '../../git/objects/commit-message.ts';
 import { ZERO_OID } from '../../git/objects/oid.ts';
 import { withIds } from '../../git/objects/planned-commits.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { namedText, wholeText } from '../verdict/text.ts';
-import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 
 export interface ReviewedTexts {
   readonly repository: RepositoryName;

@@ -13,23 +13,20 @@ import { hostText } from '../../host-error.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import type { ClaimedUpdate } from '../claims.ts';
+import { type ClaimedUpdate, requiredKey } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
-import type { PushSettings } from '../settings.ts';
+import type { PushSettings } from '../push-host.ts';
 import { datesOf, undatedOf } from '../verdict/dates.ts';
 import { previewOf } from '../verdict/preview.ts';
 import { isUpdate, type Publishable, type Verdict } from '../verdict/verdict.ts';
-import { type Base, chooseBase } from './base.ts';
+import { type Base, chooseBase, findNamed, type OpenUpstream, openUpstream } from './destination.ts';
 import { searchNames } from './names/search-names.ts';
 import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
-import { planWork, warningOfSquash } from './plan.ts';
-import { claimNamed, findNamed, requiredKey } from './pull-request.ts';
-import type { Questions } from './questions.ts';
+import type { Questions, Upstream } from './questions.ts';
 import { SignOff } from './sign-off.ts';
-import { type OpenUpstream, openUpstream, type Upstream } from './upstream.ts';
-import { findWork, type Work } from './work.ts';
+import { findWork, planWork, warningOfSquash, type Work } from './work.ts';
 
 export interface Judged {
   readonly verdict: Verdict;
@@ -74,9 +71,8 @@ async function judged(
   const open = openUpstream(upstream, settings);
   const { repository, botLogin, defaultBranch } = open;
   if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
-  const named = await findNamed(questions, open, options.prHash);
-  const claim =
-    named === null ? null : await claimNamed(questions, named, requiredKey(settings, options), listed);
+  const key = requiredKey(settings, options.prKey);
+  const { named, claim } = await findNamed(questions, open, options.prHash, key, listed);
   const current = isUpdate({ named }) ? (named?.pullRequest.base ?? null) : null;
   const base = await chooseBase(questions, taken.target, options.base, current, open);
   if (!open.hasAllBranches && !base.isNamed) await questions.note(adviceToNameBase(open, base));

@@ -3,8 +3,7 @@ import { ZERO_OID } from '../../git/objects/oid.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { noiseProblem, type Whereabouts } from '../../markdown/noise.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { namedText, wholeText } from '../verdict/text.ts';
-import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { shown } from './names/shown.ts';
 
 /** More are counted, not shown. */

@@ -1,52 +1,93 @@
 /**
- * What judging asks outside. Nothing of it writes at the host. If the host fails, the question ends with the refusal
- * that says so.
+ * What judging asks outside: first what any visitor could see of upstream, then what depends on the push. Nothing of it
+ * writes at the host. If the host fails, the question ends with the refusal that says so.
  */
 import type { Oid } from '../../git/objects/oid.ts';
-import type { FileObject } from '../../git/pack/packed-objects.ts';
-import type { SearchQuestions } from '../../git/search/pack-search.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import type { PullRequest } from '../../host/code-host.ts';
+import type { PullRequest, Repository } from '../../host/code-host.ts';
+import type { KnownPolicy } from '../../policy/policies.ts';
+import { workBranch } from '../../pr-hash.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import { readBases } from '../../upstream/delta-bases.ts';
+import { hasSubmodules } from '../../upstream/submodules.ts';
 import { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import { findUpstreamBranch, listUpstreamRefs } from '../../upstream/upstream-refs.ts';
-import type { ClaimedUpdate } from '../claims.ts';
+import {
+  defaultBranchOf,
+  discoveredRefs,
+  findUpstreamBranch,
+  listUpstreamRefs,
+} from '../../upstream/upstream-refs.ts';
+import { lookedUpRepository } from '../../upstream/upstream-repository.ts';
 import type { PushRun } from '../push-run.ts';
+import { Refusal } from '../reply/refusal.ts';
 import { readUpstreamFiles } from './names/upstream-files.ts';
-import { findPullRequest, type Upstream } from './upstream.ts';
 
-export interface Questions {
-  /** Tells the person something, whatever the verdict will be. */
-  note(...lines: string[]): Promise<void>;
-  /** The pull request from a hash's branch: the open one, else the newest; null if there never was one. */
-  findPullRequest(prHash: string): Promise<PullRequest | null>;
-  /** So that two updates of it never mix. @param key null if none is required. */
-  claim(prHash: string, key: string | null): Promise<ClaimedUpdate>;
-  /** A branch of upstream's that is not in the list of its refs. */
-  findBranch(name: string): Promise<Ref | null>;
-  /** @param main the base branch and the default branch. */
-  history(main: readonly Ref[]): UpstreamHistory;
-  /** The upstream commit that contains all others of them; null if there is none. */
-  newestOf(ground: ReadonlySet<Oid>): Promise<Oid | null>;
-  /** Bases outside the pack. */
-  readonly readBases: SearchQuestions['readBases'];
-  /** What upstream has in one of its commits: as `readUpstreamFiles`. */
-  readFiles(
-    commit: Oid,
-    paths: readonly string[],
-    maxBytes: number,
-  ): Promise<ReadonlyMap<string, FileObject>>;
+/** What any visitor could see of it, and the bot's name. */
+export interface Upstream {
+  readonly repository: Repository;
+  /** As many as are kept of its branches and tags. */
+  readonly refs: readonly Ref[];
+  readonly hasAllBranches: boolean;
+  /** Null: it has no commit yet. */
+  readonly defaultBranch: Ref | null;
+  readonly policy: KnownPolicy;
+  readonly hasSubmodules: boolean;
+  /** The owner of all forks, and the author of everything. */
+  readonly botLogin: string;
 }
 
-export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstream): Questions {
+/** @throws Refusal if it cannot be looked up. */
+export async function lookUpUpstream(run: PushRun): Promise<Upstream> {
+  const { host, steps, target } = run;
+  const [repository, list, botLogin, policy, hasModules] = await Promise.all([
+    publicRepository(run),
+    steps.run('lookup', () => discoveredRefs(host, target)),
+    steps.run('lookup', () => host.botLogin()),
+    host.policy(target),
+    hasSubmodules(host, target),
+  ]);
+  const { refs, hasAllBranches } = list;
+  const defaultBranch = defaultBranchOf(list);
+  return { repository, refs, hasAllBranches, defaultBranch, policy, hasSubmodules: hasModules, botLogin };
+}
+
+/** @throws Refusal */
+export async function publicRepository({ host, steps, target }: PushRun): Promise<Repository> {
+  const repository = await steps.run('lookup', () => lookedUpRepository(host, target));
+  // The bot may see private repositories. The public may not, and must not even learn that they exist.
+  if (!repository.isPrivate) return repository;
+  throw new Refusal('missing', 'the repository could not be looked up', [
+    'The repository does not exist, or is not public.',
+  ]);
+}
+
+/** The pull request from a hash's branch: the open one, else the newest; null if there never was one. */
+export function findPullRequest(
+  { host, steps }: PushRun,
+  repository: RepositoryName,
+  botLogin: string,
+  prHash: string,
+): Promise<PullRequest | null> {
+  const head = { fork: { owner: botLogin, name: repository.name }, branch: workBranch(prHash) };
+  return steps.run('lookup', () => host.repositories.findPullRequest(repository, head));
+}
+
+export type Questions = ReturnType<typeof questionsOf>;
+
+export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstream) {
   const { host, steps, reply, claims } = run;
   const ofHistory = <T>(action: () => Promise<T>): Promise<T> => steps.run('history', action);
   return {
-    note: (...lines) => reply.note(...lines),
-    findPullRequest: (prHash) => findPullRequest(run, repository, botLogin, prHash),
-    claim: (prHash, key) => claims.claimPullRequest(prHash, key),
-    findBranch: (name) => steps.run('lookup', () => findUpstreamBranch(host, repository, name)),
-    history: (main) =>
+    /** Tells the person something, whatever the verdict will be. */
+    note: (...lines: string[]) => reply.note(...lines),
+    /** As `findPullRequest`. */
+    findPullRequest: (prHash: string) => findPullRequest(run, repository, botLogin, prHash),
+    /** So that two updates of it never mix. @param key null if none is required. */
+    claim: (prHash: string, key: string | null) => claims.claimPullRequest(prHash, key),
+    /** A branch of upstream's that is not in the list of its refs. */
+    findBranch: (name: string) => steps.run('lookup', () => findUpstreamBranch(host, repository, name)),
+    /** @param main the base branch and the default branch. */
+    history: (main: readonly Ref[]) =>
       new UpstreamHistory(
         { list: (...part) => ofHistory(() => host.lister.list(...part)) },
         repository,
@@ -54,8 +95,12 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
         main,
         () => ofHistory(async () => (await listUpstreamRefs(host, repository)).refs),
       ),
-    newestOf: (ground) => ofHistory(() => host.lister.newestOf(repository, ground)),
-    readBases: (sizes) => readBases(run, repository, sizes),
-    readFiles: (commit, paths, maxBytes) => readUpstreamFiles(run, repository, commit, paths, maxBytes),
+    /** The upstream commit that contains all others of them; null if there is none. */
+    newestOf: (ground: ReadonlySet<Oid>) => ofHistory(() => host.lister.newestOf(repository, ground)),
+    /** Bases outside the pack. */
+    readBases: (sizes: ReadonlyMap<Oid, number>) => readBases(run, repository, sizes),
+    /** What upstream has in one of its commits. */
+    readFiles: (commit: Oid, paths: readonly string[], maxBytes: number) =>
+      readUpstreamFiles(run, repository, commit, paths, maxBytes),
   };
 }

@@ -9,7 +9,15 @@ import type { RepositoryName } from '../../repository-name.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { Publishable } from '../verdict/verdict.ts';
-import { ensureFork, forgetFork, isForkGone, knownFork, type ReadyFork, syncFork } from './fork.ts';
+import {
+  branchTip,
+  ensureFork,
+  forgetFork,
+  isForkGone,
+  knownFork,
+  type ReadyFork,
+  syncFork,
+} from './fork.ts';
 import { upload } from './upload.ts';
 
 /** What is sent. The pack is made anew for each attempt. */
@@ -20,7 +28,6 @@ export interface Sent {
   readonly tip: Oid;
   readonly commitCount: number;
   readonly pack: () => AsyncIterable<Uint8Array>;
-  readonly writeTimeoutMs: number;
   /** Where the branch must be, unless it has these commits already; null: anywhere. */
   readonly onlyFrom: Oid | null;
 }
@@ -143,10 +150,10 @@ export class WorkBranch {
     return this.#upload(sent, before);
   }
 
-  #upload({ branch, tip, pack, writeTimeoutMs }: Sent, oldTip: Oid): Promise<PushReport> {
-    const { host, steps } = this.#run;
+  #upload({ branch, tip, pack }: Sent, oldTip: Oid): Promise<PushReport> {
+    const { host, steps, settings } = this.#run;
     const target = { fork: this.fork, branch, oldTip, newTip: tip };
-    return steps.run('push', () => upload(host.transport, target, pack(), writeTimeoutMs));
+    return steps.run('push', () => upload(host.transport, target, pack(), settings.writeTimeoutMs));
   }
 
   /** Deletes the branch. A failure is only logged, because the branch does no harm. */
@@ -171,9 +178,7 @@ export class WorkBranch {
 
   /** Where the branch is now; the zero id if it is not there. */
   async #tipOf(branch: string): Promise<Oid> {
-    const name = `refs/heads/${branch}`;
-    const { refs } = await this.#run.host.transport.listRefs(this.fork, [name], 'bot');
-    return refs.find((ref) => ref.name === name)?.oid ?? ZERO_OID;
+    return (await branchTip(this.#run.host, this.fork, branch)) ?? ZERO_OID;
   }
 }
 

@@ -132,6 +132,17 @@ async function listForkTips(
   }
 }
 
+/** Where a branch of the fork is; null: it is not there. */
+export async function branchTip(
+  { transport }: Pick<PushHost, 'transport'>,
+  fork: RepositoryName,
+  branch: string,
+): Promise<Oid | null> {
+  const name = `refs/heads/${branch}`;
+  const { refs } = await transport.listRefs(fork, [name], 'bot');
+  return refs.find((ref) => ref.name === name)?.oid ?? null;
+}
+
 /**
  * Brings branches of the fork to upstream's tips, one after the other.
  * @throws HostError if the host does not bring one of them there.

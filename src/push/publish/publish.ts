@@ -9,17 +9,14 @@ import type { Oid } from '../../git/objects/oid.ts';
 import type { PullRequest } from '../../host/code-host.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { Place } from '../admission.ts';
-import { type ClaimedUpdate, HeldBefore } from '../claims.ts';
-import { findPullRequest } from '../judge/upstream.ts';
+import type { Place } from '../push-host.ts';
+import { findPullRequest } from '../judge/questions.ts';
 import { workHashOf } from '../push-hashes.ts';
-import type { PushRun } from '../push-run.ts';
+import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
-import { namedText, wholeText } from '../verdict/text.ts';
-import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
 import { WorkBranch } from './branch.ts';
-import { isUnknown, propose } from './pull-request.ts';
-import { submoduleWarning } from './submodules.ts';
+import { propose, type Proposal, submoduleWarning } from './pull-request.ts';
 
 export interface Publication {
   readonly push: Publishable;
@@ -27,6 +24,8 @@ export interface Publication {
   readonly spool: Pick<Spool, 'read'>;
   /** A keyed hash of what is pushed and where to: the same for a push that is repeated. */
   readonly pushHash: string;
+  /** Of the pull request, unless an earlier attempt has begun under another one. */
+  readonly prHash: string;
   readonly claim: ClaimedUpdate | null;
   /** Of the pull request that it opens; null if it opens none. */
   readonly place: Place | null;
@@ -54,13 +53,14 @@ export interface Published {
   readonly newRemarks: number;
 }
 
-/** @throws Refusal; HeldBefore, before anything is public */
-export async function publish(run: PushRun, publication: Publication): Promise<Published> {
+/** @returns null: the same push was held before, and nothing was done. @throws Refusal */
+export async function publish(run: PushRun, publication: Publication): Promise<Published | null> {
   const { settings } = run;
   const { push, resumed } = publication;
   const branch = new WorkBranch(run, push);
   try {
     const attempt = await prepare(run, publication, branch);
+    if (attempt === null) return null;
     const { anonymous, dates, prHash } = attempt;
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
@@ -101,51 +101,50 @@ async function sendAndPropose(
     tip: anonymous.tip,
     commitCount: anonymous.size,
     pack: () => outgoingPack(anonymous.size, anonymous.contents(), push.entryCount, spool.read()),
-    writeTimeoutMs: run.settings.writeTimeoutMs,
     onlyFrom: resumed?.tip ?? null,
   });
   await resumed?.mayGoOn();
-  return openOrEdit(run, branch, push, attempt);
+  return propose(run, push, attempt, branch);
 }
 
-/** The last moment before something is written at the host. */
-async function prepare(run: PushRun, publication: Publication, branch: WorkBranch): Promise<Attempt> {
+/** The last moment before something is written at the host. Null: the same push was held before. */
+async function prepare(run: PushRun, publication: Publication, branch: WorkBranch): Promise<Attempt | null> {
   const { place, push, pushHash } = publication;
   const taking =
     place === null ? run.host.admission.takeShare() : place.take(push.repository, push.policyLimits);
   // Side by side, unless the fork has to be made: nobody knows how long that takes, and the date comes after it.
-  const beginning = branch.isKnown ? begin(run, publication) : run.claims.checkHeld(pushHash);
-  const [taken, begun] = await Promise.allSettled([taking, beginning]);
-  if (begun.status === 'rejected' && begun.reason instanceof HeldBefore) throw begun.reason;
+  const early = branch.isKnown
+    ? begin(run, publication)
+    : run.claims.isHeld(pushHash).then((isHeld) => (isHeld ? null : ('later' as const)));
+  const [taken, begun] = await Promise.allSettled([taking, early]);
+  if (begun.status === 'fulfilled' && begun.value === null) return null;
   if (taken.status === 'rejected') throw taken.reason;
-  const early = (await beginning) ?? null;
-  if (early === null) await branch.prepare();
-  const attempt = early ?? (await begin(run, publication));
+  const first = await early;
+  if (first === 'later') await branch.prepare();
+  const attempt = first === 'later' ? await begin(run, publication) : first;
+  if (attempt === null) return null;
   // With an attempt that was answered, or whose pull request is closed, it shares no place: it opens another one.
   const isAnother = !attempt.isRepeated || attempt.earlier?.isOpen === false;
   await place?.settle(isAnother && !publication.isReleased);
-  if (early !== null) await branch.prepare();
+  if (first !== 'later') await branch.prepare();
   return attempt;
 }
 
-interface Attempt {
-  readonly prHash: string;
-  /** An attempt before this one was not answered. It may have come to any point. */
-  readonly isRepeated: boolean;
-  readonly botLogin: string;
+interface Attempt extends Proposal {
   readonly dates: Dates;
-  readonly anonymous: AnonymousCommits;
-  /** What that attempt has opened. */
-  readonly earlier: PullRequest | null;
   /** To be recorded; null for an update, and if the same work is open already. */
   readonly work: string | null;
 }
 
-/** From here on, a retry goes on with the same hash and the same date: that of the second before anything is sent. */
-async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publication): Promise<Attempt> {
+/**
+ * From here on, a retry goes on with the same hash and the same date: that of the second before anything is sent. Null: the
+ * same push was held before.
+ */
+async function begin(run: PushRun, publication: Publication): Promise<Attempt | null> {
+  const { push, pushHash, claim, resumed } = publication;
   const { host, settings, claims } = run;
   const committedAt = Math.floor(host.clock.now() / 1000);
-  const proposed = { prHash: settings.newPrHash(), committedAt };
+  const proposed = { prHash: publication.prHash, committedAt };
   const botLogin = await host.botLogin();
   const identity = { name: botLogin, email: settings.anonEmail };
   const undated = undatedOf(push.commits, identity);
@@ -155,6 +154,7 @@ async function begin(run: PushRun, { push, pushHash, claim, resumed }: Publicati
     claims.begin(pushHash, push.repository, proposed),
     work === null ? null : host.openWith(push.repository, work),
   ]);
+  if (begun === null) return null;
   const { intent } = begun;
   const isRepeated = begun.isRepeated || resumed !== undefined;
   const prHash = push.named?.prHash ?? intent.prHash;
@@ -182,22 +182,6 @@ async function tellSameWork(
     `NEW pull request: the same commits are open as ${same.url}`,
     `Update that one with -o pr-hash=${same.prHash}${key}${signOff}. Withdraw this one with -o withdraw -o pr-hash=${prHash}${key}.`,
   );
-}
-
-async function openOrEdit(
-  run: PushRun,
-  branch: WorkBranch,
-  push: Publishable,
-  { prHash, isRepeated, botLogin, anonymous, earlier }: Attempt,
-): Promise<PullRequest> {
-  const name = workBranch(prHash);
-  const proposal = { push, anonymous, prHash, branch: name, fork: branch.fork, botLogin, earlier };
-  return propose(run, proposal).catch(async (error: unknown) => {
-    // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one, because
-    // deleting it would close that. It also stays if it had one before this push.
-    if (!isRepeated && push.named === null && !isUnknown(error)) await branch.drop(name);
-    throw error;
-  });
 }
 
 /** Null: it stays what it was. */

@@ -3,35 +3,51 @@
  * it.
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
-import type { PullRequest } from '../../host/code-host.ts';
-import { HostError } from '../../host-error.ts';
+import type { Head, PullRequest } from '../../host/code-host.ts';
+import { HostError, hostText } from '../../host-error.ts';
+import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { findPullRequest } from '../judge/upstream.ts';
+import { findPullRequest } from '../judge/questions.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
-import { namedText, wholeText } from '../verdict/text.ts';
-import { isUpdate, type Publishable } from '../verdict/verdict.ts';
+import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
+import type { WorkBranch } from './branch.ts';
+
+/** Do not wait longer for a warning: the pull request's hash comes after it. */
+const PATIENCE_MS = 5_000;
+const MAX_SUBMODULES_SHOWN = 10;
+const SHOWN_ID_LENGTH = 12;
+const NOT_CHECKED = ['This repository has submodules. The service could not check whether you changed one.'];
 
 export interface Proposal {
-  readonly push: Publishable;
-  readonly anonymous: AnonymousCommits;
   readonly prHash: string;
-  readonly branch: string;
-  readonly fork: RepositoryName;
   readonly botLogin: string;
-  /** What an attempt at the same push, that died, may have opened. */
+  readonly anonymous: AnonymousCommits;
+  /** An attempt before this one was not answered. It may have come to any point. */
+  readonly isRepeated: boolean;
+  /** What that attempt has opened. */
   readonly earlier: PullRequest | null;
 }
 
 /** @throws Refusal; see `isUnknown` for what it leaves open. */
-export async function propose(run: PushRun, proposal: Proposal): Promise<PullRequest> {
-  const { push, earlier } = proposal;
-  if (isUpdate(push) && push.named !== null) return edit(run, proposal, push.named.pullRequest);
+export async function propose(
+  run: PushRun,
+  push: Publishable,
+  proposal: Proposal,
+  branch: WorkBranch,
+): Promise<PullRequest> {
+  const { prHash, anonymous, botLogin, isRepeated, earlier } = proposal;
+  if (isUpdate(push) && push.named !== null) return edit(run, push, anonymous, push.named.pullRequest);
   if (earlier?.isOpen) return earlier;
   await run.reply.step('Opening the pull request ...');
-  return open(run, proposal).catch(async (error: unknown) => {
-    const found = await findOpen(run, proposal);
-    if (found !== null) return found;
+  const head = { fork: branch.fork, branch: workBranch(prHash) };
+  return open(run, push, anonymous, head).catch(async (error: unknown) => {
+    // Another attempt at the same push may have been faster.
+    const found = await findPullRequest(run, push.repository, botLogin, prHash).catch(() => null);
+    if (found?.isOpen) return found;
+    // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one, because
+    // deleting it would close that. It also stays if it had one before this push.
+    if (!isRepeated && push.named === null && !isUnknown(error)) await branch.drop(head.branch);
     throw error;
   });
 }
@@ -49,14 +65,12 @@ export function mayBeOpen(error: unknown): boolean {
 
 async function open(
   { host, steps }: PushRun,
-  { push, anonymous, fork, branch }: Proposal,
+  push: Publishable,
+  anonymous: AnonymousCommits,
+  head: Head,
 ): Promise<PullRequest> {
-  const request = {
-    head: { fork, branch },
-    base: baseOf(push),
-    isDraft: push.isDraft,
-    ...wholeText(push, anonymous),
-  };
+  const { isDraft } = push;
+  const request = { head, base: baseOf(push), isDraft, ...wholeText(push, anonymous) };
   try {
     return await steps.run('pull-request', () => host.repositories.openPullRequest(push.repository, request));
   } catch (error) {
@@ -74,16 +88,11 @@ function withAdvice(error: unknown): unknown {
   return new Refusal(error.code, error.reason, [...error.lines, advice], { cause: error.cause });
 }
 
-/** Another attempt at the same push may have been faster. */
-async function findOpen(run: PushRun, { push, botLogin, prHash }: Proposal): Promise<PullRequest | null> {
-  const found = await findPullRequest(run, push.repository, botLogin, prHash).catch(() => null);
-  return found?.isOpen ? found : null;
-}
-
 /** An open pull request keeps its text and base unless the push names others. The commits are there in any case. */
 async function edit(
   { host, steps, reply }: PushRun,
-  { push, anonymous }: Proposal,
+  push: Publishable,
+  anonymous: AnonymousCommits,
   pullRequest: PullRequest,
 ): Promise<PullRequest> {
   const { title, body } = namedText(push, anonymous);
@@ -107,4 +116,38 @@ async function edit(
 
 function baseOf({ base }: Publishable): string {
   return base.name.slice('refs/heads/'.length);
+}
+
+/**
+ * Lines for the person about submodules whose commits a push changes; none if there are none. Their ids leave unchanged,
+ * and if those commits are not public, nobody can fetch them.
+ *
+ * A pack seldom shows such a change: the folder is usually sent as a delta with 20 new bytes and no name. So the host is
+ * asked what the pull request changes. Never rejects.
+ */
+export async function submoduleWarning(
+  { host, logger }: Pick<PushRun, 'host' | 'logger'>,
+  repository: RepositoryName,
+  number: number,
+): Promise<readonly string[]> {
+  try {
+    const asked = host.repositories.changedSubmodules(repository, number);
+    const changed = await Promise.race([asked, host.clock.sleep(PATIENCE_MS)]);
+    if (changed === undefined) return NOT_CHECKED;
+    return warningOf(changed.map(({ path, oid }) => `${hostText(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));
+  } catch (error) {
+    logger.warn('the submodules of a pull request could not be compared', { error });
+    return NOT_CHECKED;
+  }
+}
+
+function warningOf(submodules: readonly string[]): readonly string[] {
+  if (submodules.length === 0) return [];
+  const more = submodules.length - MAX_SUBMODULES_SHOWN;
+  return [
+    'This pull request changes submodules. It names these commits:',
+    ...submodules.slice(0, MAX_SUBMODULES_SHOWN).map((line) => `  ${line}`),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    'Publish them in the submodules too, or nobody can get them. Ids of your own commits can be recognised.',
+  ];
 }

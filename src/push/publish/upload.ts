@@ -32,92 +32,60 @@ export interface UploadTarget {
  */
 export async function upload(
   transport: GitTransport,
-  target: UploadTarget,
+  { fork, branch, oldTip, newTip }: UploadTarget,
   pack: AsyncIterable<Uint8Array>,
   writeTimeoutMs: number,
 ): Promise<PushReport> {
-  const sending = new Upload(transport, target, writeTimeoutMs);
+  const { readable, writable } = new IdentityTransformStream();
+  const writer = writable.getWriter();
+  const report = transport.push(fork, readable);
+  // The next step reports a rejection. Until then, nobody handles it.
+  report.catch(() => {});
+  writer.closed.catch(() => {});
+  // They leave with the first bytes of the pack.
+  const commands = encodeCommandList({ oldId: oldTip, newId: newTip, refName: `refs/heads/${branch}` });
+  let sentBytes = 0;
   try {
-    for await (const piece of pack) await sending.write(piece);
-    return await sending.finish();
+    for await (const piece of pack) {
+      const bytes = sentBytes === 0 ? concatBytes([commands, piece]) : piece;
+      sentBytes += bytes.byteLength;
+      await inTime(report, writer.write(bytes), writeTimeoutMs);
+    }
+    await inTime(report, writer.close(), writeTimeoutMs);
+    const isShort = sentBytes <= SHORT_BYTES;
+    return await inTime(report, report, isShort ? SHORT_REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS);
   } catch (error) {
-    await sending.abort();
+    // The host gets an incomplete pack, and discards it.
+    await writer.abort().catch(() => {});
     throw error;
   }
 }
 
-class Upload {
-  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #report: Promise<PushReport>;
-  readonly #writeTimeoutMs: number;
-  /** The command section; it leaves with the first bytes of the pack. */
-  #commands: Uint8Array | null;
-  #sentBytes = 0;
-
-  constructor(
-    transport: GitTransport,
-    { fork, branch, oldTip, newTip }: UploadTarget,
-    writeTimeoutMs: number,
-  ) {
-    const { readable, writable } = new IdentityTransformStream();
-    this.#writer = writable.getWriter();
-    this.#writeTimeoutMs = writeTimeoutMs;
-    this.#report = transport.push(fork, readable);
-    // `write` or `finish` report a rejection. Until one of them is called, nobody handles it.
-    this.#report.catch(() => {});
-    this.#writer.closed.catch(() => {});
-    this.#commands = encodeCommandList({ oldId: oldTip, newId: newTip, refName: `refs/heads/${branch}` });
-  }
-
-  /** @throws HostError if the host does not accept the bytes. */
-  async write(piece: Uint8Array): Promise<void> {
-    const bytes = this.#commands === null ? piece : concatBytes([this.#commands, piece]);
-    this.#commands = null;
-    this.#sentBytes += bytes.byteLength;
-    await this.#inTime(this.#writer.write(bytes), this.#writeTimeoutMs);
-  }
-
-  /** Ends the pack and reads the host's report. @throws HostError; after `unreachable` it is unknown what happened. */
-  async finish(): Promise<PushReport> {
-    await this.#inTime(this.#writer.close(), this.#writeTimeoutMs);
-    const isShort = this.#sentBytes <= SHORT_BYTES;
-    return this.#inTime(this.#report, isShort ? SHORT_REPORT_TIMEOUT_MS : REPORT_TIMEOUT_MS);
-  }
-
-  /** Aborts the upload: the host gets an incomplete pack, and discards it. */
-  async abort(): Promise<void> {
-    await this.#writer.abort().catch(() => {});
-  }
-
-  /** Waits for one action, but no longer than the host's own failure or the time allowed. */
-  async #inTime<T>(action: Promise<T>, timeoutMs: number): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const slow = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new HostError('unreachable', 'The code host stopped reading.')),
-        timeoutMs,
-      );
-    });
-    const failed = this.#report.then(
-      () => new Promise<never>(() => {}),
-      (error: unknown) => Promise.reject(error instanceof Error ? error : new Error('upload failed')),
+/** Waits for one action, but no longer than the host's own failure or the time allowed. @throws HostError */
+async function inTime<T>(report: Promise<PushReport>, action: Promise<T>, timeoutMs: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const slow = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new HostError('unreachable', 'The code host stopped reading.')),
+      timeoutMs,
     );
-    try {
-      return await Promise.race([action, slow, failed]);
-    } catch (error) {
-      throw error instanceof HostError ? error : await this.#earlyAnswer(error);
-    } finally {
-      clearTimeout(timer);
-    }
+  });
+  const failed = report.then(() => new Promise<never>(() => {}));
+  try {
+    return await Promise.race([action, slow, failed]);
+  } catch (error) {
+    throw error instanceof HostError ? error : await earlyAnswer(report, error);
+  } finally {
+    clearTimeout(timer);
   }
+}
 
-  /** A host that refuses a pack stops reading it, and sends an answer that says why. */
-  async #earlyAnswer(cause: unknown): Promise<HostError> {
-    const brokenOff = new HostError('unreachable', 'The code host broke off the push.', cause);
-    const answer = this.#report.then(
-      ({ unpackStatus }) => new HostError('refused', `The code host says: ${hostText(unpackStatus)}`, cause),
-      (error: unknown) => (error instanceof HostError ? error : brokenOff),
-    );
-    return (await Promise.race([answer, scheduler.wait(EARLY_ANSWER_MS)])) ?? brokenOff;
-  }
+/** A host that refuses a pack stops reading it, and sends an answer that says why. */
+async function earlyAnswer(report: Promise<PushReport>, cause: unknown): Promise<HostError> {
+  const brokenOff = new HostError('unreachable', 'The code host broke off the push.', cause);
+  const answer = report.then(
+    ({ unpackStatus }) => new HostError('refused', `The code host says: ${hostText(unpackStatus)}`, cause),
+    (error: unknown) => (error instanceof HostError ? error : brokenOff),
+  );
+  return (await Promise.race([answer, scheduler.wait(EARLY_ANSWER_MS)])) ?? brokenOff;
 }

@@ -50,8 +50,8 @@ export type PushOptionsResult =
   /** @property option whose value breaks its rule; null: something else is wrong. */
   | { readonly kind: 'invalid'; readonly message: string; readonly option: Name | null };
 
-/** For each option: the rule for its value, as a check and as a sentence. */
-const KNOWN = {
+/** Options with a value: the rule for it, as a check and as a sentence. */
+const VALUES = {
   'pr-hash': {
     isValid: (value: string) => PR_HASH_PATTERN.test(value),
     rule: 'pr-hash must be 8 to 40 hexadecimal characters, as the banner shows it',
@@ -72,51 +72,40 @@ const KNOWN = {
     isValid: (value: string) => isValidRefName(`refs/heads/${value}`),
     rule: 'base must be the name of a branch',
   },
-  squash: { isValid: isSet, rule: 'squash takes no value' },
-  draft: { isValid: isSet, rule: 'draft takes no value' },
-  preview: { isValid: isSet, rule: 'preview takes no value' },
-  'publish-names': { isValid: isSet, rule: 'publish-names takes no value' },
-  'sign-off': { isValid: isSet, rule: 'sign-off takes no value' },
-  withdraw: { isValid: isSet, rule: 'withdraw takes no value' },
   delay: {
     isValid: (value: string) => delay.parse(value) !== undefined,
     rule: `delay must be ${delay.rule}`,
   },
-  wait: { isValid: isSet, rule: 'wait takes no value' },
-} as const;
-type Name = keyof typeof KNOWN;
+};
+/** Options that need none. */
+const FLAGS = ['squash', 'draft', 'preview', 'publish-names', 'sign-off', 'withdraw', 'wait'] as const;
+type Flag = (typeof FLAGS)[number];
+type Name = keyof typeof VALUES | Flag;
 
-/** Options that need no value. */
-const FLAGS: ReadonlySet<string> = new Set<Name>([
-  'squash',
-  'draft',
-  'preview',
-  'publish-names',
-  'sign-off',
-  'withdraw',
-  'wait',
-]);
+const isFlag = (name: string): name is Flag => FLAGS.some((flag) => flag === name);
+const isKnown = (name: string): name is Name => isFlag(name) || Object.hasOwn(VALUES, name);
 
-function isSet(value: string): boolean {
-  return value === 'true';
-}
-
-function isKnown(name: string): name is Name {
-  return Object.hasOwn(KNOWN, name);
-}
+const isValid = (name: Name, value: string): boolean =>
+  isFlag(name) ? value === 'true' : VALUES[name].isValid(value);
+const ruleOf = (name: Name): string => (isFlag(name) ? `${name} takes no value` : VALUES[name].rule);
 
 /** Name and value; null if a required value is missing. */
 function split(option: string): [name: string, value: string | null] {
   const equals = option.indexOf('=');
-  if (equals < 0) return [option, FLAGS.has(option) ? 'true' : null];
+  if (equals < 0) return [option, isFlag(option) ? 'true' : null];
   const name = option.slice(0, equals);
   const value = option.slice(equals + 1);
   return [name, name === 'pr-hash' || name === 'pr-key' ? value.toLowerCase() : value];
 }
 
-/** A misspelt `preview`, or `dry-run`, would publish, and a misspelt `pr-hash` would open a second pull request. */
-function misspelt(name: string, meant: string): string {
-  return `push option "${hostText(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`;
+/** The option that somebody may have meant: a misspelt one, or that of the same name elsewhere. */
+function meantBy(name: string): string | undefined {
+  if (/^dry[-_]?run$/i.test(name)) return 'preview';
+  return nearName(name, [...Object.keys(VALUES), ...FLAGS]);
+}
+
+function invalid(message: string, option: Name | null = null): PushOptionsResult {
+  return { kind: 'invalid', message, option };
 }
 
 export function parsePushOptions(pushOptions: readonly string[]): PushOptionsResult {
@@ -125,38 +114,30 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
   for (const option of pushOptions) {
     const [name, text] = split(option);
     if (!isKnown(name)) {
-      const isDryRun = /^dry[-_]?run$/i.test(name);
-      const meant = isDryRun ? 'preview' : nearName(name, Object.keys(KNOWN));
-      if (meant !== undefined) return { kind: 'invalid', message: misspelt(name, meant), option: null };
+      // A misspelt `preview`, or `dry-run`, would publish, and a misspelt `pr-hash` would open a second pull request.
+      const meant = meantBy(name);
+      if (meant !== undefined)
+        return invalid(
+          `push option "${hostText(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`,
+        );
       isUnknownGiven = true;
       continue;
     }
     const before = given.get(name);
     // Git sends one line with each option, so a description of several lines is several options.
-    const value =
-      name === 'description' && before !== undefined && text !== null ? `${before}\n${text}` : text;
-    if (value === null || !KNOWN[name].isValid(value)) {
-      return { kind: 'invalid', message: KNOWN[name].rule, option: name };
-    }
+    const isNextLine = name === 'description' && before !== undefined && text !== null;
+    const value = isNextLine ? `${before}\n${text}` : text;
+    if (value === null || !isValid(name, value)) return invalid(ruleOf(name), name);
     if (name !== 'description' && (before ?? value) !== value) {
-      const message = `${name} is given twice with different values: give it once`;
-      return { kind: 'invalid', message, option: null };
+      return invalid(`${name} is given twice with different values: give it once`);
     }
     given.set(name, value);
   }
   if (given.has('withdraw') && !given.has('pr-hash')) {
-    return {
-      kind: 'invalid',
-      message: 'withdraw needs pr-hash=<hash>, as the banner showed it',
-      option: null,
-    };
+    return invalid('withdraw needs pr-hash=<hash>, as the banner showed it');
   }
   if (given.has('withdraw') && given.has('preview')) {
-    return {
-      kind: 'invalid',
-      message: 'a withdrawal has no preview: leave out preview or withdraw',
-      option: null,
-    };
+    return invalid('a withdrawal has no preview: leave out preview or withdraw');
   }
   return {
     kind: 'valid',

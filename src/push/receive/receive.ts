@@ -1,6 +1,6 @@
 /**
- * Act one: the pack is read to its last byte. What comes of it is a value, and nothing has been asked or told anyone.
- * It refuses only what cannot be parsed or kept.
+ * Act one: it is decided which command is taken, and the pack is read to its last byte. What comes of it is a value, and
+ * nothing has been asked or told anyone. It refuses only what cannot be parsed or kept.
  */
 import type { ByteReader } from '../../git/wire/byte-reader.ts';
 import type { Memory } from '../../git/memory.ts';
@@ -8,10 +8,64 @@ import type { OidTable } from '../../git/objects/oid-table.ts';
 import type { KeptObjects } from '../../git/pack/kept-objects.ts';
 import { PackReceiver } from '../../git/pack/pack-receiver.ts';
 import { NAMED_BASE_BYTES } from '../../git/pack/memory-limits.ts';
-import type { Command } from '../../git/wire/push-request.ts';
+import { type Command, isDeletion } from '../../git/wire/push-request.ts';
+import { isValidRefName, parsePushTarget, type PushTarget } from '../../git/wire/ref-name.ts';
+import type { CommandStatus } from '../../git/wire/report-status.ts';
 import type { Spool } from '../../spool/spool.ts';
-import type { TakenCommand } from './commands.ts';
 import type { PushOptions } from './push-options.ts';
+
+/** A push whose last byte has come. */
+export interface Received {
+  /** The branch that it is taken for. */
+  readonly taken: TakenCommand;
+  /** Commands of the push, the taken one among them. */
+  readonly commandList: readonly Command[];
+  readonly options: PushOptions;
+  readonly pack: ReceivedPack;
+}
+
+/** The branch of a push. */
+export interface TakenCommand {
+  readonly command: Command;
+  readonly target: PushTarget;
+}
+
+export interface CommandPlan {
+  /** Null if none is accepted. */
+  readonly taken: TakenCommand | null;
+  readonly refused: readonly CommandStatus[];
+}
+
+function refusalOf(command: Command, target: PushTarget, isTaken: boolean): string | null {
+  if (!command.refName.isWellFormed()) return 'invalid ref name: it is not UTF-8';
+  if (!isValidRefName(command.refName)) return 'invalid ref name';
+  if (isDeletion(command)) return 'nothing to delete: to withdraw a pull request add -o pr-hash=<hash>';
+  if (target.kind === 'tag') return 'tags are not accepted: they contain a name. Push a branch';
+  if (target.kind === 'other') return 'only branches are accepted';
+  return isTaken ? 'one branch per push: push this one separately' : null;
+}
+
+/** Accepts one branch, and refuses everything else by name, so that the client's status table is complete. */
+export function planCommands(commandList: readonly Command[]): CommandPlan {
+  let taken: CommandPlan['taken'] = null;
+  const refused: CommandStatus[] = [];
+  for (const command of commandList) {
+    const target = parsePushTarget(command.refName);
+    const reason = refusalOf(command, target, taken !== null);
+    if (reason === null) taken = { command, target };
+    else refused.push({ refName: command.refName, reason });
+  }
+  return { taken, refused };
+}
+
+/** The branch that a push deletes, as only one that names a pull request may; null if the push does anything else. */
+export function deletedBranch(commandList: readonly Command[]): string | null {
+  const [command] = commandList;
+  if (command === undefined || commandList.length > 1 || !isDeletion(command)) return null;
+  const { kind } = parsePushTarget(command.refName);
+  const isBranch = isValidRefName(command.refName) && (kind === 'branch' || kind === 'for');
+  return isBranch ? command.refName : null;
+}
 
 export interface ReceivedPack {
   /** Commits and tags, each once. */
@@ -49,14 +103,4 @@ export async function receivePack(reader: ByteReader, spool: Spool, memory: Memo
   receiver.finish();
   await spool.close();
   return { kept, spool, entryCount: receiver.passedCount, namedBases };
-}
-
-/** A push whose last byte has come. */
-export interface Received {
-  /** The branch that it is taken for. */
-  readonly taken: TakenCommand;
-  /** Commands of the push, the taken one among them. */
-  readonly commandList: readonly Command[];
-  readonly options: PushOptions;
-  readonly pack: ReceivedPack;
 }

@@ -1,7 +1,9 @@
 /**
- * The last lines of a successful push: everything that the person needs later, because the service keeps nothing else
- * for them.
+ * The last lines of a push that was accepted: everything that the person needs later, because the service keeps nothing
+ * else for them.
  */
+import type { HeldView, HoldReason } from '../../durable/held-pushes/held-push-record.ts';
+
 export interface BannerFacts extends Repeated {
   readonly updated: boolean;
   readonly prUrl: string;
@@ -75,4 +77,92 @@ function newsLines({ newRemarks }: BannerFacts): string[] {
   if (newRemarks === 0) return [];
   const comments = newRemarks === 1 ? '1 new comment' : `${newRemarks} new comments`;
   return [`${comments} since your last push: see its page.`];
+}
+
+/** Of a push that is held. */
+export interface HeldFacts {
+  readonly prHash: string;
+  readonly reason: HoldReason;
+  readonly window: HoldWindow;
+  /** Null if changes need no key, or it was shown before. */
+  readonly prKey: string | null;
+  readonly pageUrl: string;
+  /** Pushes what is held once more, with the same options. */
+  readonly command: string;
+}
+
+/** When it may be published, in milliseconds since 1970. */
+export type HoldWindow = Pick<HeldView, 'from' | 'to'>;
+
+/** To the minute, as more would say too much of when it was pushed. */
+export function minuteOf(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Why and until when, as a sentence that begins with `Held`. */
+export function heldSentence(reason: HoldReason, { from, to }: HoldWindow): string {
+  switch (reason) {
+    case 'delay':
+      return `Held: it is published between ${minuteOf(from)} and ${minuteOf(to)}.`;
+    case 'busy':
+      return `Held: the code host does not take it now. It is published as soon as it may be, until ${minuteOf(to)}.`;
+    case 'review':
+      return 'Held: the operator of this service looks at it before it is published.';
+  }
+}
+
+/** Of one that was tried to be published, nobody knows how far that came. */
+export function notPublic(reason: HoldReason): string[] {
+  return reason === 'busy' ? [] : ['Nothing of it is public yet.'];
+}
+
+/** The key is shown once, in the command. */
+export function heldLines({ prHash, reason, window, prKey, pageUrl, command }: HeldFacts): string[] {
+  const now = reason === 'review' ? '' : ', publish it now (add -o delay=0s)';
+  const lost = prKey === null ? '' : ' Nobody can recover the key in this command.';
+  return [
+    '',
+    heldSentence(reason, window),
+    ...notPublic(reason),
+    `  PR hash:  ${prHash}`,
+    `  Page:     ${pageUrl}`,
+    `Change it${now} or give it up (add -o withdraw):${lost}`,
+    `  ${command}`,
+  ];
+}
+
+/** A pull request that is closed now, or a held push that is given up. */
+export interface Withdrawn {
+  /** Null: it was held, and no pull request was found. */
+  readonly prUrl: string | null;
+  /** Whether there is none. The host that did not take it may not have answered this, either. */
+  readonly isSure: boolean;
+  /** It was merged before, and its branch is gone. */
+  readonly isMerged: boolean;
+  readonly deletedRef: string | null;
+}
+
+export function farewellLines({ prUrl, isSure, isMerged, deletedRef }: Withdrawn): string[] {
+  const branch = deletedRef?.replace(/^refs\/(?:heads|for)\//, '');
+  return [
+    '',
+    ...(prUrl === null
+      ? ['Your push was held, and is given up.', pullRequestOf(isSure)]
+      : [
+          isMerged
+            ? 'Your pull request was already merged. Its branch is removed.'
+            : 'Your pull request is withdrawn.',
+          `  PR URL:   ${prUrl}`,
+        ]),
+    branch === undefined
+      ? 'Nothing was pushed, whatever Git says next.'
+      : `Git will say that ${branch} is deleted. Upstream still has it: "git fetch" restores it.`,
+  ];
+}
+
+/** Of a held push that was given up. */
+export function pullRequestOf(isSure: boolean): string {
+  return isSure
+    ? 'It has no pull request.'
+    : 'The code host cannot say now whether it has opened a pull request of it. Withdraw it again later to be sure.';
 }

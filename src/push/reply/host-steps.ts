@@ -77,24 +77,6 @@ const STEPS = {
   },
 } as const satisfies Record<HostStep, Step>;
 
-/** The messages of each step. */
-export const STEP_FAILURES = Object.values(STEPS).map(({ failure }) => failure);
-
-/** Runs one step, and turns a failure of the host into a refusal that names the step. */
-export async function hostStep<T>(step: HostStep, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    // If the service is busy, no step is to blame.
-    if (!(error instanceof HostError) || error.code === 'busy') throw error;
-    const { failure, next } = STEPS[step];
-    const isFinal = error.code === 'refused' || error.code === 'missing';
-    throw new Refusal(step, failure, isFinal ? [error.publicMessage] : [error.publicMessage, next], {
-      cause: error,
-    });
-  }
-}
-
 /** The steps of one push, with their limits of time. */
 export class HostSteps {
   readonly #clock: Clock;
@@ -119,7 +101,9 @@ export class HostSteps {
     const done = new AbortController();
     const limit = limitMs === 'shared' ? this.#sharedLeftMs : limitMs;
     try {
-      return await hostStep(step, () => Promise.race([action(), this.#patience(step, limit, done.signal)]));
+      return await Promise.race([action(), this.#patience(step, limit, done.signal)]);
+    } catch (error) {
+      throw failureOf(step, error);
     } finally {
       done.abort();
       if (limitMs === 'shared') this.#sharedLeftMs -= this.#clock.now() - startedAt;
@@ -138,4 +122,14 @@ export class HostSteps {
     }
     throw new HostError('unreachable', `${this.#hostName} did not answer in time.`);
   }
+}
+
+/** A failure of the host, as a refusal that names the step. Any other error stays what it is. */
+function failureOf(step: HostStep, error: unknown): unknown {
+  // If the service is busy, no step is to blame.
+  if (!(error instanceof HostError) || error.code === 'busy') return error;
+  const { failure, next } = STEPS[step];
+  const isFinal = error.code === 'refused' || error.code === 'missing';
+  const lines = isFinal ? [error.publicMessage] : [error.publicMessage, next];
+  return new Refusal(step, failure, lines, { cause: error });
 }

@@ -6,7 +6,8 @@
  */
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import type { GitClient } from '../../git/wire/git-client.ts';
-import { HostError } from '../../host-error.ts';
+import { HostError, type HostErrorCode } from '../../host-error.ts';
+import { count, observe } from '../../metrics/tally.ts';
 import { BodyError } from '../../streams/body.ts';
 
 /** A step that needs the host: see host-steps.ts. */
@@ -146,28 +147,7 @@ const BODY_REFUSALS: Record<BodyError['code'], { reason: string; lines: readonly
 /** The message for any failure. @param client the person's Git client: the advice must work for it. */
 export function toRefusal(error: unknown, client: GitClient): Refusal {
   if (error instanceof Refusal) return error;
-  if (error instanceof ProtocolError) {
-    if (error.code === 'not-rewritable') {
-      const remedy =
-        client === 'git'
-          ? 'Push with: git -c pack.useBitmaps=false push ...'
-          : 'Push fewer commits at once, or push with the git command.';
-      return new Refusal('not-rewritable', 'the commits cannot be made anonymous', [
-        error.publicMessage,
-        remedy,
-      ]);
-    }
-    if (error.code === 'too-large')
-      return new Refusal('too-large', 'the push is too large', [error.publicMessage]);
-    if (error.code === 'bad-request') {
-      return new Refusal('bad-request', 'the request is malformed', [error.publicMessage], {
-        unpackStatus: 'malformed request',
-      });
-    }
-    return new Refusal('bad-pack', 'the pack is invalid', [error.publicMessage], {
-      unpackStatus: 'invalid pack',
-    });
-  }
+  if (error instanceof ProtocolError) return ofProtocol(error, client);
   if (error instanceof BodyError) {
     const { reason, lines } = BODY_REFUSALS[error.code];
     return new Refusal('incomplete', reason, lines, { unpackStatus: 'incomplete pack' });
@@ -176,12 +156,49 @@ export function toRefusal(error: unknown, client: GitClient): Refusal {
     const lines = ['It has no room for this push now. Push again in a minute.'];
     return new Refusal('busy', 'the service is busy', lines, { cause: error });
   }
-  return new Refusal(
-    'internal',
-    'internal error',
-    ['This is a fault of the service, and it was logged. Push again later.'],
-    {
-      cause: error,
-    },
-  );
+  const lines = ['This is a fault of the service, and it was logged. Push again later.'];
+  return new Refusal('internal', 'internal error', lines, { cause: error });
+}
+
+function ofProtocol({ code, publicMessage }: ProtocolError, client: GitClient): Refusal {
+  const lines = [publicMessage];
+  switch (code) {
+    case 'too-large':
+      return new Refusal(code, 'the push is too large', lines);
+    case 'bad-request':
+      return new Refusal(code, 'the request is malformed', lines, { unpackStatus: 'malformed request' });
+    case 'not-rewritable':
+      lines.push(
+        client === 'git'
+          ? 'Push with: git -c pack.useBitmaps=false push ...'
+          : 'Push fewer commits at once, or push with the git command.',
+      );
+      return new Refusal(code, 'the commits cannot be made anonymous', lines);
+    case 'bad-pack':
+    case 'truncated-pack':
+    case 'unsupported':
+      return new Refusal('bad-pack', 'the pack is invalid', lines, { unpackStatus: 'invalid pack' });
+  }
+}
+
+/** In one word, for the metrics. `refused`: by a rule of the service or the host, so retrying will not help. `failed`: because of a fault. */
+export type PushOutcome = SpecialOutcome | 'accepted' | 'refused' | 'failed';
+
+const FAULTS: ReadonlySet<HostErrorCode> = new Set(['unreachable', 'rate-limited', 'busy']);
+
+/** @param refusal null: the push was accepted. */
+export function pushOutcome(refusal: Refusal | null): PushOutcome {
+  if (refusal === null) return 'accepted';
+  const { outcome, cause } = refusal;
+  if (outcome !== null) return outcome;
+  if (cause === undefined) return 'refused';
+  const isFault = !(cause instanceof HostError) || FAULTS.has(cause.code);
+  return isFault ? 'failed' : 'refused';
+}
+
+/** Counts a push that has ended. @param durationMs null: there was no pack to read. */
+export function countPush(refusal: Refusal | null, durationMs: number | null): void {
+  const outcome = pushOutcome(refusal);
+  count('gitveil_pushes_total', { outcome });
+  if (durationMs !== null) observe('gitveil_push_duration_seconds', { outcome }, durationMs / 1000);
 }

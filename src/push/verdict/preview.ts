@@ -4,8 +4,7 @@ import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { withIds } from '../../git/objects/planned-commits.ts';
 import { fullName } from '../../repository-name.ts';
 import type { Preview } from '../reply/refusal.ts';
-import { wholeText } from './text.ts';
-import { isUpdate, type Publishable } from './verdict.ts';
+import { isUpdate, type Publishable, wholeText } from './verdict.ts';
 
 /** More are counted, not shown. */
 const MAX_COMMITS_SHOWN = 50;

@@ -18,10 +18,10 @@ import { discoverForPush, listAhead } from '../../upstream/discovery.ts';
 import { newPrHash } from '../../pr-hash.ts';
 import { knownFork } from '../../push/publish/fork.ts';
 import { lookUpAhead } from '../../upstream/upstream-repository.ts';
-import { HostSteps } from '../../push/reply/host-steps.ts';
+import { PushRun } from '../../push/push-run.ts';
 import { type Reply, SideBandReply } from '../../push/reply/reply.ts';
 import { PushSession } from '../../push/session.ts';
-import type { PushSettings } from '../../push/settings.ts';
+import type { PushSettings } from '../../push/push-host.ts';
 import { type BodyLimits, drain } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
 import { TimedWriter } from '../../streams/timed-writer.ts';
@@ -131,9 +131,8 @@ export function pushSession(
   target: RepositoryName,
   names: Partial<Pick<PushSettings, 'newPrHash' | 'newPrKey'>> = {},
 ): PushSession {
-  const steps = new HostSteps(host.clock, reply, host.transport.hostName);
   const settings = { ...pushSettings(c), ...names };
-  return new PushSession({ host, settings, reply, steps, logger: c.var.logger }, target);
+  return new PushSession(new PushRun(host, settings, target, { reply, logger: c.var.logger }));
 }
 
 /** The first write after a connection has broken seems to succeed. Only the next one fails. */

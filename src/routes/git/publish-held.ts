@@ -6,28 +6,28 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { hostWithKey } from '../../config/hosts.ts';
 import { openHttp } from '../../configured.ts';
-import type { HoldFailure, LeasedHold } from '../../durable/held-pushes/held-push-record.ts';
+import type { LeasedHold } from '../../durable/held-pushes/held-push-record.ts';
 import { type Lease, LEASE_MS } from '../../durable/held-pushes/held-pushes.ts';
 import { RELEASE_PATH, type ReleaseAnswer, releaseSeal } from '../../durable/held-pushes/release-due.ts';
 import type { AppEnv, Env } from '../../env.ts';
 import { systemClock } from '../../isolate/clock.ts';
 import { isolateMemory, type MemoryHold } from '../../isolate/memory-budget.ts';
 import { heldPushesOf } from '../../objects.ts';
-import { suspended } from '../../push/admission.ts';
-import { Claims, inProgress } from '../../push/claims.ts';
-import { failureOf, release } from '../../push/hold/release.ts';
+import type { Admission, Place } from '../../push/push-host.ts';
+import { inProgress, PushRun } from '../../push/push-run.ts';
+import { failureOf, type HeldEnd, release } from '../../push/hold/release.ts';
 import { UnreadableError } from '../../push/verdict/encoding.ts';
-import type { PushRun } from '../../push/push-run.ts';
-import { HostSteps } from '../../push/reply/host-steps.ts';
 import { NotedReply } from '../../push/reply/reply.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { LostRowError } from '../../spool/sealed-rows.ts';
+import { giveShareBack, type TakenShare } from '../request/account-share.ts';
 import { readJsonObject } from '../request/json-body.ts';
 import { suspensionOf } from '../request/suspension.ts';
-import { heldAdmission } from './held-admission.ts';
 import { pushSettings } from './git-push.ts';
+import { suspended } from './push-admission.ts';
 import { pushHost } from './push-host.ts';
+import { countOpened, takeOpening, takeShare } from './push-share.ts';
 import { readHeldBytes, readHeldPush } from './read-held.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
@@ -35,6 +35,8 @@ const KEY_DELAY_MS = 60_000;
 const PANIC_PAUSE_MS = 60_000;
 /** The operator may have lost the token, or a line of the configuration, for a while. */
 const NO_HOST_PAUSE_MS = 10 * 60_000;
+/** Of what may be created: it is left to those who wait for an answer, however much is due. */
+const LEFT_TO_LIVE = 1 / 16;
 
 const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), seal: z.string(), now: z.int() });
 
@@ -52,9 +54,9 @@ heldPublisher.post(RELEASE_PATH, async (c) => {
   const objects = () => heldPushesOf(c.env);
   const staying = stayAlive(() => objects().renew(lease));
   try {
-    const { failure, stop } = await publishHeld(c, held, lease);
+    const { failure, isForAll } = await publishHeld(c, held, lease);
     await (failure === null ? objects().published(lease) : objects().failed(lease, failure, now));
-    return c.json<ReleaseAnswer>({ stop });
+    return c.json<ReleaseAnswer>({ stop: isForAll });
   } finally {
     staying.abort();
   }
@@ -85,7 +87,7 @@ async function publishHeld(
   c: Context<AppEnv>,
   held: LeasedHold,
   lease: Lease,
-): Promise<{ readonly failure: HoldFailure | null; readonly stop: boolean }> {
+): Promise<HeldEnd | { readonly failure: null; readonly isForAll: false }> {
   // What is published later is nobody's any more, and makes nobody wait.
   const memory = isolateMemory.open(systemClock, null, false);
   try {
@@ -105,7 +107,7 @@ async function publishHeld(
     }
     await releaseWith(c, held, key, memory, () => mayGoOn(c.env, lease));
     c.var.logger.info('held push published');
-    return { failure: null, stop: false };
+    return { failure: null, isForAll: false };
   } catch (error) {
     if (error instanceof LostRowError || error instanceof UnreadableError) {
       c.var.logger.error('held push is lost', { error });
@@ -113,10 +115,10 @@ async function publishHeld(
         ? final('what was kept of the held push is gone', 'Push it again.')
         : final('another version of this service has stored the held push', 'Push it again.');
     }
-    const { failure, isForAll } = failureOf(error);
-    const message = failure.kind === 'final' ? 'held push failed' : 'held push not published yet';
+    const end = failureOf(error);
+    const message = end.failure.kind === 'final' ? 'held push failed' : 'held push not published yet';
     c.var.logger.warn(message, { error });
-    return { failure, stop: isForAll };
+    return end;
   } finally {
     memory.end();
   }
@@ -130,40 +132,68 @@ async function releaseWith(
   stillMay: () => Promise<void>,
 ): Promise<void> {
   const host = pushHost(c, { memory, admission: heldAdmission(c, held.client) });
-  const reply = new NotedReply();
-  const beside: Promise<void>[] = [];
+  const { logger } = c.var;
   const read = (start = 0, end = held.entryBytes) =>
     readHeldBytes(c.env, held, key, memory, start, Math.min(end, held.entryBytes));
   const push = await readHeldPush(c.env, held, key, memory);
-  const run: PushRun = {
-    host,
-    settings: { ...pushSettings(c), newPrHash: () => held.prHash },
-    target: push.push.repository,
-    claims: new Claims(host),
-    reply,
-    steps: new HostSteps(systemClock, reply, host.transport.hostName),
-    logger: c.var.logger,
-    beside: (work) => beside.push(work),
-  };
+  const { newKey } = push;
+  // What its person was shown holds, whatever the policy is now.
+  const shown =
+    newKey === null
+      ? { prUpdatePolicy: 'hash' as const }
+      : { prUpdatePolicy: 'key' as const, newPrKey: () => newKey };
+  const settings = { ...pushSettings(c), ...shown };
+  const run = new PushRun(host, settings, push.push.repository, { reply: new NotedReply(), logger });
   const place = await host.admission.place(push.pushHash);
   run.claims.holdIsKnown();
   try {
-    await release(run, push, { read }, place, stillMay);
-    await run.claims.end(true);
+    await release(run, push, { prHash: held.prHash, spool: { read }, place }, stillMay);
   } catch (error) {
     run.claims.failed(true);
-    await Promise.all([run.claims.end(false), place.release()]);
+    await place.release();
     throw error;
   } finally {
-    await Promise.all(beside);
+    await run.end(true);
   }
 }
 
-function later(said: string, askedMs: number, isForAll: boolean) {
-  const failure = { kind: 'later', said: [said], askedMs, counts: !isForAll } as const;
-  return { failure, stop: isForAll };
+/**
+ * Its client was admitted when it was pushed, and has given a place for it.
+ * @param client the random name by which it is known here. Its shares are counted under that.
+ */
+function heldAdmission(c: Context<AppEnv>, client: string): Admission {
+  const limits = c.var.config.limits.creations.map(({ most, withinMs }) => ({
+    most: Math.max(1, Math.floor(most * (1 - LEFT_TO_LIVE))),
+    withinMs,
+  }));
+  const as = { name: client, limits };
+  let taken: TakenShare | null = null;
+  const place: Place = {
+    async take(repository, policyLimits) {
+      taken = (await takeOpening(c, as, null, repository, policyLimits)).back;
+    },
+    settle: async () => {},
+    opened: (pullRequest) => countOpened(c, pullRequest, client, Date.now()),
+    async release() {
+      const back = taken;
+      taken = null;
+      if (back !== null) await giveShareBack(c, back);
+    },
+  };
+  return {
+    enter: async () => null,
+    place: async () => place,
+    peek: async () => null,
+    lookUp: async () => {},
+    takeShare: async () => void (await takeShare(c, { ...as, creates: false })),
+    takeFork: async () => void (await takeShare(c, { ...as, creates: true })),
+  };
 }
 
-function final(reason: string, advice: string) {
-  return { failure: { kind: 'final', said: [reason, advice] } as const, stop: false };
+function later(said: string, askedMs: number, isForAll: boolean): HeldEnd {
+  return { failure: { kind: 'later', said: [said], askedMs, counts: !isForAll }, isForAll };
+}
+
+function final(reason: string, advice: string): HeldEnd {
+  return { failure: { kind: 'final', said: [reason, advice] }, isForAll: false };
 }

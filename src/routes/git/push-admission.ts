@@ -3,23 +3,25 @@ import type { Context } from 'hono';
 import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
 import { FORKS, waitText } from '../../limits/limits.ts';
-import {
-  type Admission,
-  suspended,
-  tooManyCalls,
-  tooManyForks,
-  tooManyLookUps,
-  tooManyPushes,
-} from '../../push/admission.ts';
-import type { Refusal } from '../../push/reply/refusal.ts';
 import { clientWindowsOf, guardOf } from '../../objects.ts';
+import type { Admission } from '../../push/push-host.ts';
+import { Refusal } from '../../push/reply/refusal.ts';
 import { type Client, clientOf, siteWindowKey } from '../request/client.ts';
 import { countVainLookUp, knownWait, rememberWait, tooMany } from '../request/rate-limit.ts';
 import { sentence } from '../request/refused.ts';
 import { suspensionOf } from '../request/suspension.ts';
-import { isNobodyFull, mustBeTold } from './full-clients.ts';
-import { knownFull, noneLeft, openPlace, placesOf, refuseFull } from './push-place.ts';
+import {
+  isNobodyFull,
+  knownFull,
+  mustBeTold,
+  noneLeft,
+  openPlace,
+  placesOf,
+  refuseFull,
+} from './push-place.ts';
 import { outOfReach, refusedByPause, takeShare } from './push-share.ts';
+
+const TOO_MANY = { pushes: 'too many pushes', lookUps: 'too many look-ups', calls: 'too many requests' };
 
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
@@ -31,10 +33,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     async enter(isWithdrawal, pushHash, mayWait = false) {
       try {
         const pusher = await client();
-        const known = await knownRefusal(isWithdrawal);
-        const places =
-          pushHash === undefined || isNobodyFull() ? null : await placesOf(c, pusher, await pushHash());
-        const full = places === null ? null : knownFull(places);
+        const known = (isWithdrawal ? null : await knownRefusal('calls')) ?? (await knownRefusal('pushes'));
+        const isOpening = pushHash !== undefined && !isNobodyFull();
+        const full = isOpening ? knownFull(await placesOf(c, pusher, await pushHash())) : null;
         // Panic comes first (contract, 4.6), also for a push that does not reach the guard.
         if (known !== null || (full?.isTold && !mustBeTold(siteWindowKey(pusher))))
           return (await suspensionOf(c.env)).panicMode ? suspended() : (known ?? full?.refusal ?? null);
@@ -44,9 +45,9 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         pushedAt = at;
         await rememberWait(c, 'pushes', waitMs);
         if (panicMode) return suspended();
-        if (waitMs > 0) return tooManyPushes(sentence(tooMany(c, 'pushes', waitMs)));
+        if (waitMs > 0) return overLimit('pushes', waitMs);
         if (full?.isTold) return full.refusal;
-        const refusal = full === null || places === null ? null : await refuseFull(c, pusher, places);
+        const refusal = full === null ? null : await refuseFull(c, pusher, full.places);
         return refusal ?? (mayWait ? null : refusedByPause(c));
       } catch (error) {
         return outOfReach(c, error);
@@ -64,9 +65,8 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
 
     async peek(pushHash) {
       try {
-        const wait = await hostAccountOf(c.env, c.var.host).placesWait(
-          await placesOf(c, await client(), pushHash),
-        );
+        const places = await placesOf(c, await client(), pushHash);
+        const wait = await hostAccountOf(c.env, c.var.host).placesWait(places);
         return wait === null ? null : noneLeft(wait.of, wait.waitMs);
       } catch (error) {
         return outOfReach(c, error);
@@ -76,7 +76,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     async lookUp() {
       const known = await knownWait(c, 'lookUps').catch(() => 0);
       const waitMs = known > 0 ? known : await countVainLookUp(c);
-      if (waitMs > 0) throw tooManyLookUps(sentence(tooMany(c, 'lookUps', waitMs)));
+      if (waitMs > 0) throw overLimit('lookUps', waitMs);
     },
 
     takeShare: async () => void (await takeShare(c, { creates: false })),
@@ -88,21 +88,33 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
         .catch((error: unknown) => {
           throw outOfReach(c, error);
         });
-      if (waitMs > 0) throw tooManyForks(forksText(waitMs));
+      if (waitMs > 0) throw tooManyForks(waitMs);
       await takeShare(c, { creates: true });
     },
   };
 
   /** Why the client is over a limit, as far as this isolate knows. */
-  async function knownRefusal(isWithdrawal: boolean): Promise<Refusal | null> {
-    const callsMs = isWithdrawal ? 0 : await knownWait(c, 'calls');
-    if (callsMs > 0) return tooManyCalls(sentence(tooMany(c, 'calls', callsMs)));
-    const pushesMs = await knownWait(c, 'pushes');
-    return pushesMs > 0 ? tooManyPushes(sentence(tooMany(c, 'pushes', pushesMs))) : null;
+  async function knownRefusal(name: 'calls' | 'pushes'): Promise<Refusal | null> {
+    const waitMs = await knownWait(c, name);
+    return waitMs > 0 ? overLimit(name, waitMs) : null;
+  }
+
+  function overLimit(name: keyof typeof TOO_MANY, waitMs: number): Refusal {
+    return new Refusal('rate-limited', TOO_MANY[name], [sentence(tooMany(c, name, waitMs))]);
   }
 }
 
-function forksText(waitMs: number): string {
-  const text = `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit.`;
-  return `${text} Try again in ${waitText(waitMs)}, or push to one of these.`;
+export function suspended(): Refusal {
+  return new Refusal('suspended', 'service temporarily suspended', [
+    'SERVICE TEMPORARILY SUSPENDED',
+    'The service is suspended due to detected bot activity sending mass PRs.',
+    'Please retry in 15 minutes.',
+  ]);
+}
+
+function tooManyForks(waitMs: number): Refusal {
+  return new Refusal('rate-limited', 'too many forks', [
+    `Pushes from your network have made the service fork ${FORKS.most} repositories within an hour, which is the limit. Try again in ${waitText(waitMs)}, or push to one of these.`,
+    'Nothing was changed.',
+  ]);
 }

@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import { systemClock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
+import { shred } from '../../durable/held-pushes/shred.ts';
 import { openBackOff, openHostAccess, openTokenWatch } from '../../durable/host-access.ts';
 import { recordName, tokenVariable } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
@@ -16,15 +17,21 @@ import { openPolicies } from '../../policy/policies.ts';
 import { HistoryCache } from '../../upstream/history-cache.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { HistoryLister } from '../../upstream/history-lister.ts';
-import { pendingPushOf, pullRequestOf, spoolOf } from '../../objects.ts';
+import {
+  clientWindowsOf,
+  guardOf,
+  heldPushesOf,
+  pendingPushOf,
+  pullRequestOf,
+  spoolOf,
+} from '../../objects.ts';
 import { openSpool } from '../../spool/spool.ts';
-import type { Admission } from '../../push/admission.ts';
-import type { PushHost } from '../../push/push-host.ts';
+import type { Admission, PushHost } from '../../push/push-host.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { mayBeRecorded, prHashWith } from '../../stats/recorded-hashes.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
+import { clientOf, siteWindowKey } from '../request/client.ts';
 import { memoryFor } from '../request/held-memory.ts';
-import { pushHolds } from './push-holds.ts';
 import { pushAdmission } from './push-admission.ts';
 
 /** The account behind a token does not change, so each isolate asks for it once. */
@@ -117,7 +124,7 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
         return null;
       }
     },
-    holds: pushHolds(c),
+    ...pushHolds(c),
     async isKnownRepository({ owner, name: repo }) {
       try {
         // Not the badge's count, which may be minutes old.
@@ -130,4 +137,48 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
     },
     pullRequest: (prHash) => pullRequestOf(c.env, prHash),
   };
+}
+
+/** Held pushes: their object, the keys of their spools in KV, and the client's window. */
+function pushHolds(c: Context<AppEnv>): Pick<PushHost, 'heldPushes' | 'findHeld' | 'hold'> {
+  const heldPushes = () => heldPushesOf(c.env);
+  return {
+    heldPushes,
+    findHeld: async (push) => heldPushes().findPush(await clientTag(), push),
+
+    async hold(hold, { key, ...spool }, lease) {
+      const tag = await clientTag();
+      const { heldMb } = c.var.config;
+      const wanted = { ...hold, host: c.var.host.key, client: tag, spool };
+      let isHeld = false;
+      try {
+        // Before the row: a push is never held without its key.
+        await c.env.HELD_KEYS.put(spool.attempt, key, { expiration: Math.ceil(hold.until / 1000) });
+        isHeld = await heldPushes().hold(wanted, heldMb * 1_000_000, lease);
+      } finally {
+        // The person is told that nothing was kept.
+        if (!isHeld)
+          await shred(c.env, spool.attempt).catch((error: unknown) =>
+            c.var.logger.error('a held push could not be ended', { error }),
+          );
+      }
+      if (isHeld && hold.reason === 'review') c.executionCtx.waitUntil(tellOperator());
+      return isHeld;
+    },
+  };
+
+  async function clientTag(): Promise<string> {
+    // An IPv6 /48 is one: else its 65,536 networks could fill all room.
+    const client = siteWindowKey(await clientOf(c));
+    return clientWindowsOf(c.env, client).tag(client);
+  }
+
+  /** Never rejects: the push waits, whether or not the operator hears of it. */
+  async function tellOperator(): Promise<void> {
+    try {
+      await guardOf(c.env).toReview((await heldPushes().counts()).held.review);
+    } catch (error) {
+      c.var.logger.error('the operator could not be told of a held push', { error });
+    }
+  }
 }

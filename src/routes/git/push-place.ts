@@ -1,26 +1,45 @@
-/** Connects the place of one pull request (src/push/admission.ts) with the account's object and the guard. */
+/**
+ * The places of a client: how many pull requests it may open within an hour. The account's object has them.
+ *
+ * This isolate remembers which clients have none left: their pushes reach neither the host, nor the account, which said
+ * so, and few of them the guard. A place may be given back in another isolate, so this is believed for a minute at most.
+ */
 import type { Context } from 'hono';
+import { BURST_PUSHES, BURST_WINDOW_MS } from '../../durable/guard/burst-detector.ts';
+import { hostAccountOf } from '../../durable/host-access.ts';
 import type {
   PlacesAnswer,
   PlacesOf,
   TakenPlaces,
   WantedPlaces,
 } from '../../durable/host-account/openings.ts';
-import { hostAccountOf } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { SITE_PULL_REQUESTS } from '../../limits/limits.ts';
-import { MOST_PULL_REQUESTS } from '../../limits/places.ts';
+import { onForget, Recent } from '../../isolate/recent.ts';
+import { ClientAttempts } from '../../limits/client-attempts.ts';
+import { SITE_PULL_REQUESTS, waitText } from '../../limits/limits.ts';
+import { type FullPlaces, MOST_PULL_REQUESTS } from '../../limits/places.ts';
 import { guardOf } from '../../objects.ts';
-import { type Place, rateLimited, tooManyThere } from '../../push/admission.ts';
+import type { Place } from '../../push/push-host.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
 import { keyedHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
-import { giveShareBack, type TakenShare, takenOf } from '../request/account-share.ts';
+import { giveShareBack, type TakenShare } from '../request/account-share.ts';
 import type { Client } from '../request/client.ts';
-import { sentence } from '../request/refused.ts';
-import { overTarget, targetLimit } from '../request/target-limit.ts';
-import { forgetFull, fullForMs, isRefused, rememberFull, rememberLast } from './full-clients.ts';
-import { outOfReach, takeShare } from './push-share.ts';
+import { countOpened, outOfReach, takeOpening } from './push-share.ts';
+
+interface FullClient {
+  /** When there is a place again, if none is given back; milliseconds since 1970. */
+  readonly freeAt: number;
+  /** By their keys: the pushes that have the places. One that is repeated goes on. */
+  readonly holders: readonly string[];
+  /** The account has refused a push of the client for it. False: it has only given its last place. */
+  readonly isRefused: boolean;
+}
+
+/** By the names that the account has for them. */
+const fullClients = new Recent<FullClient>({ most: 10_000, lifeMs: 60_000 });
+const told = new ClientAttempts();
+onForget(() => told.clear());
 
 /**
  * The client's own places, and those of its IPv6 /48, if it has one.
@@ -35,20 +54,34 @@ export async function placesOf(c: Context<AppEnv>, owner: Client, pushHash: stri
   return { key, of: owner.site === owner.network ? [own] : [own, site] };
 }
 
+/** Whether nobody is known to be full: then there is nothing to ask. */
+export function isNobodyFull(): boolean {
+  return fullClients.size === 0;
+}
+
 /**
  * The refusal of a push whose client has no place left, as far as this isolate knows. `isTold`: the account knows that
  * the client tries, and so does the operator.
  */
-export function knownFull({
-  key,
-  of,
-}: WantedPlaces): { readonly refusal: Refusal; readonly isTold: boolean } | null {
-  const full = of.find(({ client }) => fullForMs(client, key) > 0);
-  if (full === undefined) return null;
-  return { refusal: noneLeft(full, fullForMs(full.client, key)), isTold: isRefused(full.client) };
+export function knownFull(places: WantedPlaces) {
+  const now = Date.now();
+  for (const each of places.of) {
+    const known = fullClients.get(each.client, now);
+    if (known === null || known.freeAt <= now || known.holders.includes(places.key)) continue;
+    return { places, refusal: noneLeft(each, known.freeAt - now), isTold: known.isRefused };
+  }
+  return null;
 }
 
-/** The same from the account; null: there is a place after all. Rejects if it cannot be asked. */
+/**
+ * Counts a push of a client that is full. Answers whether the guard must hear of it: the operator is to be told of a
+ * burst also if it is refused, so the guard gets as many pushes of a client in a minute as make one.
+ */
+export function mustBeTold(client: string): boolean {
+  return told.hit(client, [{ most: BURST_PUSHES, withinMs: BURST_WINDOW_MS }], Date.now()).allowed;
+}
+
+/** The account refuses a push, and counts that; null: there is a place after all. Rejects if it cannot be asked. */
 export async function refuseFull(
   c: Context<AppEnv>,
   owner: Client,
@@ -60,7 +93,10 @@ export async function refuseFull(
 
 /** @param waitMs null: nobody knows. */
 export function noneLeft({ most, whose }: PlacesOf, waitMs: number | null): Refusal {
-  return rateLimited(most, whose, waitMs);
+  const lines = [`Rate limit exceeded: max ${most} PRs per hour per ${whose}.`, 'Please try again later.'];
+  if (waitMs === null) return new Refusal('rate-limited', 'rate limit exceeded', lines);
+  const wait = `Try again in ${waitText(waitMs)}.`;
+  return new Refusal('rate-limited', 'rate limit exceeded', [...lines, wait], { waitMs });
 }
 
 /** @param answered the push holds a place, but was answered before, and wants another one. */
@@ -73,7 +109,10 @@ function refusedAsFull(
 ): Refusal {
   const places = of.find((each) => each.client === client) as PlacesOf;
   if (isAlertDue) c.executionCtx.waitUntil(alertOperator(c, owner, places, attempts));
-  if (full !== undefined) rememberFull(client, full, answered ? key : null);
+  if (full !== undefined) {
+    const holders = fullClients.get(client)?.holders ?? full.holders;
+    remember(client, { ...full, holders: answered ? holders.filter((each) => each !== key) : holders }, true);
+  }
   return noneLeft(places, full?.waitMs ?? null);
 }
 
@@ -92,63 +131,47 @@ async function alertOperator(
     .catch((error: unknown) => c.var.logger.error('an alert could not be raised', { error }));
 }
 
+function remember(client: string, { holders, waitMs }: FullPlaces, isRefused: boolean): void {
+  fullClients.set(client, { freeAt: Date.now() + waitMs, holders, isRefused });
+}
+
 /** Who has been given the last place needs no call to be refused. */
 function noteTaken({ full }: TakenPlaces): void {
-  for (const each of full) rememberLast(each.client, each.full);
+  for (const each of full) remember(each.client, each.full, false);
 }
 
 /** @param pushedAt when the push began, by the guard's clock. */
 export function openPlace(c: Context<AppEnv>, owner: Client, places: WantedPlaces, pushedAt: number): Place {
-  const NOTHING: TakenShare = { taken: null, key: places.key, clients: [], target: null };
+  const nothing: TakenShare = { taken: null, key: places.key, clients: [], target: null };
   /** `clients`: without those whose places an earlier attempt at the push has taken. */
-  let held = NOTHING;
-
-  /** Of those whose places are not taken by this attempt. @throws Refusal */
-  async function takePlaces(isAnother: boolean): Promise<void> {
-    const of = places.of.filter(({ client }) => !held.clients.includes(client));
-    if (of.length === 0) return;
-    const answer = await account()
-      .reservePlaces({ ...places, of }, isAnother)
-      .catch((error: unknown) => {
-        throw outOfReach(c, error);
-      });
-    if (answer.kind === 'full') throw refusedAsFull(c, owner, places, answer, isAnother);
-    held = { ...held, clients: [...held.clients, ...answer.own] };
-    noteTaken(answer);
-  }
-
+  let held = nothing;
   return {
     async take(repository, policyLimits) {
-      const limit = await targetLimit(c, repository, null, policyLimits);
-      const wanted = { creates: true, opening: { places, target: limit } };
-      const share = await takeShare(c, wanted);
-      const { refusal } = share;
-      if (refusal?.kind === 'full') throw refusedAsFull(c, owner, places, refusal);
-      if (refusal !== null) throw tooManyThere(sentence(overTarget(limit, refusal.waitMs)), refusal.waitMs);
-      held = takenOf(share, wanted);
+      const share = await takeOpening(c, {}, places, repository, policyLimits);
+      if (share.refusal?.kind === 'full') throw refusedAsFull(c, owner, places, share.refusal);
+      held = share.back;
       noteTaken(share);
     },
-    reserve: () => takePlaces(false),
-    settle: takePlaces,
-    async opened(pullRequest) {
-      const tell = () => guardOf(c.env).opened({ ...pullRequest, pushedAt }, owner.siteHash('burst'));
-      // Once more if it cannot be reached for a moment: the pull request is open, and its push must not fail.
-      await tell()
-        .catch(tell)
+    async settle(isAnother) {
+      // Of those whose places are not taken by this attempt.
+      const of = places.of.filter(({ client }) => !held.clients.includes(client));
+      if (of.length === 0) return;
+      const answer = await hostAccountOf(c.env, c.var.host)
+        .reservePlaces({ ...places, of }, isAnother)
         .catch((error: unknown) => {
-          c.var.logger.error('an open pull request could not be counted', { error });
+          throw outOfReach(c, error);
         });
+      if (answer.kind === 'full') throw refusedAsFull(c, owner, places, answer, isAnother);
+      held = { ...held, clients: [...held.clients, ...answer.own] };
+      noteTaken(answer);
     },
+    opened: (pullRequest) => countOpened(c, pullRequest, owner.siteHash('burst'), pushedAt),
     async release() {
       const back = held;
-      held = NOTHING;
+      held = nothing;
       await giveShareBack(c, back);
       // Not before: meanwhile, the account may have said that there is none.
-      for (const client of back.clients) forgetFull(client);
+      for (const client of back.clients) fullClients.delete(client);
     },
   };
-
-  function account() {
-    return hostAccountOf(c.env, c.var.host);
-  }
 }

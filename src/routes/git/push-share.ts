@@ -1,23 +1,31 @@
-/** A push asks for its share of the bot account: what that answers, as a refusal. */
+/**
+ * What a push takes of the bot account: its share, and with it one of the things that may be opened in a repository. What
+ * the account answers becomes a refusal.
+ */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
+import type { WantedPlaces } from '../../durable/host-account/openings.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
+import { RateLimitError } from '../../host/account/rate-limit.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
-import { heldBack, othersFirst, unchecked, unguarded } from '../../push/admission.ts';
-import type { Refusal } from '../../push/reply/refusal.ts';
+import type { Limit } from '../../limits/sliding-window.ts';
+import { guardOf } from '../../objects.ts';
+import type { OpenedPullRequest } from '../../push/push-host.ts';
+import { Refusal } from '../../push/reply/refusal.ts';
+import type { RepositoryName } from '../../repository-name.ts';
 import {
   askAccount,
   askForShare,
   giveShareBack,
   type Share,
   shareExplanation,
-  takenOf,
   type Wanted,
 } from '../request/account-share.ts';
 import { sentence } from '../request/refused.ts';
+import { overTarget, targetLimit } from '../request/target-limit.ts';
 
-/** @returns what was taken; nothing, if it has a `refusal`. @throws Refusal */
+/** @throws Refusal if the host is to be left alone, or others come first. */
 export async function takeShare(c: Context<AppEnv>, wanted: Wanted): Promise<Share> {
   // Else nobody can tell how many pull requests its client has opened.
   const share = await (wanted.opening === undefined
@@ -28,10 +36,46 @@ export async function takeShare(c: Context<AppEnv>, wanted: Wanted): Promise<Sha
   if (share.isKnown) openBackOff(c.env, c.var.host).learn(share.pauseMs);
   const paused = refusedByPause(c);
   if (share.refusal !== null || (paused === null && share.waitMs === 0)) return share;
-  await giveShareBack(c, takenOf(share, wanted));
-  throw (
-    paused ?? (share.isKnown ? othersFirst : unchecked)(sentence(shareExplanation(c, share)), share.waitMs)
-  );
+  await giveShareBack(c, share.back);
+  throw paused ?? littleLeft(share.isKnown, sentence(shareExplanation(c, share)), share.waitMs);
+}
+
+/**
+ * For a pull request. @param places null: its client has given one already.
+ * @returns what was taken; nothing, if a client has no place left, which is its `refusal`. @throws Refusal
+ */
+export async function takeOpening(
+  c: Context<AppEnv>,
+  as: Pick<Wanted, 'name' | 'limits'>,
+  places: WantedPlaces | null,
+  repository: RepositoryName,
+  policyLimits: readonly Limit[],
+): Promise<Share> {
+  const target = await targetLimit(c, repository, null, policyLimits);
+  const share = await takeShare(c, { ...as, creates: true, opening: { places, target } });
+  if (share.refusal?.kind !== 'target') return share;
+  const { waitMs } = share.refusal;
+  throw tooManyThere(sentence(overTarget(target, waitMs)), waitMs);
+}
+
+/** A pull request is open. @param client by which the guard counts. @param pushedAt by the guard's clock. Never rejects. */
+export async function countOpened(
+  c: Context<AppEnv>,
+  opened: OpenedPullRequest,
+  client: string,
+  pushedAt: number,
+): Promise<void> {
+  const tell = () => guardOf(c.env).opened({ ...opened, pushedAt }, client);
+  // Once more if it cannot be reached for a moment: the pull request is open, and its push must not fail.
+  await tell()
+    .catch(tell)
+    .catch((error: unknown) => c.var.logger.error('an open pull request could not be counted', { error }));
+}
+
+/** The host wants to be left alone, as far as this isolate knows. */
+export function refusedByPause(c: Context<AppEnv>): Refusal | null {
+  const leftMs = openBackOff(c.env, c.var.host).leftMs();
+  return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c.var.host), leftMs) : null;
 }
 
 export function outOfReach(c: Context<AppEnv>, error: unknown): Refusal {
@@ -39,8 +83,27 @@ export function outOfReach(c: Context<AppEnv>, error: unknown): Refusal {
   return unguarded(error);
 }
 
-/** The host wants to be left alone, as far as this isolate knows. */
-export function refusedByPause(c: Context<AppEnv>): Refusal | null {
-  const leftMs = openBackOff(c.env, c.var.host).leftMs();
-  return leftMs > LONGEST_WAIT_MS ? heldBack(hostNameOf(c.var.host), leftMs) : null;
+/** The code host wants to be left alone: a push would fail half-way, and going on can cost the account. */
+export function heldBack(hostName: string, pauseMs: number): Refusal {
+  const cause = new RateLimitError(hostName, pauseMs);
+  const lines = [cause.publicMessage, 'Nothing was changed there. Push again after that.'];
+  return new Refusal('account', 'the code host asks to wait', lines, { cause, waitMs: pauseMs });
+}
+
+/** @param isKnown what is left to the account. @param explanation why, and how long to wait. */
+export function littleLeft(isKnown: boolean, explanation: string, waitMs: number): Refusal {
+  const reason = isKnown ? 'the bot account has little left' : 'the service cannot check its limits';
+  const lines = [explanation, 'Nothing was changed.'];
+  return new Refusal('account', reason, lines, { outcome: 'rate-limited', waitMs });
+}
+
+/** @param explanation which limit, and how long to wait. */
+export function tooManyThere(explanation: string, waitMs: number): Refusal {
+  const lines = [explanation, 'Nothing was changed.'];
+  return new Refusal('rate-limited', 'too many pull requests for this repository', lines, { waitMs });
+}
+
+export function unguarded(cause: unknown): Refusal {
+  const lines = ['Nothing was changed. Push again in a few minutes.'];
+  return new Refusal('unguarded', 'the service cannot check its limits', lines, { cause });
 }

@@ -18,10 +18,26 @@ import { LOCAL_CREATIONS, waitText } from '../../limits/limits.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { clientOf } from './client.ts';
 
+/** What was taken, for `giveShareBack`. */
+export interface TakenShare extends Returned {
+  readonly taken: string | null;
+}
+
 export interface Share extends AccountAdmittance {
   /** False: the account's object cannot be asked, and `waitMs` follows from what this isolate may create alone. */
   readonly isKnown: boolean;
+  readonly back: TakenShare;
 }
+
+const ALONE = {
+  pauseMs: 0,
+  taken: null,
+  refusal: null,
+  own: [],
+  full: [],
+  isKnown: false,
+  back: { taken: null, key: '', clients: [], target: null },
+} as const;
 
 /** What all clients together create while the account's object cannot be asked. */
 const createdAlone = new ClientAttempts();
@@ -46,8 +62,22 @@ export async function askAccount(
 ): Promise<Share> {
   // Anybody has networks without number, each of which would have had nothing.
   const client = name ?? (await clientOf(c)).siteHash('share');
-  const account = hostAccountOf(c.env, c.var.host);
-  return { ...(await account.admit(client, creates, limits, nameless(opening))), isKnown: true };
+  const places = opening?.places ?? null;
+  // Without the name of the repository.
+  const target = opening && { key: opening.target.key, limits: opening.target.limits };
+  const admitted = await hostAccountOf(c.env, c.var.host).admit(
+    client,
+    creates,
+    limits,
+    target && { places, target },
+  );
+  const { taken, own } = admitted;
+  const counted = taken === null ? null : (target?.key ?? null);
+  return {
+    ...admitted,
+    isKnown: true,
+    back: { taken, key: places?.key ?? '', clients: own, target: counted },
+  };
 }
 
 /** The same, but then this isolate decides alone. Never rejects. */
@@ -58,25 +88,8 @@ export async function askForShare(c: Context<AppEnv>, wanted: Wanted): Promise<S
     c.var.logger.warn('the share of a client could not be checked', { error });
     const { creates, limits = c.var.config.limits.creations } = wanted;
     const waitMs = creates ? createdAlone.hit('', [...LOCAL_CREATIONS, ...limits], Date.now()).waitMs : 0;
-    return { pauseMs: 0, waitMs, taken: null, refusal: null, own: [], full: [], isKnown: false };
+    return { ...ALONE, waitMs };
   }
-}
-
-/** Without the name of the repository. */
-function nameless(opening: Opening | undefined): Opening | undefined {
-  if (opening === undefined) return undefined;
-  const { places, target } = opening;
-  return { places, target: { key: target.key, limits: target.limits } };
-}
-
-/** What `askForShare` has taken. */
-export interface TakenShare extends Returned {
-  readonly taken: string | null;
-}
-
-export function takenOf({ taken, own }: AccountAdmittance, { opening }: Wanted): TakenShare {
-  const target = taken === null ? null : (opening?.target.key ?? null);
-  return { taken, key: opening?.places?.key ?? '', clients: own, target };
 }
 
 /** Nothing was created. If this fails, it counts for an hour all the same. Never rejects. */

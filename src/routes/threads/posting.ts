@@ -11,7 +11,7 @@ import { type KnownPolicy, openPolicies } from '../../policy/policies.ts';
 import { policyRefusal } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import { error } from '../description.ts';
-import { askForShare, giveShareBack, shareExplanation, takenOf } from '../request/account-share.ts';
+import { askForShare, giveShareBack, shareExplanation } from '../request/account-share.ts';
 import { refuseTooMany } from '../request/rate-limit.ts';
 import { type Refused, refused } from '../request/refused.ts';
 import { refuseSuspendedWriting } from '../request/suspension.ts';
@@ -103,12 +103,13 @@ export async function postingLimit(
  * @param opening of an issue: what may be opened there.
  */
 export async function beginPosting(c: Context<AppEnv>, opening?: TargetLimit): Promise<Posting | Refused> {
-  const wanted = { creates: true, ...(opening && { opening: { places: null, target: opening } }) };
-  const share = await askForShare(c, wanted);
+  const share = await askForShare(c, {
+    creates: true,
+    ...(opening && { opening: { places: null, target: opening } }),
+  });
   const { refusal } = share;
   if (opening !== undefined && refusal?.kind === 'target') return refusedByTarget(opening, refusal.waitMs);
-  if (share.waitMs === 0)
-    return { kind: 'posting', cancel: () => waitUntil(giveShareBack(c, takenOf(share, wanted))) };
+  if (share.waitMs === 0) return { kind: 'posting', cancel: () => waitUntil(giveShareBack(c, share.back)) };
   const headers = { 'Retry-After': retryAfter(share.waitMs) };
   return refused(share.isKnown ? 429 : 503, shareExplanation(c, share), headers);
 }

@@ -11,7 +11,7 @@ import { verdictLine } from './verdict-line.ts';
 const whole = (push: Publishable) => ({ ...push, commits: [...push.commits] });
 
 export const publish: typeof real.publish = (run, publication) => {
-  const { push, spool, pushHash, claim, place, isReleased = false, ...more } = publication;
+  const { push, spool, pushHash, prHash, claim, place, isReleased = false, ...more } = publication;
   deepStrictEqual(more, {});
   const bytes = serialise(push);
   console.log(verdictLine(bytes));
@@ -22,6 +22,7 @@ export const publish: typeof real.publish = (run, publication) => {
     push: stored,
     spool: { read: () => spool.read() },
     pushHash,
+    prHash,
     claim: structuredClone(claim),
     place,
     isReleased,

@@ -1,14 +1,14 @@
 /** Whether what goes wrong with one held push stops the others that are due. */
 import { expect, it } from 'vitest';
 import { HostError } from '../../../src/host-error.ts';
-import { heldBack, othersFirst, tooManyThere, unguarded } from '../../../src/push/admission.ts';
 import { failureOf } from '../../../src/push/hold/release.ts';
 import { Refusal } from '../../../src/push/reply/refusal.ts';
+import { heldBack, littleLeft, tooManyThere, unguarded } from '../../../src/routes/git/push-share.ts';
 
 const MINUTE_MS = 60_000;
 
 it.each([
-  ['the account has little left', othersFirst('Wait.', MINUTE_MS), 'later', true],
+  ['the account has little left', littleLeft(true, 'Wait.', MINUTE_MS), 'later', true],
   ['the host asks for a pause', heldBack('host.test', MINUTE_MS), 'later', true],
   ['there is no memory', new HostError('busy', 'Busy.'), 'later', true],
   // Else whoever has a repository with a low limit could make all others wait.

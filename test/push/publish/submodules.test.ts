@@ -1,7 +1,8 @@
 /** A warning that must not keep a push waiting. */
 import { expect, it } from 'vitest';
 import type { PushRun } from '../../../src/push/push-run.ts';
-import { hasSubmodules, submoduleWarning } from '../../../src/push/publish/submodules.ts';
+import { submoduleWarning } from '../../../src/push/publish/pull-request.ts';
+import { hasSubmodules } from '../../../src/upstream/submodules.ts';
 
 const REPOSITORY = { owner: 'octo', name: 'hello' };
 const silence = () => new Promise<never>(() => {});

@@ -1,7 +1,7 @@
 /** Which of a push's commands is taken, and what the others are told. */
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../../src/git/wire/push-request.ts';
-import { deletedBranch, planCommands } from '../../../src/push/receive/commands.ts';
+import { deletedBranch, planCommands } from '../../../src/push/receive/receive.ts';
 import { oidNumber } from '../../support/objects.ts';
 
 const ZERO = '0'.repeat(40);

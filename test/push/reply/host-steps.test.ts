@@ -3,17 +3,34 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/isolate/clock.ts';
 import { ProtocolError } from '../../../src/git/wire/protocol-error.ts';
 import { HostError, type HostErrorCode } from '../../../src/host-error.ts';
-import { hostStep, HostSteps, STEP_FAILURES } from '../../../src/push/reply/host-steps.ts';
+import { HostSteps } from '../../../src/push/reply/host-steps.ts';
 import type { HostStep, Refusal } from '../../../src/push/reply/refusal.ts';
 import { SideBandReply } from '../../../src/push/reply/reply.ts';
 
 const STEPS = ['lookup', 'history', 'fork', 'sync', 'push', 'pull-request', 'edit', 'withdrawal'] as const;
 const SECRET = new Error('secret: token at 192.0.2.1 of Ada Lovelace');
 
+/** A clock on which nothing passes but what is slept; each sleep lets other work go first. */
+class FakeClock implements Clock {
+  #now = 0;
+
+  now(): number {
+    return this.#now;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    await scheduler.wait(0);
+    if (signal?.aborted !== true) this.#now += ms;
+  }
+}
+
+const hostStep = <T>(step: HostStep, action: () => Promise<T>): Promise<T> =>
+  new HostSteps(new FakeClock(), new SideBandReply(new Set()), 'github.com').run(step, action);
+
 const fail = (code: HostErrorCode, step: HostStep = 'lookup') =>
   hostStep(step, () => Promise.reject(new HostError(code, 'The host said so.', SECRET)));
 
-describe('hostStep', () => {
+describe('a step', () => {
   it('answers what its action answers', async () => {
     expect(await hostStep('fork', async () => 7)).toBe(7);
   });
@@ -22,8 +39,7 @@ describe('hostStep', () => {
     const reasons = await Promise.all(
       STEPS.map((step) => fail('unreachable', step).catch((error: Refusal) => error.reason)),
     );
-    expect(new Set(reasons)).toEqual(new Set(STEP_FAILURES));
-    expect(reasons).toHaveLength(STEP_FAILURES.length);
+    expect(new Set(reasons).size).toBe(STEPS.length);
   });
 
   it.each<[HostErrorCode, boolean]>([
@@ -50,20 +66,6 @@ describe('hostStep', () => {
     await expect(hostStep('push', () => Promise.reject(error))).rejects.toBe(error);
   });
 });
-
-/** A clock on which nothing passes but what is slept; each sleep lets other work go first. */
-class FakeClock implements Clock {
-  #now = 0;
-
-  now(): number {
-    return this.#now;
-  }
-
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    await scheduler.wait(0);
-    if (signal?.aborted !== true) this.#now += ms;
-  }
-}
 
 const never = () => new Promise<never>(() => {});
 

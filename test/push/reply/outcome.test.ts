@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { HostError, type HostErrorCode } from '../../../src/host-error.ts';
-import { rateLimited, suspended, unguarded } from '../../../src/push/admission.ts';
-import { pushOutcome } from '../../../src/push/reply/outcome.ts';
-import { Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
+import { pushOutcome, Refusal, toRefusal } from '../../../src/push/reply/refusal.ts';
+import { suspended } from '../../../src/routes/git/push-admission.ts';
+import { noneLeft } from '../../../src/routes/git/push-place.ts';
+import { unguarded } from '../../../src/routes/git/push-share.ts';
 
 const ofHost = (code: HostErrorCode) =>
   new Refusal('fork', 'the fork could not be made', [], { cause: new HostError(code, 'words') });
@@ -11,7 +12,7 @@ describe('the outcome of a push', () => {
   it.each([
     ['accepted', null],
     ['suspended', suspended()],
-    ['rate-limited', rateLimited(5, 'IP', null)],
+    ['rate-limited', noneLeft({ client: 'one', most: 5, whose: 'IP' }, null)],
     ['refused', new Refusal('fetch-first', 'fetch first', [])],
     ['refused', ofHost('refused')],
     ['refused', ofHost('missing')],

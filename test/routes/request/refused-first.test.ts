@@ -178,7 +178,7 @@ async function push(variables: object = {}, { options = '', ref = 'refs/heads/fi
 function reserve(key: string, isAnother = false) {
   return admitted(`198.51.100.${address}`, SECRETS, async (admission) => {
     const place = await admission.place(key);
-    await (isAnother ? place.settle(true) : place.reserve());
+    await place.settle(isAnother);
   });
 }
 
@@ -423,7 +423,7 @@ describe('a push of a client that has no place left', () => {
     const variables = { ...SECRETS, HOST_ACCOUNTS };
     const failed = admitted(`198.51.100.${address}`, variables, async (admission) => {
       const place = await admission.place('failed');
-      await place.reserve();
+      await place.settle(false);
       await place.release();
     });
     await releasing.promise;

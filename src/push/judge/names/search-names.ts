@@ -14,7 +14,7 @@ import type { UpstreamHistory } from '../../../upstream/upstream-history.ts';
 import type { PushOptions } from '../../receive/push-options.ts';
 import type { ReceivedPack } from '../../receive/receive.ts';
 import { Refusal } from '../../reply/refusal.ts';
-import type { PushSettings } from '../../settings.ts';
+import type { PushSettings } from '../../push-host.ts';
 import { haveOwnSignOff } from '../sign-off.ts';
 import type { Work } from '../work.ts';
 import { Findings, MAX_FINDINGS } from './findings.ts';

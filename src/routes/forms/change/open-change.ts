@@ -14,7 +14,7 @@ import type { ChangeForm } from '../../../pages/forms/change-pages.ts';
 import { changeLink } from '../../../pages/forms/folder-page.ts';
 import { changeDonePage, changeHeldPage } from '../../../pages/forms/pull-request-pages.ts';
 import { pullRequestPath } from '../../../pages/pull-request-page.ts';
-import { type HeldFacts, heldSentence, notPublic } from '../../../push/hold/reply.ts';
+import { type HeldFacts, heldSentence, notPublic } from '../../../push/reply/banner.ts';
 import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import type { Outcome } from '../../../push/session.ts';
 import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
