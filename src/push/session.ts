@@ -26,7 +26,7 @@ import { judge } from './judge/judge.ts';
 import { lookUpUpstream, questionsOf } from './judge/questions.ts';
 import { type Publication, type Published, publish } from './publish/publish.ts';
 import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
-import { heldHashesOf, pushHashOf } from './push-hashes.ts';
+import { pushHashOf } from './push-hashes.ts';
 import { type ClaimedUpdate, type PushRun, requiredKey } from './push-run.ts';
 import { parsePushOptions, type PushOptions } from './receive/push-options.ts';
 import { deletedBranch, planCommands, type Received, receivePack } from './receive/receive.ts';
@@ -172,7 +172,7 @@ export class PushSession {
     const { host, settings, claims, reply } = this.#run;
     const { options, pack } = received;
     const { prHash } = options;
-    const holding = new Holding(this.#run, received, await heldHashesOf(this.#run, received));
+    const holding = new Holding(this.#run, received);
     const [listed, held] =
       prHash === null
         ? [null, null]

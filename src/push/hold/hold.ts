@@ -8,7 +8,7 @@ import { workBranch } from '../../pr-hash.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { branchTip } from '../publish/fork.ts';
-import type { HeldHashes, Pushed } from '../push-hashes.ts';
+import { type HeldHashes, heldHashesOf, type Pushed } from '../push-hashes.ts';
 import { type PushRun, requiredKey } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import { type HeldFacts, type HoldWindow, updateCommand } from '../reply/banner.ts';
@@ -59,15 +59,12 @@ export function mayWait({ settings }: Pick<PushRun, 'settings'>, { wait }: PushO
 export class Holding {
   readonly #run: PushRun;
   readonly #pushed: Pushed;
-  readonly #hashes: HeldHashes;
   /** As the push gave it; null: none is required. */
   readonly #key: string | null;
 
-  /** @param hashes `heldHashesOf` the push. */
-  constructor(run: PushRun, pushed: Pushed, hashes: HeldHashes) {
+  constructor(run: PushRun, pushed: Pushed) {
     this.#run = run;
     this.#pushed = pushed;
-    this.#hashes = hashes;
     this.#key = requiredKey(run.settings, pushed.options.prKey);
   }
 
@@ -79,7 +76,8 @@ export class Holding {
     const { host, claims } = this.#run;
     const { preview, delayMs } = this.#pushed.options;
     if (found?.state !== 'held' || found.host !== host.hostKey || preview) return null;
-    if (found.same === this.#hashes.same && delayMs !== 0) {
+    const { same } = await this.#hashes();
+    if (found.same === same && delayMs !== 0) {
       return this.#outcome(found.prHash, found.reason, found, null);
     }
     const { lease } = await claims.takeHold(found.prHash, this.#key);
@@ -88,7 +86,8 @@ export class Holding {
 
   /** The same for a push that names no hash, and that its client has held before. @throws Refusal */
   async earlierSame(): Promise<HeldOutcome | Replaced | null> {
-    return this.earlier(await this.#run.host.findHeld(this.#hashes.push));
+    const { push } = await this.#hashes();
+    return this.earlier(await this.#run.host.findHeld(push));
   }
 
   /** Null: it is published now. */
@@ -151,7 +150,7 @@ export class Holding {
       {
         prHash,
         reason: wasBegun ? 'busy' : reason,
-        ...this.#hashes,
+        ...(await this.#hashes()),
         keyHash: shownKey === null ? null : keyHashOf(shownKey),
         isUpdate: updates,
         entryBytes,
@@ -168,6 +167,11 @@ export class Holding {
     if (!isHeld) throw noRoom();
     claims.held();
     return this.#outcome(prHash, reason, window, newKey);
+  }
+
+  /** Few pushes need them. */
+  #hashes(): Promise<HeldHashes> {
+    return heldHashesOf(this.#run, this.#pushed);
   }
 
   #outcome(prHash: string, reason: HoldReason, { from, to }: HoldWindow, prKey: string | null): HeldOutcome {
