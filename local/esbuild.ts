@@ -23,7 +23,6 @@ const TARGETS = {
 const AS_WRANGLER = [
   ...TARGETS.workerd,
   '--conditions=workerd,worker,browser',
-  '--keep-names',
   '--external:cloudflare:*',
   '--external:node:*',
   '--define:process.env.NODE_ENV="production"',
