@@ -5,11 +5,13 @@
 import { NumberList } from './number-list.ts';
 
 const SLAB_BYTES = 64 * 1024;
+/** Most pushes have a few commits. */
+const FIRST_SLAB_BYTES = 4 * 1024;
 
 export class ByteArrays {
   readonly #slabs: Uint8Array<ArrayBuffer>[] = [];
   /** Bytes of the last slab that are in use. */
-  #used = SLAB_BYTES;
+  #used = 0;
   readonly #slabOf = new NumberList('uint32');
   readonly #startOf = new NumberList('uint32');
   readonly #lengthOf = new NumberList('uint32');
@@ -22,7 +24,8 @@ export class ByteArrays {
   push(bytes: Uint8Array): number {
     let slab = this.#slabs.at(-1);
     if (slab === undefined || this.#used + bytes.byteLength > slab.byteLength) {
-      slab = new Uint8Array(Math.max(SLAB_BYTES, bytes.byteLength));
+      const slabBytes = slab === undefined ? FIRST_SLAB_BYTES : SLAB_BYTES;
+      slab = new Uint8Array(Math.max(slabBytes, bytes.byteLength));
       this.#slabs.push(slab);
       this.#used = 0;
     }

@@ -1,8 +1,8 @@
 /**
  * The pair of codes of one compressed block: fixed (RFC 1951 §3.2.6) or read from the block's header (§3.2.7).
  *
- * Both tables are in one array, so that a decoding loop gets from one to the other by an offset. The arrays are made
- * once for a walker and used again for every block.
+ * Both tables are in one array, so that a decoding loop gets from one to the other by an offset. It is made once for a
+ * walker and used again for every block. What else is needed to read a header is shared by all: nothing waits meanwhile.
  */
 import { damagedData } from './damaged-data.ts';
 import {
@@ -44,14 +44,14 @@ CODE_LENGTH_TEMPLATES[18] = (11 << 24) | 7;
 /** The longest header: three counts, the lengths of 19 codes, and 316 lengths of at most 7 + 7 bits. */
 export const MAX_HEADER_BYTES = Math.ceil((14 + 19 * 3 + 316 * 14) / 8);
 
+const codeLengthTable = new Int32Array(1 << MAX_CODE_LENGTH_BITS);
+const codeLengthBits = new Uint8Array(CODE_LENGTH_SYMBOLS);
+const codeLengthCode = new HuffmanCode();
+const literalCode = new HuffmanCode();
+const distanceCode = new HuffmanCode();
+
 export class BlockCodes {
   readonly entries = new Int32Array(TABLE_ENTRIES);
-
-  readonly #codeLengthTable = new Int32Array(1 << MAX_CODE_LENGTH_BITS);
-  readonly #codeLengthBits = new Uint8Array(CODE_LENGTH_SYMBOLS);
-  readonly #codeLengths = new HuffmanCode();
-  readonly #literals = new HuffmanCode();
-  readonly #distances = new HuffmanCode();
 
   /** The bit at which the next code length begins. */
   #pos = 0;
@@ -61,10 +61,12 @@ export class BlockCodes {
 
   static fixed(): BlockCodes {
     const codes = new BlockCodes();
+    literalCode.clear();
+    distanceCode.clear();
     for (let symbol = 0; symbol < LITERAL_LENGTH_TEMPLATES.length; symbol++) {
-      codes.#literals.add(symbol, symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8);
+      literalCode.add(symbol, symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8);
     }
-    for (let symbol = 0; symbol < DISTANCE_TEMPLATES.length; symbol++) codes.#distances.add(symbol, 5);
+    for (let symbol = 0; symbol < DISTANCE_TEMPLATES.length; symbol++) distanceCode.add(symbol, 5);
     codes.#build();
     return codes;
   }
@@ -87,21 +89,21 @@ export class BlockCodes {
     this.#pos = this.#readCodeLengthCode(view, pos, codeLengths);
     this.#previousLength = -1;
     this.#repeatsLeft = 0;
-    if (!this.#readCode(view, end, this.#literals, literals)) return -1;
-    if (!this.#readCode(view, end, this.#distances, distances)) return -1;
+    if (!this.#readCode(view, end, literalCode, literals)) return -1;
+    if (!this.#readCode(view, end, distanceCode, distances)) return -1;
     if (this.#repeatsLeft > 0) throw damagedData('invalid repeat of code lengths');
-    if (!this.#literals.has(END_OF_BLOCK_SYMBOL)) {
+    if (!literalCode.has(END_OF_BLOCK_SYMBOL)) {
       throw damagedData('no code for the end of a block');
     }
-    this.#literals.check('literal or length', true);
-    this.#distances.check('distance', true);
+    literalCode.check('literal or length', true);
+    distanceCode.check('distance', true);
     this.#build();
     return this.#pos;
   }
 
   /** The code in which the lengths of the other two are written. */
   #readCodeLengthCode(view: DataView, pos: number, count: number): number {
-    const lengths = this.#codeLengthBits;
+    const lengths = codeLengthBits;
     lengths.fill(0);
     for (let i = 0; i < count;) {
       let bits = view.getUint32(pos >>> 3, true) >>> (pos & 7);
@@ -109,11 +111,11 @@ export class BlockCodes {
       pos += 3 * (stop - i);
       for (; i < stop; i++, bits >>>= 3) lengths[CODE_LENGTH_ORDER[i]!] = bits & 7;
     }
-    const code = this.#codeLengths;
+    const code = codeLengthCode;
     code.clear();
     for (let symbol = 0; symbol < CODE_LENGTH_SYMBOLS; symbol++) code.add(symbol, lengths[symbol]!);
     code.check('code length', false);
-    buildTable(this.#codeLengthTable, 0, MAX_CODE_LENGTH_BITS, 0, code, CODE_LENGTH_TEMPLATES);
+    buildTable(codeLengthTable, 0, MAX_CODE_LENGTH_BITS, 0, code, CODE_LENGTH_TEMPLATES);
     return pos;
   }
 
@@ -122,7 +124,7 @@ export class BlockCodes {
    * copy of the previous length take the same branch, so that the processor need not predict which one comes.
    */
   #readCode(view: DataView, end: number, code: HuffmanCode, count: number): boolean {
-    const table = this.#codeLengthTable;
+    const table = codeLengthTable;
     const { counts, symbols } = code;
     let previous = this.#previousLength;
     code.clear();
@@ -163,7 +165,7 @@ export class BlockCodes {
 
   #build(): void {
     const { entries } = this;
-    const free = buildTable(entries, 0, ROOT_BITS, SUBTABLES_AT, this.#literals, LITERAL_LENGTH_TEMPLATES);
-    buildTable(entries, DISTANCES_AT, ROOT_BITS, free, this.#distances, DISTANCE_TEMPLATES);
+    const free = buildTable(entries, 0, ROOT_BITS, SUBTABLES_AT, literalCode, LITERAL_LENGTH_TEMPLATES);
+    buildTable(entries, DISTANCES_AT, ROOT_BITS, free, distanceCode, DISTANCE_TEMPLATES);
   }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ZlibWalker } from '../../../src/git/zlib/zlib-walker.ts';
 import { DeflateWriter, type DynamicHeader, lengthsOf } from './deflate-writer.ts';
-import { TRUNCATED, inflate, walk } from './walk.ts';
+import { TRUNCATED, inflate, walk, walkContent } from './walk.ts';
 
 const NONE = [0, 0] as const;
 
@@ -208,13 +208,14 @@ describe('ZlibWalker refuses', () => {
       [6, 'shorter'],
       [2 ** 40, 'shorter'],
     ] as const) {
+      const refused = {
+        ends: false,
+        reason: expect.stringContaining(`${ending} than its declared size`) as string,
+      };
       for (const keepBytes of [0, Math.min(3, inflatedBytes), Math.min(6, inflatedBytes)]) {
-        const outcome = walk(walker, stream, { inflatedBytes, keepBytes });
-        expect(outcome).toEqual({
-          ends: false,
-          reason: expect.stringContaining(`${ending} than its declared size`) as string,
-        });
+        expect(walk(walker, stream, { inflatedBytes, keepBytes })).toEqual(refused);
       }
+      expect(walkContent(new ZlibWalker(), stream, { inflatedBytes })).toEqual(refused);
     }
     expect(walk(walker, stream, { inflatedBytes: 5 })).toMatchObject({ ends: true });
   });
