@@ -8,16 +8,8 @@ export class D1Ledger implements Ledger {
     this.#db = db;
   }
 
-  /** Cost: two rows, and two more if a newer one is there already. */
   async recordPullRequest(entry: PullRequestEntry): Promise<void> {
-    await this.#db
-      .prepare(
-        `INSERT INTO pull_requests (host, owner, repo, pr_url, created_at, id)
-         VALUES (?1, ?2, ?3, ?4, ?5, (SELECT pull_requests + 1 FROM totals WHERE last_created_at < ?5))
-         ON CONFLICT DO NOTHING`,
-      )
-      .bind(entry.host, entry.owner, entry.repo, entry.prUrl, entry.createdAt)
-      .run();
+    await pullRequestStatement(this.#db, entry).run();
   }
 
   async totals(): Promise<Totals> {
@@ -58,4 +50,18 @@ export class D1Ledger implements Ledger {
       .bind(hash, karma)
       .run();
   }
+}
+
+/** Records a pull request. Cost: two rows, and two more if a newer one is there already. */
+export function pullRequestStatement(
+  db: D1Database,
+  { host, owner, repo, prUrl, createdAt }: PullRequestEntry,
+): D1PreparedStatement {
+  return db
+    .prepare(
+      `INSERT INTO pull_requests (host, owner, repo, pr_url, created_at, id)
+       VALUES (?1, ?2, ?3, ?4, ?5, (SELECT pull_requests + 1 FROM totals WHERE last_created_at < ?5))
+       ON CONFLICT DO NOTHING`,
+    )
+    .bind(host, owner, repo, prUrl, createdAt);
 }

@@ -13,27 +13,28 @@ const PATIENCE_MS = 3_000;
 const SEARCHED = 250;
 
 /**
+ * Adds a hash to the list, or moves it to another repository.
  * @param repository `octo/hello`, or `cb/octo/hello` on another host. @param at milliseconds since 1970.
  * @param work keyed hash of the commits that it was opened with, without their author and dates; absent: that is not to
  *   be recorded. Cost: two rows, and two more for the first one of a repository.
  */
-export async function recordHash(
+export function hashStatements(
   db: D1Database,
   prHash: string,
   repository: string,
   at: number,
   work?: string,
-): Promise<void> {
+): D1PreparedStatement[] {
   const [listing, recording] = [
     `INSERT INTO works_by_repository SELECT ?2, ?3, ?1, ?4
      WHERE NOT EXISTS (SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?1) ON CONFLICT DO NOTHING`,
     `INSERT INTO hashes_by_repository VALUES (?, ?, ?)
      ON CONFLICT (pr_hash) DO UPDATE SET repository = excluded.repository`,
   ];
-  await db.batch([
+  return [
     db.prepare(listing).bind(prHash, repository, at, work ?? null),
     db.prepare(recording).bind(prHash, repository, at),
-  ]);
+  ];
 }
 
 /** True if the list does not answer. */
@@ -72,7 +73,7 @@ export async function recordedHashesOf(
 
 /**
  * The pull request of a repository that was recorded last with the same work; null if there is none among its newest
- * ones. Rejects if the answer is slow. @param work as `recordHash` takes it.
+ * ones. Rejects if the answer is slow. @param work as `hashStatements` takes it.
  */
 export async function prHashWith(db: D1Database, repository: string, work: string): Promise<string | null> {
   const newest =

@@ -7,7 +7,7 @@ import { deleteOldForks, type OldForks } from '../../src/forks/old-forks.ts';
 import type { PullRequest, Repository, RepositoryHost } from '../../src/host/code-host.ts';
 import { HostError } from '../../src/host-error.ts';
 import { fullName, type RepositoryName } from '../../src/repository-name.ts';
-import { recordHash } from '../../src/stats/recorded-hashes.ts';
+import { recordHash } from '../stats/support/record-hash.ts';
 
 const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Migration[] };
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -10,7 +10,8 @@ import { D1Ledger } from '../../src/stats/d1-ledger.ts';
 import { askAsEarlier, recordAsEarlier } from './support/earlier-version.ts';
 import { pullRequestEntry } from './support/ledger-behaviour.ts';
 import { isListed } from '../../src/stats/listed-pseudonyms.ts';
-import { isRecorded, prHashWith, recordedHashesOf, recordHash } from '../../src/stats/recorded-hashes.ts';
+import { isRecorded, prHashWith, recordedHashesOf } from '../../src/stats/recorded-hashes.ts';
+import { recordHash } from './support/record-hash.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const { DB } = bindings;

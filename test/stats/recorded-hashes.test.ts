@@ -4,13 +4,8 @@ import { env } from 'cloudflare:workers';
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { createLogger } from '../../src/log.ts';
-import {
-  isRecorded,
-  mayBeRecorded,
-  prHashWith,
-  recordedHashesOf,
-  recordHash,
-} from '../../src/stats/recorded-hashes.ts';
+import { isRecorded, mayBeRecorded, prHashWith, recordedHashesOf } from '../../src/stats/recorded-hashes.ts';
+import { recordHash } from './support/record-hash.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
 
 const { DB, TEST_MIGRATIONS } = env as unknown as Env & { TEST_MIGRATIONS: D1Migration[] };

@@ -75,23 +75,30 @@ export class Outbox {
   /**
    * Hands over every entry that is due, oldest first. Answers when to come back, in milliseconds since 1970; null:
    * never.
+   * @param deliver gets one notification, or all else that is due, as that may be recorded at once.
    * @param mayTell while it answers false, only the entries that nobody sees.
    */
   async empty(
     now: number,
-    deliver: (entry: OutboxEntry) => Promise<Delivery>,
+    deliver: (entries: readonly OutboxEntry[]) => Promise<Delivery>,
     mayTell = (): boolean => true,
   ): Promise<number | null> {
     const waiting = () => this.#kept.outbox.filter(({ kind }) => mayTell() || kind === 'page');
     let isSaved = true;
     for (;;) {
-      const entry = waiting().find(({ dueAt }) => isDue(dueAt, now));
-      if (entry === undefined) break;
-      const delivery = now - entry.at > LIFE_MS[entry.kind] ? DONE : await deliver(entry);
-      if (delivery.kind === 'done') this.#remove(entry);
-      else this.#postpone(entry, delivery, now);
+      const due = waiting().filter(({ dueAt }) => isDue(dueAt, now));
+      const [first] = due;
+      if (first === undefined) break;
+      const isTold = first.kind === 'notification';
+      const entries = isTold ? [first] : due.filter(({ kind }) => kind !== 'notification');
+      const isTooOld = ({ kind, at }: OutboxEntry): boolean => now - at > LIFE_MS[kind];
+      const delivery = entries.every(isTooOld) ? DONE : await deliver(entries);
+      for (const entry of entries) {
+        if (delivery.kind === 'done') this.#remove(entry);
+        else this.#postpone(entry, delivery, now);
+      }
       // After a crash, a topic would tell it twice. Whatever else is not saved is tried again without harm.
-      isSaved = entry.kind === 'notification' && delivery.kind === 'done';
+      isSaved = isTold && delivery.kind === 'done';
       if (isSaved) this.#save();
     }
     if (!isSaved) this.#save();

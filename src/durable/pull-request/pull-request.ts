@@ -9,14 +9,16 @@
 import { DurableObject } from 'cloudflare:workers';
 import { hostWithKey, recordName } from '../../config/hosts.ts';
 import { configOf, openHttp } from '../../configured.ts';
+import type { Config } from '../../config.ts';
 import type { Env } from '../../env.ts';
 import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity } from '../../host/open.ts';
 import { NotificationError, publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
 import { logRefusal } from '../../notify/refusals.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
+import { pullRequestStatement } from '../../stats/d1-ledger.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
-import { recordHash } from '../../stats/recorded-hashes.ts';
+import { hashStatements } from '../../stats/recorded-hashes.ts';
 import { openHostAccess } from '../host-access.ts';
 import { Lease } from '../lease.ts';
 import { takeTables } from './earlier-tables.ts';
@@ -227,7 +229,7 @@ export class PullRequest extends DurableObject<Env> {
     const lookAt = await this.#sighting.look(now, (number) => this.#isShown(number));
     // The list of hashes is no news: without it, a push that names the pull request would be taken for a new one.
     const mayTell = (): boolean => this.#sighting.isShown;
-    const retryAt = await this.#outbox.empty(now, (entry) => this.#deliver(entry), mayTell);
+    const retryAt = await this.#outbox.empty(now, (entries) => this.#deliver(entries), mayTell);
     if (this.#record.expireDates(now)) this.#save();
     const nextAt = Math.min(lookAt ?? Infinity, retryAt ?? Infinity, this.#kept.datesUntil ?? Infinity);
     // What came in meanwhile has set the alarm for itself.
@@ -257,28 +259,24 @@ export class PullRequest extends DurableObject<Env> {
     );
   }
 
-  /** Whatever goes wrong, the entry stays in the outbox and is tried again. */
-  async #deliver(entry: OutboxEntry): Promise<Delivery> {
+  /** Whatever goes wrong, the entries stay in the outbox and are tried again. */
+  async #deliver(entries: readonly OutboxEntry[]): Promise<Delivery> {
     const record = this.#record.read();
     const result = configOf(this.env);
     if (record === null || result.kind === 'invalid') return { kind: 'failed', askedMs: 0, all: true };
     const { config } = result;
     const http = (this.#http ??= openHttp(config));
-    const { host, owner, repo, prHash } = record;
-    const url = entry.url || record.url;
     try {
-      if (entry.kind === 'ledger') {
-        const createdAt = new Date(entry.at).toISOString();
-        const ledger = openLedger(this.env, config, http);
-        await ledger.recordPullRequest({ host, owner, repo, prUrl: url, createdAt });
-      } else if (entry.kind === 'page') {
-        const repository = recordName({ key: host }, { owner, name: repo });
-        await recordHash(this.env.DB, prHash, repository, entry.at, entry.work);
+      const told = entries.find(({ kind }) => kind === 'notification');
+      if (told === undefined) {
+        await recordOpened(this.env, config, http, record, entries);
       } else {
+        const { owner, repo, prHash } = record;
+        const url = told.url || record.url;
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),
-          title: `${owner}/${repo}: pull request ${entry.event}`,
-          message: `Your anonymous pull request ${IN_WORDS[entry.event]}: ${url}`,
+          title: `${owner}/${repo}: pull request ${told.event}`,
+          message: `Your anonymous pull request ${IN_WORDS[told.event]}: ${url}`,
           click: url,
         });
       }
@@ -290,4 +288,31 @@ export class PullRequest extends DurableObject<Env> {
       return { kind: 'failed', askedMs, all: refusal?.concernsTopic === true };
     }
   }
+}
+
+/** In the list of hashes and in the ledger: in one call, where both are in D1. */
+async function recordOpened(
+  env: Env,
+  config: Config,
+  http: HttpClient,
+  { prHash, host, owner, repo, url }: PullRequestRecord,
+  entries: readonly OutboxEntry[],
+): Promise<void> {
+  const repository = recordName({ key: host }, { owner, name: repo });
+  const isHosted = config.hostedDatabase !== null;
+  const opened = entries
+    .filter(({ kind }) => kind === 'ledger')
+    .map((entry) => {
+      const createdAt = new Date(entry.at).toISOString();
+      return { host, owner, repo, prUrl: entry.url || url, createdAt };
+    });
+  const statements = [
+    ...entries.flatMap(({ kind, at, work }) =>
+      kind === 'page' ? hashStatements(env.DB, prHash, repository, at, work) : [],
+    ),
+    ...(isHosted ? [] : opened.map((entry) => pullRequestStatement(env.DB, entry))),
+  ];
+  if (statements.length > 0) await env.DB.batch(statements);
+  if (!isHosted) return;
+  for (const entry of opened) await openLedger(env, config, http).recordPullRequest(entry);
 }
