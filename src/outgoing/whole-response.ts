@@ -17,7 +17,9 @@ export async function wholeResponse(
   if (body === null) return response;
   const reader = body.getReader({ mode: 'byob' });
   const chunks: Uint8Array[] = [];
-  let buffer = new ArrayBuffer(READ_BYTES);
+  // Most answers are short, and say so.
+  const announced = Number(headers.get('Content-Length') ?? READ_BYTES);
+  let buffer = new ArrayBuffer(Math.min(Math.max(announced, 1), READ_BYTES));
   for (let bytes = 0; ;) {
     const { value } = await reader.read(new Uint8Array(buffer));
     if (value === undefined || value.byteLength === 0) break;
@@ -32,5 +34,7 @@ export async function wholeResponse(
     }
     chunks.push(value.slice());
   }
-  return new Response(new Blob(chunks), { status, statusText, headers });
+  const [only] = chunks;
+  const whole = chunks.length === 1 && only !== undefined ? only : new Blob(chunks);
+  return new Response(whole, { status, statusText, headers });
 }

@@ -125,12 +125,15 @@ export class ZlibWalker {
 
   /** The same, where all output goes to `sink`, in pieces of less than 100 KiB. */
   beginContent(inflatedBytes: number, sink: OutputSink): void {
-    if (this.#window.length === 0) {
-      this.#window = new Uint8Array(WINDOW_BYTES + PIECE_BYTES + MAX_MATCH_BYTES);
+    // One more than there may be: only what is larger than the window fills it.
+    const keepBytes = Math.min(WINDOW_BYTES + PIECE_BYTES, inflatedBytes + 1);
+    if (this.#window.length < keepBytes + MAX_MATCH_BYTES) {
+      const isGrowing = this.#window.length > 0;
+      this.#window = new Uint8Array((isGrowing ? WINDOW_BYTES + PIECE_BYTES : keepBytes) + MAX_MATCH_BYTES);
     }
     this.begin(inflatedBytes);
     this.#output = this.#window;
-    this.#keepBytes = WINDOW_BYTES + PIECE_BYTES;
+    this.#keepBytes = keepBytes;
     this.#passedOn = 0;
     this.#sink = sink;
   }
@@ -295,9 +298,9 @@ export class ZlibWalker {
       symbols.produced += length;
       at += length;
       left -= length;
+      this.#checkNotLonger();
       if (this.#sink !== null) this.#passOn(this.#sink);
     }
-    this.#checkNotLonger();
     return at * 8;
   }
 
