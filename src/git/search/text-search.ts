@@ -35,8 +35,11 @@ const HIT = 0x8000;
 const UNKNOWN = 0xffff;
 const START = 0;
 const BEHIND_COPY = 1;
-/** For states. If they take more, they are forgotten, and made again as they are needed. */
-const MAX_STATE_BYTES = 1024 * 1024;
+/**
+ * For states. If they take more, they are forgotten, and made again as they are needed. A file that names everybody, of
+ * as many people as there is room for, needs 1,260.
+ */
+const MAX_STATE_BYTES = 1280 * 1024;
 /** Usual texts have fewer, for each of their places. */
 const STATES_PER_PLACE = 3;
 const FREE_STATES = 64;
