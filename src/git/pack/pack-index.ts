@@ -37,6 +37,8 @@ export class PackIndex {
   readonly #waiting = new Map<number | Oid, number[]>();
   /** What deltas name by ids, with its size in bytes. */
   readonly #named = new Map<Oid, number>();
+  /** By where a delta begins that names its base by an id: the size of what it makes, in bytes. */
+  readonly #sizesMade = new Map<number, number>();
   /** What can be had, and deltas may wait for. */
   readonly #ready: (number | Oid)[] = [];
   /** Whether a delta is known to name an object of this pack by its id. */
@@ -99,9 +101,17 @@ export class PackIndex {
     return new Map([...this.#named].filter(([oid]) => this.#waiting.has(oid)));
   }
 
-  /** Whether there may be such a delta, because not all of the pack is known. */
+  /**
+   * Whether there may be such a delta, because not all of the pack is known: also if what one names has the size of what
+   * another makes, and the id of that is not known.
+   */
   get mayNameOwn(): boolean {
-    return this.#isCut || this.#hasMoreWhole;
+    if (this.#isCut || this.#hasMoreWhole) return true;
+    const missing = [...this.missingBases];
+    return [...this.#waiting].some(([base, deltas]) => {
+      const sizes = new Set(deltas.map((offset) => this.#sizesMade.get(offset)));
+      return missing.some(([oid, size]) => oid !== base && sizes.has(size));
+    });
   }
 
   /** Whether the ids of all that is in the pack are known. */
@@ -148,7 +158,9 @@ export class PackIndex {
       end: () => {
         const head = Buffer.concat(kept);
         if (hash === null) {
-          this.#named.set(walker.baseOid, parseDeltaHeader(head).baseSize);
+          const { baseSize, resultSize } = parseDeltaHeader(head);
+          this.#named.set(walker.baseOid, baseSize);
+          this.#sizesMade.set(at.offset, resultSize);
           return;
         }
         const oid = hash.digest('hex');

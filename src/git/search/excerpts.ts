@@ -14,23 +14,35 @@ const MAX_LINE_BYTES = 1_000;
 export interface Line {
   readonly excerpt: Uint8Array;
   readonly line: string | null;
+  /** The index of the text that ends in it. */
+  readonly text: number;
 }
 
-/** The lines of a file, or the entries of a folder, in which spans end. @param spans in order. */
-export function linesAt({ type, content }: FileObject, spans: readonly Span[]): Line[] {
+/**
+ * The lines of a file, or the entries of a folder, in which spans end; made one by one, as one line may hold thousands.
+ * @param spans in order.
+ */
+export function* linesAt({ type, content }: FileObject, spans: Iterable<Span>): Generator<Line> {
   let start = 0;
   let nul = content.indexOf(0);
-  return spans.map(({ end }) => {
-    if (type === 'blob') return { excerpt: excerptAt(content, end), line: lineAt(content, end) };
+  for (const { end, text } of spans) {
+    if (type === 'blob') {
+      yield { excerpt: excerptAt(content, end), line: lineAt(content, end), text };
+      continue;
+    }
     while (nul >= 0 && nul + 1 + ID_BYTES < end) {
       start = nul + 1 + ID_BYTES;
       nul = content.indexOf(0, start);
     }
     const head = content.subarray(start, nul < 0 ? content.length : nul);
+    if (head.length > MAX_LINE_BYTES) {
+      yield { excerpt: excerptAt(content, end), line: null, text };
+      continue;
+    }
     // An id is another one, also behind the same name.
     const entry = end <= nul ? head : content.subarray(start, nul + 1 + ID_BYTES);
-    return { excerpt: head.slice(head.indexOf(SPACE) + 1), line: textOf(entry) };
-  });
+    yield { excerpt: head.slice(head.indexOf(SPACE) + 1), line: textOf(entry), text };
+  }
 }
 
 /** Without blanks around it; null if it is too long. */

@@ -128,18 +128,22 @@ function termsOf({ name, email, encoding }: RawIdentity): Term[] {
   ];
 }
 
-/** `Ada Lovelace` also as lists and catalogues write it: `Lovelace, Ada`. */
+/**
+ * `Ada Lovelace` also as lists and catalogues write it: `Lovelace, Ada`. Composed and decomposed letters look alike, and
+ * some systems write the latter.
+ */
 function nameForms(name: string): SearchedText[] {
-  return [name, ...surnameLast(name)].flatMap((text) => {
-    const words = text.normalize('NFC').split(/\s+/);
-    const surname = words.at(-1) ?? '';
-    return [
-      encodedForms(words),
-      // Composed and decomposed letters look alike, and some systems write the latter.
-      nameOf(text.normalize('NFD').split(/\s+/)),
-      words.length > 1 ? encodedForms([surname, words.slice(0, -1).join(' ')], COMMA) : [],
-    ].flat();
-  });
+  const texts = [name, ...surnameLast(name)];
+  return texts
+    .flatMap((text) => [text.normalize('NFC'), text.normalize('NFD')])
+    .flatMap((text) => {
+      const words = text.split(/\s+/);
+      const surname = words.at(-1) ?? '';
+      const forms = encodedForms(words);
+      return words.length === 1
+        ? forms
+        : forms.concat(encodedForms([surname, words.slice(0, -1).join(' ')], COMMA));
+    });
 }
 
 /** A name in UTF-8 and, if it has another form there, in Windows-1252, of which Latin-1 is a part. */

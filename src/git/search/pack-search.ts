@@ -154,6 +154,10 @@ class CloserLook {
   }
 
   examine({ offset, sightings, mayHaveMore }: Suspect, object: LookUp): void {
+    if (this.found.length === MAX_FOUND) {
+      this.isComplete = false;
+      return;
+    }
     if (typeof object === 'object') return this.#search(object, offset);
     if (mayHaveMore) this.isComplete = false;
     const unknown = { kind: 'content', oid: null, line: null, isWhole: false } as const;
@@ -167,9 +171,8 @@ class CloserLook {
     if (added.length === 0) return;
     const oid = hashObject(type, content);
     const kind = type === 'tree' ? 'name' : 'content';
-    for (const [index, { excerpt, line }] of linesAt(object, added.slice(0, MAX_FOUND)).entries()) {
-      const { text } = added[index] as Span;
-      this.#add({ excerpt, kind, text, offset, oid, line, isWhole: delta === null });
+    for (const line of linesAt(object, added.slice(0, MAX_FOUND))) {
+      this.#add({ ...line, kind, offset, oid, isWhole: delta === null });
     }
     if (added.length > MAX_FOUND) this.isComplete = false;
   }
@@ -223,8 +226,9 @@ async function readUpstream(
   if (!objects.reserve(MAX_ASKED_BYTES)) return lines;
   const files = await questions.readUpstream(harmless.slice(0, MAX_ASKED_PATHS), MAX_ASKED_BYTES);
   for (const [path, file] of files) {
-    const named = linesAt(file, names.spansIn(file.content));
-    lines.set(path, new Set(named.flatMap(({ line }) => line ?? [])));
+    const named = new Set<string>();
+    for (const { line } of linesAt(file, names.spansIn(file.content))) if (line !== null) named.add(line);
+    lines.set(path, named);
   }
   return lines;
 }

@@ -1,7 +1,8 @@
 /** What a pack adds, searched: whole objects, what deltas insert and make, what upstream has already. */
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { SearchedNames } from '../../../src/git/search/searched-names.ts';
 import { randomPieces } from '../../support/byte-chunks.ts';
 import { commitContent, treeContent } from '../../support/objects.ts';
 import { copyInstruction, deltaSize, type Entry, makeDelta, oidOf } from '../../support/pack-builder.ts';
@@ -109,6 +110,15 @@ describe('a hit', () => {
   it('is one of so many, and no more', async () => {
     const files = Array.from({ length: 30 }, (_, at) => blob(`${at} ${NAME}\n`));
     expect((await searched(files, { maxHits: 7 })).hits).toHaveLength(7);
+  });
+
+  it('beyond those that are compared costs nothing more, and this is said', async () => {
+    const spansIn = vi.spyOn(SearchedNames.prototype, 'spansIn');
+    const files = Array.from({ length: 30 }, (_, at) => blob(`${at}\n${`${NAME}\n`.repeat(500)}`));
+    const found = await searched(files);
+    expect([found.hits.length, found.isComplete]).toEqual([10, false]);
+    expect(spansIn).toHaveBeenCalledTimes(2);
+    spansIn.mockRestore();
   });
 
   it('in a file that is too large to be kept is shown, with its path', async () => {
@@ -281,6 +291,15 @@ describe('bases', () => {
     ];
     const { askedBases, isComplete } = await searched(entries);
     expect([askedBases, isComplete]).toEqual([[], false]);
+  });
+
+  it('are never new objects that stand on upstream’s, of a client that names its own by ids', async () => {
+    const more = step(two);
+    const entries = [refDelta(one, wanted(one)), refDelta(two, more), refDelta(more, wanted(more))];
+    for (const order of [entries, entries.toReversed()]) {
+      const { askedBases, isComplete } = await searched(order, { bases: [one, two] });
+      expect([askedBases, isComplete]).toEqual([[], false]);
+    }
   });
 
   it('are found by their ids in the pack, in any order, through any number of deltas', async () => {

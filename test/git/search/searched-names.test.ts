@@ -39,6 +39,18 @@ describe('the names to search for', () => {
     expect(names.isComplete).toBe(false);
   });
 
+  it('are found in a long list of all of them, of as many as there may be', () => {
+    let state = 7;
+    const random = (most: number): number => (state = (state * 48_271) % 0x7fffffff) % most;
+    const word = (length: number): string =>
+      Array.from({ length }, () => String.fromCharCode(0x61 + random(26))).join('');
+    const people = Array.from({ length: 60 }, () => `${word(7)} ${word(9)} <${word(8)}@${word(6)}.example>`);
+    const list = Array.from({ length: 20_000 }, () => `${people[random(60)]}\n`).join('');
+    const names = namesOf(people);
+    expect(names.isComplete).toBe(false);
+    expect(names.spansIn(Buffer.from(list)).length).toBeGreaterThan(10_000);
+  });
+
   it('may be none', () => {
     const names = namesOf([]);
     expect([names.hasNames, names.isComplete]).toEqual([false, true]);
