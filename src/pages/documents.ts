@@ -86,7 +86,7 @@ name, also with the last word first (<code>Lovelace, Ada</code>). Of one word al
 its words;</li>
 <li>what is inside compressed files, images, PDF and office files;</li>
 <li>other encodings than UTF-8, Windows-1252 (so Latin-1) and the commit's own, escaped letters (<code>\\u00fc</code>), <code>ada at example.org</code>;</li>
-<li>lines that upstream has in the same file; people who are not in your commits' headers.</li>
+<li>upstream's lines, also joined by a deletion; people who are not in your commits' headers.</li>
 </ul>
 <p>Git may send only a part of a name, and copy the rest from upstream's files. Then the service asks the code host for
 its versions of all files that you change, and searches them whole. So the host learns that somebody is about to
