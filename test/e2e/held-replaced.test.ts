@@ -92,3 +92,17 @@ it('one that names a pull request that was closed before opens another, also aft
   await expect.poll(async () => (await pass(bed), pageOf(bed, banner.prHash))).not.toContain('Held');
   expect(await bed.host.pulls(upstream)).toHaveLength(2);
 });
+
+it('the same commits as a new pull request are not taken for a held update', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  const { banner } = await expectAccepted(bed, contribution, await clone.push());
+  await clone.commit({ message: 'More\n' });
+  heldAs(await clone.push('-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  const hash = heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  expect(hash).not.toBe(banner.prHash);
+  expect(heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'))).toBe(hash);
+  expect((await clone.push('-o', 'delay=0s', 'origin', 'HEAD:topic')).code).toBe(0);
+  expect(await bed.host.pulls(upstream)).toHaveLength(2);
+});

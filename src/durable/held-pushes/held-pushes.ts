@@ -160,10 +160,17 @@ export class HeldPushes extends DurableObject<Env> {
     return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
   }
 
-  /** The same of one that is held. @param client its random name. @param push as `NewHold` has it. */
+  /**
+   * The same of one that is held, and updates nothing. @param client its random name. @param push as `NewHold` has it.
+   */
   async findPush(client: string, push: string): Promise<HeldView | null> {
-    const query = `SELECT * FROM held WHERE client = ? AND push = ? AND state = 'held' LIMIT 1`;
-    const [row] = this.#sql.exec<Row>(query, client, push).toArray();
+    const [row] = this.#sql
+      .exec<Row>(
+        `SELECT * FROM held WHERE client = ? AND push = ? AND state = 'held' AND is_update = 0 LIMIT 1`,
+        client,
+        push,
+      )
+      .toArray();
     return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
   }
 
