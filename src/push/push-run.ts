@@ -216,9 +216,9 @@ export class Claims {
     this.#hold = null;
     if (hold === null) return;
     const heldPushes = this.#host.heldPushes();
-    await heldPushes[how](hold).catch((error: unknown) =>
-      this.#logger.error('a held push could not be ended', { error }),
-    );
+    const ending =
+      how === 'published' ? heldPushes.published(hold) : heldPushes.giveBack(hold, this.#left === 'work');
+    await ending.catch((error: unknown) => this.#logger.error('a held push could not be ended', { error }));
   }
 
   /** @param isAnswered the client has the answer. May be called more than once. Never rejects. */

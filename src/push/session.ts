@@ -189,8 +189,8 @@ export class PushSession {
     const full = isAsked && listed === null && held === null ? await host.admission.peek(pushHash) : null;
     // A made-up hash must not cost the host anything.
     if (full !== null && !options.preview) throw full;
-    // The host must not hear yet of the hash of a push that is held.
-    const isUnheardOf = earlier?.view.isUpdate === false;
+    // Also not from a preview. What is listed is public.
+    const isUnheardOf = listed === null && holding.isUnheardOf(held);
     const judgeable = isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
     const { push, claim, warnings } = await this.#judge(judgeable, listed, full);
     pack.kept.free(push.commits.byteLength);

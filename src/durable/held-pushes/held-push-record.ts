@@ -51,6 +51,8 @@ export interface HeldView extends Pick<
   readonly state: HoldState;
   /** Why it ended, and what to do; while it is held: why it could not be published yet. */
   readonly said: readonly string[];
+  /** It was tried to publish it, and nobody knows how far that came. */
+  readonly isBegun: boolean;
   readonly isBeingPublished: boolean;
 }
 

@@ -125,8 +125,10 @@ export class HeldPushes extends DurableObject<Env> {
     const bytes = hold.spool.rowEnds.at(-1) ?? 0;
     if (!this.#hasRoom(hold, bytes, mostBytes)) return false;
     if (before !== undefined && this.#isLeased(before, Date.now()) && before.lease !== lease) return false;
+    const wasBegun =
+      before?.state === 'held' && isBegun({ ...before, lease: before.lease === lease ? null : before.lease });
     this.#sql.exec(
-      `INSERT OR REPLACE INTO held VALUES (?, ?, ?, 'held', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, NULL, 0)`,
+      `INSERT OR REPLACE INTO held VALUES (?, ?, ?, 'held', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 0)`,
       hold.prHash,
       hold.host,
       hold.reason,
@@ -145,6 +147,7 @@ export class HeldPushes extends DurableObject<Env> {
       hold.to,
       hold.dueAt,
       hold.until,
+      Number(wasBegun),
     );
     if (before !== undefined) this.#shred(before);
     await this.#wake();
@@ -157,10 +160,17 @@ export class HeldPushes extends DurableObject<Env> {
     return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
   }
 
-  /** The same of one that is held. @param client its random name. @param push as `NewHold` has it. */
+  /**
+   * The same of one that is held, and updates nothing. @param client its random name. @param push as `NewHold` has it.
+   */
   async findPush(client: string, push: string): Promise<HeldView | null> {
-    const query = `SELECT * FROM held WHERE client = ? AND push = ? AND state = 'held' LIMIT 1`;
-    const [row] = this.#sql.exec<Row>(query, client, push).toArray();
+    const [row] = this.#sql
+      .exec<Row>(
+        `SELECT * FROM held WHERE client = ? AND push = ? AND state = 'held' AND is_update = 0 LIMIT 1`,
+        client,
+        push,
+      )
+      .toArray();
     return row === undefined ? null : viewOf(row, this.#isLeased(row, Date.now()));
   }
 
@@ -178,7 +188,7 @@ export class HeldPushes extends DurableObject<Env> {
     if (!opens(row, key)) return 'wrong-key';
     if (this.#isLeased(row, Date.now())) return 'busy';
     await this.#end(row, 'cancelled', said);
-    return row.reason === 'busy' || row.failures > 0 ? 'begun' : 'cancelled';
+    return isBegun(row) ? 'begun' : 'cancelled';
   }
 
   /**
@@ -268,10 +278,14 @@ export class HeldPushes extends DurableObject<Env> {
     );
   }
 
-  /** Whoever has taken it does not publish it. */
-  async giveBack(lease: Lease): Promise<void> {
+  /** Whoever has taken it has not published it. @param isUnknown nobody knows how far that came. */
+  async giveBack(lease: Lease, isUnknown = false): Promise<void> {
     if (this.#leased(lease) === undefined) return;
-    this.#sql.exec('UPDATE held SET lease = NULL WHERE pr_hash = ?', lease.prHash);
+    this.#sql.exec(
+      'UPDATE held SET failures = max(failures, ?), lease = NULL WHERE pr_hash = ?',
+      Number(isUnknown),
+      lease.prHash,
+    );
   }
 
   /**
@@ -406,10 +420,16 @@ export class HeldPushes extends DurableObject<Env> {
     );
   }
 
+  /** Whoever had it before, and neither ended it nor gave it back, has died. */
   #lease(prHash: string, now: number): string {
     const lease = Buffer.from(crypto.getRandomValues(new Uint8Array(LEASE_BYTES))).toString('hex');
     const until = now + LEASE_MS;
-    this.#sql.exec('UPDATE held SET lease = ?, lease_until = ? WHERE pr_hash = ?', lease, until, prHash);
+    this.#sql.exec(
+      `UPDATE held SET failures = failures + (lease IS NOT NULL), lease = ?, lease_until = ? WHERE pr_hash = ?`,
+      lease,
+      until,
+      prHash,
+    );
     return lease;
   }
 
@@ -463,11 +483,17 @@ export class HeldPushes extends DurableObject<Env> {
 /** What one client may have: a part of what the others leave, so that it is never all used up. */
 const shareOf = (most: number, others: number): number => MOST_OF_ONE_CLIENT * (most - others);
 
+/** Whether it was tried to publish it: also by whoever has died, and left the lease. */
+function isBegun({ reason, failures, lease }: Row): boolean {
+  return reason === 'busy' || failures > 0 || lease !== null;
+}
+
 function viewOf(row: Row, isBeingPublished: boolean): HeldView {
   const { pr_hash: prHash, host, reason, state, same, from_at: from, to_at: to, until } = row;
   const said = JSON.parse(row.said) as string[];
   const isUpdate = row.is_update === 1;
-  return { prHash, host, reason, state, said, same, from, to, until, isUpdate, isBeingPublished };
+  const view = { prHash, host, reason, state, said, same, from, to, until, isUpdate };
+  return { ...view, isBegun: isBegun(row), isBeingPublished };
 }
 
 function spoolIn({ attempt, row_ends: rowEnds }: Row): HeldSpool {

@@ -84,7 +84,17 @@ export class Holding {
     return { kind: 'replaced', view: found, lease };
   }
 
-  /** The same for a push that names no hash, and that its client has held before. @throws Refusal */
+  /**
+   * Whether the host must not hear yet of the hash that this push names. @param found as `earlier` has it. If it was
+   * begun, the host may have a pull request of it, which this push then updates; not where that takes a key, as the service
+   * has not recorded one.
+   */
+  isUnheardOf(found: HeldView | null): boolean {
+    if (found?.state !== 'held' || found.host !== this.#run.host.hostKey || found.isUpdate) return false;
+    return !found.isBegun || this.#key !== null;
+  }
+
+  /** As `earlier` for a push that names no hash, and that its client has held before. @throws Refusal */
   async earlierSame(): Promise<HeldOutcome | Replaced | null> {
     const { push } = await this.#hashes();
     return this.earlier(await this.#run.host.findHeld(push));

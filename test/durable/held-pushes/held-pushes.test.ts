@@ -160,6 +160,33 @@ describe('a held push', () => {
     expect(await object().cancel('b', null, [])).toBe('begun');
   });
 
+  it('may have become public if whoever published it has died, or could not tell', async () => {
+    for (const died of [true, false]) {
+      await held('a', { reason: 'delay' });
+      const taken = (await object().take('a', null)) as Extract<
+        Awaited<ReturnType<HeldPushes['take']>>,
+        { kind: 'taken' }
+      >;
+      if (died) pass(LEASE_MS);
+      else await object().giveBack({ prHash: 'a', lease: taken.lease }, true);
+      expect(await object().find('a')).toMatchObject({ isBegun: true });
+      const next = (await object().take('a', null)) as typeof taken;
+      expect(await object().hold(hold('a', { reason: 'delay' }), MOST, next.lease)).toBe(true);
+      expect(await object().find('a')).toMatchObject({ isBegun: true });
+      expect(await object().cancel('a', null, [])).toBe('begun');
+    }
+  });
+
+  it('was not begun by whoever has only taken its place, or has given it back', async () => {
+    await held('a', { reason: 'delay' });
+    const first = await object().take('a', null);
+    await object().giveBack({ prHash: 'a', lease: (first as { lease: string }).lease });
+    const { lease } = (await object().take('a', null)) as { lease: string };
+    expect(await object().hold(hold('a', { reason: 'delay' }), MOST, lease)).toBe(true);
+    expect(await object().find('a')).toMatchObject({ isBegun: false });
+    expect(await object().cancel('a', null, [])).toBe('cancelled');
+  });
+
   it('is claimed by nobody else if the run comes late, and its delay stays', async () => {
     await held('a');
     pass(HOUR_MS);

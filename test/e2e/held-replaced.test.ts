@@ -1,0 +1,108 @@
+/**
+ * A held push whose person changes their mind after something has happened to it: it was tried already, names a pull
+ * request that is closed, or belongs to one that is open. Whatever they are told is true, and the host hears nothing of it
+ * before its time.
+ */
+import { describe, expect, it } from 'vitest';
+import { contribute, expectAccepted } from './support/contribution.ts';
+import { ALWAYS } from './support/failing-host.ts';
+import { held, heldAs, type HeldContribution, pageOf, pass } from './support/held.ts';
+import { useTestBed } from './support/test-bed.ts';
+
+const bed = useTestBed();
+
+/** The host opens a pull request, and says nothing of it until it is well again. */
+async function unheard(action: () => Promise<unknown>): Promise<void> {
+  const cut = { during: 'answer', afterBytes: 0 } as const;
+  bed.sandbox.faults.inject({ method: 'POST', path: /\/pulls$/, times: ALWAYS, cut, delayMs: 500 });
+  const before = bed.host.requests.length;
+  const acting = action();
+  await expect
+    .poll(() => bed.host.requests.slice(before).map(({ method, path }) => `${method} ${path}`))
+    .toContainEqual(expect.stringMatching(/^POST .*\/pulls$/));
+  bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
+  await acting;
+  bed.sandbox.faults.clear();
+}
+
+async function expectWithdrawn({ clone, upstream, hash }: HeldContribution): Promise<void> {
+  expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+  const pushed = await clone.push('-o', 'withdraw', '-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic');
+  expect(pushed.stderr).toContain('Your pull request is withdrawn.');
+  expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+}
+
+describe('a pull request that nobody has heard of is closed when its held push is given up', () => {
+  it('after it was to be published at once', async () => {
+    const contribution = await held(bed);
+    await unheard(() => contribution.clone.push('-o', 'delay=0s', 'origin', 'HEAD:topic'));
+    await expectWithdrawn(contribution);
+  });
+
+  it('after its time had come, and it was changed', async () => {
+    const contribution = await held(bed);
+    const { clone, hash } = contribution;
+    await unheard(() => pass(bed));
+    await clone.commit({ message: 'Better\n' });
+    heldAs(await clone.push('-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic'));
+    await expectWithdrawn(contribution);
+  });
+
+  it('after the host did not take it, and it was put off', async () => {
+    const contribution = await contribute(bed);
+    const { clone } = contribution;
+    await clone.commit();
+    let hash = '';
+    await unheard(async () => (hash = heldAs(await clone.push('-o', 'wait', 'origin', 'HEAD:topic'))));
+    await clone.commit({ message: 'Better\n' });
+    heldAs(await clone.push('-o', `pr-hash=${hash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await expectWithdrawn({ ...contribution, hash });
+  });
+});
+
+it('what takes the place of one whose answer was lost arrives in its pull request', async () => {
+  const { clone, upstream, hash } = await held(bed);
+  await unheard(() => pass(bed));
+  const { headSha } = await bed.host.onlyPull(upstream);
+  await clone.commit({ message: 'Better\n' });
+  heldAs(await clone.push('-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic'));
+  await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).not.toContain('Held');
+  expect((await bed.host.onlyPull(upstream)).headSha).not.toBe(headSha);
+});
+
+it('the host does not hear of the hash when the push that changes it is only shown', async () => {
+  const { clone, hash } = await held(bed);
+  await clone.commit({ message: 'Better\n' });
+  const shown = await clone.push('-o', 'preview', '-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic');
+  expect(shown.stderr).toContain('preview: nothing was published');
+  expect(bed.host.requests.filter(({ path }) => path.includes(hash))).toEqual([]);
+});
+
+it('one that names a pull request that was closed before opens another, also after it was changed', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  const { banner, pull } = await expectAccepted(bed, contribution, await clone.push());
+  bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: pull.number });
+  const update = ['-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:topic'];
+  await clone.commit({ message: 'More\n' });
+  heldAs(await clone.push('-o', 'delay=1h', ...update));
+  await clone.commit({ message: 'Better\n' });
+  heldAs(await clone.push(...update));
+  await expect.poll(async () => (await pass(bed), pageOf(bed, banner.prHash))).not.toContain('Held');
+  expect(await bed.host.pulls(upstream)).toHaveLength(2);
+});
+
+it('the same commits as a new pull request are not taken for a held update', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  const { banner } = await expectAccepted(bed, contribution, await clone.push());
+  await clone.commit({ message: 'More\n' });
+  heldAs(await clone.push('-o', `pr-hash=${banner.prHash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  const hash = heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  expect(hash).not.toBe(banner.prHash);
+  expect(heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'))).toBe(hash);
+  expect((await clone.push('-o', 'delay=0s', 'origin', 'HEAD:topic')).code).toBe(0);
+  expect(await bed.host.pulls(upstream)).toHaveLength(2);
+});
