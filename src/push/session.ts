@@ -246,13 +246,18 @@ export class PushSession {
     const prHash = push.named?.prHash ?? replaced?.view.prHash ?? settings.newPrHash();
     const place = isUpdate(push) ? null : await host.admission.place(pushHash);
     const isReleased = replaced !== null;
-    const hold = async (plan: HoldPlan, as: string, isAnother: boolean): Promise<Done | null> => {
+    const hold = async (
+      plan: HoldPlan,
+      as: string,
+      isAnother: boolean,
+      failure?: unknown,
+    ): Promise<Done | null> => {
       await place?.settle(isAnother);
       let held: Done | null = null;
       try {
         held = await holding.hold(plan, as, judged, replaced);
       } finally {
-        if (held === null) await place?.release();
+        if (held === null && !mayBeOpen(failure)) await place?.release();
       }
       return held;
     };
@@ -269,8 +274,10 @@ export class PushSession {
       return { kind: 'published', facts: this.#bannerOf(published, push, options, taken.command.refName) };
     } catch (error) {
       if (!mayBeOpen(error)) await place?.release();
+      // Also if it cannot be held.
+      if (isUnknown(error)) claims.keep();
       // An attempt before this one may have begun under another hash.
-      return hold(holding.afterFailure(error), claims.begunAs ?? prHash, false);
+      return hold(holding.afterFailure(error), claims.begunAs ?? prHash, false, error);
     }
   }
 

@@ -3,26 +3,28 @@
  * request that is closed, or belongs to one that is open. Whatever they are told is true, and the host hears nothing of it
  * before its time.
  */
+import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { contribute, expectAccepted } from './support/contribution.ts';
+import { contribute, type Contribution, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
 import { held, heldAs, type HeldContribution, pageOf, pass } from './support/held.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
+const full = useTestBed({ env: { HELD_MB: '10' } });
 
 /** The host opens a pull request, and says nothing of it until it is well again. */
-async function unheard(action: () => Promise<unknown>): Promise<void> {
+async function unheard(action: () => Promise<unknown>, on = bed): Promise<void> {
   const cut = { during: 'answer', afterBytes: 0 } as const;
-  bed.sandbox.faults.inject({ method: 'POST', path: /\/pulls$/, times: ALWAYS, cut, delayMs: 500 });
-  const before = bed.host.requests.length;
+  on.sandbox.faults.inject({ method: 'POST', path: /\/pulls$/, times: ALWAYS, cut, delayMs: 500 });
+  const before = on.host.requests.length;
   const acting = action();
   await expect
-    .poll(() => bed.host.requests.slice(before).map(({ method, path }) => `${method} ${path}`))
+    .poll(() => on.host.requests.slice(before).map(({ method, path }) => `${method} ${path}`))
     .toContainEqual(expect.stringMatching(/^POST .*\/pulls$/));
-  bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
+  on.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
   await acting;
-  bed.sandbox.faults.clear();
+  on.sandbox.faults.clear();
 }
 
 async function expectWithdrawn({ clone, upstream, hash }: HeldContribution): Promise<void> {
@@ -105,4 +107,32 @@ it('the same commits as a new pull request are not taken for a held update', asy
   expect(heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'))).toBe(hash);
   expect((await clone.push('-o', 'delay=0s', 'origin', 'HEAD:topic')).code).toBe(0);
   expect(await bed.host.pulls(upstream)).toHaveLength(2);
+});
+
+async function notHeld(): Promise<Contribution> {
+  const contribution = await contribute(full);
+  const { clone } = contribution;
+  await clone.commit({ files: { 'large.bin': randomBytes(1_200_000) } });
+  await unheard(async () => {
+    const pushed = await clone.push('-o', 'wait', 'origin', 'HEAD:topic');
+    expect(pushed.stderr).toContain('the service holds too many pushes');
+  }, full);
+  return contribution;
+}
+
+describe('a pull request that nobody has heard of, whose push could not be held,', () => {
+  it('is found when it is pushed again', async () => {
+    const contribution = await notHeld();
+    await expectAccepted(full, contribution, await contribution.clone.push('origin', 'HEAD:topic'));
+    await full.host.onlyPull(contribution.upstream);
+  });
+
+  it('is one of the five of an hour', async () => {
+    const { clone, upstream } = await notHeld();
+    for (let more = 0; more < 5; more++) {
+      await clone.commit({ message: `More ${more}\n` });
+      await clone.push('origin', `HEAD:topic${more}`);
+    }
+    expect(await full.host.pulls(upstream)).toHaveLength(5);
+  });
 });
