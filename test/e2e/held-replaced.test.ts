@@ -136,3 +136,22 @@ describe('a pull request that nobody has heard of, whose push could not be held,
     expect(await full.host.pulls(upstream)).toHaveLength(5);
   });
 });
+
+it('a push whose answer was lost, and that is pushed again with a delay, has one pull request', async () => {
+  const contribution = await contribute(bed);
+  const { clone, upstream } = contribution;
+  await clone.commit();
+  await unheard(() => clone.push('origin', 'HEAD:topic'));
+  const hash = heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  await expect.poll(async () => (await pass(bed), pageOf(bed, hash))).not.toContain('Held');
+  await bed.host.onlyPull(upstream);
+});
+
+it('a push whose answer was lost, and that is pushed again with a delay, is withdrawn', async () => {
+  const contribution = await contribute(bed);
+  const { clone } = contribution;
+  await clone.commit();
+  await unheard(() => clone.push('origin', 'HEAD:topic'));
+  const hash = heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  await expectWithdrawn({ ...contribution, hash });
+});

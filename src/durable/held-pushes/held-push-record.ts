@@ -28,6 +28,8 @@ export interface NewHold {
   /** `keyHashOf` the key that changes need; null: they need none. */
   readonly keyHash: string | null;
   readonly isUpdate: boolean;
+  /** It was tried to publish it, and nobody knows how far that came. */
+  readonly isBegun: boolean;
   readonly spool: HeldSpool;
   /** How many bytes of the spool are entries; the verdict lies behind them. */
   readonly entryBytes: number;
@@ -46,13 +48,11 @@ export interface NewHold {
 /** What its page and the next push of the same person may know. */
 export interface HeldView extends Pick<
   NewHold,
-  'prHash' | 'host' | 'reason' | 'same' | 'from' | 'to' | 'until' | 'isUpdate'
+  'prHash' | 'host' | 'reason' | 'same' | 'from' | 'to' | 'until' | 'isUpdate' | 'isBegun'
 > {
   readonly state: HoldState;
   /** Why it ended, and what to do; while it is held: why it could not be published yet. */
   readonly said: readonly string[];
-  /** It was tried to publish it, and nobody knows how far that came. */
-  readonly isBegun: boolean;
   readonly isBeingPublished: boolean;
 }
 

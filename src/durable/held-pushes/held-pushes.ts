@@ -147,7 +147,7 @@ export class HeldPushes extends DurableObject<Env> {
       hold.to,
       hold.dueAt,
       hold.until,
-      Number(wasBegun),
+      Number(hold.isBegun || wasBegun),
     );
     if (before !== undefined) this.#shred(before);
     await this.#wake();

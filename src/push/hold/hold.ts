@@ -144,9 +144,15 @@ export class Holding {
     const newKey = needsKey && replaced === null ? settings.newPrKey() : null;
     const shownKey = newKey ?? (updates || replaced !== null ? this.#key : null);
     // Two of the same at once would be held as two. One that was begun to be published is locked already.
-    if (claims.begunAs === null) {
+    let isBegun = claims.begunAs !== null;
+    let heldAs = prHash;
+    if (!isBegun) {
       const proposed = { prHash, committedAt: 0, isHeld: true } as const;
-      if ((await claims.begin(pushHash, push.repository, proposed)) === null) return null;
+      const begun = await claims.begin(pushHash, push.repository, proposed);
+      if (begun === null) return null;
+      isBegun = begun.isRepeated;
+      // An attempt that was not answered may have opened a pull request.
+      if (isBegun && replaced === null) heldAs = begun.intent.prHash;
     }
     const tip = updates ? await tipOf(this.#run, push) : null;
     const entryBytes = spool.byteLength;
@@ -154,15 +160,14 @@ export class Holding {
       encodeHeld({ push, pushHash, newKey: needsKey ? shownKey : null, key: updates ? shownKey : null, tip }),
     ]);
     const kept = await spool.keep(until);
-    // Of one that the host did not take, nobody knows how far that came, also after it was changed.
-    const wasBegun = replaced?.view.reason === 'busy' && window === replaced.view;
     const isHeld = await host.hold(
       {
-        prHash,
-        reason: wasBegun ? 'busy' : reason,
+        prHash: heldAs,
+        reason,
         ...(await this.#hashes()),
         keyHash: shownKey === null ? null : keyHashOf(shownKey),
         isUpdate: updates,
+        isBegun,
         entryBytes,
         commits: push.commits.length,
         heldAt: now,
@@ -176,7 +181,7 @@ export class Holding {
     );
     if (!isHeld) throw noRoom();
     claims.held();
-    return this.#outcome(prHash, reason, window, newKey);
+    return this.#outcome(heldAs, reason, window, newKey);
   }
 
   /** Few pushes need them. */

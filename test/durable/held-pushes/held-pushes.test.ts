@@ -34,6 +34,7 @@ function hold(prHash: string, more: Partial<NewHold> = {}): NewHold {
     client: 'somebody',
     keyHash: null,
     isUpdate: false,
+    isBegun: false,
     spool: { attempt: `attempt ${prHash}`, rowEnds: [1_000] },
     entryBytes: 500,
     commits: 1,
