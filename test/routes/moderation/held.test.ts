@@ -82,7 +82,7 @@ async function wait(prHash: string): Promise<void> {
       client: prHash,
       keyHash: null,
       isUpdate: false,
-    isBegun: false,
+      isBegun: false,
       spool: { attempt: `attempt-${prHash}`, rowEnds: [1_000] },
       entryBytes: 500,
       commits: 1,
