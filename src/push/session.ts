@@ -189,7 +189,7 @@ export class PushSession {
     const full = isAsked && listed === null && held === null ? await host.admission.peek(pushHash) : null;
     // A made-up hash must not cost the host anything.
     if (full !== null && !options.preview) throw full;
-    // Also not from a preview. What is listed is public.
+    // The host must not hear of the hash of a held push, not even from a preview. One that is listed is public.
     const isUnheardOf = listed === null && holding.isUnheardOf(held);
     const judgeable = isUnheardOf ? { ...received, options: { ...options, prHash: null } } : received;
     const { push, claim, warnings } = await this.#judge(judgeable, listed, full);
@@ -274,7 +274,7 @@ export class PushSession {
       return { kind: 'published', facts: this.#bannerOf(published, push, options, taken.command.refName) };
     } catch (error) {
       if (!mayBeOpen(error)) await place?.release();
-      // Also if it cannot be held.
+      // A retry must find what this attempt may have done, also if the push cannot be held now.
       if (isUnknown(error)) claims.keep();
       // An attempt before this one may have begun under another hash.
       return hold(holding.afterFailure(error), claims.begunAs ?? prHash, false, error);
