@@ -19,7 +19,9 @@ const run = (file: string, ...words: string[]) =>
   spawnSync(process.execPath, [file, ...words], { cwd: ROOT, encoding: 'utf8', timeout: 60_000 });
 
 it('knows all commands', () => {
-  expect(PROGRAMS.map(([name]) => name)).toEqual(expect.arrayContaining(['start', 'build', 'deploy', 'bench']));
+  expect(PROGRAMS.map(([name]) => name)).toEqual(
+    expect.arrayContaining(['start', 'build', 'deploy', 'bench']),
+  );
 });
 
 describe.each(PROGRAMS)('npm run %s', (name, file) => {
