@@ -146,7 +146,7 @@ async function conclude(
   let isAnswered = false;
   try {
     await reply.open((bytes) => writer.write(bytes));
-    const { lines, finalLine, ...report } = await session.conclude();
+    const { lines, finalLine, ...report } = await reply.keepAlive(systemClock, session.conclude());
     await reply.note(...lines);
     const isWritten = await reply.finish(report, finalLine);
     isAnswered = (await writer.close()) && isWritten;
