@@ -13,15 +13,6 @@ export interface TrackedPullRequest {
   readonly url: string;
 }
 
-interface Row extends Record<string, SqlStorageValue> {
-  url: string;
-  pr_hash: string;
-  host: string;
-  owner: string;
-  repo: string;
-  number: number;
-}
-
 export class TrackedPullRequests {
   readonly #sql: SqlStorage;
   /**
@@ -71,8 +62,8 @@ export class TrackedPullRequests {
    * @param spareSingle without those whose client has opened no other one within the two hours.
    */
   toClose(now: number, spareSingle: boolean): TrackedPullRequest[] {
-    const rows = this.#sql.exec<Row>(
-      `SELECT url, pr_hash, host, owner, repo, number FROM tracked AS it
+    const rows = this.#sql.exec<TrackedPullRequest & Record<string, SqlStorageValue>>(
+      `SELECT url, pr_hash AS prHash, host, owner, repo, number FROM tracked AS it
        WHERE opened_at > ?1 AND NOT is_settled AND (NOT ?2 OR client IS NULL OR EXISTS (
          SELECT 1 FROM tracked AS other
          WHERE other.client = it.client AND other.url <> it.url AND other.opened_at > ?1
@@ -80,7 +71,7 @@ export class TrackedPullRequests {
       now - TRACKED_MS,
       Number(spareSingle),
     );
-    return rows.toArray().map(({ pr_hash: prHash, ...row }) => ({ prHash, ...row }));
+    return rows.toArray();
   }
 
   /** It needs nothing more. It still counts as opened by its client. */
