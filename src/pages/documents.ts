@@ -151,6 +151,8 @@ somebody opens it</a>.</li>
 hash is part of the name of the pull request's branch. &quot;Log in here&quot; may come from
 anybody, and a message can name an icon that the ntfy app fetches <strong>by itself, from your address</strong>. The service's own
 messages have one link, to the page. Believe a message only if the page says the same.</li>
+<li><strong>Links to the code host</strong> stand on the page only. Whoever opens one early, perhaps signed in, is easily taken for the
+author. So messages, and all entries of the feed, lead to the page, and have no address of the host.</li>
 </ul>
 <p>Follow the page through Tor. Do not add the feed to an account at an online feed reader. If you need notifications, use
 ntfy's web page in Tor Browser rather than the app.</p>
