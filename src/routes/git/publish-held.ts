@@ -172,7 +172,7 @@ function heldAdmission(c: Context<AppEnv>, client: string): Admission {
       taken = (await takeOpening(c, as, null, repository, policyLimits)).back;
     },
     settle: async () => {},
-    opened: (pullRequest) => countOpened(c, pullRequest, client, Date.now()),
+    opened: (pullRequest) => countOpened(c, pullRequest, client),
     async release() {
       const back = taken;
       taken = null;

@@ -1,5 +1,5 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, closing the pull requests of a burst, and
+ * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, closing the newest pull requests, and
  * pardons of reported pseudonyms.
  *
  * An attempt counts against the limits of its address before anything else is checked. Without PANIC_PASSWORD no
@@ -9,7 +9,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
 import type { Credential } from '../../durable/guard/guard.ts';
-import { TRACKED_MS } from '../../durable/guard/burst-record.ts';
+import { TRACKED_MS } from '../../durable/guard/tracked-pull-requests.ts';
 import type { RollbackResult } from '../../durable/guard/rollbacks.ts';
 import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
@@ -70,7 +70,7 @@ const rollbackAnswer = z
     closed_urls: z.array(z.url()).meta({ description: 'Those that were closed.' }),
     failed_urls: z.array(z.url()).meta({ description: 'Those that could not be closed.' }),
   })
-  .meta({ description: 'The pull requests of bursts within the last two hours were closed.' });
+  .meta({ description: 'The pull requests of the last two hours were closed.' });
 
 const pardonRequest = z.object({
   ...credentialFields,
@@ -192,8 +192,8 @@ admin.post(
   '/admin/rollback',
   described(rollBack, {
     operationId: 'rollBack',
-    summary: 'Close the pull requests of a burst',
-    description: 'Closes the pull requests that bursts have opened within the last two hours.',
+    summary: 'Close the newest pull requests',
+    description: 'Closes every pull request that the service has opened within the last two hours.',
     tag: 'Operation',
     json: rollbackRequest,
     responses: {
