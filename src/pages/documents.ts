@@ -61,8 +61,8 @@ names you: <strong>the alert</strong> about a client that exceeds the limit of p
 contract requires. The address stays in memory until the alert was sent once; the notification service and the
 operator's phone may keep it longer. With <code>ALERT_ADDRESS=hidden</code> the alert contains a pseudonym.</p>
 <p>Logs contain times, fixed sentences, numbers, classes of errors, and what a code host has said about the bot account.</p>
-<p>Unless the operator has set SERVICE_API_KEY, everyone can read at <code>/metrics</code> how many pushes, previews and refusals the
-whole service has had, with a new number every 15 minutes at most.</p>
+<p>Unless the operator has set SERVICE_API_KEY, <code>/metrics</code> tells everyone how many bytes the service has read. Whoever asks
+every second sees that somebody sends something large, but not who, or where to.</p>
 <h2 id="what-is-changed-and-what-stays">What is changed, and what stays</h2>
 <p>In new commits, author and committer become the bot's name and a placeholder address. The date becomes the second in
 which the service was first about to send it. Signatures and all other headers but the message's encoding go.
