@@ -25,7 +25,7 @@ import { heldPublisher } from './routes/git/publish-held.ts';
 import { git } from './routes/git/git.ts';
 import { health } from './routes/service/health.ts';
 import { issues } from './routes/threads/issues.ts';
-import { bodyRefused } from './routes/request/json-body.ts';
+import { bodyRefused } from './routes/request/payload.ts';
 import { ChargedHttp } from './routes/request/caused-calls.ts';
 import { answerRefused, refused } from './routes/request/refused.ts';
 import { metrics } from './routes/service/metrics.ts';
