@@ -166,7 +166,7 @@ GIT_LFS_SKIP_PUSH=1 git push origin my-change
 <ul>
 <li><strong>What becomes public</strong>: <code>-o preview</code>, or the last step of the forms. Afterwards,
 <code>git fetch &lt;address of the repository&gt; pull/&lt;number&gt;/head</code> (at GitHub) gets you what was published.</li>
-<li><strong>Which code should run</strong>: <code>/health</code> names the commit and the SHA-256 of the bundle. In a checkout of that commit,
+<li><strong>Which code should run</strong>: <code>/health</code> names the commit, and its header <code>X-Bundle</code> the SHA-256 of the bundle. In a checkout of that commit,
 <code>npm ci &amp;&amp; npm run -s build -- --hash</code> prints the same hash on every machine. This proves that the bundle comes from
 that source, not that it runs: a changed service can say the same. On Cloudflare, only the owner of the account can
 compare the deployed code.</li>

@@ -80,7 +80,7 @@ describe('what the service tells of itself', () => {
     const topic = 'GET /api/pr-status/{hash}';
     await api.expect(401, topic, '/api/pr-status/0123456789ab');
     await api.expect(200, topic, '/api/pr-status/0123456789ab', keyed);
-    await api.expect(400, topic, '/api/pr-status/nothing', keyed);
+    await api.expect(400, topic, '/api/pr-status/no%20hash', keyed);
   });
 });
 
@@ -250,6 +250,7 @@ async function announce(operation: string, end: string, type: string, bytes: num
     template,
     status: answer.status,
     type: answerType,
+    code: (answer.headers['x-error-code'] as string | undefined) ?? null,
     text: answer.body.toString(),
   });
   expect(answer.status).toBe(413);

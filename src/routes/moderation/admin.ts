@@ -19,9 +19,8 @@ import { isSameSecret } from '../../secret/same-secret.ts';
 import { clientWindowsOf, guardOf, heldPushesOf, identityOf } from '../../objects.ts';
 import { clientOf, windowKey } from '../request/client.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
-import { INVALID_PAYLOAD, type JsonBody, readJsonObject } from '../request/json-body.ts';
 import { answerRefused, type Refused, refused } from '../request/refused.ts';
-import { payloadRefused } from '../request/payload.ts';
+import { readPayload } from '../request/payload.ts';
 import { answer, asJson, described, error as errorAnswer } from '../description.ts';
 import { PANIC_SCOPES } from '../../durable/guard/panic-scope.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
@@ -103,10 +102,6 @@ type RollbackAnswer = z.infer<typeof rollbackAnswer>;
 
 const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
 
-function invalidBody(body: JsonBody, error: z.ZodError): Refused {
-  return body.kind === 'object' ? payloadRefused(error, body.value) : INVALID_PAYLOAD;
-}
-
 const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
 
 const INVALID = errorAnswer('The request is not valid.', ['invalid payload', 'invalid-payload']);
@@ -135,11 +130,10 @@ admin.post(
 async function setPanicMode(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften);
-  const body = await readJsonObject(c);
-  const request = panicRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
-  const { active, scope = 'pushes' } = request.data;
-  const credential = credentialOf(c, request.data);
+  const request = await readPayload(c, panicRequest);
+  if (request.kind === 'refused') return answerRefused(c, request);
+  const { active, scope = 'pushes' } = request.fields;
+  const credential = credentialOf(c, request.fields);
   const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential, scope));
   if (!isSet) return answerRefused(c, INVALID_CREDENTIALS);
   suspensionChanged();
@@ -170,11 +164,10 @@ admin.post(
 async function liftReports(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften);
-  const body = await readJsonObject(c);
-  const request = pardonRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
-  const { hash } = request.data;
-  const credential = credentialOf(c, request.data);
+  const request = await readPayload(c, pardonRequest);
+  if (request.kind === 'refused') return answerRefused(c, request);
+  const { hash } = request.fields;
+  const credential = credentialOf(c, request.fields);
   if (credential === null || !(await guardOf(c.env).mayPardon(hash, credential)))
     return answerRefused(c, INVALID_CREDENTIALS);
   const pardon = await pardonOf(c, hash, credential);
@@ -218,11 +211,10 @@ admin.post(
 async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin', 'rollback']);
   if (tooOften !== null) return answerRefused(c, tooOften);
-  const body = await readJsonObject(c);
-  const request = rollbackRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
-  const credential = credentialOf(c, request.data);
-  const { spare_single: spareSingle = false } = request.data;
+  const request = await readPayload(c, rollbackRequest);
+  if (request.kind === 'refused') return answerRefused(c, request);
+  const credential = credentialOf(c, request.fields);
+  const { spare_single: spareSingle = false } = request.fields;
   const id = credential && (await guardOf(c.env).beginRollback(credential, spareSingle));
   if (id === null) return answerRefused(c, INVALID_CREDENTIALS);
   const { closedUrls, failedUrls } = await resultOf(c, id);
@@ -303,10 +295,9 @@ admin.post(
 async function drain(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften);
-  const body = await readJsonObject(c);
-  const request = drainRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
-  if (credentialOf(c, request.data) === null) return answerRefused(c, INVALID_CREDENTIALS);
+  const request = await readPayload(c, drainRequest);
+  if (request.kind === 'refused') return answerRefused(c, request);
+  if (credentialOf(c, request.fields) === null) return answerRefused(c, INVALID_CREDENTIALS);
   const { review, ...others } = (await heldPushesOf(c.env).drain()).held;
   return c.json<z.infer<typeof drainAnswer>>({ held: others.delay + others.busy, to_review: review });
 }
