@@ -138,6 +138,8 @@ describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
   });
 });
 
+const lines = (options: readonly string[]) => options.map((line) => pkt(Buffer.from(line))).join('');
+
 it('options are read wherever they stand, in whatever pieces they come, and the pack stays whole', async () => {
   const option = fc
     .tuple(fc.stringMatching(/^[a-z-]{1,12}$/), fc.stringMatching(/^[ -~é]{0,30}$/))
@@ -145,7 +147,6 @@ it('options are read wherever they stand, in whatever pieces they come, and the 
   const few = fc.array(option, { maxLength: 5 });
   await fc.assert(
     fc.asyncProperty(few, fc.option(few), fc.uint8Array(), fc.nat(), async (among, behind, pack, seed) => {
-      const lines = (options: readonly string[]) => options.map((line) => pkt(Buffer.from(line))).join('');
       const section = command() + lines(among) + FLUSH + (behind === null ? '' : lines(behind) + FLUSH);
       const rest = Buffer.concat([Buffer.from('PACK'), pack]);
       const bytes = Buffer.concat([Buffer.from(section, 'latin1'), rest]);
@@ -337,6 +338,8 @@ const commands = (count: number) =>
 const options = (count: number, length: number) =>
   command() + FLUSH + pkt('o'.repeat(length)).repeat(count) + FLUSH;
 
+const among = (count: number) => command() + pkt('note=x').repeat(count);
+
 describe('the limits of a push request', () => {
   it('are a thousand commands; of more, each is named in the answer', async () => {
     expect(await readPushRequest(readerOfWhole(commands(1000)), UNCOUNTED)).toMatchObject({ kind: 'push' });
@@ -370,7 +373,6 @@ describe('the limits of a push request', () => {
     });
     await refused(options(65, 1), 'too-large');
     await refused(options(1, 4097), 'too-large');
-    const among = (count: number) => command() + pkt('note=x').repeat(count);
     const half = await readPushRequest(
       readerOfWhole(`${among(32)}${FLUSH}${pkt('note=x').repeat(32)}${FLUSH}`),
       UNCOUNTED,
