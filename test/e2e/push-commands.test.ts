@@ -4,7 +4,16 @@ import { contribute, expectAccepted, expectRefused } from './support/contributio
 import type { Clone } from './support/person.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
-import { packOf, pkt, pushBody, readPkts, readPushAnswer, readReport, sendPush, ZERO_ID } from './support/wire.ts';
+import {
+  packOf,
+  pkt,
+  pushBody,
+  readPkts,
+  readPushAnswer,
+  readReport,
+  sendPush,
+  ZERO_ID,
+} from './support/wire.ts';
 
 const bed = useTestBed({ env: { SERVICE_URL: 'https://veil.example' } });
 
