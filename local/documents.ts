@@ -50,7 +50,7 @@ function htmlOf(file: string): string {
 }
 
 /** As GitHub makes it. */
-function slug(heading: string): string {
+export function slug(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
