@@ -114,14 +114,19 @@ it('answers with an internal error when a figure cannot be had', async () => {
   vi.restoreAllMocks();
 });
 
+/** As somebody who may have heard of a key. */
+async function askPublic(accept: string): Promise<Response> {
+  const headers = { Accept: accept, 'X-Service-Key': KEY };
+  return worker.fetch(new Request('https://gitveil.test/metrics', { headers }), { ...bindings });
+}
+
+async function uptimeAt(at: number): Promise<string> {
+  vi.setSystemTime(at);
+  return (await (await askPublic('application/json')).json<{ uptime: string }>()).uptime;
+}
+
 describe('where there is no service key', () => {
   afterEach(() => vi.useRealTimers());
-
-  /** As somebody who may have heard of a key. */
-  async function askPublic(accept: string): Promise<Response> {
-    const headers = { Accept: accept, 'X-Service-Key': KEY };
-    return worker.fetch(new Request('https://gitveil.test/metrics', { headers }), { ...bindings });
-  }
 
   it.each([
     'application/json',
@@ -143,10 +148,6 @@ describe('where there is no service key', () => {
 
   it('it is live', async () => {
     const now = Date.now();
-    const uptimeAt = async (at: number) => {
-      vi.setSystemTime(at);
-      return (await (await askPublic('application/json')).json<{ uptime: string }>()).uptime;
-    };
     expect(await uptimeAt(now)).not.toBe(await uptimeAt(now + 1000));
   });
 });
