@@ -144,12 +144,6 @@ export interface RepositoryHost {
   /** One that is closed already stays as it is. Repeatable. */
   closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest>;
 
-  /**
-   * The commits of a pull request as an mbox for `git am`, as a stream of a limited length. Merges are left out.
-   * Repeatable.
-   */
-  patch(repository: RepositoryName, number: number): Promise<ReadableStream<Uint8Array>>;
-
   /** The submodules whose commits an open pull request changes, among its first files. Repeatable. */
   changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]>;
 }

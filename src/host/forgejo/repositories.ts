@@ -27,7 +27,6 @@ import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { expectLogin, expectNumber, expectText } from '../rest/answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
-import { patchOf } from '../rest/patch.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { AnsweredUser } from './answers.ts';
 import { call, lookUp } from './calls.ts';
@@ -142,12 +141,6 @@ export class ForgejoRepositories implements RepositoryHost {
 
   async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
     return this.#renamed(repository, (name) => closePullRequest(this.#calls, name, number));
-  }
-
-  async patch({ owner, name: repo }: RepositoryName, index: number): Promise<ReadableStream<Uint8Array>> {
-    // Without `binary`, git am cannot take a binary file.
-    const parameters = { owner, repo, index, binary: true };
-    return patchOf(this.#calls, 'GET /repos/{owner}/{repo}/pulls/{index}.patch', parameters);
   }
 
   async changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]> {

@@ -36,7 +36,6 @@ import { isFrom, isHeadUnknown } from './pull-heads.ts';
 import { toPullRequest } from '../rest/answered-pull.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
 import { Opening } from '../rest/opening.ts';
-import { patchOf } from '../rest/patch.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 
@@ -170,20 +169,6 @@ export class GitHubRepositories implements RepositoryHost {
       return this.#retried(() => opening.attempt()).catch((error: unknown) => {
         throw withReason(opening.failure(error));
       });
-    });
-  }
-
-  /** Of more than 300 files or 20,000 lines GitHub makes no patch: 406 (github.com/dcdpr/jp/pull/642). */
-  async patch(
-    { owner, name: repo }: RepositoryName,
-    pull_number: number,
-  ): Promise<ReadableStream<Uint8Array>> {
-    const headers = { accept: 'application/vnd.github.patch' };
-    return patchOf(this.#calls, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', {
-      owner,
-      repo,
-      pull_number,
-      headers,
     });
   }
 

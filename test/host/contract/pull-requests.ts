@@ -82,14 +82,6 @@ export function pullRequestsContract(world: () => World): void {
       expect(await world().repositories.closePullRequest(name, number)).toEqual({ kind: 'merged' });
     });
 
-    it('gives its commits as an mbox', async () => {
-      const { name, number } = await world().proposed();
-      const mbox = await new Response(await world().repositories.patch(name, number)).text();
-      expect(mbox).toMatch(/^From [0-9a-f]{40} .*\nFrom: bot <bot@gitveil\.invalid>\n/);
-      expect(mbox).toMatch(/^Subject: \[PATCH\] Work$/m);
-      expect(mbox).toMatch(/^\+work$/m);
-    });
-
     it('tells which submodules it changes', async () => {
       const { repository, fork } = await world().forked();
       const oid = 'c0ffee'.padEnd(40, '1');
