@@ -20,7 +20,6 @@ const ROOMS = [
   'upstream',
   'durable',
   'events',
-  'forks',
   'stats',
   'notify',
   'badges',

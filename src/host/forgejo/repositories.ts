@@ -32,7 +32,6 @@ import type { AnsweredUser } from './answers.ts';
 import { call, lookUp } from './calls.ts';
 import { addBranch, deleteBranch, type ForkBranchTools, syncBranch } from './fork-branches.ts';
 import { forkOf } from './forks.ts';
-import { deleteFork, forkUsedAt, lastOpenPullRequest } from './own-forks.ts';
 import {
   type AnsweredEntry,
   changedSubmodules,
@@ -99,14 +98,6 @@ export class ForgejoRepositories implements RepositoryHost {
     return this.#renamed(repository, (name) => forkOf(this.#calls, { ...repository, ...name }, login));
   }
 
-  async forkUsedAt(fork: RepositoryName, repository: Repository, bot: Account): Promise<number | null> {
-    return forkUsedAt(this.#calls, fork, repository, bot);
-  }
-
-  async deleteFork(fork: RepositoryName): Promise<void> {
-    return deleteFork(this.#calls, fork);
-  }
-
   async syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void> {
     return this.#withGit((tools) => syncBranch(tools, fork, branch));
   }
@@ -121,10 +112,6 @@ export class ForgejoRepositories implements RepositoryHost {
 
   async findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null> {
     return findPullRequest(this.#calls, repository, head);
-  }
-
-  async lastOpenPullRequest(repository: RepositoryName, bot: Account): Promise<number | null> {
-    return lastOpenPullRequest(this.#calls, repository, bot);
   }
 
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {

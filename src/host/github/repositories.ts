@@ -31,7 +31,6 @@ import type {
 import { addBranch, syncBranch } from './fork-branches.ts';
 import { HostError } from '../../host-error.ts';
 import { lookUp } from './look-up.ts';
-import { deleteFork, forkUsedAt, lastOpenPullRequest } from './own-forks.ts';
 import { isFrom, isHeadUnknown } from './pull-heads.ts';
 import { toPullRequest } from '../rest/answered-pull.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
@@ -100,14 +99,6 @@ export class GitHubRepositories implements RepositoryHost {
     );
   }
 
-  async forkUsedAt(fork: RepositoryName, repository: Repository, bot: Account): Promise<number | null> {
-    return forkUsedAt(this.#calls, fork, repository, bot);
-  }
-
-  async deleteFork(fork: RepositoryName): Promise<void> {
-    return deleteFork(this.#calls, fork);
-  }
-
   async syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void> {
     return syncBranch(this.#calls, fork, branch);
   }
@@ -143,10 +134,6 @@ export class GitHubRepositories implements RepositoryHost {
       const best = found.find(({ state }) => state === 'open') ?? found[0];
       return best === undefined ? null : toPullRequest(best);
     });
-  }
-
-  async lastOpenPullRequest(repository: RepositoryName, bot: Account): Promise<number | null> {
-    return lastOpenPullRequest(this.#calls, repository, bot);
   }
 
   async openPullRequest(

@@ -1,9 +1,6 @@
 /** What every host promises of pull requests (`RepositoryHost`). */
 import { describe, expect, it } from 'vitest';
-import type { RepositoryName } from '../../../src/repository-name.ts';
 import { unique, type World } from './world.ts';
-
-const HOUR_MS = 60 * 60 * 1000;
 
 export function pullRequestsContract(world: () => World): void {
   describe('a pull request', () => {
@@ -60,20 +57,6 @@ export function pullRequestsContract(world: () => World): void {
       expect(await repositories.closePullRequest(name, number)).toEqual(closed);
       await repositories.deleteBranch(fork, head.branch);
       expect(await repositories.findPullRequest(name, head)).toMatchObject({ number, isOpen: false });
-    });
-
-    it('of the bot’s tells until when one was open', async () => {
-      const { repositories, threads } = world();
-      const bot = await repositories.account();
-      const { repository } = await world().withIssue();
-      const lastOpen = (name: RepositoryName) => repositories.lastOpenPullRequest(name, bot);
-      // Its issues are none.
-      expect(await lastOpen(repository.name)).toBeNull();
-      const { name, number } = await world().proposed();
-      expect(await lastOpen(name)).toBe(Infinity);
-      await repositories.closePullRequest(name, number);
-      await threads.createComment(name, number, 'Too late');
-      expect(Math.abs(Date.now() - ((await lastOpen(name)) ?? 0))).toBeLessThan(HOUR_MS);
     });
 
     it('that was merged is not closed', async () => {
