@@ -179,13 +179,13 @@ own service hides you in no crowd. Report broken promises: <a href="@/blob/HEAD/
 <li>Read <code>git log</code> before you push. Write messages in the style of the project. Look for your name and your machine's
 in the files.</li>
 <li>Do not publish the original commits anywhere, because equal files and messages link them to the pull request.</li>
-<li>Keep the pr-key secret, also in your terminal's history. The pr_hash is public.</li>
+<li>Keep the pr-key secret, also in your terminal's history.</li>
 </ul>
 <h2 id="for-operators">For operators</h2>
 <ul>
 <li><strong>Set <code>PR_UPDATE_POLICY=key</code> on a public instance.</strong> The pr_hash of every pull request is public, as its branch is
 called <code>anon-&lt;pr_hash&gt;</code>. With <code>hash</code>, the default, anyone can replace its commits; only withdrawing and new texts take its
-key. With <code>key</code>, updates take it, too. It follows from the pr_hash and <code>IDENTITY_SECRET</code>, and is kept nowhere.</li>
+key. With <code>key</code>, updates do, too. It follows from pr_hash and <code>IDENTITY_SECRET</code>.</li>
 <li>Set <code>IDENTITY_SECRET</code> and store it apart from backups. A new secret makes all keyed hashes useless: pseudonyms
 get new hashes, and pull requests other keys.</li>
 <li>Leave Workers Logs off, because their entries seem to carry the URLs of requests. Watch the

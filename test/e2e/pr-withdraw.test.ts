@@ -71,15 +71,14 @@ describe('a withdrawal', () => {
   });
 
   it('is told to the topic, once', async () => {
-    const { withdraw, prHash, first, on } = await opened();
+    const { withdraw, prHash, on } = await opened();
     await withdraw();
     await expect.poll(() => told(prHash)).toHaveLength(2);
     // The feed leads to the same pull request again, and finds it closed.
     bed.sandbox.maintainer.comment(on, 'A pity.');
     await bed.service.runScheduled();
     await expect.poll(() => told(prHash)).toHaveLength(3);
-    const closed = `Your anonymous pull request was closed: ${first.pull.url}`;
-    expect((await told(prHash)).filter((message) => message === closed)).toHaveLength(1);
+    expect((await told(prHash)).filter((message) => message.includes('was closed'))).toHaveLength(1);
   });
 
   it.each([
