@@ -10,6 +10,7 @@ import type { HeldView } from '../durable/held-pushes/held-push-record.ts';
 import { COPIED, COPY_SCRIPT, commandBlock } from './commands.ts';
 import { heldUpdateText } from './held-page.ts';
 import { shellWord } from '../push/reply/banner.ts';
+import { pullRequestPath } from '../pr-hash.ts';
 import { conversationLines, conversationSection, plainText, type ShownConversation } from './conversation.ts';
 import type { Html, Page } from './layout.ts';
 import { isoTime } from './times.ts';
@@ -23,10 +24,6 @@ export interface PullRequestPage {
   /** Whether an update also needs the key. */
   readonly needsKey: boolean;
   readonly conversation: ShownConversation;
-}
-
-export function pullRequestPath(prHash: string): string {
-  return `/v1/pr/${prHash}`;
 }
 
 const STATES: Readonly<
@@ -71,8 +68,8 @@ export function eventTitle({ kind }: HistoryEvent): string {
   return EVENTS[kind];
 }
 
-/** Links of another kind could run in the page; a feed reader may do with them what it likes. */
-export function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
+/** Links of another kind could run in the page. */
+function eventUrl({ url }: HistoryEvent, pullRequest: PullRequestView): string {
   return webUrl(url) ?? webUrl(pullRequest.url) ?? '';
 }
 

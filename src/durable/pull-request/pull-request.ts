@@ -15,6 +15,7 @@ import type { HostEvent } from '../../events/host-event.ts';
 import { openActivity } from '../../host/open.ts';
 import { NotificationError, publicService, publish, pullRequestTopic } from '../../notify/ntfy.ts';
 import { logRefusal } from '../../notify/refusals.ts';
+import { pullRequestPath } from '../../pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { pullRequestStatement } from '../../stats/d1-ledger.ts';
 import { openLedger } from '../../stats/open-ledger.ts';
@@ -148,7 +149,7 @@ export class PullRequest extends DurableObject<Env> {
       if (isNew) this.#outbox.add('ledger', 'opened', url, at);
       if (isNew) this.#sighting.expect(number, at);
       const event = isNew ? 'opened' : 'updated';
-      this.#outbox.add('notification', event, url, at);
+      this.#outbox.add('notification', event, '', at);
       this.#history.add(event, url, at);
       this.#history.setState('open', at);
     }
@@ -187,7 +188,7 @@ export class PullRequest extends DurableObject<Env> {
     const isListed = this.#prepareHistory(record, at);
     const before = this.#kept.standing;
     for (const { kind, url } of news) {
-      this.#outbox.add('notification', TOLD_AS[kind], url, at);
+      this.#outbox.add('notification', TOLD_AS[kind], '', at);
       this.#history.add(kind, url, at);
     }
     // An earlier pull request from the same branch says nothing about the state of this one.
@@ -272,12 +273,13 @@ export class PullRequest extends DurableObject<Env> {
         await recordOpened(this.env, config, http, record, entries);
       } else {
         const { owner, repo, prHash } = record;
-        const url = told.url || record.url;
+        // Whoever opens a link to the code host is among its first visitors there.
+        const page = config.serviceUrl + pullRequestPath(prHash);
         await publish(http, publicService(config), {
           topic: pullRequestTopic(prHash),
           title: `${owner}/${repo}: pull request ${told.event}`,
-          message: `Your anonymous pull request ${IN_WORDS[told.event]}: ${url}`,
-          click: url,
+          message: `Your anonymous pull request ${IN_WORDS[told.event]}: ${page}`,
+          click: page,
         });
       }
       return { kind: 'done' };

@@ -39,7 +39,7 @@ import {
 } from './git-http.ts';
 import { pullRequestFooter } from '../../markdown/footer.ts';
 import { MAINTAINERS_PATH } from '../../pages/layout.ts';
-import { pullRequestPath } from '../../pages/pull-request-page.ts';
+import { pullRequestPath } from '../../pr-hash.ts';
 import { ISSUE_FORM } from '../forms/paths.ts';
 import { publishedAddress, publishedOrigin, shownOrigin } from '../request/public-origin.ts';
 import { pushHost } from './push-host.ts';
@@ -146,7 +146,7 @@ async function conclude(
   let isAnswered = false;
   try {
     await reply.open((bytes) => writer.write(bytes));
-    const { lines, finalLine, ...report } = await session.conclude();
+    const { lines, finalLine, ...report } = await reply.keepAlive(systemClock, session.conclude());
     await reply.note(...lines);
     const isWritten = await reply.finish(report, finalLine);
     isAnswered = (await writer.close()) && isWritten;

@@ -13,7 +13,7 @@ import { pullRequestTopic } from '../../../notify/ntfy.ts';
 import type { ChangeForm } from '../../../pages/forms/change-pages.ts';
 import { changeLink } from '../../../pages/forms/folder-page.ts';
 import { changeDonePage, changeHeldPage } from '../../../pages/forms/pull-request-pages.ts';
-import { pullRequestPath } from '../../../pages/pull-request-page.ts';
+import { pullRequestPath } from '../../../pr-hash.ts';
 import { type HeldFacts, heldSentence, notPublic } from '../../../push/reply/banner.ts';
 import { type Refusal, toRefusal } from '../../../push/reply/refusal.ts';
 import type { Outcome } from '../../../push/session.ts';
