@@ -10,11 +10,12 @@ import { type ConfigProblem, EnvironmentReader } from './config/environment-read
 import { furtherHosts, type HostConfig, MAIN_HOST, tokenVariable } from './config/hosts.ts';
 import {
   commitEmail,
+  type Contact,
+  contact,
   delay,
   duration,
   headerSecret,
   hostNames,
-  life,
   matching,
   oneOf,
   onionAddress,
@@ -28,6 +29,7 @@ import {
   evadedLimits,
   halfDatabase,
   misspelt,
+  nobodyToWriteTo,
   strayTokens,
 } from './config/warnings.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits/limits.ts';
@@ -37,7 +39,6 @@ import { DEFAULT_CLIENT_IP_HEADER } from './limits/client-address.ts';
 
 /** So that the tenth that one client may use holds the largest push. */
 const LEAST_SPOOL_MB = 1_000;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Config {
   /** At least one: the first is that of the contract's paths. */
@@ -81,8 +82,6 @@ export interface Config {
   readonly review: 'off' | 'new' | 'all';
   /** What all pushes that wait may take. */
   readonly heldMb: number;
-  /** How long the bot's forks are kept after their last open pull request, in milliseconds; 0: for ever. */
-  readonly forkLifeMs: number;
   /** How often a client may do what the contract does not limit. */
   readonly limits: OpenLimits;
   /** What a push needs to update a pull request: only its hash, or also a key. */
@@ -92,6 +91,8 @@ export interface Config {
   readonly anonEmail: string;
   /** Where src/objects.ts has new objects made; null: near whoever asks for them first. */
   readonly locationHint: LocationHint | null;
+  /** How to reach whoever runs the service; null: nobody says. */
+  readonly operatorContact: Contact | null;
   readonly commitHash: string;
   /** SHA-256 of the Worker's bundle in hex, as whoever deployed it says. */
   readonly bundleHash: string | null;
@@ -168,12 +169,12 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     whenBusy: reader.read('WHEN_BUSY', oneOf('refuse', 'hold'), 'refuse'),
     review: reader.read('REVIEW', oneOf('off', 'new', 'all'), 'off'),
     heldMb: reader.read('HELD_MB', wholeNumber(10, 1_000_000), 1_000),
-    forkLifeMs: reader.read('FORK_LIFE', life, 30 * DAY_MS),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
     locationHint: reader.read('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
     anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
+    operatorContact: reader.read('OPERATOR_CONTACT', contact, null),
     commitHash: reader.read(
       'COMMIT_HASH',
       matching('a commit id or the name of a branch', /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/),
@@ -192,6 +193,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
       ...strayTokens(env, config.hosts),
       ...misspelt(env, config.hosts),
       ...(notifyAdminTopic === null || serviceUrl !== null ? [] : [deadButtons(config.serviceUrl)]),
+      ...(config.operatorContact === null && isPublic(config) ? [nobodyToWriteTo()] : []),
       ...(clientIpHeader !== null || isLoopback(host) ? [] : [evadedLimits(host, config.clientIpHeader)]),
     ],
   };
@@ -223,6 +225,11 @@ function readLimits(reader: EnvironmentReader): OpenLimits {
   return Object.freeze(
     Object.fromEntries(OPEN_LIMIT_NAMES.map(read)) as Record<OpenLimitName, readonly Limit[]>,
   );
+}
+
+/** Whether others than the people on this machine may reach the service, as far as its configuration says. */
+function isPublic({ serviceUrl, host }: Pick<Config, 'serviceUrl' | 'host'>): boolean {
+  return !isLoopback(host) || !isLoopback(new URL(serviceUrl).hostname.replaceAll(/[[\]]/g, ''));
 }
 
 export function isLoopback(host: string): boolean {

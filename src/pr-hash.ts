@@ -15,6 +15,11 @@ export function newPrHash(): string {
   }
 }
 
+/** The path of its page at the service. */
+export function pullRequestPath(prHash: string): string {
+  return `/v1/pr/${prHash}`;
+}
+
 /** The working branch of a pull request on the fork (contract, 2.7). */
 export function workBranch(prHash: string): string {
   return `anon-${prHash}`;

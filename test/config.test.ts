@@ -63,7 +63,6 @@ describe('parseConfig', () => {
       whenBusy: 'refuse',
       review: 'off',
       heldMb: 1_000,
-      forkLifeMs: 30 * 24 * 60 * 60 * 1000,
       limits: {
         comments: [
           { most: 60, withinMs: 60_000 },
@@ -72,7 +71,7 @@ describe('parseConfig', () => {
         target: [{ most: 30, withinMs: 3_600_000 }],
         thread: [{ most: 60, withinMs: 3_600_000 }],
         pushes: [{ most: 60, withinMs: 60_000 }],
-        discoveries: [{ most: 240, withinMs: 60_000 }],
+        discoveries: [{ most: 1200, withinMs: 60_000 }],
         lookUps: [{ most: 60, withinMs: 60_000 }],
         reports: [{ most: 10, withinMs: 3_600_000 }],
         calls: [{ most: 500, withinMs: 3_600_000 }],
@@ -86,6 +85,7 @@ describe('parseConfig', () => {
       prUpdatePolicy: 'hash',
       locationHint: null,
       anonEmail: 'anonymous@gitveil.invalid',
+      operatorContact: null,
       commitHash: 'main',
       sourceRepo: 'https://github.com/gitveil/gitveil',
       officialInstance: false,
@@ -268,24 +268,6 @@ describe('addresses', () => {
   });
 });
 
-describe('FORK_LIFE', () => {
-  it.each([
-    ['0', 0],
-    ['0s', 0],
-    ['1h', 3_600_000],
-    ['720h', 30 * 86_400_000],
-    ['100h30m', 361_800_000],
-  ])('takes %s', (text, ms) => {
-    expect(configOf({ FORK_LIFE: text }).forkLifeMs).toBe(ms);
-  });
-
-  it.each(['30', '30d', '-1h', '59m', '87601h', 'ever', '1h 1m'])('refuses %j', (text) => {
-    expect(messagesOf({ FORK_LIFE: text })).toEqual([
-      expect.stringMatching(/^FORK_LIFE is ".*": it must be a duration from 1h to 87600h, such as 720h/),
-    ]);
-  });
-});
-
 describe('ANON_EMAIL', () => {
   it.each(['nobody@example.org', 'a+b@localhost'])('accepts %s', (text) => {
     expect(configOf({ ANON_EMAIL: text }).anonEmail).toBe(text);
@@ -387,7 +369,38 @@ describe('the hosted database', () => {
         },
       ],
     });
-    expect(parseConfig({ ...topic, SERVICE_URL: 'https://veil.test' })).toMatchObject({ warnings: [] });
+    expect(parseConfig({ ...topic, SERVICE_URL: 'http://localhost:8080' })).toMatchObject({ warnings: [] });
+  });
+
+  it.each([
+    ['op@example.org', 'mailto:op@example.org'],
+    ['o?p&x@example.org', 'mailto:o%3Fp%26x@example.org'],
+    ['https://example.org/contact/', 'https://example.org/contact'],
+  ])('takes %s as the way to reach the operator', (OPERATOR_CONTACT, url) => {
+    expect(configOf({ OPERATOR_CONTACT }).operatorContact?.url).toBe(url);
+  });
+
+  it.each(['nobody', 'http://example.org', 'javascript:alert(1)', 'a@b c', 'Op <op@example.org>'])(
+    'does not take %s as the way to reach the operator',
+    (OPERATOR_CONTACT) => {
+      expect(messagesOf({ OPERATOR_CONTACT })[0]).toMatch(/: it must be an e-mail address such as /);
+    },
+  );
+
+  describe('warns if nobody can be written to', () => {
+    const warned = { kind: 'valid', warnings: [{ variable: 'OPERATOR_CONTACT' }] };
+    it.each([{ SERVICE_URL: 'https://veil.test' }, { HOST: '0.0.0.0', CLIENT_IP_HEADER: 'X-Real-IP' }])(
+      'and others may use the service: %o',
+      (env) => {
+        expect(parseConfig(env)).toMatchObject(warned);
+        expect(parseConfig({ ...env, OPERATOR_CONTACT: 'op@veil.test' })).toMatchObject({ warnings: [] });
+      },
+    );
+
+    it('but not on this machine', () => {
+      expect(parseConfig({ SERVICE_URL: 'http://localhost:8080' })).toMatchObject({ warnings: [] });
+      expect(parseConfig({ SERVICE_URL: 'http://[::1]:8080', HOST: '::1' })).toMatchObject({ warnings: [] });
+    });
   });
 
   describe('warns of a misspelt variable', () => {
@@ -440,12 +453,14 @@ describe('the hosted database', () => {
   });
 
   it('warns of limits that a client can evade, where others than this machine may connect', () => {
-    expect(parseConfig({ HOST: '0.0.0.0' })).toMatchObject({
+    const OPERATOR_CONTACT = 'op@example.org';
+    expect(parseConfig({ HOST: '0.0.0.0', OPERATOR_CONTACT })).toMatchObject({
       warnings: [
         { variable: 'CLIENT_IP_HEADER', message: expect.stringMatching(/CF-Connecting-IP/) as string },
       ],
     });
-    expect(parseConfig({ HOST: '0.0.0.0', CLIENT_IP_HEADER: 'X-Real-IP' })).toMatchObject({ warnings: [] });
+    const isKnown = { HOST: '0.0.0.0', CLIENT_IP_HEADER: 'X-Real-IP', OPERATOR_CONTACT };
+    expect(parseConfig(isKnown)).toMatchObject({ warnings: [] });
     for (const HOST of ['127.0.0.1', 'localhost', '::1']) {
       expect(parseConfig({ HOST })).toMatchObject({ warnings: [] });
     }

@@ -21,8 +21,6 @@ const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
 /** A day: longer waits are probably a mistake, and timers overflow at 2^31 ms. */
 const MAX_DURATION_MS = 24 * MS_PER_HOUR;
-/** Ten years. */
-const MAX_LIFE_MS = 87_600 * MS_PER_HOUR;
 
 /** A week. */
 const MAX_DELAY_MS = 7 * 24 * MS_PER_HOUR;
@@ -33,16 +31,6 @@ export const duration: ValueKind<number> = {
   parse(text) {
     const total = milliseconds(text);
     return total >= 1 && total <= MAX_DURATION_MS ? total : undefined;
-  },
-};
-
-/** How long to keep something; 0: for ever. In milliseconds. */
-export const life: ValueKind<number> = {
-  rule: 'a duration from 1h to 87600h, such as 720h for 30 days, or 0 to keep them for ever',
-  parse(text) {
-    if (text === '0') return 0;
-    const total = milliseconds(text);
-    return total === 0 || (total >= MS_PER_HOUR && total <= MAX_LIFE_MS) ? total : undefined;
   },
 };
 
@@ -149,6 +137,27 @@ export const commitEmail = matching(
   'an e-mail address such as anonymous@example.org, without spaces or angle brackets',
   /^[^\s<>@\p{Cc}]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/u,
 );
+
+/** How to reach a person. */
+export interface Contact {
+  /** An address as people write it. */
+  readonly text: string;
+  /** `mailto:` or `https:`. */
+  readonly url: string;
+}
+
+/** RFC 9116, 2.5.3, wants a URI, and of a page its `https` address. */
+export const contact: ValueKind<Contact> = {
+  rule: 'an e-mail address such as operator@example.org, or the https address of a page',
+  parse(text) {
+    if (commitEmail.parse(text) !== undefined) {
+      const [name = '', server = ''] = text.split('@');
+      return Object.freeze({ text, url: `mailto:${encodeURIComponent(name)}@${server}` });
+    }
+    const url = webAddress.parse(text);
+    return url?.startsWith('https:') ? Object.freeze({ text: url, url }) : undefined;
+  },
+};
 
 /** Secrets are sent in headers, so anything but visible ASCII is a copying mistake. */
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);

@@ -1,12 +1,14 @@
 /**
  * The events of a pull request as an Atom feed (RFC 4287).
  *
- * Ids depend only on the hash, so that a feed reader recognises an entry even if the service's address has changed.
+ * Ids depend only on the hash, so that a feed reader recognises an entry even if the service's address has changed. All
+ * links lead to the page, because feed readers fetch what is linked, and so would tell the code host who follows.
  */
 import { createHash } from 'node:crypto';
 import type { PullRequestView } from '../durable/pull-request/pull-request.ts';
 import type { HistoryEvent } from '../durable/pull-request/history.ts';
-import { eventTitle, eventUrl, pullRequestName, pullRequestPath } from './pull-request-page.ts';
+import { pullRequestPath } from '../pr-hash.ts';
+import { eventTitle, pullRequestName } from './pull-request-page.ts';
 import { isoTime } from './times.ts';
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8';
@@ -24,19 +26,19 @@ export function atomFeed(pullRequest: PullRequestView, origin: string): string {
     '  <author><name>gitveil</name></author>',
     `  <link rel="self" type="application/atom+xml" href="${xmlText(`${page}.atom`)}"/>`,
     `  <link rel="alternate" type="text/html" href="${xmlText(page)}"/>`,
-    ...events.map((event) => entry(event, pullRequest)),
+    ...events.map((event) => entry(event, pullRequest, page)),
     '</feed>',
     '',
   ].join('\n');
 }
 
-function entry(event: HistoryEvent, pullRequest: PullRequestView): string {
+function entry(event: HistoryEvent, pullRequest: PullRequestView, page: string): string {
   return [
     '  <entry>',
     `    <id>${idOf(`${pullRequest.prHash} ${event.id}`)}</id>`,
     `    <title>${xmlText(`${pullRequestName(pullRequest)}: ${eventTitle(event).toLowerCase()}`)}</title>`,
     `    <updated>${isoTime(event.at)}</updated>`,
-    `    <link rel="alternate" href="${xmlText(eventUrl(event, pullRequest))}"/>`,
+    `    <link rel="alternate" href="${xmlText(page)}"/>`,
     '  </entry>',
   ].join('\n');
 }

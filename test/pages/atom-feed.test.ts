@@ -38,13 +38,13 @@ describe('the feed', () => {
     <id>${ids(atomFeed(VIEW, ORIGIN))[1]}</id>
     <title>octo/hello #7: new comment</title>
     <updated>2027-01-15T08:01:00Z</updated>
-    <link rel="alternate" href="https://host.test/octo/hello/pull/7#issuecomment-1"/>
+    <link rel="alternate" href="https://gitveil.test/v1/pr/0123456789ab"/>
   </entry>
   <entry>
     <id>${ids(atomFeed(VIEW, ORIGIN))[2]}</id>
     <title>octo/hello #7: opened</title>
     <updated>2027-01-15T08:00:00Z</updated>
-    <link rel="alternate" href="https://host.test/octo/hello/pull/7"/>
+    <link rel="alternate" href="https://gitveil.test/v1/pr/0123456789ab"/>
   </entry>
 </feed>
 `);
@@ -61,9 +61,8 @@ describe('the feed', () => {
     expect(ids(atomFeed({ ...VIEW, prHash: 'ba9876543210' }, ORIGIN))).not.toContain(after[1]);
   });
 
-  it('links to web pages alone, and is a feed without any event, too', () => {
-    const url = 'javascript:alert(1)';
-    expect(atomFeed({ ...VIEW, events: [{ id: 1, kind: 'closed', url, at: 0 }] }, ORIGIN)).not.toContain(url);
+  it('has no address of the code host, and is a feed without any event, too', () => {
+    expect(atomFeed(VIEW, ORIGIN)).not.toContain('host.test');
     expect(atomFeed({ ...VIEW, events: [] }, ORIGIN)).toContain('<updated>1970-01-01T00:00:00Z</updated>');
   });
 });

@@ -17,7 +17,7 @@ export type OutboxEvent = 'opened' | 'updated' | 'commented' | 'merged' | 'close
 export interface OutboxEntry {
   readonly kind: keyof typeof LIFE_MS;
   readonly event: OutboxEvent;
-  /** The page that shows the event: the pull request's, or the comment's. Empty: the pull request's. */
+  /** Of the pull request that the statistics are to count; empty: the recorded one. Notifications need none. */
   readonly url: string;
   readonly at: number;
   /** Of a page: what the pull request was opened with (src/stats/recorded-hashes.ts). */

@@ -17,6 +17,9 @@ export type Band = typeof BAND_DATA | typeof BAND_PROGRESS | typeof BAND_ERROR;
 
 const MAX_BAND_DATA_BYTES = MAX_PKT_PAYLOAD_BYTES - 1;
 
+/** A packet without data, which no client shows. Git's own receive-pack sends it, too (receive.keepAlive). */
+export const KEEP_ALIVE: Uint8Array = Uint8Array.of(...pktLengthPrefix(1), BAND_DATA);
+
 /** The packets that carry `data` on a band, as many as needed. */
 export function encodeBand(band: Band, data: string | Uint8Array): Uint8Array {
   const bytes = typeof data === 'string' ? utf8(data) : data;

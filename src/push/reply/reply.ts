@@ -5,7 +5,11 @@
 import { concatBytes } from '../../git/bytes.ts';
 import { FLUSH_PKT } from '../../git/wire/pkt-line.ts';
 import { encodeReportStatus, type ReportStatus } from '../../git/wire/report-status.ts';
-import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand } from '../../git/wire/side-band.ts';
+import { BAND_DATA, BAND_ERROR, BAND_PROGRESS, encodeBand, KEEP_ALIVE } from '../../git/wire/side-band.ts';
+import type { Clock } from '../../isolate/clock.ts';
+
+/** Half of the shortest patience: Node's HTTP client gives up a connection that is silent for five seconds. */
+const KEEP_ALIVE_MS = 2_500;
 
 export interface Reply {
   /** Lines that the person should know: warnings and the like. */
@@ -52,6 +56,17 @@ export class SideBandReply implements Reply {
     if (this.#write !== null) await this.note(line);
   }
 
+  /** Keeps the client's connection alive while this work takes its time. Only after `open`, and before `finish`. */
+  async keepAlive<T>(clock: Clock, work: Promise<T>): Promise<T> {
+    const done = new AbortController();
+    if (this.#hasSideBand) void this.#beat(clock, done.signal);
+    try {
+      return await work;
+    } finally {
+      done.abort();
+    }
+  }
+
   /**
    * Ends the reply; only after `open`. False if the client did not receive it.
    * @param finalLine of a push that failed.
@@ -64,6 +79,14 @@ export class SideBandReply implements Reply {
     const error = finalLine === null ? [] : [encodeBand(BAND_ERROR, finalLine)];
     // In one write: Git stops reading at band 3, and later bytes break its pipe before it shows the report.
     return write(concatBytes([encodeBand(BAND_DATA, status), ...error, FLUSH_PKT]));
+  }
+
+  async #beat(clock: Clock, done: AbortSignal): Promise<void> {
+    for (;;) {
+      await clock.sleep(KEEP_ALIVE_MS, done);
+      if (done.aborted) return;
+      await this.#write?.(KEEP_ALIVE);
+    }
   }
 }
 

@@ -100,6 +100,15 @@ export const transfers: readonly Story[] = [
     act: pushLarge(6.5 * MiB),
   },
   {
+    // Node's HTTP client gives up after five silent seconds, and isomorphic-git then reads an empty report.
+    name: 'push to a slow code host',
+    async act(bed, client) {
+      const at = await withTopic(bed, client);
+      bed.sandbox.faults.inject({ method: 'POST', path: /git-receive-pack$/, delayMs: 6_000 });
+      await at.expectAccepted(await at.push([TOPIC]));
+    },
+  },
+  {
     name: 'push from a stale clone',
     async act(bed, client) {
       const at = await withTopic(bed, client);

@@ -84,6 +84,10 @@ function messagesOf(prHash: string): string[] {
   return host.published.filter(({ topic }) => topic === `anon-pr-${prHash}`).map(({ message }) => message);
 }
 
+/** What the topic says of an event. */
+const message = (prHash: string, event: string): string =>
+  `Your anonymous pull request was ${event}: http://127.0.0.1:8080/v1/pr/${prHash}`;
+
 /** Paths without query that were asked for since the last call. */
 function asked(): string[] {
   return host.requests.splice(0).map(({ path }) => path.split('?')[0] ?? '');
@@ -110,7 +114,7 @@ describe('a run', () => {
   });
 
   it('publishes comments, reviews and the closing, each once, however often it runs', async () => {
-    const { prHash, pull, url } = await openPull();
+    const { prHash, pull } = await openPull();
     pull.comments.push({ id: 5, author: 'mona' }, { id: 6, author: BOT });
     pull.reviews.push({ id: 7, author: 'mona' });
     await run();
@@ -121,9 +125,9 @@ describe('a run', () => {
     await run();
     await deliver(prHash);
     expect(messagesOf(prHash)).toEqual([
-      `Your anonymous pull request was commented on: ${url}#comments-5`,
-      `Your anonymous pull request was commented on: ${url}#reviews-7`,
-      `Your anonymous pull request was closed: ${url}`,
+      message(prHash, 'commented on'),
+      message(prHash, 'commented on'),
+      message(prHash, 'closed'),
     ]);
     expect(logged).toEqual([]);
   });
@@ -133,9 +137,9 @@ describe('a run', () => {
     const opened = [await openPull(), await openPull(), await openPull(), await openPull(), await openPull()];
     for (const { pull } of opened) pull.mergedAt = CLOSED_AT;
     await run();
-    for (const { prHash, url } of opened) {
+    for (const { prHash } of opened) {
       await deliver(prHash);
-      expect(messagesOf(prHash)).toEqual([`Your anonymous pull request was merged: ${url}`]);
+      expect(messagesOf(prHash)).toEqual([message(prHash, 'merged')]);
     }
   });
 
@@ -364,7 +368,7 @@ describe('the calls of an hour', () => {
 
 describe('a crash', () => {
   it('after an event was handed on and before that was noted does not tell it twice', async () => {
-    const { prHash, pull, url } = await openPull();
+    const { prHash, pull } = await openPull();
     pull.closedAt = CLOSED_AT;
     await run();
     await runInDurableObject(feedObject(), (_, state) => {
@@ -375,7 +379,7 @@ describe('a crash', () => {
     await run();
     await deliver(prHash);
     expect(asked()).toContain('/repos/octo/hello/pulls/1');
-    expect(messagesOf(prHash)).toEqual([`Your anonymous pull request was closed: ${url}`]);
+    expect(messagesOf(prHash)).toEqual([message(prHash, 'closed')]);
   });
 
   it('before a pull request was examined loses no event, even if the feed shows it no more', async () => {

@@ -1,5 +1,6 @@
 /** The answer to a push is complete for every kind of client, read by a parser that is not the service's. */
 import { describe, expect, it } from 'vitest';
+import type { Clock } from '../../../src/isolate/clock.ts';
 import { SideBandReply } from '../../../src/push/reply/reply.ts';
 import { readPushAnswer, splitPkts } from '../../support/wire.ts';
 
@@ -47,6 +48,35 @@ describe('a reply', () => {
       refs: { 'refs/heads/x': 'push rejected: no' },
       error: 'push rejected: no',
     });
+  });
+
+  it('sends an empty packet every 2.5 seconds of work, and none behind its end', async () => {
+    const { reply, write, written } = replyTo('side-band-64k', 'report-status');
+    await reply.open(write);
+    const working = Promise.withResolvers<string>();
+    const waits: number[] = [];
+    const clock: Clock = {
+      now: () => 0,
+      async sleep(ms, signal) {
+        if (waits.push(ms) === 4) working.resolve('done');
+        await scheduler.wait(0, signal && { signal }).catch(() => {});
+      },
+    };
+    expect(await reply.keepAlive(clock, working.promise)).toBe('done');
+    await reply.finish(OK, null);
+    await scheduler.wait(0);
+    expect(waits).toEqual([2_500, 2_500, 2_500, 2_500]);
+    const packets = written.map((bytes) => Buffer.from(bytes).toString('latin1'));
+    expect(packets.slice(0, -1)).toEqual(Array(3).fill('0005\u0001'));
+    expect(readPushAnswer(written.at(-1) as Uint8Array)).toMatchObject({ unpack: 'ok' });
+  });
+
+  it('sends none to a client that knows no bands, where it would be a part of the report', async () => {
+    const { reply, write, written } = replyTo('report-status');
+    await reply.open(write);
+    const clock: Clock = { now: () => 0, sleep: () => scheduler.wait(0) };
+    await reply.keepAlive(clock, scheduler.wait(5));
+    expect(written).toEqual([]);
   });
 
   it('without side-band is the bare report', async () => {
