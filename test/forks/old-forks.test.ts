@@ -40,6 +40,7 @@ const pullRequest = (fork: RepositoryName | null, isOpen = false): PullRequest =
   url: 'https://host.test/octo/hello/pull/7',
   isOpen,
   base: 'main',
+  branch: 'anon-0123456789ab',
   fork,
 });
 

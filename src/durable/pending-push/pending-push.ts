@@ -182,9 +182,9 @@ export class PendingPush extends DurableObject<Env> {
       const orphan = await findOrphan(repositories, target, prHash);
       if (orphan === null) return true;
       const { owner, name: repo } = orphan.repository;
-      const { number, url } = orphan.pullRequest;
+      const { number, url, fork } = orphan.pullRequest;
       const object = pullRequestOf(this.env, prHash);
-      await object.adopt({ prHash, host: hostKey, owner, repo, number, url }, now);
+      await object.adopt({ prHash, host: hostKey, owner, repo, number, url, fork }, now);
       return true;
     } catch {
       // The host or the object cannot be reached.

@@ -40,6 +40,7 @@ function newPullRequest(): PullRequestRecord {
     repo: 'hello',
     number: lastHash,
     url: `https://host.test/octo/hello/pull/${lastHash}`,
+    fork: null,
   };
 }
 
