@@ -81,6 +81,21 @@ describe('a commit of somebody else’s', () => {
     expect((await update()).code).toBe(0);
   });
 
+  it('that is signed off does not name the one who pushes', async () => {
+    const story = await fixed();
+    const { clone, on, update, tip } = story;
+    const message = 'Fix it\n\nSigned-off-by: octo <octo@users.noreply.localhost>\n';
+    await bed.sandbox.maintainer.commitTo(on, message, { 'fix.txt': 'by octo@users.noreply.localhost\n' });
+    await clone.commit({ message: 'Two\n' });
+    await type(story, expectRefused(await update()), 'git pull --rebase');
+    const pushed = await update();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(await gitIn(story.first.forkPath, 'log', '-1', '--format=%B', `${tip()}^`)).toBe(message);
+    // Their own names are searched for, as ever.
+    await clone.commit({ message: `By ${clone.person.authorName}\n` });
+    expect((await update()).stderr).toContain('would become public');
+  });
+
   it('is dropped by the command that the answer shows, with all that was pushed with it', async () => {
     const story = await fixed();
     const { clone, upstream, fix, update, key } = story;

@@ -27,7 +27,7 @@ import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
 import type { Questions, Upstream } from './questions.ts';
 import { SignOff } from './sign-off.ts';
-import { findWork, planWork, warningOfSquash, type Work } from './work.ts';
+import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
 
 export interface Judged {
   readonly verdict: Verdict;
@@ -98,6 +98,7 @@ async function judged(
     nobodys: [botLogin, settings.anonEmail],
     work,
     plan,
+    published: commitsFrom(pack.kept, named?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     pack,
