@@ -15,7 +15,7 @@ const OPAQUE =
 /** @param texts that become public besides files, by what they are called. */
 export function remarksOn(
   texts: Iterable<readonly [where: string, text: string]>,
-  found: PackFindings,
+  found: Pick<PackFindings, 'homeFolders' | 'files' | 'hasBinaries'>,
 ): string[] {
   const homes = new Set(found.homeFolders.map((line) => `a changed file: ${shown(line)}`));
   for (const [where, text] of texts) {

@@ -58,6 +58,8 @@ export interface NamesSearched {
 const SIGN_OFF_INSTEAD =
   'To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off';
 
+const WORDS = 'A name or login of one word would become public. Look whether these lines name you:';
+
 const OFF: NamesSearched = {
   warnings: [],
   report: ['This service does not search for the names of the commits’ authors.'],
@@ -100,6 +102,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   };
   const found = await searchPack(stored, names, noted, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
+  findings.addWords(found.words, found.files ?? []);
   const gaps = gapsOf(names, findings, strangers, found);
   const remarks = remarksOn(textsOf(search), found);
   return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
@@ -117,15 +120,17 @@ interface Besides {
 function conclude(
   { settings, options, work, pack }: NameSearch,
   names: SearchedNames,
-  { leaks, lines }: Findings,
-  { gaps, remarks, hasAsked, hasGitlinks }: Besides,
+  { leaks, lines, words }: Findings,
+  { gaps, remarks: others, hasAsked, hasGitlinks }: Besides,
 ): NamesSearched {
   const searched = searchedLine(names.identities);
+  const remarks = [...(words.length === 0 ? [] : [WORDS, ...words]), ...others];
   const [worst] = leaks;
   if (worst === undefined) {
     const isIdle = !names.hasNames && names.identities.skipped.size > 0;
     const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
-    const report = [...nothingFound(names, gaps), searched, ...gaps, ...remarks];
+    const nothing = words.length === 0 ? nothingFound(names, gaps) : [];
+    const report = [...nothing, searched, ...gaps, ...remarks];
     return { warnings, report, refusal: null, hasGitlinks };
   }
   const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
