@@ -250,7 +250,8 @@ describe('what nobody is refused for', () => {
     const { clone } = contribution;
     const readme = join(clone.path, 'README.md');
     appendFileSync(readme, 'Every contributor is welcome.\n');
-    await clone.git('config', 'user.name', 'contributor');
+    for (const who of ['user', 'author', 'committer'])
+      await clone.git('config', `${who}.name`, 'contributor');
     await clone.git('commit', '--quiet', '--all', '-m', 'Thank every contributor');
     expect(await clone.git('log', '-1', '--format=%an %cn')).toBe('contributor contributor');
     const told = [
@@ -261,6 +262,7 @@ describe('what nobody is refused for', () => {
     const preview = remoteLines(await clone.push('-o', 'preview', 'origin', 'HEAD:topic'));
     expect(preview.filter((line) => told.includes(line))).toEqual(told);
     expect(preview.join('\n')).not.toContain('would be refused');
+    bed.tripwire.tolerate('a word like any other', ({ secret }) => secret.text === 'contributor');
     const pushed = await clone.push();
     await expectAccepted(bed, contribution, pushed);
     const lines = remoteLines(pushed);

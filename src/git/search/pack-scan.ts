@@ -92,8 +92,8 @@ export class PackScan implements ContentListener, InstructionListener {
     if (this.#type === OBJ_BLOB && this.#seenBytes === 0) this.hasBinaries ||= bytes.includes(0);
     if (this.#isDelta) this.#delta.take(bytes);
     else this.inserted(bytes);
-    // Mostly nothing is under way that could be found, and shown, later.
-    this.#before = this.#names.search.hasBegun ? this.#before.slice(-SHOWN_BEFORE) : NOTHING;
+    // What is found next may have begun here. The piece itself is used again.
+    this.#before = this.#before.slice(-SHOWN_BEFORE);
   }
 
   /** Of a delta, or of a whole object. */
