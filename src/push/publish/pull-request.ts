@@ -4,7 +4,8 @@
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Head, PullRequest } from '../../host/code-host.ts';
-import { HostError, hostText } from '../../host-error.ts';
+import { HostError } from '../../host-error.ts';
+import { oneLine } from '../../host-text.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { findPullRequest } from '../judge/questions.ts';
@@ -134,7 +135,7 @@ export async function submoduleWarning(
     const asked = host.repositories.changedSubmodules(repository, number);
     const changed = await Promise.race([asked, host.clock.sleep(PATIENCE_MS)]);
     if (changed === undefined) return NOT_CHECKED;
-    return warningOf(changed.map(({ path, oid }) => `${hostText(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));
+    return warningOf(changed.map(({ path, oid }) => `${oneLine(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));
   } catch (error) {
     logger.warn('the submodules of a pull request could not be compared', { error });
     return NOT_CHECKED;
