@@ -1,13 +1,10 @@
 /**
  * `npm run bench`: measures the service, each figure compared with a reference from the same run.
  *
- *     npm run bench -- --only NAME     one benchmark, or more with more names
- *     npm run bench -- --json FILE     the rows as JSON, too
- *
  * Exit code 1 only if something could not be measured. The table shows missed goals.
  */
 import { writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { readArguments } from '../local/arguments.ts';
 import { browser } from './rows/browser.ts';
 import { clone } from './rows/clone.ts';
 import { comments } from './rows/comments.ts';
@@ -53,6 +50,15 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   held,
 };
 
+const USAGE = `
+Usage: npm run bench [-- [--only NAME ...] [--json FILE]]
+
+Measures the service, each figure beside a reference from the same run.
+
+  --only NAME   only this benchmark; may be repeated: ${Object.keys(BENCHMARKS).join(', ')}
+  --json FILE   writes the rows into FILE, too
+`;
+
 function chosen(only: readonly string[]): readonly string[] {
   const names = Object.keys(BENCHMARKS);
   const unknown = only.find((name) => !names.includes(name));
@@ -62,8 +68,9 @@ function chosen(only: readonly string[]): readonly string[] {
 }
 
 async function run(): Promise<void> {
-  const { values } = parseArgs({
-    options: { only: { type: 'string', multiple: true, default: [] }, json: { type: 'string' } },
+  const { values } = readArguments(USAGE, {
+    only: { type: 'string', multiple: true, default: [] },
+    json: { type: 'string' },
   });
   const names = chosen(values.only);
   const workspace = new Workspace();

@@ -25,8 +25,6 @@ export interface WorkerBuild {
   /** The Workers of local/workers, bundled, by their names. */
   readonly helpers: { readonly migrate: string; readonly schedule: string };
   readonly migrations: readonly Migration[];
-  /** The commit that was built, from `currentCommit`. */
-  readonly commitHash: string;
   /** Of `script`, from `bundleHash`. */
   readonly bundleHash: string;
   /** ISO 8601. */
@@ -55,11 +53,10 @@ export interface WorkerSettings {
 export async function buildWorker(main?: string): Promise<WorkerBuild> {
   const configured = await readConfig();
   const config = main === undefined ? configured : { ...configured, main };
-  const [script, migrate, schedule, commitHash, migrations] = await Promise.all([
+  const [script, migrate, schedule, migrations] = await Promise.all([
     bundleWorker(config),
     bundleFile('workers/migrate.ts', 'workerd'),
     bundleFile('workers/schedule.ts', 'workerd'),
-    currentCommit(),
     readMigrations(),
   ]);
   const builtAt = new Date().toISOString();
@@ -68,7 +65,6 @@ export async function buildWorker(main?: string): Promise<WorkerBuild> {
     settings: settingsOf(config),
     helpers: { migrate, schedule },
     migrations,
-    commitHash,
     bundleHash: bundleHash(script),
     builtAt,
   };

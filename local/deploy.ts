@@ -1,6 +1,6 @@
 /**
  * `npm run deploy`: brings the database up to date, and then uploads the Worker together with the id of the commit it was
- * built from and the hash of the bundle, which /health reports. Arguments go to `wrangler deploy`; with `--dry-run` it only builds.
+ * built from and the hash of the bundle, which /health reports.
  *
  * The database comes first, so that new code never runs without its tables. The old code runs on the new tables for
  * some seconds, and migrations must allow that. On a fresh account, the database is created here, because `wrangler
@@ -10,13 +10,31 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readArguments } from './arguments.ts';
 import { bundleHash, currentCommit, readConfig } from './build.ts';
 import { bundleWorker } from './esbuild.ts';
 
 /** Its name in wrangler.toml. */
 const DATABASE = 'gitveil';
 
-const args = process.argv.slice(2);
+const USAGE = `
+Usage: npm run deploy [-- --dry-run] [-- --secrets-file FILE]
+
+Brings the database on Cloudflare up to date and uploads the Worker. docs/deploy.md explains every step.
+
+  --dry-run             only builds the Worker and prints its size; needs no account
+  --secrets-file FILE   also sets the secrets in FILE, one NAME=value a line
+`;
+
+const { values } = readArguments(USAGE, {
+  'dry-run': { type: 'boolean', default: false },
+  'secrets-file': { type: 'string' },
+});
+const secretsFile = values['secrets-file'];
+const handedOn = [
+  ...(values['dry-run'] ? ['--dry-run'] : []),
+  ...(secretsFile === undefined ? [] : ['--secrets-file', secretsFile]),
+];
 
 /** Runs wrangler, and ends this program if it fails. The user can answer its questions. */
 function wrangler(...words: string[]): void {
@@ -53,7 +71,7 @@ async function prepareDatabase(): Promise<void> {
   wrangler('d1', 'migrations', 'apply', DATABASE, '--remote');
 }
 
-if (!args.includes('--dry-run')) await prepareDatabase();
+if (!values['dry-run']) await prepareDatabase();
 const folder = mkdtempSync(join(tmpdir(), 'gitveil-deploy-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 const bundle = await bundleWorker(await readConfig());
@@ -62,4 +80,4 @@ writeFileSync(file, bundle);
 // wrangler would bundle the same code, but its minifier chooses other short names.
 const asBuilt = [file, '--config=wrangler.toml', '--no-bundle', '--minify=false'];
 const facts = [`COMMIT_HASH:${await currentCommit()}`, `BUNDLE_HASH:${bundleHash(bundle)}`];
-wrangler('deploy', ...asBuilt, ...facts.flatMap((fact) => ['--var', fact]), ...args);
+wrangler('deploy', ...asBuilt, ...facts.flatMap((fact) => ['--var', fact]), ...handedOn);

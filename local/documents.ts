@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import MarkdownIt from 'markdown-it';
+import { readArguments } from './arguments.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FILE = 'src/pages/documents.ts';
@@ -49,7 +50,7 @@ function htmlOf(file: string): string {
 }
 
 /** As GitHub makes it. */
-function slug(heading: string): string {
+export function slug(heading: string): string {
   return heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
@@ -65,4 +66,10 @@ function addressOf(file: string, href: string): string {
   return fragment === undefined ? served : `${served}#${fragment}`;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(join(ROOT, FILE), documentsModule());
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  readArguments(
+    `Usage: npm run documents\n\nWrites ${FILE}, with ${Object.keys(SERVED).join(' and ')} as pages.`,
+    {},
+  );
+  writeFileSync(join(ROOT, FILE), documentsModule());
+}

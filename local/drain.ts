@@ -3,9 +3,20 @@
  * SERVICE_URL with PANIC_PASSWORD, until nothing is left that it can publish.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { readArguments } from './arguments.ts';
 
 /** The operator's endpoints take ten requests a minute. */
 const PAUSE_MS = 7_000;
+
+readArguments(
+  `
+Usage: npm run drain
+
+Publishes what the service holds, and ends when nothing is left that it can publish. It asks the service at SERVICE_URL
+(default: http://127.0.0.1:8080) and needs its PANIC_PASSWORD, both as environment variables.
+`,
+  {},
+);
 
 const { SERVICE_URL: url = 'http://127.0.0.1:8080', PANIC_PASSWORD: password = '' } = process.env;
 

@@ -14,6 +14,9 @@ export const HOST_VARIABLES = [
   'LIMIT_CREATIONS',
 ] as const;
 
+/** It is no secret: whoever can reach this host may act as the maintainer on its pages, too. */
+export const MAINTAINER_PASSWORD = 'maintainer';
+
 /** It does not limit its bot as GitHub does. */
 const CALLS_AN_HOUR = 1_000_000;
 const CREATIONS = '10000/1h';
@@ -53,7 +56,13 @@ export async function startEmbeddedHost(
   // The same port each time, because the state contains addresses of pull requests.
   const nextPort = servicePort < 65_535 ? servicePort + 1 : 0;
   const port = await claimPort('127.0.0.1', nextPort).catch(() => 0);
-  const sandbox = await startSandbox({ port, dir, callsAnHour: CALLS_AN_HOUR, forgetLimits });
+  const sandbox = await startSandbox({
+    port,
+    dir,
+    maintainerPassword: MAINTAINER_PASSWORD,
+    callsAnHour: CALLS_AN_HOUR,
+    forgetLimits,
+  });
   if (!sandbox.hasRepository(SEED)) {
     await seedRepository(sandbox.createRepository(SEED), new Date());
     const { owner, name } = SEED;

@@ -7,12 +7,15 @@
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { readArguments } from './arguments.ts';
 
 interface Lock {
   readonly packages: Readonly<Record<string, { engines?: unknown }>>;
 }
 
 const FILE = 'package-lock.json';
+
+readArguments(`Usage: npm run lock\n\nBrings ${FILE} up to date with package.json.`, {});
 
 const { status } = spawnSync('npm', ['install', '--package-lock-only'], { stdio: 'inherit' });
 if (status !== 0) process.exit(status ?? 1);

@@ -35,7 +35,6 @@ export interface PreparedService {
   readonly config: string;
   /** These have the counts of what clients do. They can be removed while the service does not run. */
   readonly limitsFolders: readonly string[];
-  readonly commitHash: string;
   readonly bundleHash: string;
 }
 
@@ -67,9 +66,9 @@ export async function prepareService(options: PrepareOptions): Promise<PreparedS
     ]);
     const workerd = { program: workerdProgram(), importPath: STAND_INS_PATH };
     await migrate(workerd, database, build.migrations);
-    const { commitHash, bundleHash } = build;
+    const { bundleHash } = build;
     const limitsFolders = LIMITS_FOLDERS.map((name) => join(stateDir, name));
-    return { workerd, folder, config, limitsFolders, commitHash, bundleHash };
+    return { workerd, folder, config, limitsFolders, bundleHash };
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

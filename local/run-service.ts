@@ -39,7 +39,7 @@ export interface Service {
 }
 
 /** Variables that are always set. Not SERVICE_URL: others may reach the service by another name. */
-export const OWN_VARIABLES = ['HOST', 'PORT', 'COMMIT_HASH', 'BUNDLE_HASH'] as const;
+export const OWN_VARIABLES = ['HOST', 'PORT', 'BUNDLE_HASH'] as const;
 
 /** Beginning of the log line of a refused `fetch` of the runtime. */
 export const REFUSED_FETCH = 'the runtime may not fetch: ';
@@ -48,7 +48,7 @@ const MINUTE_MS = 60_000;
 
 /** Returns once the service answers. Rejects with a `WorkerdFailure` when it does not start. */
 export async function runService(prepared: PreparedService, options: RunOptions): Promise<Service> {
-  const { folder, config, commitHash, bundleHash } = prepared;
+  const { folder, config, bundleHash } = prepared;
   const { host, port } = options;
   const url = localUrl(host, port);
   const schedule = join(folder, 'schedule.socket');
@@ -58,7 +58,7 @@ export async function runService(prepared: PreparedService, options: RunOptions)
     ...prepared.workerd,
     config,
     sockets: { service: `${bracketed(host)}:${port}`, schedule: `unix:${schedule}` },
-    env: { HOST: host, PORT: String(port), COMMIT_HASH: commitHash, BUNDLE_HASH: bundleHash, ...options.env },
+    env: { HOST: host, PORT: String(port), BUNDLE_HASH: bundleHash, ...options.env },
     onLog: (entry) => writeEntry(options, entry),
   });
   return {

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { misspelt } from '../src/config/warnings.ts';
 import { type Config, isLoopback, parseConfig } from '../src/config.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from '../src/limits/client-address.ts';
+import { readArguments } from './arguments.ts';
 import { embeddingProblem, HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
 import { buildForStart } from './kept-build.ts';
@@ -33,10 +34,23 @@ const UNKNOWN_CLIENTS =
 const EMBEDDED_FOR_ALL =
   'the embedded code host is only for trying gitveil: set HOSTING_TOKEN before others use it';
 
+const USAGE = `
+Usage: npm start
+
+Runs the service on this machine. All settings are environment variables: docs/configuration.md lists them. The usual ones:
+
+  PORT=8080             the port that it listens on
+  HOST=127.0.0.1        the address that it listens on
+  STATE_DIR=.state      the folder that keeps its state
+  HOSTING_TOKEN         the bot's access token; without one, an embedded code host starts as well
+  SERVICE_URL           the service's public address
+`;
+
 /** Aborted when someone asks this program to end. */
 const ending = new AbortController();
 
 async function start(): Promise<void> {
+  readArguments(USAGE, {});
   const env = variables();
   const result = parseConfig(env);
   const names = misspelt(process.env, result.kind === 'valid' ? result.config.hosts : []);

@@ -1,5 +1,6 @@
 /** What `npm start` prints once the service answers: its address, and commands to paste. */
 import { type HostConfig, tokenVariable } from '../src/config/hosts.ts';
+import { MAINTAINER_PASSWORD } from './embedded-host.ts';
 import { SEED } from './seed.ts';
 
 /** The text for a service whose code host is the embedded one. */
@@ -23,10 +24,19 @@ Try it in another terminal:
   ${open} ${hostUrl}/${owner}/${name}
 
 That page lists the pull request. The bot is its author, and nothing in it names Ada. On its own page you can
-comment on it, review, merge or close it as the maintainer; the first page of the code host has a button against
-the limit of five pull requests an hour.
+comment on it, review, merge or close it as the maintainer. With Git, the maintainer pushes to
+
+  ${maintainerRemote(hostUrl)}
+
+for example a .gitveil.yml, which says what the repository accepts (docs/maintainers.md). The first page of the
+code host has a button that makes the service forget its limits, such as five pull requests an hour.
 State is kept in ${stateDir}. Press Ctrl-C to stop.
 `;
+}
+
+function maintainerRemote(hostUrl: string): string {
+  const { owner, name } = SEED;
+  return hostUrl.replace('://', `://${owner}:${MAINTAINER_PASSWORD}@`) + `/${owner}/${name}`;
 }
 
 /** The text for a service in front of real code hosts. At least one of them has a token. */

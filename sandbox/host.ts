@@ -16,6 +16,8 @@ export interface HostSettings {
   readonly store: Store;
   readonly botLogin: string;
   readonly botToken: string;
+  /** With it, everyone but the bot may act under a login; null: nobody may. */
+  readonly maintainerPassword: string | null;
   /** Of the bot's token, a classic one. */
   readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
@@ -46,6 +48,7 @@ export class Host {
   readonly store: Store;
   readonly bot: User;
   readonly botToken: string;
+  readonly maintainerPassword: string | null;
   readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
   readonly now: () => Date;
@@ -59,6 +62,7 @@ export class Host {
     this.store = settings.store;
     this.bot = settings.store.ensureUser(settings.botLogin);
     this.botToken = settings.botToken;
+    this.maintainerPassword = settings.maintainerPassword;
     this.botScopes = settings.botScopes;
     this.forkDelayMs = settings.forkDelayMs;
     this.now = settings.now;

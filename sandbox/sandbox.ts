@@ -31,6 +31,8 @@ export interface SandboxOptions {
   readonly dir?: string;
   readonly botLogin?: string;
   readonly botToken?: string;
+  /** The password of every owner of repositories; default: none, so only the bot can use Git's write access. */
+  readonly maintainerPassword?: string;
   /** Scopes of the bot's token; default: those that docs/deploy.md asks for. */
   readonly botScopes?: readonly string[];
   /** REST calls that each account may make, as the answers say; default: GitHub's 5,000. Nobody is refused for it. */
@@ -80,6 +82,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     store,
     botLogin: options.botLogin ?? 'gitveil-bot',
     botToken: options.botToken ?? randomBytes(20).toString('hex'),
+    maintainerPassword: options.maintainerPassword ?? null,
     botScopes: options.botScopes ?? ['delete_repo', 'notifications', 'public_repo', 'workflow'],
     forkDelayMs: options.forkDelayMs ?? 300,
     now,

@@ -10,6 +10,8 @@ import { type ConfigProblem, EnvironmentReader } from './config/environment-read
 import { furtherHosts, type HostConfig, MAIN_HOST, tokenVariable } from './config/hosts.ts';
 import {
   commitEmail,
+  type Contact,
+  contact,
   delay,
   duration,
   headerSecret,
@@ -28,6 +30,7 @@ import {
   evadedLimits,
   halfDatabase,
   misspelt,
+  nobodyToWriteTo,
   strayTokens,
 } from './config/warnings.ts';
 import { OPEN_LIMIT_NAMES, OPEN_LIMITS, type OpenLimitName, type OpenLimits } from './limits/limits.ts';
@@ -92,6 +95,8 @@ export interface Config {
   readonly anonEmail: string;
   /** Where src/objects.ts has new objects made; null: near whoever asks for them first. */
   readonly locationHint: LocationHint | null;
+  /** How to reach whoever runs the service; null: nobody says. */
+  readonly operatorContact: Contact | null;
   readonly commitHash: string;
   /** SHA-256 of the Worker's bundle in hex, as whoever deployed it says. */
   readonly bundleHash: string | null;
@@ -174,6 +179,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),
     locationHint: reader.read('LOCATION_HINT', oneOf(...LOCATION_HINTS), null),
     anonEmail: reader.read('ANON_EMAIL', commitEmail, 'anonymous@gitveil.invalid'),
+    operatorContact: reader.read('OPERATOR_CONTACT', contact, null),
     commitHash: reader.read(
       'COMMIT_HASH',
       matching('a commit id or the name of a branch', /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/),
@@ -192,6 +198,7 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
       ...strayTokens(env, config.hosts),
       ...misspelt(env, config.hosts),
       ...(notifyAdminTopic === null || serviceUrl !== null ? [] : [deadButtons(config.serviceUrl)]),
+      ...(config.operatorContact === null && isPublic(config) ? [nobodyToWriteTo()] : []),
       ...(clientIpHeader !== null || isLoopback(host) ? [] : [evadedLimits(host, config.clientIpHeader)]),
     ],
   };
@@ -223,6 +230,11 @@ function readLimits(reader: EnvironmentReader): OpenLimits {
   return Object.freeze(
     Object.fromEntries(OPEN_LIMIT_NAMES.map(read)) as Record<OpenLimitName, readonly Limit[]>,
   );
+}
+
+/** Whether others than the people on this machine may reach the service, as far as its configuration says. */
+function isPublic({ serviceUrl, host }: Pick<Config, 'serviceUrl' | 'host'>): boolean {
+  return !isLoopback(host) || !isLoopback(new URL(serviceUrl).hostname.replaceAll(/[[\]]/g, ''));
 }
 
 export function isLoopback(host: string): boolean {

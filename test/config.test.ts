@@ -86,6 +86,7 @@ describe('parseConfig', () => {
       prUpdatePolicy: 'hash',
       locationHint: null,
       anonEmail: 'anonymous@gitveil.invalid',
+      operatorContact: null,
       commitHash: 'main',
       sourceRepo: 'https://github.com/gitveil/gitveil',
       officialInstance: false,
@@ -387,7 +388,38 @@ describe('the hosted database', () => {
         },
       ],
     });
-    expect(parseConfig({ ...topic, SERVICE_URL: 'https://veil.test' })).toMatchObject({ warnings: [] });
+    expect(parseConfig({ ...topic, SERVICE_URL: 'http://localhost:8080' })).toMatchObject({ warnings: [] });
+  });
+
+  it.each([
+    ['op@example.org', 'mailto:op@example.org'],
+    ['o?p&x@example.org', 'mailto:o%3Fp%26x@example.org'],
+    ['https://example.org/contact/', 'https://example.org/contact'],
+  ])('takes %s as the way to reach the operator', (OPERATOR_CONTACT, url) => {
+    expect(configOf({ OPERATOR_CONTACT }).operatorContact?.url).toBe(url);
+  });
+
+  it.each(['nobody', 'http://example.org', 'javascript:alert(1)', 'a@b c', 'Op <op@example.org>'])(
+    'does not take %s as the way to reach the operator',
+    (OPERATOR_CONTACT) => {
+      expect(messagesOf({ OPERATOR_CONTACT })[0]).toMatch(/: it must be an e-mail address such as /);
+    },
+  );
+
+  describe('warns if nobody can be written to', () => {
+    const warned = { kind: 'valid', warnings: [{ variable: 'OPERATOR_CONTACT' }] };
+    it.each([{ SERVICE_URL: 'https://veil.test' }, { HOST: '0.0.0.0', CLIENT_IP_HEADER: 'X-Real-IP' }])(
+      'and others may use the service: %o',
+      (env) => {
+        expect(parseConfig(env)).toMatchObject(warned);
+        expect(parseConfig({ ...env, OPERATOR_CONTACT: 'op@veil.test' })).toMatchObject({ warnings: [] });
+      },
+    );
+
+    it('but not on this machine', () => {
+      expect(parseConfig({ SERVICE_URL: 'http://localhost:8080' })).toMatchObject({ warnings: [] });
+      expect(parseConfig({ SERVICE_URL: 'http://[::1]:8080', HOST: '::1' })).toMatchObject({ warnings: [] });
+    });
   });
 
   describe('warns of a misspelt variable', () => {
@@ -440,12 +472,14 @@ describe('the hosted database', () => {
   });
 
   it('warns of limits that a client can evade, where others than this machine may connect', () => {
-    expect(parseConfig({ HOST: '0.0.0.0' })).toMatchObject({
+    const OPERATOR_CONTACT = 'op@example.org';
+    expect(parseConfig({ HOST: '0.0.0.0', OPERATOR_CONTACT })).toMatchObject({
       warnings: [
         { variable: 'CLIENT_IP_HEADER', message: expect.stringMatching(/CF-Connecting-IP/) as string },
       ],
     });
-    expect(parseConfig({ HOST: '0.0.0.0', CLIENT_IP_HEADER: 'X-Real-IP' })).toMatchObject({ warnings: [] });
+    const isKnown = { HOST: '0.0.0.0', CLIENT_IP_HEADER: 'X-Real-IP', OPERATOR_CONTACT };
+    expect(parseConfig(isKnown)).toMatchObject({ warnings: [] });
     for (const HOST of ['127.0.0.1', 'localhost', '::1']) {
       expect(parseConfig({ HOST })).toMatchObject({ warnings: [] });
     }

@@ -2,22 +2,28 @@
  * `npm run fuzz`: the properties of the Git rooms and of the HTTP client, inside workerd, with many times the inputs of
  * `npm test`.
  *
- *   npm run fuzz                         100 times as many inputs, a new seed
- *   npm run fuzz -- --factor 1000        more
- *   npm run fuzz -- --seed 42            the same inputs again
- *   npm run fuzz -- test/git/zlib        some of the properties only
- *
  * Prints the seed first and the number of inputs last. What it finds becomes a test of its own.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
+import { readArguments } from '../local/arguments.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { factor: { type: 'string', default: '100' }, seed: { type: 'string' } },
-});
+const USAGE = `
+Usage: npm run fuzz [-- [--factor N] [--seed N] [PATH ...]]
+
+Runs the property tests with many more inputs than npm test.
+
+  --factor N   N times as many (default: 100)
+  --seed N     the same inputs again, as the first line of an earlier run names them
+  PATH         only those below PATH, such as test/git/zlib
+`;
+
+const { values, positionals } = readArguments(
+  USAGE,
+  { factor: { type: 'string', default: '100' }, seed: { type: 'string' } },
+  { allowPositionals: true },
+);
 const seed = values.seed ?? String(Math.floor(Math.random() * 0x7fffffff));
 const paths = positionals.length > 0 ? positionals : ['test/git', 'test/push', 'test/outgoing'];
 console.log(`seed ${seed}, factor ${values.factor}`);

@@ -4,6 +4,7 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readArguments } from '../../local/arguments.ts';
 import { randomFrom } from '../support/random.ts';
 import {
   type Candidates,
@@ -25,6 +26,8 @@ import {
 } from './matching.ts';
 import { picture } from './picture.ts';
 import { crowdDay, zoneGuess } from './rhythm.ts';
+
+readArguments('Usage: npm run bench:delay\n\nPrints the tables of docs/delay.md and draws its picture.', {});
 
 const DELAYS = [
   { name: 'none', minutes: 0 },

@@ -11,7 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments } from '../arguments.ts';
 import type { EgressReport } from './worker.ts';
 
 const CONFIG = join(import.meta.dirname, 'wrangler.toml');
@@ -137,15 +137,23 @@ function print({ echo, clientAddress }: EgressReport): void {
   process.exitCode = 1;
 }
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: { local: { type: 'boolean', default: false } },
-});
+const USAGE = `
+Usage: npm run check-egress -- URL [--local]
+
+Deploys a Worker that sends one request to URL, shows how the request looked there, and deletes the Worker again. URL is
+the address of a server that echoes requests.
+
+  --local   the Worker runs on this machine; needs no account
+`;
+
+const { values, positionals } = readArguments(
+  USAGE,
+  { local: { type: 'boolean', default: false } },
+  { allowPositionals: true },
+);
 const [echoUrl = ''] = positionals;
 if (!/^https?:\/\//.test(echoUrl) || !URL.canParse(echoUrl)) {
-  console.error(
-    'Usage: npm run check-egress -- URL [--local], with the address of a server that echoes requests.',
-  );
+  console.error(USAGE.trim());
   process.exitCode = 1;
 } else {
   try {

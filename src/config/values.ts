@@ -150,5 +150,26 @@ export const commitEmail = matching(
   /^[^\s<>@\p{Cc}]+@[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/u,
 );
 
+/** How to reach a person. */
+export interface Contact {
+  /** An address as people write it. */
+  readonly text: string;
+  /** `mailto:` or `https:`. */
+  readonly url: string;
+}
+
+/** RFC 9116, 2.5.3, wants a URI, and of a page its `https` address. */
+export const contact: ValueKind<Contact> = {
+  rule: 'an e-mail address such as operator@example.org, or the https address of a page',
+  parse(text) {
+    if (commitEmail.parse(text) !== undefined) {
+      const [name = '', server = ''] = text.split('@');
+      return Object.freeze({ text, url: `mailto:${encodeURIComponent(name)}@${server}` });
+    }
+    const url = webAddress.parse(text);
+    return url?.startsWith('https:') ? Object.freeze({ text: url, url }) : undefined;
+  },
+};
+
 /** Secrets are sent in headers, so anything but visible ASCII is a copying mistake. */
 export const headerSecret = matching('printable ASCII without spaces or line breaks', /^[\x21-\x7e]+$/);

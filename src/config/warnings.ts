@@ -65,6 +65,14 @@ export function deadButtons(url: string): ConfigWarning {
   return { variable: 'SERVICE_URL', message };
 }
 
+/** People who are named, maintainers who object and those who find a weakness all need somebody to write to. */
+export function nobodyToWriteTo(): ConfigWarning {
+  const message =
+    'OPERATOR_CONTACT is not set: nobody can find out how to reach you; ' +
+    'set it to an e-mail address or to the https address of a page';
+  return { variable: 'OPERATOR_CONTACT', message };
+}
+
 /** On Cloudflare a client cannot set this header. Elsewhere anyone who connects can set it. */
 export function evadedLimits(host: string, header: string): ConfigWarning {
   const danger = `anyone who connects to ${host} can write any address into ${header} and so avoid every limit`;

@@ -24,6 +24,9 @@ const SHARED_PATHS = [
   `${REPOSITORY_PATH}/pulls/*`,
 ];
 
+/** What a front end may read besides the usual ones. */
+const EXPOSED = 'Retry-After, X-Bundle, X-Error-Code';
+
 const preflight = cors({
   origin: '*',
   allowMethods: ['GET', 'HEAD', 'POST'],
@@ -39,6 +42,6 @@ for (const path of SHARED_PATHS) {
     // Does what `cors` does, but on the existing answer. `cors` would create one first, and then merge the two.
     await next();
     c.res.headers.set('Access-Control-Allow-Origin', '*');
-    if (c.res.headers.has('Retry-After')) c.res.headers.set('Access-Control-Expose-Headers', 'Retry-After');
+    c.res.headers.set('Access-Control-Expose-Headers', EXPOSED);
   });
 }

@@ -4,11 +4,12 @@
  * Without the script, the browser reloads the page for a new name, and people select the commands by hand.
  */
 import { html } from 'hono/html';
-import { type HostConfig, hostNameOf, MAIN_HOST, repositoryPath } from '../config/hosts.ts';
+import type { Config } from '../config.ts';
+import { type HostConfig, hostNameOf, repositoryPath } from '../config/hosts.ts';
 import { parseName } from '../host/kinds.ts';
 import type { Html } from './layout.ts';
 
-/** `owner/repo`, on another host than the first `<host>/owner/repo`. */
+/** `owner/repo`, on another host than the usual one `<host>/owner/repo`. */
 const TYPED = /^\s*(?:([a-z0-9]+)\/)?([\w.-]+)\/([\w.-]+)\/?\s*$/;
 /** Any page of a repository, as people paste its address, with `https://` or without. */
 const PASTED = /^\s*(?:https?:\/\/)?([^/\s]+)\/([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?\s*$/;
@@ -17,9 +18,9 @@ const PASTED = /^\s*(?:https?:\/\/)?([^/\s]+)\/([\w.-]+)\/([\w.-]+)(?:[/?#]\S*)?
  * The repository that someone has typed, as the service's paths name it: `gh/owner/repo`. Null if it is none, or on a
  * host that the service does not know.
  */
-export function parseRepositoryText(text: string, hosts: readonly HostConfig[]): string | null {
+export function parseRepositoryText(text: string, hosts: Config['hosts']): string | null {
   const [, address = '', ...pasted] = PASTED.exec(text) ?? [];
-  const [, key = MAIN_HOST, ...typed] = TYPED.exec(text) ?? [];
+  const [, key = usualHost(hosts).key, ...typed] = TYPED.exec(text) ?? [];
   const pastedFrom = hosts.find((one) => hostNameOf(one) === address.toLowerCase());
   const host = pastedFrom ?? hosts.find((one) => one.key === key);
   const [owner = '', name = ''] = pastedFrom === undefined ? typed : pasted;
@@ -27,8 +28,15 @@ export function parseRepositoryText(text: string, hosts: readonly HostConfig[]):
   return host === undefined || repository === null ? null : repositoryPath(host, repository);
 }
 
+/** The one that is meant if nobody names a host: the first that can be pushed to. */
+function usualHost(hosts: Config['hosts']): HostConfig {
+  return hosts.find(({ token }) => token !== null) ?? hosts[0];
+}
+
 /** Where no repository is named yet. */
-export const PLACEHOLDER = `${MAIN_HOST}/<owner>/<repo>`;
+export function placeholder(hosts: Config['hosts']): string {
+  return `${usualHost(hosts).key}/<owner>/<repo>`;
+}
 
 /** The text before and after the remote's address. `what` is the title above it, and part of the button's label. */
 const COMMANDS = {
@@ -70,18 +78,18 @@ export function commandText(base: string, path: string): string[] {
 }
 
 /** The same as `parseRepositoryText`, while somebody types. */
-export function commandScript(hosts: readonly HostConfig[]): string {
+export function commandScript(hosts: Config['hosts']): string {
   return `
 const hosts = ${JSON.stringify(Object.fromEntries(hosts.map((host) => [hostNameOf(host), host.key])))};
 const keys = new Set(Object.values(hosts));
 const field = document.getElementById('repo');
 field?.addEventListener('input', () => {
   const [, address = '', ...pasted] = ${String(PASTED)}.exec(field.value) ?? [];
-  const [, typedKey = '${MAIN_HOST}', ...typed] = ${String(TYPED)}.exec(field.value) ?? [];
+  const [, typedKey = '${usualHost(hosts).key}', ...typed] = ${String(TYPED)}.exec(field.value) ?? [];
   const pastedFrom = hosts[address.toLowerCase()];
   const key = pastedFrom ?? typedKey;
   const [owner, name] = keys.has(key) ? (pastedFrom === undefined ? typed : pasted) : [];
-  const path = name === undefined ? '${PLACEHOLDER}' : key + '/' + owner + '/' + name.replace(/\\.git$/, '');
+  const path = name === undefined ? '${placeholder(hosts)}' : key + '/' + owner + '/' + name.replace(/\\.git$/, '');
   for (const remote of document.querySelectorAll('[data-remote]')) {
     remote.textContent = remote.dataset.remote + path;
   }

@@ -61,8 +61,8 @@ names you: <strong>the alert</strong> about a client that exceeds the limit of p
 contract requires. The address stays in memory until the alert was sent once; the notification service and the
 operator's phone may keep it longer. With <code>ALERT_ADDRESS=hidden</code> the alert contains a pseudonym.</p>
 <p>Logs contain times, fixed sentences, numbers, classes of errors, and what a code host has said about the bot account.</p>
-<p>Unless the operator has set SERVICE_API_KEY, everyone can read at <code>/metrics</code> how many pushes, previews and refusals the
-whole service has had, with a new number every 15 minutes at most.</p>
+<p>Unless the operator has set SERVICE_API_KEY, <code>/metrics</code> tells everyone how many bytes the service has read. Whoever asks
+every second sees that somebody sends something large, but not who, or where to.</p>
 <h2 id="what-is-changed-and-what-stays">What is changed, and what stays</h2>
 <p>In new commits, author and committer become the bot's name and a placeholder address. The date becomes the second in
 which the service was first about to send it. Signatures and all other headers but the message's encoding go.
@@ -166,7 +166,7 @@ GIT_LFS_SKIP_PUSH=1 git push origin my-change
 <ul>
 <li><strong>What becomes public</strong>: <code>-o preview</code>, or the last step of the forms. Afterwards,
 <code>git fetch &lt;address of the repository&gt; pull/&lt;number&gt;/head</code> (at GitHub) gets you what was published.</li>
-<li><strong>Which code should run</strong>: <code>/health</code> names the commit and the SHA-256 of the bundle. In a checkout of that commit,
+<li><strong>Which code should run</strong>: <code>/health</code> names the commit, and its header <code>X-Bundle</code> the SHA-256 of the bundle. In a checkout of that commit,
 <code>npm ci &amp;&amp; npm run -s build -- --hash</code> prints the same hash on every machine. This proves that the bundle comes from
 that source, not that it runs: a changed service can say the same. On Cloudflare, only the owner of the account can
 compare the deployed code.</li>

@@ -1,7 +1,8 @@
 /** The front page: what this is, how to use it, and how it is doing. */
 import { html } from 'hono/html';
 import type { TokenProblem } from '../host/account/account-rules.ts';
-import { type HostConfig, hostNameOf } from '../config/hosts.ts';
+import type { Config } from '../config.ts';
+import { hostNameOf } from '../config/hosts.ts';
 import type { RecordedPullRequest } from '../stats/ledger.ts';
 import { commandList, commandScript, commandText } from './commands.ts';
 import { type Html, type Page, PRIVACY_PATH } from './layout.ts';
@@ -21,7 +22,7 @@ export interface FrontPage {
   /** What was typed. */
   readonly text: string;
   /** The code hosts that one can contribute to. */
-  readonly hosts: readonly HostConfig[];
+  readonly hosts: Config['hosts'];
   /** `gh/owner/repo`, or a placeholder. */
   readonly path: string;
   readonly isInvalid: boolean;

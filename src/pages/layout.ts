@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
+import type { Contact } from '../config/values.ts';
 import { STYLE } from './style.ts';
 
 /** The text that a sign-off affirms. */
@@ -27,12 +28,14 @@ export interface Page {
   readonly feedPath?: string;
 }
 
-/** Where the links in the frame lead. */
-export interface Links {
+/** What the frame of every page says of the service. */
+export interface Frame {
   /** Where the code is published. */
   readonly sourceRepo: string;
   /** The running revision. */
   readonly commitHash: string;
+  /** Null: the operator names none. */
+  readonly operatorContact: Contact | null;
 }
 
 const MASK = 'M16 3C9 3 4 6 4 13c0 9 6 13 12 16 6-3 12-7 12-16 0-7-5-10-12-10Z';
@@ -48,7 +51,7 @@ export const MAINTAINERS_PATH = '/maintainers';
 
 export function renderPage(
   { title, description, content, script, isIndexed = true, cookies = 'No cookies', feedPath }: Page,
-  links: Links,
+  { sourceRepo, commitHash, operatorContact }: Frame,
 ): Html {
   return html`<!doctype html>
     <html lang="en">
@@ -78,17 +81,23 @@ export function renderPage(
             <a href="/docs">API</a>
             <a href="${PRIVACY_PATH}">Privacy</a>
             <a href="${MAINTAINERS_PATH}">Maintainers</a>
-            <a href="${links.sourceRepo}">Source</a>
+            <a href="${sourceRepo}">Source</a>
           </nav>
         </header>
         ${content}
         <footer>
           <span>${cookies}, no accounts, nothing loaded from elsewhere.</span>
-          <span>Revision <a class="mono" href="/health">${links.commitHash.slice(0, 12)}</a></span>
+          ${operatorContact === null ? '' : html`<span>Operator: ${contactLink(operatorContact)}</span>`}
+          <span>Revision <a class="mono" href="/health">${commitHash.slice(0, 12)}</a></span>
         </footer>
         ${script === undefined ? '' : raw(`<script>${script}</script>`)}
       </body>
     </html>`;
+}
+
+/** Where people reach the operator. */
+export function contactLink({ url, text }: Contact): Html {
+  return html`<a href="${url}">${text}</a>`;
 }
 
 const STYLE_SOURCE = hashSource(STYLE);

@@ -1,6 +1,6 @@
 /** The address of a remote, opened in a browser: what the repository accepts, and every way to contribute to it. */
 import { html } from 'hono/html';
-import type { HostConfig } from '../config/hosts.ts';
+import type { Config } from '../config.ts';
 import type { PullRequestState } from '../durable/pull-request/history.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { type Contribution, type Policy, policyRefusal } from '../policy/policy.ts';
@@ -38,7 +38,7 @@ export interface RemotePage {
   readonly pullRequests: readonly ListedPullRequest[] | null;
 }
 
-export function remotePage(page: RemotePage, { hosts }: { readonly hosts: readonly HostConfig[] }): Page {
+export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): Page {
   const { repository, remoteBase, path } = page;
   const name = fullName(repository);
   return {

@@ -1,5 +1,5 @@
 /** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
-import type { TrackedPullRequest } from '../durable/guard/tracked-pull-request.ts';
+import type { TrackedPullRequest } from '../durable/guard/tracked-pull-requests.ts';
 import type { HeldView, NewHold } from '../durable/held-pushes/held-push-record.ts';
 import type { HeldPushes } from '../durable/held-pushes/held-pushes.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
@@ -117,12 +117,10 @@ export interface Place {
    */
   settle(isAnother: boolean): Promise<void>;
   /** The pull request is open. Never rejects. */
-  opened(pullRequest: OpenedPullRequest): Promise<void>;
+  opened(pullRequest: TrackedPullRequest): Promise<void>;
   /** No pull request was opened. Never rejects; the second time, nothing happens. */
   release(): Promise<void>;
 }
-
-export type OpenedPullRequest = Omit<TrackedPullRequest, 'pushedAt'>;
 
 /** What the operator and the request decide about a push. */
 export interface PushSettings {

@@ -5,7 +5,7 @@
 import { type DescribeRouteOptions, resolver, uniqueSymbol } from 'hono-openapi';
 import * as z from 'zod';
 import { MAIN_HOST } from '../config/hosts.ts';
-import { CODES, ERROR_CODES, type ErrorCode, type ErrorStatus } from './request/error-codes.ts';
+import { CODES, ERROR_CODE, ERROR_CODES, type ErrorCode, type ErrorStatus } from './request/error-codes.ts';
 
 type Answer = NonNullable<DescribeRouteOptions['responses']>[string];
 type Content = NonNullable<Extract<Answer, { content?: unknown }>['content']>;
@@ -64,17 +64,26 @@ function withClientError(responses: Description['responses']): Description['resp
   return hasOne ? responses : { ...responses, '4XX': { description: 'The request is no valid HTTP.' } };
 }
 
-/** The code of the status, in each example of an error that has none. */
+/** Each error in JSON has its code in a header. An example names its own, by default that of the status. */
 function withCodes(responses: Description['responses']): Description['responses'] {
-  for (const [status, response] of Object.entries(responses)) {
-    const { content } = response as { content?: Content };
-    for (const example of Object.values(content?.['application/json']?.examples ?? {})) {
-      const value = (example as { value?: { error?: string; code?: string } }).value;
-      if (value?.error !== undefined) value.code ??= CODES[Number(status) as ErrorStatus];
-    }
-  }
-  return responses;
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => {
+      const { content } = response as { content?: Content };
+      const json = content?.['application/json'];
+      if (json === undefined || Number(status) < 400) return [status, response];
+      for (const example of Object.values(json.examples ?? {}) as { summary?: string }[]) {
+        example.summary ??= CODES[Number(status) as ErrorStatus];
+      }
+      return [status, { ...response, headers: { [ERROR_CODE]: { $ref: '#/components/headers/ErrorCode' } } }];
+    }),
+  );
 }
+
+export const errorCodeHeader = {
+  description: 'The error for programs. It stays, also if the sentence changes.',
+  required: true,
+  schema: { type: 'string' as const, enum: [...ERROR_CODES] },
+};
 
 /** The fields of the schema as parameters. */
 function parametersOf(place: 'path' | 'query' | 'header', schema: z.ZodType = z.object({})): Parameter[] {
@@ -106,9 +115,6 @@ export function as(...types: string[]): Content {
 const errorAnswer = z
   .object({
     error: z.string().meta({ description: 'What went wrong, for a person to read.' }),
-    code: z
-      .enum(ERROR_CODES)
-      .meta({ description: 'The same for programs. It stays, also if the sentence changes.' }),
   })
   .meta({ id: 'Error', description: 'Why the request failed.' });
 
@@ -121,7 +127,7 @@ export function asError(...messages: readonly Message[]): Content {
   if (messages.length === 0) return { 'application/json': { schema } };
   const examples = messages.map((message, index) => {
     const [text, code] = typeof message === 'string' ? [message] : message;
-    return [`message-${index + 1}`, { value: { error: text, code } }];
+    return [`message-${index + 1}`, { ...(code && { summary: code }), value: { error: text } }];
   });
   return { 'application/json': { schema, examples: Object.fromEntries(examples) as Record<string, object> } };
 }

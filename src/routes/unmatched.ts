@@ -1,14 +1,22 @@
 /** Answers requests without a route: an unknown path, or a method that the path does not accept (RFC 9110, 15.5.6). */
 import type { Context, Hono } from 'hono';
+import type { Config } from '../config.ts';
 import type { AppEnv } from '../env.ts';
-import { answerRefused, refused } from './request/refused.ts';
+import { answerRefused, type Refused, refused } from './request/refused.ts';
 import { prefersPage } from './request/repository.ts';
 
-const NOT_FOUND = {
-  ...refused(404, 'not found'),
-  title: 'There is no such page',
-  explanation: 'Correct the address, or begin at the front page: the name above leads there.',
-};
+function notFound({ operatorContact }: Pick<Config, 'operatorContact'>): Refused {
+  const advice = 'Correct the address, or begin at the front page: the name above leads there.';
+  const report =
+    operatorContact === null
+      ? ''
+      : ` If a link of this service led you here, tell the operator: ${operatorContact.text}`;
+  return {
+    ...refused(404, 'not found'),
+    title: 'There is no such page',
+    explanation: `${advice}${report}`,
+  };
+}
 
 export const unmatched =
   (app: Hono<AppEnv>) =>
@@ -22,7 +30,7 @@ export const unmatched =
     if (allowed.length === 0 || allowed.includes(method)) {
       const shorter = path.replace(/\/+$/, '');
       const isTooLong = form === 'page' && method === 'GET' && shorter !== path && takes(app, 'GET', shorter);
-      return isTooLong ? c.redirect(shorter, 302) : answerRefused(c, NOT_FOUND, form);
+      return isTooLong ? c.redirect(shorter, 302) : answerRefused(c, notFound(c.var.config), form);
     }
     const methods = allowed.join(', ');
     const error = `method not allowed; this path accepts ${methods}`;

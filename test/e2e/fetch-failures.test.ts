@@ -61,9 +61,7 @@ describe('a host that cannot be reached', () => {
       expect(status).toBe(502);
       const isForGit = discoveries.includes(answer);
       expect(headers['content-type']).toBe(isForGit ? 'text/plain; charset=UTF-8' : 'application/json');
-      const words = isForGit
-        ? `${SENTENCE}\n`
-        : JSON.stringify({ error: `failed to reach ${NOWHERE}`, code: 'host-unreachable' });
+      const words = isForGit ? `${SENTENCE}\n` : JSON.stringify({ error: `failed to reach ${NOWHERE}` });
       expect(body.toString()).toBe(words);
     }
   });

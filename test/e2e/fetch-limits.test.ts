@@ -52,7 +52,7 @@ function expectPack({ status, body }: WireAnswer): void {
 }
 
 function expectTooLarge(answer: { status: number; body: Buffer } | null): void {
-  const words = '{"error":"request body too large","code":"body-too-large"}';
+  const words = '{"error":"request body too large"}';
   expect([answer?.status, answer?.body.toString()]).toEqual([413, words]);
 }
 

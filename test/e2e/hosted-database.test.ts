@@ -37,9 +37,7 @@ describe('with a hosted database', () => {
     const createdAt = row?.created_at.toISOString();
     expect(await get('/api/stats')).toEqual({ total_prs: 1, last_updated: createdAt });
     expect(await get('/api/recent-prs')).toEqual({
-      prs: [
-        { id: 1, host: 'gh', owner: 'octo', repo: upstream.name, pr_url: pull.url, created_at: createdAt },
-      ],
+      prs: [{ id: 1, owner: 'octo', repo: upstream.name, pr_url: pull.url, created_at: createdAt }],
       total: 1,
     });
     // As badge-maker draws it by its own measure, which is not in the bundle.

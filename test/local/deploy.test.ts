@@ -57,12 +57,13 @@ describe('npm run deploy', () => {
     expect(code).toBe(0);
   });
 
-  it('migrates a database that is there, and hands on arguments', async () => {
-    const { calls } = await deploy({ 'd1 list': { stdout: '[{"name":"gitveil"}]' } }, '--minify');
+  it('migrates a database that is there, and hands on a file of secrets', async () => {
+    const found = { 'd1 list': { stdout: '[{"name":"gitveil"}]' } };
+    const { calls } = await deploy(found, '--secrets-file', 'my-secrets');
     expect(calls).toEqual([
       'd1 list --json',
       'd1 migrations apply gitveil --remote',
-      expect.stringMatching(/^deploy .* --minify$/),
+      expect.stringMatching(/^deploy .* --secrets-file my-secrets$/),
     ]);
   });
 

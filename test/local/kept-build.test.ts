@@ -36,8 +36,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** What /health says of a service that was started now. */
-async function health(): Promise<{ deployedCommit: string; deployedAt: string }> {
+/** The hash of its bundle, as a service says that was started now. */
+async function startedBundle(): Promise<string | null> {
   const port = await freePorts();
   const before = readdirSync(checkout);
   program = npmStart({ cwd: checkout, env: { PORT: String(port), STATE_DIR: join(folder, 'state') } });
@@ -48,7 +48,7 @@ async function health(): Promise<{ deployedCommit: string; deployedAt: string }>
   expect(program.output.stderr).toBe('');
   // A service may lack the right to write here.
   expect(readdirSync(checkout)).toEqual(before);
-  return answer.json();
+  return answer.headers.get('X-Bundle');
 }
 
 const keep = (): string =>
@@ -59,23 +59,25 @@ const keep = (): string =>
   });
 
 it('is used until a source changes, and then made anew at each start', async () => {
-  expect((await health()).deployedCommit).toBe('main');
+  const made = await startedBundle();
+  expect(made).toMatch(/^[0-9a-f]{64}$/);
   const kept = join(checkout, '.build/start.json');
   expect(existsSync(kept)).toBe(false);
   expect(keep()).toContain('.build/start.json');
   // To tell it from one that is made at the start.
   const text = readFileSync(kept, 'utf8');
-  expect(text).toContain('"commitHash":"main"');
-  writeFileSync(kept, text.replace('"commitHash":"main"', '"commitHash":"kept"'));
-  expect((await health()).deployedCommit).toBe('kept');
+  expect(text).toContain(`"bundleHash":"${made}"`);
+  const marked = 'ab'.repeat(32);
+  writeFileSync(kept, text.replace(`"bundleHash":"${made}"`, `"bundleHash":"${marked}"`));
+  expect(await startedBundle()).toBe(marked);
 
   appendFileSync(join(checkout, 'src/log.ts'), '\n// A change.\n');
-  expect((await health()).deployedCommit).toBe('main');
+  expect(await startedBundle()).toBe(made);
 });
 
 it('counts as none when its writing broke off', async () => {
   keep();
   const kept = join(checkout, '.build/start.json');
   writeFileSync(kept, readFileSync(kept, 'utf8').slice(0, 1000));
-  expect((await health()).deployedCommit).toBe('main');
+  expect(await startedBundle()).toMatch(/^[0-9a-f]{64}$/);
 });

@@ -20,6 +20,10 @@ import { UNREPORTED } from '../../src/durable/identity/moderation.ts';
 import { appealFormPage } from '../../src/pages/forms/appeal-pages.ts';
 import { problemPage, reportPage } from '../../src/pages/report-page.ts';
 
+const HOSTS = [
+  { key: 'gh', kind: 'github', url: 'https://host.test', apiUrl: 'https://host.test', token: null },
+] as const;
+
 const plain = 'harmless';
 
 const frame = (text: string) => ({ repository: text, home: text, action: text, token: text, problem: text });
@@ -168,12 +172,12 @@ const PAGES: readonly ((text: string) => Page)[] = [
           { number: 1, url: `https://host.test/${text}`, state: 'open', title: text, openedAt: 0 },
         ],
       },
-      { hosts: [] },
+      { hosts: HOSTS },
     ),
   (text) =>
     frontPage({
       text,
-      hosts: [],
+      hosts: HOSTS,
       path: text,
       isInvalid: true,
       remoteBase: text,
@@ -207,7 +211,13 @@ const PAGES: readonly ((text: string) => Page)[] = [
 
 /** The page without its texts and the values of its attributes. */
 async function skeleton(page: Page, text: string): Promise<string> {
-  const rendered = String(await renderPage(page, { sourceRepo: text, commitHash: text }));
+  const rendered = String(
+    await renderPage(page, {
+      sourceRepo: text,
+      commitHash: text,
+      operatorContact: { text, url: text },
+    }),
+  );
   return rendered.replaceAll(/"[^"]*"/g, '""').replaceAll(/>[^<]*</g, '><');
 }
 

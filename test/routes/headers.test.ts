@@ -115,13 +115,15 @@ describe('CORS', () => {
     );
   });
 
-  it('stands on refusals too', async () => {
+  it('stands on refusals too, and lets front ends read why', async () => {
     const request = new Request('https://gitveil.test/api/stats', {
       headers: { Origin: 'https://front.example' },
     });
     const answer = await worker.fetch(request, { ...bindings, SERVICE_API_KEY: 'key' });
     expect(answer.status).toBe(401);
     expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*');
+    expect(answer.headers.get('X-Error-Code')).toBe('unauthorized');
+    expect(answer.headers.get('Access-Control-Expose-Headers')).toContain('X-Error-Code');
   });
 
   it('lets front ends read how long they have to wait', async () => {
@@ -130,7 +132,7 @@ describe('CORS', () => {
     vi.useRealTimers();
     const refused = answers.find(({ status }) => status === 429);
     expect(refused?.headers.get('Retry-After')).toBe('60');
-    expect(refused?.headers.get('Access-Control-Expose-Headers')).toBe('Retry-After');
+    expect(refused?.headers.get('Access-Control-Expose-Headers')).toContain('Retry-After');
   });
 
   it.each(OTHERS)('%s %s has none', async (method, path) => {

@@ -128,7 +128,7 @@ describe('what is recorded', () => {
       async (path) => /<title>(.*?)<\/title>/.exec(await (await fetchFrom(path)).text())?.[1],
     );
     expect(await Promise.all(titles)).toEqual(['Anonymous PRs: 1', 'Anonymous PRs: 1', 'Anonymous PRs: 2']);
-    const recent = await (await fetchFrom('/api/recent-prs')).json<{ prs: { host: string }[] }>();
-    expect(recent.prs.map(({ host }) => host).toSorted()).toEqual(['cb', 'cb', 'gh']);
+    const recent = await (await fetchFrom('/api/recent-prs')).json<{ prs: object[] }>();
+    expect(recent.prs).toHaveLength(3);
   });
 });

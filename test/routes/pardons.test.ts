@@ -161,7 +161,7 @@ describe('an appeal', () => {
     ['with a bell', { text: 'ding\u0007' }, 'text must not contain control characters'],
     ['with letters that run backwards', { text: 'a\u202eb' }, 'text must not contain control characters'],
     ['without a token', { user_token: undefined }, 'user_token is required'],
-    ['with a number as token', { user_token: 5 }, 'user_token must be text'],
+    ['with a number as token', { user_token: 5 }, 'invalid payload'],
     ['without a thread', { thread: undefined }, 'thread is required'],
     [
       'about no thread',

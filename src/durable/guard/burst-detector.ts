@@ -42,7 +42,7 @@ export class BurstDetector {
 
   /** A push attempt. Answers the figures if the detector fires because of it. */
   record({ address, site }: Pusher, now: number): BurstFigures | null {
-    this.rearm(now);
+    this.#rearm(now);
     this.#pushes.push({ at: now, address, site });
     add(this.#perAddress, address, 1);
     add(this.#perSite, site, 1);
@@ -62,18 +62,16 @@ export class BurstDetector {
     return { site, pushes, others: Math.max(0, this.#perSite.size - 1) };
   }
 
-  /** True from when it fires until it may fire again. */
+  /** True from when it fires until a push finds that it may fire again. */
   get isOn(): boolean {
     return this.#isOn;
   }
 
-  /** Lets it fire again if it has become quiet enough. True if that ends a burst. */
-  rearm(now: number): boolean {
+  /** Lets it fire again if it has become quiet enough. */
+  #rearm(now: number): void {
     this.#forget(now);
     const { pushes, addresses } = this.figures;
-    const isOver = this.#isOn && pushes <= BURST_PUSHES / 2 && addresses <= BURST_ADDRESSES / 2;
-    if (isOver) this.#isOn = false;
-    return isOver;
+    if (pushes <= BURST_PUSHES / 2 && addresses <= BURST_ADDRESSES / 2) this.#isOn = false;
   }
 
   get figures(): BurstFigures {

@@ -12,20 +12,19 @@ import type { Env } from '../../env.ts';
 import { type Action, pardonOf } from './action-token.ts';
 import { type AccountPlace, type Alert, type Appeal, type ModerationNews, pseudonymOf } from './alert.ts';
 import { burstToTell, ToldBurstRecord } from './burst-alerts.ts';
-import { BURST_WINDOW_MS, BurstDetector } from './burst-detector.ts';
+import { BurstDetector } from './burst-detector.ts';
 import { ClientAttempts } from '../../limits/client-attempts.ts';
 import { MODERATION_ALERT_LIMITS } from '../../limits/limits.ts';
 import type { PanicScope } from './panic-scope.ts';
 import { EMPTY_WINDOW, type Limit, type SlidingWindow, hit } from '../../limits/sliding-window.ts';
 import type { TokenProblem } from '../../host/account/account-rules.ts';
-import type { TrackedPullRequest } from './tracked-pull-request.ts';
 import { ActionTokens } from './action-tokens.ts';
 import { Alerts } from './alerts.ts';
-import { BurstRecord, TRACKED_MS } from './burst-record.ts';
 import { closingWorld } from './close-at-host.ts';
 import { ReviewTold } from './review-told.ts';
 import { type RollbackResult, Rollbacks } from './rollbacks.ts';
 import { type AccountProblems, TokenReport } from './token-report.ts';
+import { TRACKED_MS, type TrackedPullRequest, TrackedPullRequests } from './tracked-pull-requests.ts';
 
 /** Expired entries have no effect, and are deleted within this time. */
 const CLEANING_PAUSE_MS = 10 * 60 * 1000;
@@ -60,8 +59,6 @@ const SWITCHES_OF: Readonly<Record<PanicScope, readonly (keyof Suspension)[]>> =
 
 export interface Admittance {
   readonly panicMode: boolean;
-  /** When the attempt was counted; milliseconds since 1970. */
-  readonly at: number;
   /** How long this client must wait; 0: not at all. */
   readonly waitMs: number;
 }
@@ -69,7 +66,7 @@ export interface Admittance {
 export class Guard extends DurableObject<Env> {
   readonly #detector = new BurstDetector();
   readonly #attempts = new ClientAttempts();
-  readonly #bursts: BurstRecord;
+  readonly #tracked: TrackedPullRequests;
   readonly #tokens: ActionTokens;
   readonly #alerts: Alerts;
   readonly #rollbacks: Rollbacks;
@@ -87,15 +84,13 @@ export class Guard extends DurableObject<Env> {
       panicMode: kv.get<boolean>(SWITCHES.panicMode) ?? false,
       writesSuspended: kv.get<boolean>(SWITCHES.writesSuspended) ?? false,
     };
-    this.#bursts = new BurstRecord(sql);
+    this.#tracked = new TrackedPullRequests(sql);
     this.#tokens = new ActionTokens(sql);
     this.#alerts = new Alerts(sql, this.#tokens);
-    this.#rollbacks = new Rollbacks(sql, this.#bursts);
+    this.#rollbacks = new Rollbacks(sql, this.#tracked);
     this.#toldBurst = new ToldBurstRecord(kv);
     this.#reviewTold = new ReviewTold(kv);
     this.#tokenReport = new TokenReport(kv);
-    // A burst that a restart interrupted ends within a minute, unless the detector fires again.
-    this.#bursts.burstEnded(Date.now() + BURST_WINDOW_MS);
   }
 
   status(): GuardStatus {
@@ -109,15 +104,10 @@ export class Guard extends DurableObject<Env> {
    */
   async admit(address: string, limits: readonly Limit[], site = address): Promise<Admittance> {
     const at = Date.now();
-    this.#endBurst(at);
     const hasBegun = this.#detector.record({ address, site }, at) !== null;
-    if (hasBegun) {
-      this.#bursts.burstBegan(at);
-      await this.#wakeAt(at + BURST_WINDOW_MS);
-    }
     if (this.#detector.isOn) await this.#tellBurst(hasBegun, at);
     const { waitMs } = this.#attempts.hit(address, limits, at);
-    return { panicMode: this.#suspension.panicMode, at, waitMs };
+    return { panicMode: this.#suspension.panicMode, waitMs };
   }
 
   /** Something is wrong with the bot's account or token, or nothing any more. */
@@ -135,8 +125,7 @@ export class Guard extends DurableObject<Env> {
   /** A pull request is open. @param site of who has pushed it, as for `admit`. */
   async opened(pullRequest: TrackedPullRequest, site: string): Promise<void> {
     const now = Date.now();
-    this.#endBurst(now);
-    this.#bursts.opened(pullRequest, site, now);
+    this.#tracked.opened(pullRequest, site, now);
     await this.#wakeAt(now + TRACKED_MS);
   }
 
@@ -209,13 +198,12 @@ export class Guard extends DurableObject<Env> {
   }
 
   /**
-   * Begins to close the pull requests of bursts. Answers the rollback's id, for `rollbackResult`; null if the
+   * Begins to close the pull requests of the last two hours. Answers the rollback's id, for `rollbackResult`; null if the
    * credential is not valid. Asked again with the same credential while it runs, it answers the same id.
    * @param spareSingle leaves alone the pull requests of clients that opened only one.
    */
   async beginRollback(credential: Credential, spareSingle: boolean): Promise<string | null> {
     const now = Date.now();
-    this.#endBurst(now);
     const tokenHash = credential.kind === 'token' ? credential.hash : null;
     const running = this.#rollbacks.runningOf(tokenHash, spareSingle);
     if (running !== null) return running;
@@ -241,15 +229,12 @@ export class Guard extends DurableObject<Env> {
       rollingBack,
     ]);
     const now = Date.now();
-    this.#endBurst(now);
-    const expiry = [this.#tokens, this.#bursts, this.#rollbacks, this.#toldBurst, this.#reviewTold]
+    const expiry = [this.#tokens, this.#tracked, this.#rollbacks, this.#toldBurst, this.#reviewTold]
       .map((part) => part.forgetOld(now))
       .filter((at) => at !== null);
     const cleaning = expiry.length === 0 ? [] : [Math.max(Math.min(...expiry), now + CLEANING_PAUSE_MS)];
-    // The end of a burst must be noticed before the platform evicts this object, because the pushes are only in memory.
-    const burstCheck = this.#detector.isOn ? [now + BURST_WINDOW_MS] : [];
     const waiting = this.#rollbacks.isWaiting ? [now] : [];
-    const next = Math.min(...cleaning, ...burstCheck, ...waiting, retryAt ?? Infinity);
+    const next = Math.min(...cleaning, ...waiting, retryAt ?? Infinity);
     if (next < Infinity) await this.#wakeAt(next);
   }
 
@@ -262,11 +247,6 @@ export class Guard extends DurableObject<Env> {
 
   #accepts(credential: Credential, action: Action): boolean {
     return credential.kind === 'password' || this.#tokens.use(credential.hash, action, Date.now());
-  }
-
-  /** A burst is over when the detector may fire again. This is checked on every call, and once a minute. */
-  #endBurst(now: number): void {
-    if (this.#detector.rearm(now)) this.#bursts.burstEnded(now);
   }
 
   async #tellBurst(hasBegun: boolean, now: number): Promise<void> {

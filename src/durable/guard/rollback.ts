@@ -1,11 +1,11 @@
 /**
- * Closing the pull requests of a burst: a few at a time, each reported, and what failed left for the next attempt.
+ * Closing the tracked pull requests: a few at a time, each reported, and what failed left for the next attempt.
  *
  * Pure but for what it is given to act with.
  */
 import type { ClosedPullRequest } from '../../host/code-host.ts';
 import { HostError } from '../../host-error.ts';
-import type { TrackedPullRequest } from './tracked-pull-request.ts';
+import type { TrackedPullRequest } from './tracked-pull-requests.ts';
 
 /** A request to a Worker may have six connections open. */
 const AT_ONCE = 4;

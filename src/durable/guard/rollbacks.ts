@@ -4,8 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { rollBack, type RollbackWorld } from './rollback.ts';
-import type { TrackedPullRequest } from './tracked-pull-request.ts';
-import type { BurstRecord } from './burst-record.ts';
+import type { TrackedPullRequest, TrackedPullRequests } from './tracked-pull-requests.ts';
 
 /** Results are kept for callers that ask again. */
 const RESULT_LIFE_MS = 10 * 60 * 1000;
@@ -26,14 +25,14 @@ interface RollbackRow extends Record<string, SqlStorageValue> {
 
 export class Rollbacks {
   readonly #sql: SqlStorage;
-  readonly #bursts: BurstRecord;
+  readonly #tracked: TrackedPullRequests;
   #isRunning = false;
   /** Callers that wait, by the rollback's id. */
   readonly #ends = new Map<string, PromiseWithResolvers<void>>();
 
-  constructor(sql: SqlStorage, bursts: BurstRecord) {
+  constructor(sql: SqlStorage, tracked: TrackedPullRequests) {
     this.#sql = sql;
-    this.#bursts = bursts;
+    this.#tracked = tracked;
     sql.exec(`CREATE TABLE IF NOT EXISTS rollbacks (
       id TEXT PRIMARY KEY, token_hash TEXT, spare_single INTEGER NOT NULL, began_at INTEGER NOT NULL, ended_at INTEGER
     ) WITHOUT ROWID`);
@@ -115,8 +114,8 @@ export class Rollbacks {
     now: () => number,
     onIncomplete: (tokenHash: string) => void,
   ): Promise<void> {
-    const tracked = this.#bursts.tracked(now(), row.spare_single === 1);
-    const report = await rollBack(this.#recording(row.id, world), tracked);
+    const pullRequests = this.#tracked.toClose(now(), row.spare_single === 1);
+    const report = await rollBack(this.#recording(row.id, world), pullRequests);
     for (const { url } of report.failed) this.#record(row.id, url, false);
     this.#sql.exec('UPDATE rollbacks SET ended_at = ? WHERE id = ?', now(), row.id);
     if (report.failed.length > 0 && row.token_hash !== null) onIncomplete(row.token_hash);
@@ -134,7 +133,7 @@ export class Rollbacks {
       },
       tell: async (pullRequest, closed) => {
         await world.tell(pullRequest, closed);
-        this.#bursts.settle([pullRequest.url]);
+        this.#tracked.settle(pullRequest.url);
       },
     };
   }

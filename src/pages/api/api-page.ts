@@ -19,9 +19,9 @@ export function apiPage(document: ApiDocument, limits: OpenLimits): Page {
       <p class="lead">${description}</p>
       ${firstComment(groups)}
       <p>
-        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;", "code": "&lt;code&gt;"}</code>: a
-        sentence that names what is wrong, and a code that stays the same. Most errors of the Git remote are
-        plain text. Any web page may call the JSON endpoints (CORS), except for reports. For tools:
+        Bodies are JSON. Errors are <code>{"error": "&lt;message&gt;"}</code>, a sentence that names what is
+        wrong. The header <code>X-Error-Code</code> has a code that stays the same. Most errors of the Git
+        remote are plain text. Any web page may call the JSON endpoints (CORS), except for reports. For tools:
         <a href="/openapi.json">openapi.json</a>.
       </p>
       <nav class="card contents" aria-label="Endpoints">${groups.map(contents)}</nav>

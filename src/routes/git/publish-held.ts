@@ -22,7 +22,7 @@ import { serviceSecret } from '../../secret/open-secret.ts';
 import { isSameSecret } from '../../secret/same-secret.ts';
 import { LostRowError } from '../../spool/sealed-rows.ts';
 import { giveShareBack, type TakenShare } from '../request/account-share.ts';
-import { readJsonObject } from '../request/json-body.ts';
+import { readPayload } from '../request/payload.ts';
 import { suspensionOf } from '../request/suspension.ts';
 import { pushSettings } from './git-push.ts';
 import { suspended } from './push-admission.ts';
@@ -43,10 +43,9 @@ const releaseRequest = z.object({ prHash: z.string(), lease: z.string(), seal: z
 export const heldPublisher = new Hono<AppEnv>();
 
 heldPublisher.post(RELEASE_PATH, async (c) => {
-  const body = await readJsonObject(c);
-  const request = releaseRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return c.notFound();
-  const { now, seal, ...lease } = request.data;
+  const request = await readPayload(c, releaseRequest);
+  if (request.kind === 'refused') return c.notFound();
+  const { now, seal, ...lease } = request.fields;
   const secret = await serviceSecret(c.env, c.var.config.identitySecret);
   if (!isSameSecret(seal, releaseSeal(secret, lease))) return c.notFound();
   const held = await heldPushesOf(c.env).open(lease);
@@ -173,7 +172,7 @@ function heldAdmission(c: Context<AppEnv>, client: string): Admission {
       taken = (await takeOpening(c, as, null, repository, policyLimits)).back;
     },
     settle: async () => {},
-    opened: (pullRequest) => countOpened(c, pullRequest, client, Date.now()),
+    opened: (pullRequest) => countOpened(c, pullRequest, client),
     async release() {
       const back = taken;
       taken = null;

@@ -26,8 +26,6 @@ const TOO_MANY = { pushes: 'too many pushes', lookUps: 'too many look-ups', call
 export function pushAdmission(c: Context<AppEnv>): Admission {
   let asked: Promise<Client> | null = null;
   const client = (): Promise<Client> => (asked ??= clientOf(c));
-  /** When the push began, by the guard's clock. */
-  let pushedAt = 0;
 
   return {
     async enter(isWithdrawal, pushHash, mayWait = false) {
@@ -41,8 +39,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
           return (await suspensionOf(c.env)).panicMode ? suspended() : (known ?? full?.refusal ?? null);
         const [address, site] = [pusher.hash('burst'), pusher.siteHash('burst')];
         const { pushes } = c.var.config.limits;
-        const { panicMode, at, waitMs } = await guardOf(c.env).admit(address, pushes, site);
-        pushedAt = at;
+        const { panicMode, waitMs } = await guardOf(c.env).admit(address, pushes, site);
         await rememberWait(c, 'pushes', waitMs);
         if (panicMode) return suspended();
         if (waitMs > 0) return overLimit('pushes', waitMs);
@@ -57,7 +54,7 @@ export function pushAdmission(c: Context<AppEnv>): Admission {
     async place(pushHash) {
       try {
         const owner = await client();
-        return openPlace(c, owner, await placesOf(c, owner, pushHash), pushedAt);
+        return openPlace(c, owner, await placesOf(c, owner, pushHash));
       } catch (error) {
         throw outOfReach(c, error);
       }

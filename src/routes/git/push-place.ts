@@ -140,8 +140,7 @@ function noteTaken({ full }: TakenPlaces): void {
   for (const each of full) remember(each.client, each.full, false);
 }
 
-/** @param pushedAt when the push began, by the guard's clock. */
-export function openPlace(c: Context<AppEnv>, owner: Client, places: WantedPlaces, pushedAt: number): Place {
+export function openPlace(c: Context<AppEnv>, owner: Client, places: WantedPlaces): Place {
   const nothing: TakenShare = { taken: null, key: places.key, clients: [], target: null };
   /** `clients`: without those whose places an earlier attempt at the push has taken. */
   let held = nothing;
@@ -165,7 +164,7 @@ export function openPlace(c: Context<AppEnv>, owner: Client, places: WantedPlace
       held = { ...held, clients: [...held.clients, ...answer.own] };
       noteTaken(answer);
     },
-    opened: (pullRequest) => countOpened(c, pullRequest, owner.siteHash('burst'), pushedAt),
+    opened: (pullRequest) => countOpened(c, pullRequest, owner.siteHash('burst')),
     async release() {
       const back = held;
       held = nothing;

@@ -4,6 +4,7 @@
  */
 import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
+import type { TrackedPullRequest } from '../../durable/guard/tracked-pull-requests.ts';
 import type { WantedPlaces } from '../../durable/host-account/openings.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
@@ -11,7 +12,6 @@ import { HostPause } from '../../host/failure.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { guardOf } from '../../objects.ts';
-import type { OpenedPullRequest } from '../../push/push-host.ts';
 import { Refusal } from '../../push/reply/refusal.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import {
@@ -58,14 +58,13 @@ export async function takeOpening(
   throw tooManyThere(sentence(overTarget(target, waitMs)), waitMs);
 }
 
-/** A pull request is open. @param client by which the guard counts. @param pushedAt by the guard's clock. Never rejects. */
+/** A pull request is open. @param client by which the guard counts. Never rejects. */
 export async function countOpened(
   c: Context<AppEnv>,
-  opened: OpenedPullRequest,
+  opened: TrackedPullRequest,
   client: string,
-  pushedAt: number,
 ): Promise<void> {
-  const tell = () => guardOf(c.env).opened({ ...opened, pushedAt }, client);
+  const tell = () => guardOf(c.env).opened(opened, client);
   // Once more if it cannot be reached for a moment: the pull request is open, and its push must not fail.
   await tell()
     .catch(tell)

@@ -1,5 +1,5 @@
 /**
- * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, closing the pull requests of a burst, and
+ * The operator's endpoints (contract, 4.16 and 4.17): the panic switch, closing the newest pull requests, and
  * pardons of reported pseudonyms.
  *
  * An attempt counts against the limits of its address before anything else is checked. Without PANIC_PASSWORD no
@@ -9,7 +9,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
 import type { Credential } from '../../durable/guard/guard.ts';
-import { TRACKED_MS } from '../../durable/guard/burst-record.ts';
+import { TRACKED_MS } from '../../durable/guard/tracked-pull-requests.ts';
 import type { RollbackResult } from '../../durable/guard/rollbacks.ts';
 import type { Pardon } from '../../durable/identity/identity.ts';
 import type { AppEnv } from '../../env.ts';
@@ -19,9 +19,8 @@ import { isSameSecret } from '../../secret/same-secret.ts';
 import { clientWindowsOf, guardOf, heldPushesOf, identityOf } from '../../objects.ts';
 import { clientOf, windowKey } from '../request/client.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
-import { INVALID_PAYLOAD, type JsonBody, readJsonObject } from '../request/json-body.ts';
 import { answerRefused, type Refused, refused } from '../request/refused.ts';
-import { payloadRefused } from '../request/payload.ts';
+import { readPayload } from '../request/payload.ts';
 import { answer, asJson, described, error as errorAnswer } from '../description.ts';
 import { PANIC_SCOPES } from '../../durable/guard/panic-scope.ts';
 import { pseudonymHash, STATES } from './moderation.ts';
@@ -71,7 +70,7 @@ const rollbackAnswer = z
     closed_urls: z.array(z.url()).meta({ description: 'Those that were closed.' }),
     failed_urls: z.array(z.url()).meta({ description: 'Those that could not be closed.' }),
   })
-  .meta({ description: 'The pull requests of bursts within the last two hours were closed.' });
+  .meta({ description: 'The pull requests of the last two hours were closed.' });
 
 const pardonRequest = z.object({
   ...credentialFields,
@@ -103,10 +102,6 @@ type RollbackAnswer = z.infer<typeof rollbackAnswer>;
 
 const NOTHING_TO_PARDON = 'nobody has reported this pseudonym';
 
-function invalidBody(body: JsonBody, error: z.ZodError): Refused {
-  return body.kind === 'object' ? payloadRefused(error, body.value) : INVALID_PAYLOAD;
-}
-
 const INVALID_CREDENTIALS = refused(401, 'invalid credentials');
 
 const INVALID = errorAnswer('The request is not valid.', ['invalid payload', 'invalid-payload']);
@@ -135,11 +130,10 @@ admin.post(
 async function setPanicMode(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften);
-  const body = await readJsonObject(c);
-  const request = panicRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
-  const { active, scope = 'pushes' } = request.data;
-  const credential = credentialOf(c, request.data);
+  const request = await readPayload(c, panicRequest);
+  if (request.kind === 'refused') return answerRefused(c, request);
+  const { active, scope = 'pushes' } = request.fields;
+  const credential = credentialOf(c, request.fields);
   const isSet = credential !== null && (await guardOf(c.env).setPanic(active, credential, scope));
   if (!isSet) return answerRefused(c, INVALID_CREDENTIALS);
   suspensionChanged();
@@ -170,11 +164,10 @@ admin.post(
 async function liftReports(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften);
-  const body = await readJsonObject(c);
-  const request = pardonRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
-  const { hash } = request.data;
-  const credential = credentialOf(c, request.data);
+  const request = await readPayload(c, pardonRequest);
+  if (request.kind === 'refused') return answerRefused(c, request);
+  const { hash } = request.fields;
+  const credential = credentialOf(c, request.fields);
   if (credential === null || !(await guardOf(c.env).mayPardon(hash, credential)))
     return answerRefused(c, INVALID_CREDENTIALS);
   const pardon = await pardonOf(c, hash, credential);
@@ -199,8 +192,8 @@ admin.post(
   '/admin/rollback',
   described(rollBack, {
     operationId: 'rollBack',
-    summary: 'Close the pull requests of a burst',
-    description: 'Closes the pull requests that bursts have opened within the last two hours.',
+    summary: 'Close the newest pull requests',
+    description: 'Closes every pull request that the service has opened within the last two hours.',
     tag: 'Operation',
     json: rollbackRequest,
     responses: {
@@ -218,11 +211,10 @@ admin.post(
 async function rollBack(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin', 'rollback']);
   if (tooOften !== null) return answerRefused(c, tooOften);
-  const body = await readJsonObject(c);
-  const request = rollbackRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
-  const credential = credentialOf(c, request.data);
-  const { spare_single: spareSingle = false } = request.data;
+  const request = await readPayload(c, rollbackRequest);
+  if (request.kind === 'refused') return answerRefused(c, request);
+  const credential = credentialOf(c, request.fields);
+  const { spare_single: spareSingle = false } = request.fields;
   const id = credential && (await guardOf(c.env).beginRollback(credential, spareSingle));
   if (id === null) return answerRefused(c, INVALID_CREDENTIALS);
   const { closedUrls, failedUrls } = await resultOf(c, id);
@@ -303,10 +295,9 @@ admin.post(
 async function drain(c: Context<AppEnv>): Promise<Response> {
   const tooOften = await refuseTooOften(c, ['admin']);
   if (tooOften !== null) return answerRefused(c, tooOften);
-  const body = await readJsonObject(c);
-  const request = drainRequest.safeParse(body.kind === 'object' ? body.value : null);
-  if (!request.success) return answerRefused(c, invalidBody(body, request.error));
-  if (credentialOf(c, request.data) === null) return answerRefused(c, INVALID_CREDENTIALS);
+  const request = await readPayload(c, drainRequest);
+  if (request.kind === 'refused') return answerRefused(c, request);
+  if (credentialOf(c, request.fields) === null) return answerRefused(c, INVALID_CREDENTIALS);
   const { review, ...others } = (await heldPushesOf(c.env).drain()).held;
   return c.json<z.infer<typeof drainAnswer>>({ held: others.delay + others.busy, to_review: review });
 }

@@ -16,12 +16,11 @@ import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
 import { identityOf } from '../../objects.ts';
 import { mayHaveReports } from '../request/may-have-reports.ts';
-import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
 import { answerRefused, invalidField, type Refused, refused } from '../request/refused.ts';
 import { countAttempt } from '../request/rate-limit.ts';
 import { characters } from '../../markdown/footer.ts';
 import { answer, asJson, described, error } from '../description.ts';
-import { isBlank, payloadRefused, publicText } from '../request/payload.ts';
+import { checkPayload, isBlank, publicText, readJsonObject } from '../request/payload.ts';
 import { MAX_TOKEN_CHARACTERS } from '../threads/anonymous-comment.ts';
 import { standingAnswer } from './moderation.ts';
 import { retryAfter } from '../request/write-refusal.ts';
@@ -99,8 +98,8 @@ appeals.post(
 
 async function takeAppeal(c: Context<AppEnv>): Promise<Response> {
   const payload = await readJsonObject(c);
-  if (payload.kind === 'invalid') return answerRefused(c, INVALID_PAYLOAD);
-  const outcome = await decideAppeal(c, payload.value);
+  if (payload.kind === 'refused') return answerRefused(c, payload);
+  const outcome = await decideAppeal(c, payload.fields);
   if (outcome.kind === 'refused') return answerRefused(c, outcome);
   const { hash, standing } = outcome;
   return c.json<AppealAnswer>({ hash, ...standing }, 200, { 'Cache-Control': 'no-store' });
@@ -119,9 +118,9 @@ export async function decideAppeal(
   fields: Readonly<Record<string, unknown>>,
 ): Promise<Appealed | Refused> {
   if (isBlank(fields['text'])) return invalidField(ERRORS.noText);
-  const parsed = appealRequest.safeParse(fields);
-  if (!parsed.success) return payloadRefused(parsed.error, fields);
-  const { thread, user_token: userToken, text } = parsed.data;
+  const checked = checkPayload(appealRequest, fields);
+  if (checked.kind === 'refused') return checked;
+  const { thread, user_token: userToken, text } = checked.fields;
   const [number = '', repo = '', owner = '', hostKey = MAIN_HOST] = thread.split(/[/#]/).toReversed();
   const host = hostWithKey(c.var.config, hostKey);
   if (host === undefined) return invalidField(ERRORS.unknownHost);

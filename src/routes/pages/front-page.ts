@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { systemClock } from '../../isolate/clock.ts';
 import type { AppEnv } from '../../env.ts';
-import { parseRepositoryText, PLACEHOLDER } from '../../pages/commands.ts';
+import { parseRepositoryText, placeholder } from '../../pages/commands.ts';
 import { type FrontPage, frontPage as renderFrontPage, frontText } from '../../pages/front-page.ts';
 import { openStatistics } from '../../stats/statistics.ts';
 import { answer, as, described, HTML, TEXT } from '../description.ts';
@@ -53,7 +53,7 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
   const page = {
     text,
     hosts: config.hosts,
-    path: path ?? PLACEHOLDER,
+    path: path ?? placeholder(config.hosts),
     remoteBase: `${origin}${V1}`,
   };
   const headers = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config), Vary: 'Accept' };

@@ -1,5 +1,8 @@
 /** What programs tell errors apart by: one for each status, and more where the next step differs. They never change. */
 
+/** The header of an answer in JSON that has it. */
+export const ERROR_CODE = 'X-Error-Code';
+
 export const CODES = {
   400: 'invalid-request',
   401: 'unauthorized',

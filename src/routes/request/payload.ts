@@ -1,7 +1,77 @@
-/** The texts in payloads that people send for publication, and the messages for invalid payloads. */
+/** Reads the JSON payload of a request, and checks it against the schema of its endpoint. */
+import type { Context } from 'hono';
 import * as z from 'zod';
-import { INVALID_PAYLOAD } from './json-body.ts';
-import { invalidField, type Refused } from './refused.ts';
+import type { AppEnv } from '../../env.ts';
+import { BodyError } from '../../streams/body.ts';
+import { bodyText } from '../../streams/request-body.ts';
+import { invalidField, type Refused, refused } from './refused.ts';
+
+/** Room for the longest comment that the host takes, with every character escaped. */
+const MAX_JSON_BYTES = 512 * 1024;
+
+const INVALID_PAYLOAD = refused(400, 'invalid payload', {}, 'invalid-payload');
+
+export interface Payload<T> {
+  readonly kind: 'payload';
+  readonly fields: T;
+}
+
+/**
+ * The object in the request's body. It is refused if it cannot be parsed, or is not a JSON object (contract, section 7).
+ * Bytes that are not UTF-8 are refused, too. Cost: the body once, in memory.
+ * @throws BodyError `too-large` over 512 KiB, `timeout` when the client stalls.
+ */
+export async function readJsonObject(
+  c: Context<AppEnv>,
+): Promise<Payload<Readonly<Record<string, unknown>>> | Refused> {
+  const limits = { maxBytes: MAX_JSON_BYTES, timeoutMs: c.var.config.readTimeoutMs, isStrict: true } as const;
+  try {
+    const value: unknown = JSON.parse(await bodyText(c.req.raw, limits));
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return INVALID_PAYLOAD;
+    return { kind: 'payload', fields: value as Record<string, unknown> };
+  } catch (error) {
+    if (error instanceof BodyError) throw error;
+    return INVALID_PAYLOAD;
+  }
+}
+
+/** `readJsonObject` and `checkPayload` together. */
+export async function readPayload<T>(
+  c: Context<AppEnv>,
+  schema: z.ZodType<T>,
+): Promise<Payload<T> | Refused> {
+  const payload = await readJsonObject(c);
+  return payload.kind === 'refused' ? payload : checkPayload(schema, payload.fields);
+}
+
+/**
+ * The fields as the schema has them. The refusal names the field that is missing or breaks a rule; a value of another
+ * type makes the whole payload invalid.
+ */
+export function checkPayload<T>(schema: z.ZodType<T>, fields: unknown): Payload<T> | Refused {
+  const parsed = schema.safeParse(fields, { reportInput: true });
+  if (parsed.success) return { kind: 'payload', fields: parsed.data };
+  const { issues } = parsed.error;
+  const [issue] = issues;
+  if (issue === undefined || issues.some(isOfOtherType)) return INVALID_PAYLOAD;
+  const name = issue.path.join('.');
+  if (issue.code === 'invalid_type') return invalidField(`${name} is required`);
+  if (issue.code === 'invalid_value')
+    return invalidField(`${name} must be one of ${issue.values.join(', ')}`);
+  return invalidField(issue.message);
+}
+
+function isOfOtherType({ code, input }: z.core.$ZodIssue): boolean {
+  if (input === undefined) return false;
+  return code === 'invalid_type' || (code === 'invalid_value' && typeof input !== 'string');
+}
+
+/** If the body did not arrive completely. */
+export function bodyRefused({ code }: BodyError): Refused {
+  if (code === 'too-large') return refused(413, 'request body too large');
+  if (code === 'timeout') return refused(408, 'the request body did not arrive in time; send it again');
+  return refused(400, 'the request body did not arrive completely; send it again', {}, 'body-incomplete');
+}
 
 /** A string that the host can store unchanged. @param field its name, for the message. */
 export function publicText(field: string) {
@@ -11,29 +81,6 @@ export function publicText(field: string) {
     .refine((text) => text.isWellFormed(), {
       error: `${field} must be valid Unicode: it holds half a character`,
     });
-}
-
-const TYPES: Readonly<Record<string, string>> = { string: 'text', array: 'a list', boolean: 'true or false' };
-
-/** Names the field that breaks a rule: `body must be text`, `labels[1] must be text`, `thread is required`. */
-export function payloadRefused({ issues }: z.ZodError, payload: unknown): Refused {
-  const [issue] = issues;
-  if (issue === undefined) return INVALID_PAYLOAD;
-  const name = issue.path.reduce<string>(
-    (above, part) =>
-      typeof part === 'number'
-        ? `${above}[${part}]`
-        : above === ''
-          ? String(part)
-          : `${above}.${String(part)}`,
-    '',
-  );
-  if (issue.code !== 'invalid_type' && issue.code !== 'invalid_value') return invalidField(issue.message);
-  const isMissing = issue.path.length === 1 && !Object.hasOwn(Object(payload), issue.path[0] as string);
-  if (isMissing) return invalidField(`${name} is required`);
-  if (issue.code === 'invalid_value')
-    return invalidField(`${name} must be one of ${issue.values.join(', ')}`);
-  return invalidField(`${name} must be ${TYPES[issue.expected] ?? `of the type ${issue.expected}`}`);
 }
 
 /** Absent, null, or nothing but white space. */

@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { AppEnv } from '../../env.ts';
-import { CODES, type ErrorCode, type ErrorStatus } from './error-codes.ts';
+import { CODES, ERROR_CODE, type ErrorCode, type ErrorStatus } from './error-codes.ts';
 import { problemPage } from '../../pages/report-page.ts';
 import { answerPage } from '../pages/answer-page.ts';
 
@@ -65,7 +65,7 @@ export function answerRefused(
   const { status, error, code, title, explanation, headers } = refusal;
   switch (form) {
     case 'json':
-      return c.json({ error, code }, status, headers);
+      return c.json({ error }, status, { ...headers, [ERROR_CODE]: code });
     case 'text': {
       const heading = title === undefined ? '' : `${title}. `;
       return c.text(`${heading}${explanation ?? error}\n`, status, headers);

@@ -24,10 +24,6 @@ const healthAnswer = z
     verify: z
       .object({
         github: z.url().meta({ description: 'The page of the deployed commit.' }),
-        bundle: z
-          .string()
-          .optional()
-          .meta({ description: 'SHA-256 of the deployed bundle. `npm run build -- --hash` prints it.' }),
         source: z.string().meta({ description: 'How to compare the running code with its source.' }),
       })
       .meta({ description: 'For checking which code runs.' }),
@@ -36,8 +32,10 @@ const healthAnswer = z
 
 type HealthAnswer = z.infer<typeof healthAnswer>;
 
-const NOTICE =
-  'deployedCommit is the revision that the operator has deployed, and bundle its SHA-256, by their own account. Build it yourself and compare; nobody can check from outside which code runs.';
+/** The header with the hash of the bundle. */
+const BUNDLE = 'X-Bundle';
+
+const NOTICE = `deployedCommit is the revision that the operator has deployed, and the header ${BUNDLE} the SHA-256 of its bundle, by their own account. Build it yourself and compare; nobody can check from outside which code runs.`;
 
 export const health = new Hono<AppEnv>();
 
@@ -48,12 +46,24 @@ health.get(
     summary: 'Which code runs',
     description: 'The commit and the hash of the bundle, so that anybody can compare them with the source.',
     tag: 'Service',
-    responses: { 200: answer('The service runs.', asJson(healthAnswer)) },
+    responses: {
+      200: {
+        ...answer('The service runs.', asJson(healthAnswer)),
+        headers: {
+          [BUNDLE]: {
+            description:
+              'SHA-256 of the deployed bundle, if it is known. `npm run build -- --hash` prints it.',
+            schema: { type: 'string' },
+          },
+        },
+      },
+    },
   }),
 );
 
 function showHealth(c: Context<AppEnv>): Response {
   const { commitHash, bundleHash, sourceRepo, officialInstance } = c.var.config;
+  if (bundleHash !== null) c.header(BUNDLE, bundleHash);
   return c.json<HealthAnswer>({
     status: 'healthy',
     deployedCommit: commitHash,
@@ -65,7 +75,6 @@ function showHealth(c: Context<AppEnv>): Response {
     // Uncommitted changes have no page. The nearest is that of the parent commit.
     verify: {
       github: `${sourceRepo}/commit/${commitHash.replace(/-dirty$/, '')}`,
-      ...(bundleHash !== null && { bundle: bundleHash }),
       source: NOTICE,
     },
   });

@@ -7,7 +7,7 @@ import { generateSpecs } from 'hono-openapi';
 import type { AppEnv } from '../../env.ts';
 import type { ApiDocument } from '../../pages/api/document.ts';
 import { apiPage } from '../../pages/api/api-page.ts';
-import { answer, as, described, HTML } from '../description.ts';
+import { answer, as, described, errorCodeHeader, HTML } from '../description.ts';
 import { answerPage } from '../pages/answer-page.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 
@@ -29,6 +29,7 @@ const DOCUMENTATION = {
     { name: 'Operation', description: 'For the operator.' },
   ],
   components: {
+    headers: { ErrorCode: errorCodeHeader },
     securitySchemes: {
       ServiceKey: {
         type: 'apiKey' as const,

@@ -7,16 +7,14 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { pullRequestTopic } from '../../notify/ntfy.ts';
-import { PR_HASH_PATTERN } from '../../pr-hash.ts';
 import { answer, asJson, described, error } from '../description.ts';
 import { answerRefused, refused } from '../request/refused.ts';
 
 const prStatusParams = z.object({
   hash: z
     .string()
-    .toLowerCase()
-    .regex(PR_HASH_PATTERN)
-    .meta({ description: 'The hash that the push printed: 8 to 40 hexadecimal characters.' }),
+    .regex(/^[A-Za-z0-9._-]+$/)
+    .meta({ description: 'The hash that the push printed.' }),
 });
 
 const prStatusAnswer = z
@@ -50,7 +48,7 @@ prStatus.get(
 function showTopic(c: Context<AppEnv>): Response | Promise<Response> {
   const params = prStatusParams.safeParse(c.req.param());
   if (!params.success) {
-    const problem = 'the hash of a pull request is 8 to 40 hexadecimal characters, as the push printed it';
+    const problem = 'the hash of a pull request has only letters, digits, "-", "_" and "."';
     return answerRefused(c, refused(400, problem));
   }
   const topic = pullRequestTopic(params.data.hash);

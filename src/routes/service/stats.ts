@@ -26,9 +26,6 @@ const statsAnswer = z
 const pullRequest = z
   .object({
     id: z.int().meta({ description: 'Number of the record.' }),
-    host: z
-      .string()
-      .meta({ description: 'The key of the code host: `gh`, or one that the operator has added.' }),
     owner: z.string().meta({ description: "The repository's owner." }),
     repo: z.string().meta({ description: "The repository's name." }),
     pr_url: z.url().meta({ description: 'The pull request on the code host.' }),
@@ -95,9 +92,8 @@ async function showRecent(c: Context<AppEnv>): Promise<Response> {
   if (recent === undefined || totals === undefined) return unavailable(c);
   c.header('Cache-Control', cacheControl(c));
   return c.json<RecentPrsAnswer>({
-    prs: recent.map(({ id, host, owner, repo, prUrl, createdAt }) => ({
+    prs: recent.map(({ id, owner, repo, prUrl, createdAt }) => ({
       id,
-      host,
       owner,
       repo,
       pr_url: prUrl,

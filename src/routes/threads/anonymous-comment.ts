@@ -17,7 +17,7 @@ import { uncheckedLimit } from '../request/rate-limit.ts';
 import { invalidField, type Refused, refused } from '../request/refused.ts';
 import { refusedByTarget, type TargetLimit } from '../request/target-limit.ts';
 import { retryAfter, writeRefusal } from '../request/write-refusal.ts';
-import { payloadRefused, publicText } from '../request/payload.ts';
+import { checkPayload, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
 import { beginPosting, postingLimit } from './posting.ts';
 
@@ -69,9 +69,9 @@ export function checkComment(
   payload: unknown,
   ownToken = newUserToken(),
 ): CheckedComment | Refused {
-  const parsed = commentRequest.safeParse(payload);
-  if (!parsed.success) return payloadRefused(parsed.error, payload);
-  const { body, user_token: userToken } = parsed.data;
+  const checked = checkPayload(commentRequest, payload);
+  if (checked.kind === 'refused') return checked;
+  const { body, user_token: userToken } = checked.fields;
   // The pseudonym knows how long a body may be.
   const isTooLong = characters(body) > MAX_TEXT_CHARACTERS;
   const where = { hostUrl: c.var.host.url, repository };

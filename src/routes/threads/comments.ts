@@ -8,13 +8,12 @@ import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
-import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused, invalidField } from '../request/refused.ts';
 import { FENCE_IS_OPEN } from '../../markdown/footer-room.ts';
 import { answer, asJson, type Description, described, error, repositoryParams } from '../description.ts';
-import { isBlank } from '../request/payload.ts';
+import { isBlank, readJsonObject } from '../request/payload.ts';
 import {
   BLOCKED,
   checkComment,
@@ -51,7 +50,6 @@ const COMMENT: Omit<Description, 'operationId' | 'summary'> = {
       'The request is not valid, or the code host refused it.',
       ['body is required', 'invalid-field'],
       ['invalid issue number', 'invalid-field'],
-      ['body must be text', 'invalid-field'],
       ['invalid payload', 'invalid-payload'],
       INVALID_NAME,
       [FENCE_IS_OPEN, 'invalid-field'],
@@ -93,15 +91,15 @@ comments.post(
 async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   // The order of these checks is the contract's (section 7).
   const payload = await readJsonObject(c);
-  if (payload.kind === 'object' && isBlank(payload.value['body'])) {
+  if (payload.kind === 'payload' && isBlank(payload.fields['body'])) {
     return answerRefused(c, invalidField('body is required'));
   }
   const number = threadNumber(c.req.param('number') ?? '');
   if (number === null) return answerRefused(c, invalidField('invalid issue number'));
-  if (payload.kind === 'invalid') return answerRefused(c, INVALID_PAYLOAD);
-  const repeat = await repeatable(c, payload.value);
+  if (payload.kind === 'refused') return answerRefused(c, payload);
+  const repeat = await repeatable(c, payload.fields);
   if (repeat?.kind === 'refused') return answerRefused(c, repeat);
-  const checked = checkComment(c, target, payload.value, repeat?.userToken);
+  const checked = checkComment(c, target, payload.fields, repeat?.userToken);
   if (checked.kind === 'refused') return answerRefused(c, checked);
   const refusal = await refusePosting(c, target, 'comments');
   if (refusal !== null) return answerRefused(c, refusal);

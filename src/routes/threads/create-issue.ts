@@ -21,7 +21,7 @@ import { listPseudonym } from '../../stats/listed-pseudonyms.ts';
 import { publishedAddress } from '../request/public-origin.ts';
 import { invalidField, type Refused } from '../request/refused.ts';
 import { writeRefusal } from '../request/write-refusal.ts';
-import { isBlank, payloadRefused, publicText } from '../request/payload.ts';
+import { checkPayload, isBlank, publicText } from '../request/payload.ts';
 import type { PostOutcome } from './post-once.ts';
 import { beginPosting, postingLimit } from './posting.ts';
 
@@ -65,12 +65,11 @@ export function checkIssue(
   repository: RepositoryName,
   payload: Readonly<Record<string, unknown>>,
 ): { readonly kind: 'issue'; readonly issue: NewIssue } | Refused {
-  if (isBlank(payload['title']) || isBlank(payload['body'])) {
-    return invalidField('title and body are required');
-  }
-  const parsed = issueRequest.safeParse(payload);
-  if (!parsed.success) return payloadRefused(parsed.error, payload);
-  const { title, body, labels } = parsed.data;
+  const texts = { title: payload['title'] ?? '', body: payload['body'] ?? '' };
+  const checked = checkPayload(issueRequest, { ...payload, ...texts });
+  if (checked.kind === 'refused') return checked;
+  const { title, body, labels } = checked.fields;
+  if (isBlank(title) || isBlank(body)) return invalidField('title and body are required');
   const text = issueText(body, publishedAddress(c.req.raw, c.var.config));
   const excess = characters(text) - MAX_TEXT_CHARACTERS;
   if (excess > 0) return invalidField(`body must have at most ${characters(body) - excess} characters`);

@@ -2,7 +2,7 @@
 import { type Context, Hono } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
-import { INVALID_PAYLOAD, readJsonObject } from '../request/json-body.ts';
+import { readJsonObject } from '../request/payload.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused } from '../request/refused.ts';
@@ -51,10 +51,10 @@ issues.post(
 
 async function issue(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const payload = await readJsonObject(c);
-  if (payload.kind === 'invalid') return answerRefused(c, INVALID_PAYLOAD);
-  const repeat = await repeatable(c, payload.value);
+  if (payload.kind === 'refused') return answerRefused(c, payload);
+  const repeat = await repeatable(c, payload.fields);
   if (repeat?.kind === 'refused') return answerRefused(c, repeat);
-  const checked = checkIssue(c, target, payload.value);
+  const checked = checkIssue(c, target, payload.fields);
   if (checked.kind === 'refused') return answerRefused(c, checked);
   const refusal = await refusePosting(c, target, 'issues');
   if (refusal !== null) return answerRefused(c, refusal);

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { tokenHash } from '../../../src/durable/guard/action-token.ts';
-import type { TrackedPullRequest } from '../../../src/durable/guard/tracked-pull-request.ts';
+import type { TrackedPullRequest } from '../../../src/durable/guard/tracked-pull-requests.ts';
 import type { TokenProblem } from '../../../src/host/account/account-rules.ts';
 import type { Notification } from '../../../src/notify/ntfy.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
@@ -107,7 +107,7 @@ async function push(times: number, address = 'a'): Promise<void> {
   for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
 }
 
-function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest {
+function pullRequest(number: number): TrackedPullRequest {
   const url = urlOf(number);
   return {
     prHash: `${number}`.padStart(12, '0'),
@@ -116,7 +116,6 @@ function pullRequest(number: number, pushedAt = Date.now()): TrackedPullRequest 
     repo: 'hello',
     number,
     url,
-    pushedAt,
   };
 }
 
@@ -149,7 +148,7 @@ const byToken = (token: string | undefined) => ({ kind: 'token', hash: tokenHash
 
 async function storedText(): Promise<string> {
   return runInDurableObject(guard(), (_, state) => {
-    const tables = ['alerts', 'tokens', 'pull_requests', 'bursts', 'rollbacks', 'rollback_results'];
+    const tables = ['alerts', 'tokens', 'tracked', 'rollbacks', 'rollback_results'];
     const rows = tables.map((table) => state.storage.sql.exec(`SELECT * FROM ${table}`).toArray());
     return JSON.stringify([rows, [...state.storage.kv.list()]]);
   });
@@ -233,33 +232,19 @@ describe('a burst', () => {
 });
 
 describe('a rollback', () => {
-  it('closes what was opened in a burst or in the minute before it, and nothing else', async () => {
+  it('closes everything of the last two hours, whether or not there was a burst', async () => {
     await configured();
     await guard().opened(pullRequest(1), 'a');
-    pass(MINUTE_MS + 1);
-    await push(10);
+    pass(HOUR_MS);
     await guard().opened(pullRequest(2), 'a');
-    pass(MINUTE_MS / 2);
-    await push(10);
-    await guard().opened(pullRequest(3), 'a');
     pass(MINUTE_MS);
-    await guard().opened(pullRequest(4), 'a');
-    expect(await trackedNumbers()).toEqual([2, 3]);
-  });
-
-  it('closes what was pushed in a burst, if it was opened only afterwards', async () => {
-    await configured();
     await push(20);
-    const late = pullRequest(5);
-    pass(MINUTE_MS);
-    await push(1);
-    await guard().opened(late, 'a');
-    expect(await trackedNumbers()).toEqual([5]);
+    await guard().opened(pullRequest(3), 'b');
+    expect(await trackedNumbers()).toEqual([1, 2, 3]);
   });
 
   it('reaches back two hours, also across a restart', async () => {
     await configured();
-    await push(20);
     await guard().opened(pullRequest(6), 'a');
     await abortAllDurableObjects();
     pass(2 * HOUR_MS - 1);
@@ -267,25 +252,11 @@ describe('a rollback', () => {
     pass(1);
     expect(await trackedNumbers()).toEqual([]);
     await deliverUntilQuiet();
-    expect(JSON.parse(await storedText())).toEqual([[[], [], [], [], [], []], []]);
-  });
-
-  it('does not take what comes long after a burst for a part of it, when the guard was forgotten meanwhile', async () => {
-    await configured();
-    await push(20);
-    await deliver();
-    expect(await nextAlarm()).toBe(Date.now() + MINUTE_MS);
-    pass(MINUTE_MS);
-    await deliver();
-    await abortAllDurableObjects();
-    pass(MINUTE_MS);
-    await guard().opened(pullRequest(9), 'a');
-    expect(await trackedNumbers()).toEqual([]);
+    expect(JSON.parse(await storedText())).toEqual([[[], [], [], [], []], []]);
   });
 
   it('is carried out although its caller hung up and the guard restarted', async () => {
     await configured();
-    await push(20);
     await guard().opened(pullRequest(10), 'a');
     const id = (await guard().beginRollback(PASSWORD, false)) ?? '';
     await abortAllDurableObjects();
@@ -300,7 +271,6 @@ describe('a rollback', () => {
 
   it('does not wait for a notification service that takes nothing', async () => {
     await configured();
-    await push(20);
     await guard().opened(pullRequest(11), 'a');
     for (let attempt = 6; attempt < 26; attempt++)
       await guard().rateLimitExceeded(CLIENT, { attempts: attempt, most: 5 });
@@ -322,7 +292,6 @@ describe('a rollback', () => {
 
   it('can leave alone the pull requests of clients that opened only one, and keeps no name of a client', async () => {
     await configured();
-    await push(20);
     for (const [number, client] of [
       [12, 'client-1'],
       [13, 'client-2'],
@@ -342,7 +311,6 @@ describe('a rollback', () => {
 
   it('never takes two clients for one, also after a pull request that was counted before', async () => {
     await configured();
-    await push(20);
     for (const [number, client] of [
       [16, 'client-1'],
       [16, 'client-2'],
@@ -356,7 +324,6 @@ describe('a rollback', () => {
 
   it('still meets what it could not close, and each only once', async () => {
     await configured();
-    await push(20);
     await Promise.all([7, 8, 7].map((number) => guard().opened(pullRequest(number), 'a')));
     closes = (number) => number === 7;
     expect(await rollBack()).toEqual({ closed: [7], failed: [8] });
@@ -419,7 +386,6 @@ describe('the token of a button', () => {
     await guard().rateLimitExceeded(CLIENT, { attempts: 6, most: 5 });
     await deliver();
     const [, rollback] = tokensOf(published[0] as Notification);
-    await push(20);
     await guard().opened(pullRequest(1), 'a');
     for (const isClosed of [false, true]) {
       closes = () => isClosed;

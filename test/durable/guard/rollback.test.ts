@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rollBack, type RollbackWorld } from '../../../src/durable/guard/rollback.ts';
-import type { TrackedPullRequest } from '../../../src/durable/guard/tracked-pull-request.ts';
+import type { TrackedPullRequest } from '../../../src/durable/guard/tracked-pull-requests.ts';
 import { HostError } from '../../../src/host-error.ts';
 
 const tracked: TrackedPullRequest[] = Array.from({ length: 20 }, (_, index) => ({
@@ -10,7 +10,6 @@ const tracked: TrackedPullRequest[] = Array.from({ length: 20 }, (_, index) => (
   repo: 'hello',
   number: index,
   url: `https://host.test/octo/hello/pull/${index}`,
-  pushedAt: 0,
 }));
 const numbers = (pullRequests: readonly TrackedPullRequest[]) => pullRequests.map(({ number }) => number);
 

@@ -1,6 +1,6 @@
 /**
- * Holds what a service answers against what its /openapi.json says: status, content type, and every field of a JSON body,
- * none more and none less.
+ * Holds what a service answers against what its /openapi.json says: status, content type, every field of a JSON body,
+ * none more and none less, and the code of an error.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'vitest';
@@ -11,16 +11,21 @@ interface Schema {
 }
 
 interface Answer {
+  readonly headers?: Readonly<Record<string, { readonly $ref?: string }>>;
   readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
 }
 
 interface Document {
+  readonly components: {
+    readonly headers: { readonly ErrorCode: { readonly schema: { readonly enum: (string | null)[] } } };
+  };
   readonly paths: Readonly<
     Record<string, Readonly<Record<string, { readonly responses: Readonly<Record<string, Answer>> }>>>
   >;
 }
 
 const NAME = 'api';
+const ERROR_CODE = '#/components/headers/ErrorCode';
 
 export class DescribedApi {
   /** The document as it was sent. */
@@ -71,7 +76,8 @@ export class DescribedApi {
     const text = await response.text();
     expect(response.status, `${method} ${path}: ${text}`).toBe(status);
     const type = response.headers.get('Content-Type')?.split(';')[0] ?? null;
-    return this.check({ method, template, status, type, text });
+    const code = response.headers.get('X-Error-Code');
+    return this.check({ method, template, status, type, code, text });
   }
 
   /** Fails unless an answer is as described. The JSON that it holds comes back. */
@@ -80,9 +86,11 @@ export class DescribedApi {
     template: string;
     status: number;
     type: string | null;
+    /** Its X-Error-Code. */
+    code: string | null;
     text: string;
   }): unknown {
-    const { method, template, status, type, text } = answer;
+    const { method, template, status, type, code, text } = answer;
     const responses = this.#document.paths[template]?.[method.toLowerCase()]?.responses ?? {};
     const key = status in responses ? `${status}` : 'default';
     const described = responses[key];
@@ -98,6 +106,9 @@ export class DescribedApi {
     const validate = this.#ajv.compile({ $ref: `${NAME}#/${pointer.map(escaped).join('/')}` });
     validate(body);
     expect(validate.errors, `${what}: ${text}`).toBeNull();
+    const { ErrorCode } = this.#document.components.headers;
+    const codes = described?.headers?.['X-Error-Code']?.$ref === ERROR_CODE ? ErrorCode.schema.enum : [null];
+    expect(codes, `${what}: ${text}`).toContain(code);
     return body;
   }
 }

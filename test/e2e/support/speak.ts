@@ -4,6 +4,8 @@ import type { TestBed } from './test-bed.ts';
 
 export interface Answer {
   readonly status: number;
+  /** Of an error. */
+  readonly code: string | null;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -26,7 +28,11 @@ export async function speak(
     },
     body: JSON.stringify(payload),
   });
-  return { status: response.status, body: await response.json<Record<string, unknown>>() };
+  return {
+    status: response.status,
+    code: response.headers.get('X-Error-Code'),
+    body: await response.json<Record<string, unknown>>(),
+  };
 }
 
 export function comment(

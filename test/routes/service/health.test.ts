@@ -32,11 +32,13 @@ describe('GET /health', () => {
     });
   });
 
-  it('tells the hash of the bundle if the deployment does', async () => {
+  it('tells the hash of the bundle in a header if the deployment does', async () => {
     const BUNDLE_HASH = 'ab'.repeat(32);
-    expect(await (await get('/health', { BUNDLE_HASH })).json()).toMatchObject({
-      verify: { bundle: BUNDLE_HASH },
-    });
+    const response = await get('/health', { BUNDLE_HASH });
+    expect(response.headers.get('X-Bundle')).toBe(BUNDLE_HASH);
+    const { verify } = await response.json<{ verify: object }>();
+    expect(Object.keys(verify)).toEqual(['github', 'source']);
+    expect((await get('/health')).headers.has('X-Bundle')).toBe(false);
   });
 
   it('says main and unknown when the deployment tells nothing', async () => {
@@ -78,7 +80,8 @@ describe('the Worker', () => {
   it('answers an unknown path with JSON', async () => {
     const response = await get('/nothing/here');
     expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ error: 'not found' });
+    expect(await response.json()).toEqual({ error: 'not found' });
+    expect(response.headers.get('X-Error-Code')).toBe('not-found');
   });
 
   it('serves nothing with a bad configuration, and says which variable it is', async () => {
@@ -110,7 +113,7 @@ describe('the Worker', () => {
   it('hides the cause of a failure from the client and the person from the log', async () => {
     const response = await get('/health', { VERSION: undefined });
     expect(response.status).toBe(500);
-    expect(await response.json()).toMatchObject({ error: 'internal server error' });
+    expect(await response.json()).toEqual({ error: 'internal server error' });
     expect(lines).toEqual([expect.stringMatching(/ error request failed error=TypeError$/)]);
   });
 });

@@ -1,5 +1,6 @@
-/** Calls JSON endpoints of the Worker as a program does. */
+/** Calls JSON endpoints of the Worker as a program does. An error has one field, and its code in a header. */
 import { env } from 'cloudflare:workers';
+import { expect } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import worker from '../../../src/worker.ts';
 
@@ -15,6 +16,8 @@ const bindings = {
 export interface JsonAnswer {
   readonly status: number;
   readonly body: Record<string, unknown>;
+  /** Of an error. */
+  readonly code: string | null;
   readonly headers: Headers;
 }
 
@@ -37,9 +40,9 @@ export async function post(path: string, call: Call): Promise<JsonAnswer> {
     body: isRaw ? (payload as BodyInit) : JSON.stringify(payload),
   });
   const response = await worker.fetch(request, { ...bindings, ...variables });
-  return {
-    status: response.status,
-    body: await response.json<Record<string, unknown>>(),
-    headers: response.headers,
-  };
+  const { status } = response;
+  const body = await response.json<Record<string, unknown>>();
+  const code = response.headers.get('X-Error-Code');
+  if (status >= 400) expect([Object.keys(body), code]).toEqual([['error'], expect.any(String)]);
+  return { status, body, code, headers: response.headers };
 }

@@ -1,0 +1,30 @@
+/** GET /.well-known/security.txt (RFC 9116): whom to tell of a weakness in this running service. */
+import { Hono } from 'hono';
+import type { AppEnv } from '../../env.ts';
+import { systemClock } from '../../isolate/clock.ts';
+import { answerRefused, refused } from '../request/refused.ts';
+
+const DAY_MS = 86_400_000;
+/** A copy that somebody keeps is not believed for longer. RFC 9116, 2.5.5, recommends less than a year. */
+const LIFE_DAYS = 180;
+
+const NOBODY = refused(404, 'the operator of this service has set no OPERATOR_CONTACT');
+
+export const securityTxt = new Hono<AppEnv>();
+
+securityTxt.get('/.well-known/security.txt', (c) => {
+  const { operatorContact, sourceRepo, serviceUrl, isServiceUrlGiven } = c.var.config;
+  if (operatorContact === null) return answerRefused(c, NOBODY);
+  const today = Math.floor(systemClock.now() / DAY_MS) * DAY_MS;
+  const lines = [
+    `Contact: ${operatorContact.url}`,
+    `Expires: ${new Date(today + LIFE_DAYS * DAY_MS).toISOString()}`,
+    // For a weakness of the program, which concerns every service.
+    `Policy: ${sourceRepo}/blob/HEAD/SECURITY.md`,
+    'Preferred-Languages: en',
+    ...(isServiceUrlGiven && serviceUrl.startsWith('https:')
+      ? [`Canonical: ${serviceUrl}/.well-known/security.txt`]
+      : []),
+  ];
+  return c.text(`${lines.join('\n')}\n`);
+});
