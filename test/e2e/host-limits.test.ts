@@ -21,7 +21,8 @@ describe('a limit that comes as 422', () => {
     const path = new RegExp(`/repos/${upstream.fullName}/pulls$`);
     bed.sandbox.faults.inject({ method: 'POST', path, times: 9, answer: ABUSE!.answer });
     const pushed = await contribution.clone.push();
-    const lines = await expectRefused(bed, upstream, pushed, 'the pull request could not be opened');
+    const reason = 'the pull request could not be opened';
+    const lines = await expectRefused(bed, upstream, pushed, reason, { branches: 1 });
     expect(lines.join('\n')).toMatch(/asks to wait 1 minute\./);
     expect(bed.host.requestsFor(upstream, 'POST', /\/pulls$/)).toHaveLength(1);
   });
@@ -39,5 +40,24 @@ describe('a limit that comes as 422', () => {
       .filter(({ headers }) => headers['authorization'] !== undefined);
     expect(asked).toEqual([]);
     expect(await readMetrics(bed.service)).toMatch(/^gitveil_host_pauses_total\{status="422"\} 1$/m);
+  });
+});
+
+describe('a limit that is over after a second', () => {
+  const patient = useTestBed();
+
+  it('leaves the branch to the same push, which then opens one pull request from it', async () => {
+    const contribution = await withWork(patient);
+    const { upstream, clone } = contribution;
+    const answer = { ...ABUSE!.answer, headers: { 'retry-after': '1' } };
+    // As often as one push asks.
+    patient.sandbox.faults.inject({ method: 'POST', path: /\/pulls$/, times: 3, answer });
+    const reason = 'the pull request could not be opened';
+    await expectRefused(patient, upstream, await clone.push(), reason, { branches: 1 });
+    const [branch] = await patient.host.workBranches(upstream);
+    await expect.poll(async () => (await clone.push()).code, { timeout: 20_000 }).toBe(0);
+    const pull = await patient.host.onlyPull(upstream);
+    expect(pull.head).toBe(`${patient.sandbox.botLogin}:${branch}`);
+    expect(await patient.host.workBranches(upstream)).toEqual([branch]);
   });
 });

@@ -30,7 +30,7 @@ export interface Proposal {
   readonly earlier: PullRequest | null;
 }
 
-/** @throws Refusal; see `isUnknown` for what it leaves open. */
+/** @throws Refusal; see `leavesWork` for what a retry goes on with. */
 export async function propose(
   run: PushRun,
   push: Publishable,
@@ -48,20 +48,24 @@ export async function propose(
     if (found?.isOpen) return found;
     // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one, because
     // deleting it would close that. It also stays if it had one before this push.
-    if (!isRepeated && push.named === null && !isUnknown(error)) await branch.drop(head.branch);
+    if (!isRepeated && push.named === null && !leavesWork(error)) await branch.drop(head.branch);
     throw error;
   });
 }
 
-/** Whether a failed step may have taken effect on the host anyway. */
-export function isUnknown(error: unknown): boolean {
+/**
+ * Whether a retry must find what a failed step has left: it may have taken effect on the host anyway, or the host wants to
+ * be left alone, so that nothing can be undone now.
+ */
+export function leavesWork(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
-  return cause instanceof HostError && cause.code === 'unreachable';
+  return cause instanceof HostError && (cause.code === 'unreachable' || cause.code === 'rate-limited');
 }
 
 /** Whether a pull request may be open after all. */
 export function mayBeOpen(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'pull-request' && isUnknown(error);
+  const cause = error instanceof Refusal && error.code === 'pull-request' ? error.cause : null;
+  return cause instanceof HostError && cause.code === 'unreachable';
 }
 
 async function open(
