@@ -72,7 +72,7 @@ describe('an address in the words of a host', () => {
   it('is removed before the text is cut, so that no part of one is left', () => {
     const shown = hostText(`${'x'.repeat(290)} 203.0.113.77 2001:db8::7348`);
     expect(shown).toBe(`${'x'.repeat(290)} [removed]…`);
-    expect(hostText(`${'203.0.113.77 '.repeat(1000)}`)).not.toMatch(/\d/);
+    expect(hostText('203.0.113.77 '.repeat(1000))).not.toMatch(/\d/);
     expect(hostText(`${'x'.repeat(9000)} 203.0.113.77`)).not.toMatch(/203/);
   });
 

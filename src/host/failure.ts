@@ -55,11 +55,16 @@ const ROWS: readonly Row[] = [
   { operation: 'any', status: 403, when: hasHeader('retry-after', /\S/), ...LIMIT },
   { operation: 'any', status: 403, when: hasHeader('x-ratelimit-remaining', /^0$/), ...LIMIT },
   // A text alone, old and new, or the address of its explanation: apache/devlake#1322, nf-core/tools#970.
-  { operation: 'any', status: 403, when: says(/rate.limit|abuse detection|blocked from content/i), ...LIMIT },
+  {
+    operation: 'any',
+    status: 403,
+    when: hasText(/rate.limit|abuse detection|blocked from content/i),
+    ...LIMIT,
+  },
   // Too much was created: cloudflare/pint#699, octokit/plugin-throttling.js#775; cli/cli#4801, whatwg/spec-factory#55.
   { operation: 'write', status: 422, when: ({ codes }) => codes.includes('abuse'), ...LIMIT },
-  { operation: 'write', status: 422, when: says(/submitted too quickly/i), ...LIMIT },
-  { operation: 'write', status: 403, when: says(/submitted too quickly/i), ...LIMIT },
+  { operation: 'write', status: 422, when: hasText(/submitted too quickly/i), ...LIMIT },
+  { operation: 'write', status: 403, when: hasText(/submitted too quickly/i), ...LIMIT },
 ];
 
 const SECOND_MS = 1_000;
@@ -101,7 +106,7 @@ export function hostTime(header: HostAnswer['header'], now: number): number {
   return Number.isNaN(date) ? now : date;
 }
 
-function says(text: RegExp): Row['when'] {
+function hasText(text: RegExp): Row['when'] {
   return (answer) => text.test(answer.text);
 }
 

@@ -110,9 +110,9 @@ tells of a pull request before the host shows it.</p>
 <p><strong>A fetch</strong> tells the host which commits of upstream you want, depth and filters, with a date rounded down to a day.
 Of the commits that you have, the service passes on only those that upstream lists. It hides the names of your
 branches, and the name and version of your Git.</p>
-<p>It asks for an id only if upstream has it: a tip, or a commit that it lists; of another your Git reads <code>not our ref</code>.
-An id is also asked for if upstream's history is too long to list, or if a partial clone asks for it by a filter: it
-may be a file of upstream's.</p>
+<p>The host sees every id that you ask for. Git asks for what upstream has, unless you type an id: <code>git fetch origin &lt;id&gt;</code>,
+or <code>git show &lt;id&gt;</code> in a partial clone that lacks it. Do not type the id of a commit of your own: it is a hash over your
+name and the time.</p>
 <p>What is published names the service by the operator's <code>SERVICE_URL</code> only, whatever your Git calls it.</p>
 <h2 id="time-sizes-and-circuits">Time, sizes and circuits</h2>
 <p>Your address, the time and the sizes are what is left. Tor hides the address; nothing hides the other two by itself.</p>
@@ -150,9 +150,8 @@ somebody opens it</a>.</li>
 <li><strong>The topic</strong> <code>anon-pr-&lt;hash&gt;</code> can be read and written by <strong>anyone</strong>, unless the operator's ntfy server forbids it: the
 hash is part of the name of the pull request's branch. &quot;Log in here&quot; may come from
 anybody, and a message can name an icon that the ntfy app fetches <strong>by itself, from your address</strong>. The service's own
-messages have one link, to the page. Believe a message only if the page says the same.</li>
-<li><strong>Links to the code host</strong> stand on the page only. Whoever opens one early, perhaps signed in, is easily taken for the
-author. So messages, and all entries of the feed, lead to the page, and have no address of the host.</li>
+messages, like the feed, have one link, to the page: an early visitor at the code host looks like the author. Believe a
+message only if the page says the same.</li>
 </ul>
 <p>Follow the page through Tor. Do not add the feed to an account at an online feed reader. If you need notifications, use
 ntfy's web page in Tor Browser rather than the app.</p>
@@ -168,8 +167,7 @@ GIT_LFS_SKIP_PUSH=1 git push origin my-change
 <code>git fetch &lt;address of the repository&gt; pull/&lt;number&gt;/head</code> (at GitHub) gets you what was published.</li>
 <li><strong>Which code should run</strong>: <code>/health</code> names the commit, and its header <code>X-Bundle</code> the SHA-256 of the bundle. In a checkout of that commit,
 <code>npm ci &amp;&amp; npm run -s build -- --hash</code> prints the same hash on every machine. This proves that the bundle comes from
-that source, not that it runs: a changed service can say the same. On Cloudflare, only the owner of the account can
-compare the deployed code.</li>
+that source, not that it runs: a changed service can say the same.</li>
 <li><strong>What leaves the service</strong>: an operator can see it (<a href="@/blob/HEAD/docs/deploy.md#6-what-the-code-host-sees">deploy.md</a>). You cannot.</li>
 </ul>
 <p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. Your

@@ -97,7 +97,7 @@ describe.each<HostKind>(['github', 'forgejo'])('a limit of %s', (kind) => {
         (error: unknown) => error,
       );
       expect([what, failure]).toEqual([what, expect.objectContaining({ code: 'rate-limited' })]);
-      const { asked } = made.http as ScriptedHost;
+      const { asked } = made.http;
       expect([what, new Set(asked.map(({ method, path }) => `${method} ${path}`)).size]).toEqual([
         what,
         asked.length,
@@ -113,7 +113,7 @@ describe.each<HostKind>(['github', 'forgejo'])('a limit of %s', (kind) => {
         (error: unknown) => error,
       );
       expect([what, failure]).toEqual([what, expect.objectContaining({ code: 'rate-limited' })]);
-      expect((made.http as ScriptedHost).writes.length).toBeLessThanOrEqual(1);
+      expect(made.http.writes.length).toBeLessThanOrEqual(1);
     }
   });
 });
