@@ -177,15 +177,15 @@ own service hides you in no crowd. Report broken promises: <a href="@/blob/HEAD/
 <li>Read <code>git log</code> before you push. Write messages in the style of the project. Look for your name and your machine's
 in the files.</li>
 <li>Do not publish the original commits anywhere, because equal files and messages link them to the pull request.</li>
-<li>Keep the pr_hash and the pr-key secret, also in your terminal's history.</li>
+<li>Keep the pr-key secret, also in your terminal's history.</li>
 </ul>
 <h2 id="for-operators">For operators</h2>
 <ul>
 <li><strong>Set <code>PR_UPDATE_POLICY=key</code> on a public instance.</strong> The pr_hash of every pull request is public, as its branch is
-called <code>anon-&lt;pr_hash&gt;</code>. With <code>hash</code>, the default, anyone can replace its commits or withdraw it. With <code>key</code>, the banner
-also shows a random key, of which the service keeps the hash. Older pull requests can then no longer be updated.</li>
+called <code>anon-&lt;pr_hash&gt;</code>. With <code>hash</code>, the default, anyone can replace its commits; only withdrawing and new texts take its
+key. With <code>key</code>, updates do, too. It follows from pr_hash and <code>IDENTITY_SECRET</code>.</li>
 <li>Set <code>IDENTITY_SECRET</code> and store it apart from backups. A new secret makes all keyed hashes useless: pseudonyms
-get new hashes.</li>
+get new hashes, and pull requests other keys.</li>
 <li>Leave Workers Logs off, because their entries seem to carry the URLs of requests. Watch the
 log instead (<a href="@/blob/HEAD/docs/deploy.md#5-a-first-push">deploy.md</a>). Turn off the access log of the reverse proxy: it has addresses.</li>
 </ul>
@@ -206,6 +206,9 @@ on GitHub, or on a Forgejo or Gitea server. One bot account posts for everybody 
 contributor licence agreement, do not merge before somebody whom you know has <a href="#sign-offs">adopted</a> the change.</li>
 <li><strong>You can talk to the author.</strong> Comment on the pull request. The author can follow it without an account, push again,
 and answer with an anonymous comment.</li>
+<li><strong>An update may come from somebody else</strong>, unless the operator prevents that: whoever knows the name of the branch can
+replace its commits. So review what you merge, not what you have reviewed before. Only the author has the key that
+withdraws the pull request or changes its title and description.</li>
 <li><strong>A comment ends with a pseudonym</strong>, such as <code>anon-1a2b3c4d</code>. One pseudonym is one author on that issue or pull
 request only: the same person has another one elsewhere.</li>
 </ul>

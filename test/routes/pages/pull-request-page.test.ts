@@ -6,9 +6,11 @@ import type { Env } from '../../../src/env.ts';
 import { forgetEverything } from '../../../src/isolate/recent.ts';
 import { shownPull } from '../../durable/support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import { prKeyOf } from '../../../src/secret/pr-key.ts';
 import worker from '../../../src/worker.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
+const SECRET = 'a secret that is long enough for this';
 const HASH = '0123456789ab';
 const AT = '2026-11-23T10:00:00Z';
 const WITH_BOT = { HOSTING_TOKEN: 'bot-token', SERVICE_URL: 'https://gitveil.test' };
@@ -50,7 +52,7 @@ beforeAll(async () => {
   const at = Date.now() + 3_600_000;
   await object.record(
     { prHash: HASH, host: 'gh', owner: 'octo', repo: 'hello', number: 7, url },
-    { tip: 'a', dates, key: 'k'.repeat(32), lease: null },
+    { tip: 'a', dates, lease: null },
     at,
   );
   await runDurableObjectAlarm(object);
@@ -71,11 +73,18 @@ it('is there while the list of pages is out of reach, or the service asks for it
   await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO recorded_hashes');
 });
 
-it('asks for the pr-key where an update does, and never shows it', async () => {
-  expect((await ask()).text).not.toContain('pr-key');
-  const { text } = await ask(URL, { PR_UPDATE_POLICY: 'key' });
-  expect(text).toContain(`-o pr-hash=${HASH} -o pr-key=&lt;key&gt; https://gitveil.test/v1/gh/octo/hello`);
-  expect(text).not.toContain('kkkk');
+it('asks for the pr-key for a withdrawal, for an update where that needs it, and never shows it', async () => {
+  const remote = 'https://gitveil.test/v1/gh/octo/hello';
+  const withdrawal = `git push -o withdraw -o pr-hash=${HASH} -o pr-key=&lt;key&gt; ${remote}`;
+  for (const [policy, key] of [
+    ['hash', ''],
+    ['key', ' -o pr-key=&lt;key&gt;'],
+  ] as const) {
+    const { text } = await ask(URL, { PR_UPDATE_POLICY: policy, IDENTITY_SECRET: SECRET });
+    expect(text).toContain(withdrawal);
+    expect(text).toContain(`git push -o pr-hash=${HASH}${key} ${remote}`);
+    expect(text).not.toContain(prKeyOf(SECRET, HASH));
+  }
 });
 
 it('may be kept by all caches only where it names the operator’s address', async () => {
