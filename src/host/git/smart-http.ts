@@ -159,11 +159,7 @@ export class SmartHttp {
   }
 
   /** @param account in whose name the request was made; null: in nobody's. */
-  async #refusal(
-    response: Response,
-    account: BotAccount | null,
-    operation: Operation,
-  ): Promise<HostError> {
+  async #refusal(response: Response, account: BotAccount | null, operation: Operation): Promise<HostError> {
     const { status, headers } = response;
     const text = await beginningOf(response, this.timeoutMs);
     const answer = { operation, status, header: (name: string) => headers.get(name), text, codes: [] };
