@@ -44,10 +44,7 @@ const READS: readonly [string, (world: Opened) => Promise<unknown>][] = [
   ['the account', ({ host }) => host.account()],
   ['a repository', ({ host }) => host.repository(REPOSITORY)],
   ['a file', ({ host }) => host.file(REPOSITORY, '.gitveil.yml')],
-  ['a fork’s age', ({ host }) => host.forkUsedAt(FORK, REPOSITORY, BOT)],
   ['a pull request’s branch', ({ host }) => host.findPullRequest(REPOSITORY, HEAD)],
-  ['the last open pull request', ({ host }) => host.lastOpenPullRequest(REPOSITORY, BOT)],
-  ['a patch', ({ host }) => host.patch(REPOSITORY, 1)],
   ['changed submodules', ({ host }) => host.changedSubmodules(REPOSITORY, 1)],
   ['comments', ({ threads }) => threads.ownComments(REPOSITORY, 1, 0)],
   ['the feed', ({ activity }) => activity.feed(0, null, () => false)],
@@ -61,7 +58,6 @@ const PULL = { head: HEAD, base: 'main', title: 't', body: 'b', isDraft: false }
 /** Each begins with a write, or, where it says so, with reads that succeed. */
 const WRITES: readonly [string, (world: Opened) => Promise<unknown>][] = [
   ['a fork', ({ host }) => host.fork(REPOSITORY)],
-  ['the end of a fork', ({ host }) => host.deleteFork(FORK)],
   ['a sync', ({ host }) => host.syncBranch(FORK, UPSTREAM)],
   ['a branch', ({ host }) => host.addBranch(FORK, UPSTREAM, OID)],
   ['the end of a branch', ({ host }) => host.deleteBranch(FORK, 'anon-1')],
