@@ -105,7 +105,7 @@ Cloudflare that the operator lists (<a href="@/blob/HEAD/docs/deploy.md#8-server
 Cloudflare, the service runs near the code host for everybody (<a href="@/blob/HEAD/docs/deploy.md#7-where-the-service-runs">deploy.md</a>).</p>
 <p>Until the last byte of your push has come and the push was judged, the host sees only reads that any visitor causes. A
 push that the service refuses leaves neither a fork nor a commit there. One that only the host refuses may leave a
-fork. A fork that no pull request has needed for 30 days is deleted (<code>FORK_LIFE</code>). No page, topic, feed, count or list
+fork. No page, topic, feed, count or list
 tells of a pull request before the host shows it.</p>
 <p><strong>A fetch</strong> tells the host which commits of upstream you want, depth and filters, with a date rounded down to a day.
 Of the commits that you have, the service passes on only those that upstream lists. It hides the names of your
@@ -285,11 +285,11 @@ contributions)</a>&quot;.</li>
 </ul>
 <p><strong>A known person can adopt the contribution</strong>, under clause (b) or (c) of the certificate if that is true for them. They
 apply the commits with a sign-off of their own, and propose or push the result:</p>
-<pre tabindex="0"><code>curl -fsSL &lt;service&gt;/v1/pr/&lt;hash&gt;.patch | git am --signoff
+<pre tabindex="0"><code>curl -fsSL &lt;pull request&gt;.patch | git am --signoff
 </code></pre>
-<p>The bot stays the author, the person becomes the committer and signs off below it. The hash is in the name of the pull
-request's branch, <code>anon-&lt;hash&gt;</code>, and <code>&lt;service&gt;/v1/pr/&lt;hash&gt;</code> shows the command. The patch has no merges. GitHub makes
-none of more than 300 files or 20,000 lines, and the service passes on 16 MB at most: fetch the branch with Git instead.</p>
+<p><code>&lt;pull request&gt;</code> is its address at the code host, which serves the patch itself. The bot stays the author, the person
+becomes the committer and signs off below it. The patch has no merges. GitHub makes none of more than 300 files or 20,000
+lines: fetch the branch with Git instead. At Gitea and Forgejo, write <code>.patch?binary=true</code> if there are binary files.</p>
 <h2 id="badges">Badges</h2>
 <p>Copy one into your README. Each leads to a page of the service that shows how to contribute.</p>
 <p>How many pull requests of the repository were opened through the service:</p>
