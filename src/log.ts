@@ -116,8 +116,8 @@ function isAddress(word: string): boolean {
 
 /** What is left of a word that is the host's name, or an address on it. */
 function withoutName(word: string, hostName?: string): string {
-  const [, name, rest] = /^(?:https?:\/\/)?([^/]+)(.*)$/.exec(word) ?? [];
-  return name !== undefined && name === hostName ? (rest ?? '') : word;
+  const [address = '', name] = /^(?:https?:\/\/)?([^/]+)/.exec(word) ?? [];
+  return name !== undefined && name === hostName ? word.slice(address.length) : word;
 }
 
 function safeWord(value: string): string {
