@@ -1,15 +1,11 @@
 /** What the object of a pull request keeps for its page, and what it makes of what the code host says, when. */
-import {
-  abortAllDurableObjects,
-  applyD1Migrations,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_EVENTS } from '../../../src/durable/pull-request/history.ts';
 import type { Env } from '../../../src/env.ts';
 import { closedEvent, type HostEvent } from '../../../src/events/host-event.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { writeAsEarlier } from '../support/earlier-pull-request.ts';
@@ -81,7 +77,7 @@ describe('the view of a pull request', () => {
     const { object, record, look, comment, url } = newPullRequest();
     await record('a');
     await look([comment(1)], NOW + SECOND);
-    await abortAllDurableObjects();
+    await restartObjects();
     await look([comment(1), { ...comment(2), url: `${url}#${'x'.repeat(10_000)}` }], NOW + 2 * SECOND);
     const at = Math.floor(NOW / 1000);
     const view = await object().view();
@@ -191,7 +187,7 @@ describe('the state of a pull request', () => {
   ])('follows, for one from before there were pages, from what was told: %j', async (keys, state) => {
     const { object, pullRequest, look, comment, shown } = newPullRequest();
     await writeAsEarlier(object(), pullRequest, { told: keys });
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await shown()).toEqual([state]);
     await object().tell('gh', [comment(1)], NOW + SECOND);
     expect(await shown()).toEqual([state, 'commented']);
