@@ -1,6 +1,6 @@
 /** What becomes of the bot's forks when nobody needs them any more: with the usual `FORK_LIFE`, 30 days. */
 import { describe, expect, it } from 'vitest';
-import { type Contribution, contribute, expectAccepted } from './support/contribution.ts';
+import { type Contribution, contribute, expectAccepted, expectListed } from './support/contribution.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -20,13 +20,17 @@ async function opened(on = bed, wanted = {}) {
   const contribution = await contribute(on, wanted);
   await contribution.clone.commit();
   const accepted = await expectAccepted(on, contribution, await contribution.clone.push());
+  await expectListed(on, accepted.pull);
   const { owner, name } = contribution.upstream;
   return { ...contribution, ...accepted, issue: { owner, repo: name, number: accepted.pull.number } };
 }
 
 async function pushMore(contribution: Contribution, branch: string) {
   await contribution.clone.commit();
-  return expectAccepted(bed, contribution, await contribution.clone.push('origin', `HEAD:${branch}`));
+  const pushed = await contribution.clone.push('origin', `HEAD:${branch}`);
+  const accepted = await expectAccepted(bed, contribution, pushed);
+  await expectListed(bed, accepted.pull);
+  return accepted;
 }
 
 const deletions = (on = bed) =>
@@ -56,8 +60,10 @@ describe('a fork', () => {
     const pushed = await clone.push('-o', `pr-hash=${banner.prHash}`, 'origin', 'HEAD:more');
     const { pull } = await expectAccepted(bed, contribution, pushed);
     expect(pull.number).not.toBe(issue.number);
+    await expectListed(bed, pull);
     bed.sandbox.maintainer.close({ ...issue, number: pull.number });
-    await expect.poll(async () => (await pass(31), bed.host.forkPath(upstream))).toBeNull();
+    await pass(31);
+    expect(bed.host.forkPath(upstream)).toBeNull();
   });
 
   it('stays as long as a pull request is open, and its closing is noticed', async () => {
@@ -86,6 +92,7 @@ describe('a fork', () => {
     const { clone, upstream } = contribution;
     await clone.commit();
     const { pull } = await expectAccepted(bed, contribution, await clone.push(), { fork: { name: 'own-1' } });
+    await expectListed(bed, pull);
     bed.sandbox.maintainer.close({ owner: upstream.owner, repo: 'own', number: pull.number });
     await pass(31);
     expect(bed.host.forkPath({ name: 'own-1' })).toBeNull();
