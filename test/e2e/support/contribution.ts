@@ -64,12 +64,6 @@ export async function expectAccepted(
   return { banner, pull, forkPath, commits };
 }
 
-/** Waits until a pull request is in the service's lists, of forks too: its object writes them after the push's answer. */
-export async function expectListed({ service }: Pick<TestBed, 'service'>, { url }: Pull): Promise<void> {
-  const recent = async () => (await fetch(`${service.url}/api/recent-prs`)).text();
-  await expect.poll(recent).toContain(`"${url}"`);
-}
-
 /**
  * Fails unless Git told the person, in its status table and as a remote line, that and why the push was rejected, and
  * nothing of it stays on the host.
