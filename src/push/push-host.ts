@@ -153,6 +153,4 @@ export interface PushSettings {
   pageUrl(prHash: string): string;
   /** A new pr_hash. */
   newPrHash(): string;
-  /** A new pr-key: 32 hex characters. */
-  newPrKey(): string;
 }

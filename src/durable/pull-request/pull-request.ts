@@ -22,7 +22,6 @@ import { openLedger } from '../../stats/open-ledger.ts';
 import { hashStatements } from '../../stats/recorded-hashes.ts';
 import { openHostAccess } from '../host-access.ts';
 import { Lease } from '../lease.ts';
-import { takeTables } from './earlier-tables.ts';
 import { History, type HistoryEvent, isEnd, type PullRequestState } from './history.ts';
 import { type Kept, openKept, saveKept } from './kept.ts';
 import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
@@ -35,8 +34,6 @@ export interface RecordedPush {
   readonly tip: string;
   /** The commits that it has rewritten for the first time. */
   readonly dates: DatedCommits;
-  /** The key for updates from now on; null: no change. */
-  readonly key: string | null;
   /** What `claim` has given; null for a new pull request. */
   readonly lease: number | null;
   /** What it opens the pull request with (src/stats/recorded-hashes.ts); absent: that is not to be recorded. */
@@ -48,7 +45,6 @@ export type ClaimedPullRequest =
   | { readonly kind: 'elsewhere' }
   /** Another push to it is in progress. */
   | { readonly kind: 'busy' }
-  | { readonly kind: 'wrong-key' }
   | {
       readonly kind: 'claimed';
       readonly lease: number;
@@ -105,21 +101,18 @@ export class PullRequest extends DurableObject<Env> {
     this.#kept = openKept(ctx.storage.kv);
     this.#record = new RecordStore(this.#kept, ctx.storage.kv);
     this.#outbox = new Outbox(this.#kept, () => this.#save());
-    this.#history = new History(this.#kept, this.#sql);
+    this.#history = new History(this.#kept);
     this.#sighting = new Sighting(this.#kept, () => this.#save());
-    takeTables(ctx.storage, this.#kept, this.#record);
   }
 
   /**
    * For a push that wants to update it, alone, until `record` or `release`.
-   * @param host the key of the code host that is pushed to. @param key as the push gives it; null: none is asked for.
-   * @param at milliseconds since 1970.
+   * @param host the key of the code host that is pushed to. @param at milliseconds since 1970.
    */
-  async claim(host: string, key: string | null, at: number): Promise<ClaimedPullRequest> {
+  async claim(host: string, at: number): Promise<ClaimedPullRequest> {
     const record = this.#record.read();
     const isRecorded = record !== null;
     if (isRecorded && record.host !== host) return { kind: 'elsewhere' };
-    if (isRecorded && key !== null && !this.#record.hasKey(key)) return { kind: 'wrong-key' };
     const lease = this.#lease.take(at);
     if (lease === null) return { kind: 'busy' };
     return { kind: 'claimed', lease, isRecorded, dates: this.#record.dates(at) };
@@ -141,11 +134,13 @@ export class PullRequest extends DurableObject<Env> {
     const isNew = known?.number !== number;
     const isMoved = known?.tip !== push.tip;
     const remarks = isNew ? 0 : this.#history.remarksSincePush();
-    this.#record.write(pullRequest, push.tip, push.key);
+    this.#record.write(pullRequest, push.tip);
     this.#record.addDates(isMoved ? [push.dates] : [], at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
-      this.#prepareHistory(pullRequest, at, isNew, push.work);
+      // The hash enters the list of pages first, because people open their page at once; a new one enters again, as its fork
+      // may have been taken off the list of forks.
+      if (isNew) this.#outbox.add('page', 'opened', url, at, push.work);
       if (isNew) this.#outbox.add('ledger', 'opened', url, at);
       if (isNew) this.#sighting.expect(number, at);
       const event = isNew ? 'opened' : 'updated';
@@ -162,7 +157,7 @@ export class PullRequest extends DurableObject<Env> {
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
     if (this.#record.read() !== null) return;
     const dates = { committedAt: 0, commitHashes: new Uint8Array() };
-    await this.record(pullRequest, { tip: '', dates, key: null, lease: null }, at);
+    await this.record(pullRequest, { tip: '', dates, lease: null }, at);
   }
 
   /**
@@ -185,7 +180,6 @@ export class PullRequest extends DurableObject<Env> {
       ({ key }) =>
         this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
     );
-    const isListed = this.#prepareHistory(record, at);
     const before = this.#kept.standing;
     for (const { kind, url } of news) {
       this.#outbox.add('notification', TOLD_AS[kind], '', at);
@@ -195,24 +189,14 @@ export class PullRequest extends DurableObject<Env> {
     const end = events.filter(({ number }) => number === record.number).findLast(isEnd);
     if (end !== undefined || look?.number === record.number) {
       const ending = end === undefined ? null : { state: end.kind, isNew: news.includes(end) };
-      const isReopened = this.#history.observe(record.number, ending, look?.askedAt ?? at);
+      const isReopened = this.#history.observe(ending, look?.askedAt ?? at);
       if (isReopened) this.#history.add('reopened', '', at);
     }
     const isSeen = look?.number === record.number && this.#sighting.seen(record.number);
-    const hasNews = news.length > 0 || isListed || isSeen;
+    const hasNews = news.length > 0 || isSeen;
     if (hasNews || this.#kept.standing !== before) this.#save();
     if (hasNews) await this.ctx.storage.setAlarm(at);
     return true;
-  }
-
-  /**
-   * From now on there is a page. The hash enters the list of pages first, because people open their page at once. True
-   * if it is not in the list yet. @param isNew it enters again, as its fork may have been taken off the list of forks.
-   */
-  #prepareHistory({ number, url }: PullRequestRecord, at: number, isNew = false, work?: string): boolean {
-    const isFirst = this.#history.prepare(number);
-    if (isFirst || isNew) this.#outbox.add('page', 'opened', url, at, work);
-    return isFirst;
   }
 
   /** Null if no push has written it down; nothing is written then. */
@@ -220,7 +204,7 @@ export class PullRequest extends DurableObject<Env> {
     const record = this.#record.read();
     if (record === null) return null;
     const { tip: _, ...known } = record;
-    const { state } = this.#history.standing(known.number);
+    const { state } = this.#history.standing;
     const { isShown } = this.#sighting;
     return { ...known, state, isShown, events: this.#history.events() };
   }
