@@ -14,6 +14,8 @@ import { MAX_SHOWN_LENGTH, shown } from './shown.ts';
 /** No more are shown. */
 export const MAX_FINDINGS = 10;
 
+const WORDS = 'A name or login of one word would become public. Look whether these lines name you:';
+
 export class Findings {
   readonly #names: SearchedNames;
   readonly #words: string[] = [];
@@ -83,9 +85,9 @@ export class Findings {
     return [...this.#found.values()].flat().slice(0, MAX_FINDINGS);
   }
 
-  /** Where names and logins of one word stand. They are no leak, as they may mean something else. */
+  /** Where names and logins of one word stand, under a heading. They are no leak, as they may mean something else. */
   get words(): readonly string[] {
-    return this.#words;
+    return this.#words.length === 0 ? [] : [WORDS, ...this.#words];
   }
 
   #addWord(describe: () => string): void {

@@ -58,8 +58,6 @@ export interface NamesSearched {
 const SIGN_OFF_INSTEAD =
   'To sign off as the bot instead, which replaces your own sign-offs, add: -o sign-off';
 
-const WORDS = 'A name or login of one word would become public. Look whether these lines name you:';
-
 const OFF: NamesSearched = {
   warnings: [],
   report: ['This service does not search for the names of the commits’ authors.'],
@@ -104,7 +102,7 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   findings.addHits(found.hits);
   findings.addWords(found.words, found.files ?? []);
   const gaps = gapsOf(names, findings, strangers, found);
-  const remarks = remarksOn(textsOf(search), found);
+  const remarks = [...findings.words, ...remarksOn(textsOf(search), found)];
   return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
 }
 
@@ -121,10 +119,9 @@ function conclude(
   { settings, options, work, pack }: NameSearch,
   names: SearchedNames,
   { leaks, lines, words }: Findings,
-  { gaps, remarks: others, hasAsked, hasGitlinks }: Besides,
+  { gaps, remarks, hasAsked, hasGitlinks }: Besides,
 ): NamesSearched {
   const searched = searchedLine(names.identities);
-  const remarks = [...(words.length === 0 ? [] : [WORDS, ...words]), ...others];
   const [worst] = leaks;
   if (worst === undefined) {
     const isIdle = !names.hasNames && names.identities.skipped.size > 0;
