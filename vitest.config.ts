@@ -50,7 +50,7 @@ export default defineConfig({
         test: {
           name: 'worker',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/{e2e,sandbox,local,browser,clients,forgejo}/**'],
+          exclude: ['test/{contract,e2e,sandbox,local,browser,clients,forgejo}/**'],
           provide: { fuzz },
           // Importing the whole Worker again for each file would take longer than its tests do.
           isolate: false,
@@ -67,7 +67,10 @@ export default defineConfig({
           name: 'node',
           env: { TMPDIR: temporaryFolder() },
           // Of the clients only the one that is a package; `npm run test:clients` runs all.
-          include: ['test/{e2e,sandbox,local,browser}/**/*.test.ts', 'test/clients/isomorphic-git.test.ts'],
+          include: [
+            'test/{contract,e2e,sandbox,local,browser}/**/*.test.ts',
+            'test/clients/isomorphic-git.test.ts',
+          ],
           globalSetup: ['test/e2e/support/worker-build.ts'],
           // Real programs: on a busy machine each takes its time.
           testTimeout: 90_000,

@@ -72,7 +72,7 @@ describe('parseConfig', () => {
         target: [{ most: 30, withinMs: 3_600_000 }],
         thread: [{ most: 60, withinMs: 3_600_000 }],
         pushes: [{ most: 60, withinMs: 60_000 }],
-        discoveries: [{ most: 240, withinMs: 60_000 }],
+        discoveries: [{ most: 1200, withinMs: 60_000 }],
         lookUps: [{ most: 60, withinMs: 60_000 }],
         reports: [{ most: 10, withinMs: 3_600_000 }],
         calls: [{ most: 500, withinMs: 3_600_000 }],

@@ -97,12 +97,12 @@ export const OPEN_LIMITS = {
     countedFor: 'client',
   },
   /**
-   * Each clone, fetch and push begins with one: four clones a second are enough for a class behind one address. The
+   * Each clone, fetch and push begins with one: twenty a second are enough for a building that runs its tests. The
    * fetch itself has no limit (contract, 4.7). A form that reads a repository costs the host about as much.
    */
   discoveries: {
     variable: 'LIMIT_DISCOVERIES',
-    usual: '240/1m',
+    usual: '1200/1m',
     longestHours: 24,
     what: 'clones, fetches, pushes, patches and files opened in a browser',
     countedFor: 'client',

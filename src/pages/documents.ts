@@ -61,8 +61,8 @@ names you: <strong>the alert</strong> about a client that exceeds the limit of p
 contract requires. The address stays in memory until the alert was sent once; the notification service and the
 operator's phone may keep it longer. With <code>ALERT_ADDRESS=hidden</code> the alert contains a pseudonym.</p>
 <p>Logs contain times, fixed sentences, numbers, classes of errors, and what a code host has said about the bot account.</p>
-<p>Unless the operator has set SERVICE_API_KEY, everyone can read at <code>/metrics</code> how many pushes, previews and refusals the
-whole service has had, with a new number every 15 minutes at most.</p>
+<p>Unless the operator has set SERVICE_API_KEY, <code>/metrics</code> tells everyone how many bytes the service has read. Whoever asks
+every second sees that somebody sends something large, but not who, or where to.</p>
 <h2 id="what-is-changed-and-what-stays">What is changed, and what stays</h2>
 <p>In new commits, author and committer become the bot's name and a placeholder address. The date becomes the second in
 which the service was first about to send it. Signatures and all other headers but the message's encoding go.
@@ -110,9 +110,9 @@ request before the host shows it. Statistics and badges count it when your push 
 <p><strong>A fetch</strong> tells the host which commits of upstream you want, depth and filters, with a date rounded down to a day.
 Of the commits that you have, the service passes on only those that upstream lists. It hides the names of your
 branches, and the name and version of your Git.</p>
-<p>It asks for an id only if upstream has it: a tip, or a commit that it lists; of another your Git reads <code>not our ref</code>.
-An id is also asked for if upstream's history is too long to list, or if a partial clone asks for it by a filter: it
-may be a file of upstream's.</p>
+<p>The host sees every id that you ask for. Git asks for what upstream has, unless you type an id: <code>git fetch origin &lt;id&gt;</code>,
+or <code>git show &lt;id&gt;</code> in a partial clone that lacks it. Do not type the id of a commit of your own: it is a hash over your
+name and the time.</p>
 <p>What is published names the service by the operator's <code>SERVICE_URL</code> only, whatever your Git calls it.</p>
 <h2 id="time-sizes-and-circuits">Time, sizes and circuits</h2>
 <p>Your address, the time and the sizes are what is left. Tor hides the address; nothing hides the other two by itself.</p>

@@ -13,7 +13,6 @@ const ROOMS = [
   'middleware',
   'pages',
   'push',
-  'fetch',
   'edit',
   'forms',
   'policy',

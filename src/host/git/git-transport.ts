@@ -8,17 +8,16 @@ import type { Clock } from '../../isolate/clock.ts';
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import type { OidTable } from '../../git/objects/oid-table.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { KEPT_OBJECT_BYTES } from '../../git/pack/memory-limits.ts';
 import {
+  deleteAdvertised,
   encodeHistoryFetch,
   encodeObjectFetch,
   encodeLsRefs,
   encodePackFetch,
   encodePeeledLsRefs,
   type HistoryRequest,
-  markAdvertised,
   type ObjectRequest,
   readLsRefs,
   type RefList,
@@ -83,22 +82,15 @@ export class GitTransport {
   }
 
   /**
-   * Marks the ids that upstream's refs name which begin with one of the prefixes; of an annotated tag, also the commit.
-   * One request; keeps nothing of the list.
-   * @param marks a byte for each id.
+   * Deletes the ids that any of upstream's refs names; of an annotated tag, also the commit. One request; keeps nothing
+   * of the list.
    * @throws HostError
    */
-  async markAdvertised(
-    repository: RepositoryName,
-    prefixes: readonly string[],
-    oids: OidTable,
-    marks: Uint8Array,
-  ): Promise<void> {
+  async deleteAdvertised(repository: RepositoryName, oids: Set<Oid>): Promise<void> {
     return this.#read(repository, 'upstream', async (caller) => {
-      const body = encodePeeledLsRefs(prefixes);
-      const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, encodePeeledLsRefs());
       return this.#http.read(response, { maxBytes: MAX_SEARCHED_REF_LIST_BYTES }, (reader) =>
-        markAdvertised(reader, oids, marks),
+        deleteAdvertised(reader, oids),
       );
     });
   }
