@@ -106,7 +106,7 @@ Cloudflare, the service runs near the code host for everybody (<a href="@/blob/H
 <p>Until the last byte of your push has come and the push was judged, the host sees only reads that any visitor causes. A
 push that the service refuses leaves neither a fork nor a commit there. One that only the host refuses may leave a
 fork. A fork that no pull request has needed for 30 days is deleted (<code>FORK_LIFE</code>). No page, topic or feed tells of a pull
-request before the host shows it. Statistics and badges count it when your push is answered.</p>
+request before the host shows it; statistics count it at once.</p>
 <p><strong>A fetch</strong> tells the host which commits of upstream you want, depth and filters, with a date rounded down to a day.
 Of the commits that you have, the service passes on only those that upstream lists. It hides the names of your
 branches, and the name and version of your Git.</p>

@@ -16,9 +16,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.stop());
 
+const get = (path: string) => fetch(`${bed.service.url}${path}`);
+
 /** What everybody is told of the pull requests of a repository. */
 async function told(fullName: string) {
-  const get = (path: string) => fetch(`${bed.service.url}${path}`);
   const [stats, recent, badge] = await Promise.all([
     get('/api/stats').then((response) => response.json<{ total_prs: number; last_updated?: string }>()),
     get('/api/recent-prs').then((response) => response.json<{ prs: { pr_url: string }[]; total: number }>()),

@@ -53,6 +53,7 @@ beforeAll(async () => {
     { tip: 'a', dates, key: 'k'.repeat(32), lease: null },
     at,
   );
+  await object.tellLater(['page', 'ledger'], at);
   await runDurableObjectAlarm(object);
 });
 
