@@ -16,7 +16,6 @@ import {
   duration,
   headerSecret,
   hostNames,
-  life,
   matching,
   oneOf,
   onionAddress,
@@ -40,7 +39,6 @@ import { DEFAULT_CLIENT_IP_HEADER } from './limits/client-address.ts';
 
 /** So that the tenth that one client may use holds the largest push. */
 const LEAST_SPOOL_MB = 1_000;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Config {
   /** At least one: the first is that of the contract's paths. */
@@ -84,8 +82,6 @@ export interface Config {
   readonly review: 'off' | 'new' | 'all';
   /** What all pushes that wait may take. */
   readonly heldMb: number;
-  /** How long the bot's forks are kept after their last open pull request, in milliseconds; 0: for ever. */
-  readonly forkLifeMs: number;
   /** How often a client may do what the contract does not limit. */
   readonly limits: OpenLimits;
   /** What a push needs to update a pull request: only its hash, or also a key. */
@@ -173,7 +169,6 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     whenBusy: reader.read('WHEN_BUSY', oneOf('refuse', 'hold'), 'refuse'),
     review: reader.read('REVIEW', oneOf('off', 'new', 'all'), 'off'),
     heldMb: reader.read('HELD_MB', wholeNumber(10, 1_000_000), 1_000),
-    forkLifeMs: reader.read('FORK_LIFE', life, 30 * DAY_MS),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),

@@ -63,7 +63,6 @@ describe('parseConfig', () => {
       whenBusy: 'refuse',
       review: 'off',
       heldMb: 1_000,
-      forkLifeMs: 30 * 24 * 60 * 60 * 1000,
       limits: {
         comments: [
           { most: 60, withinMs: 60_000 },
@@ -266,24 +265,6 @@ describe('addresses', () => {
     expect(configOf({ PORT: '9000' }).serviceUrl).toBe('http://127.0.0.1:9000');
     expect(localUrl('0.0.0.0', 80)).toBe('http://127.0.0.1:80');
     expect(localUrl('::1', 80)).toBe('http://[::1]:80');
-  });
-});
-
-describe('FORK_LIFE', () => {
-  it.each([
-    ['0', 0],
-    ['0s', 0],
-    ['1h', 3_600_000],
-    ['720h', 30 * 86_400_000],
-    ['100h30m', 361_800_000],
-  ])('takes %s', (text, ms) => {
-    expect(configOf({ FORK_LIFE: text }).forkLifeMs).toBe(ms);
-  });
-
-  it.each(['30', '30d', '-1h', '59m', '87601h', 'ever', '1h 1m'])('refuses %j', (text) => {
-    expect(messagesOf({ FORK_LIFE: text })).toEqual([
-      expect.stringMatching(/^FORK_LIFE is ".*": it must be a duration from 1h to 87600h, such as 720h/),
-    ]);
   });
 });
 

@@ -104,7 +104,7 @@ export const OPEN_LIMITS = {
     variable: 'LIMIT_DISCOVERIES',
     usual: '1200/1m',
     longestHours: 24,
-    what: 'clones, fetches, pushes, patches and files opened in a browser',
+    what: 'clones, fetches, pushes and files opened in a browser',
     countedFor: 'client',
   },
   /** A hash is the key to its pull request. Who follows a link needs one look-up; who guesses needs many. */

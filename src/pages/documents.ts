@@ -105,7 +105,7 @@ Cloudflare that the operator lists (<a href="@/blob/HEAD/docs/deploy.md#8-server
 Cloudflare, the service runs near the code host for everybody (<a href="@/blob/HEAD/docs/deploy.md#7-where-the-service-runs">deploy.md</a>).</p>
 <p>Until the last byte of your push has come and the push was judged, the host sees only reads that any visitor causes. A
 push that the service refuses leaves neither a fork nor a commit there. One that only the host refuses may leave a
-fork. A fork that no pull request has needed for 30 days is deleted (<code>FORK_LIFE</code>). No page, topic or feed tells of a pull
+fork. No page, topic or feed tells of a pull
 request before the host shows it; statistics count it at once.</p>
 <p><strong>A fetch</strong> tells the host which commits of upstream you want, depth and filters, with a date rounded down to a day.
 Of the commits that you have, the service passes on only those that upstream lists. It hides the names of your
@@ -179,15 +179,15 @@ own service hides you in no crowd. Report broken promises: <a href="@/blob/HEAD/
 <li>Read <code>git log</code> before you push. Write messages in the style of the project. Look for your name and your machine's
 in the files.</li>
 <li>Do not publish the original commits anywhere, because equal files and messages link them to the pull request.</li>
-<li>Keep the pr_hash and the pr-key secret, also in your terminal's history.</li>
+<li>Keep the pr-key secret, also in your terminal's history.</li>
 </ul>
 <h2 id="for-operators">For operators</h2>
 <ul>
 <li><strong>Set <code>PR_UPDATE_POLICY=key</code> on a public instance.</strong> The pr_hash of every pull request is public, as its branch is
-called <code>anon-&lt;pr_hash&gt;</code>. With <code>hash</code>, the default, anyone can replace its commits or withdraw it. With <code>key</code>, the banner
-also shows a random key, of which the service keeps the hash. Older pull requests can then no longer be updated.</li>
+called <code>anon-&lt;pr_hash&gt;</code>. With <code>hash</code>, the default, anyone can replace its commits; only withdrawing and new texts take its
+key. With <code>key</code>, updates do, too. It follows from pr_hash and <code>IDENTITY_SECRET</code>.</li>
 <li>Set <code>IDENTITY_SECRET</code> and store it apart from backups. A new secret makes all keyed hashes useless: pseudonyms
-get new hashes.</li>
+get new hashes, and pull requests other keys.</li>
 <li>Leave Workers Logs off, because their entries seem to carry the URLs of requests. Watch the
 log instead (<a href="@/blob/HEAD/docs/deploy.md#5-a-first-push">deploy.md</a>). Turn off the access log of the reverse proxy: it has addresses.</li>
 </ul>
@@ -208,6 +208,9 @@ on GitHub, or on a Forgejo or Gitea server. One bot account posts for everybody 
 contributor licence agreement, do not merge before somebody whom you know has <a href="#sign-offs">adopted</a> the change.</li>
 <li><strong>You can talk to the author.</strong> Comment on the pull request. The author can follow it without an account, push again,
 and answer with an anonymous comment.</li>
+<li><strong>An update may come from somebody else</strong>, unless the operator prevents that: whoever knows the name of the branch can
+replace its commits. So review what you merge, not what you have reviewed before. Only the author has the key that
+withdraws the pull request or changes its title and description.</li>
 <li><strong>A comment ends with a pseudonym</strong>, such as <code>anon-1a2b3c4d</code>. One pseudonym is one author on that issue or pull
 request only: the same person has another one elsewhere.</li>
 </ul>
@@ -282,11 +285,11 @@ contributions)</a>&quot;.</li>
 </ul>
 <p><strong>A known person can adopt the contribution</strong>, under clause (b) or (c) of the certificate if that is true for them. They
 apply the commits with a sign-off of their own, and propose or push the result:</p>
-<pre tabindex="0"><code>curl -fsSL &lt;service&gt;/v1/pr/&lt;hash&gt;.patch | git am --signoff
+<pre tabindex="0"><code>curl -fsSL &lt;pull request&gt;.patch | git am --signoff
 </code></pre>
-<p>The bot stays the author, the person becomes the committer and signs off below it. The hash is in the name of the pull
-request's branch, <code>anon-&lt;hash&gt;</code>, and <code>&lt;service&gt;/v1/pr/&lt;hash&gt;</code> shows the command. The patch has no merges. GitHub makes
-none of more than 300 files or 20,000 lines, and the service passes on 16 MB at most: fetch the branch with Git instead.</p>
+<p><code>&lt;pull request&gt;</code> is its address at the code host, which serves the patch itself. The bot stays the author, the person
+becomes the committer and signs off below it. The patch has no merges. GitHub makes none of more than 300 files or 20,000
+lines: fetch the branch with Git instead. At Gitea and Forgejo, write <code>.patch?binary=true</code> if there are binary files.</p>
 <h2 id="badges">Badges</h2>
 <p>Copy one into your README. Each leads to a page of the service that shows how to contribute.</p>
 <p>How many pull requests of the repository were opened through the service:</p>

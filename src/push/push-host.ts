@@ -2,7 +2,7 @@
 import type { HeldView, NewHold } from '../durable/held-pushes/held-push-record.ts';
 import type { HeldPushes } from '../durable/held-pushes/held-pushes.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
-import type { PullRequest, ToldPart } from '../durable/pull-request/pull-request.ts';
+import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
@@ -116,8 +116,8 @@ export interface Place {
    * @throws Refusal if there is none left.
    */
   settle(isAnother: boolean): Promise<void>;
-  /** The pull request is open: the guard and statistics are told. Answers what could not be told. Never rejects. */
-  opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly ToldPart[]>;
+  /** The pull request is open: the guard and statistics are told. Answers who could not be told. Never rejects. */
+  opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
   /** No pull request was opened. Never rejects; the second time, nothing happens. */
   release(): Promise<void>;
 }
@@ -153,6 +153,4 @@ export interface PushSettings {
   pageUrl(prHash: string): string;
   /** A new pr_hash. */
   newPrHash(): string;
-  /** A new pr-key: 32 hex characters. */
-  newPrKey(): string;
 }

@@ -20,26 +20,19 @@ export interface OpenedPullRequest extends LedgerRepository {
   readonly work?: string;
 }
 
-export type OpenedPart = 'ledger' | 'page';
-
 /** In one call, where both are in D1. Rejects with the error of the database. */
 export async function recordOpened(
   env: Pick<Env, 'DB'>,
   config: Pick<Config, 'hostedDatabase'>,
   http: Http,
   { prHash, host, owner, repo, url, openedAt, work }: OpenedPullRequest,
-  parts: readonly OpenedPart[] = ['ledger', 'page'],
 ): Promise<void> {
   const repository = recordName({ key: host }, { owner, name: repo });
   const entry = { host, owner, repo, prUrl: url, createdAt: new Date(openedAt).toISOString() };
-  const isCounted = parts.includes('ledger');
-  const isHosted = config.hostedDatabase !== null;
-  const statements = [
-    ...(parts.includes('page') ? hashStatements(env.DB, prHash, repository, openedAt, work) : []),
-    ...(isCounted && !isHosted ? [pullRequestStatement(env.DB, entry)] : []),
-  ];
-  await Promise.all([
-    statements.length > 0 && env.DB.batch(statements),
-    isCounted && isHosted && openLedger(env, config, http).recordPullRequest(entry),
-  ]);
+  const page = hashStatements(env.DB, prHash, repository, openedAt, work);
+  if (config.hostedDatabase === null) {
+    await env.DB.batch([...page, pullRequestStatement(env.DB, entry)]);
+  } else {
+    await Promise.all([env.DB.batch(page), openLedger(env, config, http).recordPullRequest(entry)]);
+  }
 }

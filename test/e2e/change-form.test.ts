@@ -47,6 +47,7 @@ async function made(upstream: Upstream, input: string | Uint8Array, ...args: str
 }
 
 const hashIn = ({ html }: FormAnswer): string => /id="hash" value="([0-9a-f]{12})"/.exec(html)?.[1] ?? '';
+const keyIn = ({ html }: FormAnswer): string => /id="key" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? '';
 
 describe('a change', () => {
   it('leaves everything else in its folders as it was, byte for byte, also names that are not UTF-8', async () => {
@@ -169,10 +170,19 @@ describe('a change', () => {
     const client = clientOf();
     const form = await client.get(opened(upstream, 'a.txt', '&new=1'));
     const fields = typed(form, 'one\n', 'open');
-    const hash = hashIn(await client.post(formPath(upstream), fields));
+    const done = await client.post(formPath(upstream), fields);
+    const hash = hashIn(done);
     const withdrawal = `/v1/gh/${upstream.fullName}/withdraw`;
     const { fields: held } = await client.get(`${withdrawal}?pr_hash=${hash}`);
-    const withdrawn = await client.post(withdrawal, { ...held, pr_hash: hash });
+    for (const [key, problem] of [
+      ['', /^Give the key of the pull request/],
+      ['0'.repeat(32), /^The pr-key is wrong/],
+    ] as const) {
+      const refused = await client.post(withdrawal, { ...held, pr_hash: hash, pr_key: key });
+      expect([refused.status, refused.problem]).toEqual([400, expect.stringMatching(problem)]);
+    }
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+    const withdrawn = await client.post(withdrawal, { ...held, pr_hash: hash, pr_key: keyIn(done) });
     expect(withdrawn.heading, withdrawn.problem).toBe('Your pull request is withdrawn');
     const again = await client.post(formPath(upstream), fields);
     expect([again.status, again.problem]).toEqual([409, expect.stringMatching(/is withdrawn now/)]);

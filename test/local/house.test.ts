@@ -19,7 +19,6 @@ const ROOMS = [
   'upstream',
   'durable',
   'events',
-  'forks',
   'stats',
   'notify',
   'badges',

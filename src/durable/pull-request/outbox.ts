@@ -13,8 +13,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  */
 const LIFE_MS = {
   notification: 7 * DAY_MS,
-  ledger: 365 * DAY_MS,
-  page: 365 * DAY_MS,
+  statistics: 365 * DAY_MS,
   tracking: TRACKED_MS,
 } as const;
 /** The newest of them are kept: while a topic is out of reach, a flood of comments must not fill the stored value. */
@@ -29,7 +28,7 @@ export interface OutboxEntry {
   /** Of the pull request that the statistics are to count; empty: the recorded one. Notifications need none. */
   readonly url: string;
   readonly at: number;
-  /** Of a page: what the pull request was opened with (src/stats/recorded-hashes.ts). */
+  /** Of statistics: what the pull request was opened with (src/stats/recorded-hashes.ts). */
   readonly work?: string;
   attempts: number;
   /** Not before; milliseconds since 1970. */

@@ -17,10 +17,9 @@ import { logRefusal } from '../../notify/refusals.ts';
 import { pullRequestPath } from '../../pr-hash.ts';
 import type { HttpClient } from '../../outgoing/http-client.ts';
 import { guardOf } from '../../objects.ts';
-import { type OpenedPart, recordOpened } from '../../stats/opened.ts';
+import { recordOpened } from '../../stats/opened.ts';
 import { openHostAccess } from '../host-access.ts';
 import { Lease } from '../lease.ts';
-import { takeTables } from './earlier-tables.ts';
 import { History, type HistoryEvent, isEnd, type PullRequestState } from './history.ts';
 import { type Kept, openKept, saveKept } from './kept.ts';
 import { type Delivery, Outbox, type OutboxEntry, type OutboxEvent } from './outbox.ts';
@@ -33,21 +32,18 @@ export interface RecordedPush {
   readonly tip: string;
   /** The commits that it has rewritten for the first time. */
   readonly dates: DatedCommits;
-  /** The key for updates from now on; null: no change. */
-  readonly key: string | null;
   /** What `claim` has given; null for a new pull request. */
   readonly lease: number | null;
 }
 
 /** Who is told of an open pull request before its push ends: statistics, and the guard for a rollback. */
-export type ToldPart = OpenedPart | 'tracking';
+export type Told = 'statistics' | 'tracking';
 
 export type ClaimedPullRequest =
   /** It is on another code host. */
   | { readonly kind: 'elsewhere' }
   /** Another push to it is in progress. */
   | { readonly kind: 'busy' }
-  | { readonly kind: 'wrong-key' }
   | {
       readonly kind: 'claimed';
       readonly lease: number;
@@ -104,21 +100,18 @@ export class PullRequest extends DurableObject<Env> {
     this.#kept = openKept(ctx.storage.kv);
     this.#record = new RecordStore(this.#kept, ctx.storage.kv);
     this.#outbox = new Outbox(this.#kept, () => this.#save());
-    this.#history = new History(this.#kept, this.#sql);
+    this.#history = new History(this.#kept);
     this.#sighting = new Sighting(this.#kept, () => this.#save());
-    takeTables(ctx.storage, this.#kept, this.#record);
   }
 
   /**
    * For a push that wants to update it, alone, until `record` or `release`.
-   * @param host the key of the code host that is pushed to. @param key as the push gives it; null: none is asked for.
-   * @param at milliseconds since 1970.
+   * @param host the key of the code host that is pushed to. @param at milliseconds since 1970.
    */
-  async claim(host: string, key: string | null, at: number): Promise<ClaimedPullRequest> {
+  async claim(host: string, at: number): Promise<ClaimedPullRequest> {
     const record = this.#record.read();
     const isRecorded = record !== null;
     if (isRecorded && record.host !== host) return { kind: 'elsewhere' };
-    if (isRecorded && key !== null && !this.#record.hasKey(key)) return { kind: 'wrong-key' };
     const lease = this.#lease.take(at);
     if (lease === null) return { kind: 'busy' };
     return { kind: 'claimed', lease, isRecorded, dates: this.#record.dates(at) };
@@ -140,11 +133,10 @@ export class PullRequest extends DurableObject<Env> {
     const isNew = known?.number !== number;
     const isMoved = known?.tip !== push.tip;
     const remarks = isNew ? 0 : this.#history.remarksSincePush();
-    this.#record.write(pullRequest, push.tip, push.key);
+    this.#record.write(pullRequest, push.tip);
     this.#record.addDates(isMoved ? [push.dates] : [], at);
     if (push.lease !== null) this.#lease.release(push.lease);
     if (isNew || isMoved) {
-      this.#prepareHistory(pullRequest, at, isNew);
       if (isNew) this.#sighting.expect(number, at);
       const event = isNew ? 'opened' : 'updated';
       this.#outbox.add('notification', event, '', at);
@@ -157,9 +149,9 @@ export class PullRequest extends DurableObject<Env> {
   }
 
   /** Keeps what the push could not tell, for the alarm. @param at when it opened the pull request, as for `record`. */
-  async tellLater(parts: readonly ToldPart[], at: number, work?: string): Promise<void> {
+  async tellLater(whom: readonly Told[], at: number, work?: string): Promise<void> {
     const url = this.#record.read()?.url ?? '';
-    for (const part of parts) this.#outbox.add(part, 'opened', url, at, part === 'page' ? work : undefined);
+    for (const kind of whom) this.#outbox.add(kind, 'opened', url, at, work);
     this.#save();
     await this.ctx.storage.setAlarm(at);
   }
@@ -168,8 +160,8 @@ export class PullRequest extends DurableObject<Env> {
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
     const dates = { committedAt: 0, commitHashes: new Uint8Array() };
     const isRecorded = this.#record.read() !== null;
-    if (!isRecorded) await this.record(pullRequest, { tip: '', dates, key: null, lease: null }, at);
-    await this.tellLater(['page', 'ledger', 'tracking'], at);
+    if (!isRecorded) await this.record(pullRequest, { tip: '', dates, lease: null }, at);
+    await this.tellLater(['statistics', 'tracking'], at);
   }
 
   /**
@@ -192,7 +184,6 @@ export class PullRequest extends DurableObject<Env> {
       ({ key }) =>
         this.#sql.exec('INSERT OR IGNORE INTO told VALUES (?) RETURNING key', key).toArray().length > 0,
     );
-    const isListed = this.#prepareHistory(record, at);
     const before = this.#kept.standing;
     for (const { kind, url } of news) {
       this.#outbox.add('notification', TOLD_AS[kind], '', at);
@@ -202,24 +193,14 @@ export class PullRequest extends DurableObject<Env> {
     const end = events.filter(({ number }) => number === record.number).findLast(isEnd);
     if (end !== undefined || look?.number === record.number) {
       const ending = end === undefined ? null : { state: end.kind, isNew: news.includes(end) };
-      const isReopened = this.#history.observe(record.number, ending, look?.askedAt ?? at);
+      const isReopened = this.#history.observe(ending, look?.askedAt ?? at);
       if (isReopened) this.#history.add('reopened', '', at);
     }
     const isSeen = look?.number === record.number && this.#sighting.seen(record.number);
-    const hasNews = news.length > 0 || isListed || isSeen;
+    const hasNews = news.length > 0 || isSeen;
     if (hasNews || this.#kept.standing !== before) this.#save();
     if (hasNews) await this.ctx.storage.setAlarm(at);
     return true;
-  }
-
-  /**
-   * From now on there is a page. True if its hash is not in the list of pages yet. @param isNew the push that has opened
-   * it puts it there.
-   */
-  #prepareHistory({ number, url }: PullRequestRecord, at: number, isNew = false): boolean {
-    const isFirst = this.#history.prepare(number);
-    if (isFirst && !isNew) this.#outbox.add('page', 'opened', url, at);
-    return isFirst;
   }
 
   /** Null if no push has written it down; nothing is written then. */
@@ -227,7 +208,7 @@ export class PullRequest extends DurableObject<Env> {
     const record = this.#record.read();
     if (record === null) return null;
     const { tip: _, ...known } = record;
-    const { state } = this.#history.standing(known.number);
+    const { state } = this.#history.standing;
     const { isShown } = this.#sighting;
     return { ...known, state, isShown, events: this.#history.events() };
   }
@@ -287,11 +268,9 @@ export class PullRequest extends DurableObject<Env> {
       } else if (entry.kind === 'tracking') {
         await guardOf(this.env).opened({ prHash, host, owner, repo, number, url }, null, entry.at);
       } else {
-        const { kind, at: openedAt, work } = entry;
+        const { at: openedAt, work } = entry;
         const opened = { prHash, host, owner, repo, url: entry.url || url, openedAt };
-        await recordOpened(this.env, config, http, { ...opened, ...(work !== undefined && { work }) }, [
-          kind,
-        ]);
+        await recordOpened(this.env, config, http, { ...opened, ...(work !== undefined && { work }) });
       }
       return { kind: 'done' };
     } catch (error) {

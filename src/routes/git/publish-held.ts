@@ -135,14 +135,7 @@ async function releaseWith(
   const read = (start = 0, end = held.entryBytes) =>
     readHeldBytes(c.env, held, key, memory, start, Math.min(end, held.entryBytes));
   const push = await readHeldPush(c.env, held, key, memory);
-  const { newKey } = push;
-  // What its person was shown holds, whatever the policy is now.
-  const shown =
-    newKey === null
-      ? { prUpdatePolicy: 'hash' as const }
-      : { prUpdatePolicy: 'key' as const, newPrKey: () => newKey };
-  const settings = { ...pushSettings(c), ...shown };
-  const run = new PushRun(host, settings, push.push.repository, { reply: new NotedReply(), logger });
+  const run = new PushRun(host, pushSettings(c), push.push.repository, { reply: new NotedReply(), logger });
   const place = await host.admission.place(push.pushHash);
   run.claims.holdIsKnown();
   try {

@@ -6,7 +6,7 @@ import type { Context } from 'hono';
 import { hostNameOf } from '../../config/hosts.ts';
 import type { WantedPlaces } from '../../durable/host-account/openings.ts';
 import { openBackOff } from '../../durable/host-access.ts';
-import type { ToldPart } from '../../durable/pull-request/pull-request.ts';
+import type { Told } from '../../durable/pull-request/pull-request.ts';
 import type { AppEnv } from '../../env.ts';
 import { RateLimitError } from '../../host/account/rate-limit.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
@@ -65,30 +65,30 @@ export async function takeOpening(
 }
 
 /**
- * A pull request is open: tells the guard and statistics before its push is answered. Answers what could not be told.
+ * A pull request is open: tells the guard and statistics before its push is answered. Answers who could not be told.
  * @param client by which the guard counts. Never rejects.
  */
 export async function tellOpened(
   c: Context<AppEnv>,
   { number, ...opened }: OpenedPullRequest & { readonly number: number },
   client: string,
-): Promise<readonly ToldPart[]> {
+): Promise<readonly Told[]> {
   const { env } = c;
   const { config, http, logger } = c.var;
   const { prHash, host, owner, repo, url, openedAt } = opened;
-  const told = async (work: Promise<void>, parts: readonly ToldPart[]): Promise<readonly ToldPart[]> => {
+  const tell = async (whom: Told, telling: Promise<void>): Promise<readonly Told[]> => {
     try {
-      await within(TELLING_MS, work);
+      await within(TELLING_MS, telling);
       return [];
     } catch (error) {
       logger.warn('an open pull request will be told of later', { error });
-      return parts;
+      return [whom];
     }
   };
   const tracking = guardOf(env).opened({ prHash, host, owner, repo, number, url }, client, openedAt);
   const left = await Promise.all([
-    told(tracking, ['tracking']),
-    told(recordOpened(env, config, http, opened), ['ledger', 'page']),
+    tell('tracking', tracking),
+    tell('statistics', recordOpened(env, config, http, opened)),
   ]);
   await openStatistics(env, config, logger, http).forgetCount(opened);
   return left.flat();

@@ -34,33 +34,6 @@ afterEach(() => vi.useRealTimers());
 
 const creationsLeft = async (limits = LIMITS) => (await sameAccount().figures(limits)).creationsLeft;
 
-const said = (left: number) => sameAccount().callsSaid({ limit: 5_000, left, resetsInMs: 30 * MINUTE_MS });
-const mayDelete = () => sameAccount().mayDeleteForks(Date.now());
-
-describe('old forks', () => {
-  it('wait for a day after the host has refused to delete one, also after a restart', async () => {
-    await newAccount().deletionRefused(Date.now());
-    await abortAllDurableObjects();
-    pass(23 * HOUR_MS);
-    expect(await mayDelete()).toBe(false);
-    pass(HOUR_MS);
-    expect(await mayDelete()).toBe(true);
-  });
-
-  it('wait while the host is to be left alone, and while half of its calls are used up', async () => {
-    expect(await newAccount().mayDeleteForks(Date.now())).toBe(true);
-    await sameAccount().pauseHost(MINUTE_MS);
-    expect(await mayDelete()).toBe(false);
-    pass(MINUTE_MS);
-    await said(2_500);
-    expect(await mayDelete()).toBe(true);
-    await said(2_499);
-    expect(await mayDelete()).toBe(false);
-    pass(30 * MINUTE_MS);
-    expect(await mayDelete()).toBe(true);
-  });
-});
-
 describe('the code host', () => {
   it('is left alone by the account that it has asked, for as long as it said, also after a restart', async () => {
     const other = newAccount();

@@ -144,13 +144,11 @@ it('is remembered across a restart for an hour, or as long as the repository’s
   await open('a', [{ ...OWN, most: 1 }], target);
   await abortAllDurableObjects();
   expect(await isRefused('b', [{ ...OWN, most: 1 }])).toBe(true);
-  expect(await account().isOpenedLately('repository')).toBe(true);
   pass(HOUR_MS);
   expect(await isRefused('b', [{ ...OWN, most: 1 }], target)).toBe(true);
   expect(await runDurableObjectAlarm(account())).toBe(true);
   expect(await stored()).toEqual(['limit repository target']);
   pass(2 * HOUR_MS);
-  expect(await account().isOpenedLately('repository')).toBe(false);
   expect(await runDurableObjectAlarm(account())).toBe(true);
   expect(await stored()).toEqual([]);
   expect(await runInDurableObject(account(), (_, { storage }) => storage.getAlarm())).toBeNull();
@@ -158,11 +156,9 @@ it('is remembered across a restart for an hour, or as long as the repository’s
 
 it('the hourly cleaning keeps what is no client’s', async () => {
   await account().pauseHost(3 * HOUR_MS);
-  await account().deletionRefused(Date.now());
   await open('a');
   pass(2 * HOUR_MS);
   expect(await runDurableObjectAlarm(account())).toBe(true);
   await abortAllDurableObjects();
   expect(await account().hostPause()).toBe(HOUR_MS);
-  expect(await account().mayDeleteForks(Date.now() + 4 * HOUR_MS)).toBe(false);
 });

@@ -282,7 +282,7 @@ describe('a push that died and is not repeated', () => {
     await runDurableObjectAlarm(pullRequest);
     const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all();
     expect(results).toEqual([{ pr_url: PULL.html_url }]);
-    expect(await pullRequest.claim('gh', null, NOW)).toMatchObject({ isRecorded: true });
+    expect(await pullRequest.claim('gh', NOW)).toMatchObject({ isRecorded: true });
   });
 
   it('leaves no branch without a pull request', async () => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   applyD1Migrations,
   abortAllDurableObjects,
@@ -13,7 +12,6 @@ import type { PullRequestRecord } from '../../../src/durable/pull-request/record
 import type { Env } from '../../../src/env.ts';
 import type { HostEvent } from '../../../src/events/host-event.ts';
 import { shownPull } from '../support/shown-pull.ts';
-import { EARLIER_TIP, writeAsEarlier } from '../support/earlier-pull-request.ts';
 import { guardOf } from '../../../src/objects.ts';
 import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
@@ -57,13 +55,13 @@ function objectOf({ prHash }: PullRequestRecord) {
 /** A push has opened it, and could tell neither statistics nor the guard. */
 async function openUntold(pullRequest: PullRequestRecord, at = later()): Promise<void> {
   await objectOf(pullRequest).record(pullRequest, push('a'), at);
-  await objectOf(pullRequest).tellLater(['ledger', 'page', 'tracking'], at);
+  await objectOf(pullRequest).tellLater(['statistics', 'tracking'], at);
 }
 
 /** A push after which the branch stands at `tip`. */
 function push(tip: string): RecordedPush {
   const dates = { committedAt: 1_800_000_000, commitHashes: new Uint8Array() };
-  return { tip, dates, key: null, lease: null };
+  return { tip, dates, lease: null };
 }
 
 function comment(id: number): HostEvent {
@@ -88,12 +86,6 @@ async function trackedUrls(): Promise<string[]> {
 
 async function nextAlarm(pullRequest: PullRequestRecord): Promise<number | null> {
   return runInDurableObject(objectOf(pullRequest), (_, state) => state.storage.getAlarm());
-}
-
-async function tablesOf(pullRequest: PullRequestRecord): Promise<unknown[]> {
-  return runInDurableObject(objectOf(pullRequest), (_, { storage }) =>
-    storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\'").toArray(),
-  );
 }
 
 /** When the alarm goes off. */
@@ -274,81 +266,6 @@ describe('the outbox of a pull request', () => {
     await objectOf(pullRequest).record(pullRequest, push('b'), later());
     vi.setSystemTime(Date.now() + 8 * DAY_MS);
     await runDurableObjectAlarm(objectOf(pullRequest));
-    expect(await nextAlarm(pullRequest)).toBeNull();
-  });
-});
-
-describe('a pull request that an earlier version has kept in tables', () => {
-  const KEY = '0123456789abcdef0123456789abcdef';
-  const AT = 1_800_000_000;
-
-  it.each(['gh', 'cb'])('on %s is taken over with all that was there', async (host) => {
-    const pullRequest = { ...newPullRequest(), host };
-    const [commits, until] = [new Uint8Array(16).fill(7), later() + DAY_MS];
-    await writeAsEarlier(objectOf(pullRequest), pullRequest, {
-      keyHash: createHash('sha256').update(KEY).digest(),
-      told: ['comment:1'],
-      page: { state: 'closed', at: AT, events: ['opened', 'closed'] },
-      dates: { commits, until },
-      notifiedAt: later(),
-    });
-    await abortAllDurableObjects();
-    const object = objectOf(pullRequest);
-    const { url } = pullRequest;
-    expect(await object.view()).toEqual({
-      ...pullRequest,
-      state: 'closed',
-      isShown: true,
-      events: [
-        { id: 2, kind: 'closed', url, at: AT },
-        { id: 1, kind: 'opened', url, at: AT },
-      ],
-    });
-    expect(await object.claim(host, '', later())).toEqual({ kind: 'wrong-key' });
-    const dates = [{ committedAt: 1, commitHashes: commits }];
-    expect(await object.claim(host, KEY, later())).toMatchObject({ kind: 'claimed', dates });
-    expect(await object.claim(host, KEY, until)).toMatchObject({ kind: 'claimed', dates: [] });
-    await object.tell(host, [comment(1), comment(2)], later());
-    await runDurableObjectAlarm(object);
-    expect(published).toEqual([
-      expect.objectContaining({ title: 'octo/hello: pull request updated' }),
-      expect.objectContaining({ title: 'octo/hello: pull request commented' }),
-    ]);
-    expect(await nextAlarm(pullRequest)).toBe(until);
-    expect(await tablesOf(pullRequest)).toEqual([{ name: 'told' }]);
-  });
-
-  it('has what an older one wrote that knew no time of the next attempt', async () => {
-    const pullRequest = newPullRequest();
-    await writeAsEarlier(objectOf(pullRequest), pullRequest, { notifiedAt: later() });
-    await runInDurableObject(objectOf(pullRequest), (_, { storage }) =>
-      storage.sql.exec('ALTER TABLE outbox DROP COLUMN due_at'),
-    );
-    await abortAllDurableObjects();
-    await runDurableObjectAlarm(objectOf(pullRequest));
-    expect(published).toHaveLength(1);
-  });
-
-  it.each(['gh', 'cb'])('on %s keeps what it wrote after an operator had gone back to it', async (host) => {
-    const pullRequest = { ...newPullRequest(), host };
-    const opened = { ...push('a'), key: KEY };
-    await objectOf(pullRequest).record(pullRequest, opened, later());
-    await writeAsEarlier(objectOf(pullRequest), pullRequest, {
-      page: { state: 'open', at: AT, events: ['updated'] },
-      notifiedAt: later(),
-    });
-    await abortAllDurableObjects();
-    const object = objectOf(pullRequest);
-    const view = await object.view();
-    expect(view).toMatchObject({ host, number: pullRequest.number, state: 'open' });
-    expect(view?.events.map(({ id, kind }) => [id, kind])).toEqual([
-      [2, 'updated'],
-      [1, 'opened'],
-    ]);
-    expect(await object.claim(host, '', later())).toEqual({ kind: 'wrong-key' });
-    await runDurableObjectAlarm(object);
-    expect(published).toHaveLength(2);
-    await object.record(pullRequest, push(EARLIER_TIP), later());
     expect(await nextAlarm(pullRequest)).toBeNull();
   });
 });

@@ -74,7 +74,7 @@ async function opened(): Promise<PullRequestRecord> {
   await prepare(record);
   // Alarms are run by the tests; by itself none goes off within a test.
   await objectOf(record).record(record, PUSH, Date.now() + HOUR_MS);
-  await objectOf(record).tellLater(['ledger', 'page'], Date.now() + HOUR_MS);
+  await objectOf(record).tellLater(['statistics'], Date.now() + HOUR_MS);
   return record;
 }
 

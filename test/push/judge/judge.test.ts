@@ -157,7 +157,7 @@ describe('a push is judged', () => {
     const { verdict, claim } = await judge(received({ prHash: PR_HASH }), upstream, circumstances, questions);
     expect(verdict).toMatchObject({ push: { named: { prHash: PR_HASH, pullRequest } } });
     expect(claim).toMatchObject({ lease: 1 });
-    expect(claiming).toHaveBeenCalledWith(PR_HASH, null);
+    expect(claiming).toHaveBeenCalledWith(PR_HASH);
   });
 
   it('with a warning, when it updates what it calls a draft', async () => {

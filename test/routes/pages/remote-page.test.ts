@@ -70,10 +70,10 @@ beforeAll(async () => {
   const at = Date.now() + 3_600_000;
   await object.record(
     { prHash: '0123456789ab', host: 'gh', owner: 'octo', repo: 'hello', number: 7, url },
-    { tip: 'a', dates: { committedAt: 1, commitHashes: new Uint8Array() }, key: null, lease: null },
+    { tip: 'a', dates: { committedAt: 1, commitHashes: new Uint8Array() }, lease: null },
     at,
   );
-  await object.tellLater(['page', 'ledger'], at);
+  await object.tellLater(['statistics'], at);
   await runDurableObjectAlarm(object);
 });
 afterEach(() => {
