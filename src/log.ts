@@ -97,7 +97,7 @@ function plain(value: string | number): string {
 
 const MAX_SENTENCE = 300;
 /** An e-mail, or an address of IPv4 or IPv6. */
-const ADDRESS = /@|\d+\.\d+\.\d+\.\d+|:[0-9a-f]*:/i;
+const ADDRESS = /@|\d\.\d+\.\d+\.\d|:[0-9a-f]*:/i;
 
 /** Words in ASCII, without addresses other than the host's own. */
 function safeSentence(value: string, hostName?: string): string {
@@ -111,8 +111,8 @@ function safeSentence(value: string, hostName?: string): string {
 
 /** What is left of a word that is the host's name, or an address on it. */
 function withoutName(word: string, hostName?: string): string {
-  const [, name, rest] = /^(?:https?:\/\/)?([^/]+)(.*)$/.exec(word) ?? [];
-  return name !== undefined && name === hostName ? (rest ?? '') : word;
+  const [address = '', name] = /^(?:https?:\/\/)?([^/]+)/.exec(word) ?? [];
+  return name !== undefined && name === hostName ? word.slice(address.length) : word;
 }
 
 function safeWord(value: string): string {

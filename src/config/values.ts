@@ -106,7 +106,7 @@ export const webAddress: ValueKind<string> = {
     const url = new URL(text);
     const plain = url.username === '' && url.password === '' && !/[?#]/.test(text);
     if (!plain || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
-    return url.href.replace(/\/+$/, '');
+    return url.href.replace(/(?<!\/)\/+$/, '');
   },
 };
 

@@ -61,8 +61,8 @@ names you: <strong>the alert</strong> about a client that exceeds the limit of p
 contract requires. The address stays in memory until the alert was sent once; the notification service and the
 operator's phone may keep it longer. With <code>ALERT_ADDRESS=hidden</code> the alert contains a pseudonym.</p>
 <p>Logs contain times, fixed sentences, numbers, classes of errors, and what a code host has said about the bot account.</p>
-<p>Unless the operator has set SERVICE_API_KEY, <code>/metrics</code> tells everyone how many bytes the service has read. Whoever asks
-every second sees that somebody sends something large, but not who, or where to.</p>
+<p>Unless the operator has set SERVICE_API_KEY, <code>/metrics</code> tells everyone how many bytes the service has read, so also when
+somebody sends something large.</p>
 <h2 id="what-is-changed-and-what-stays">What is changed, and what stays</h2>
 <p>In new commits, author and committer become the bot's name and a placeholder address. The date becomes the second in
 which the service was first about to send it. Signatures and all other headers but the message's encoding go.
@@ -113,7 +113,7 @@ branches, and the name and version of your Git.</p>
 <p>The host sees every id that you ask for. Git asks for what upstream has, unless you type an id: <code>git fetch origin &lt;id&gt;</code>,
 or <code>git show &lt;id&gt;</code> in a partial clone that lacks it. Do not type the id of a commit of your own: it is a hash over your
 name and the time.</p>
-<p>What is published names the service by the operator's <code>SERVICE_URL</code> only, whatever your Git calls it.</p>
+<p>What is published names the service by the operator's <code>SERVICE_URL</code>, or without one as your Git calls it.</p>
 <h2 id="time-sizes-and-circuits">Time, sizes and circuits</h2>
 <p>Your address, the time and the sizes are what is left. Tor hides the address; nothing hides the other two by itself.</p>
 <ul>
@@ -249,7 +249,7 @@ limit: 5/1h # at most five pull requests and issues an hour, and five comments o
 </code></pre>
 <p>If the file is invalid, everything is refused, because its author may have wanted to refuse something. People whose
 contribution is not accepted are told that your <code>.gitveil.yml</code> says so, or what is wrong with it.</p>
-<p>Without <code>limit</code>, the service posts at most 30 pull requests and issues an hour in your repository, and 60 comments an hour
+<p>Without <code>limit</code>, the service posts at most 100 pull requests and issues an hour in your repository, and 240 comments an hour
 on one thread, for all people together; its operator may have set other numbers. <code>limit</code> can only lower them: a higher
 value, or one that is not understood, changes nothing. Units are <code>s</code>, <code>m</code> and <code>h</code>, up to <code>24h</code>; several limits are
 separated by commas, such as <code>2/1m,5/1h</code>. Updates of a pull request do not count.</p>

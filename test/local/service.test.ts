@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type WorkerBuild, buildWorker } from '../../local/build.ts';
+import { clientNetwork } from '../../src/limits/client-address.ts';
 import { type Service, type ServiceOptions, startService } from '../../local/service.ts';
 
 let build: WorkerBuild;
@@ -52,6 +53,13 @@ describe('startService', () => {
     const { url } = await start();
     const { goVersion } = await (await fetch(`${url}/health`)).json<{ goVersion: string }>();
     expect(goVersion).toBe(`workerd ${build.settings.compatibilityDate}`);
+  });
+
+  it('lets the Worker know who has connected', async () => {
+    const echo = withHandler('return Response.json(request.cf ?? {});');
+    const { url } = await start({ build: echo });
+    const direct = { headers: new Headers(), cf: await (await fetch(url)).json() } as unknown as Request;
+    expect(clientNetwork(direct, 'CF-Connecting-IP')).toBe('127.0.0.1');
   });
 
   it('takes facts about a connection from no client', async () => {

@@ -207,7 +207,7 @@ function isLong(word: string): boolean {
 
 /** `Lovelace, Ada`, as directories of companies write names: `Ada Lovelace`. */
 function surnameLast(name: string): string[] {
-  const [, surname, others] = /^([^,]+),\s*([^,]+)$/.exec(name) ?? [];
+  const [, surname, others] = /^([^,]+),\s*([^,\s][^,]*)$/.exec(name) ?? [];
   return surname === undefined || others === undefined ? [] : [`${others} ${surname}`];
 }
 

@@ -13,7 +13,7 @@ const PROBLEMS: Readonly<Record<string, TokenProblem>> = {
   notification: 'no-read:notification',
 };
 /** Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is the required one. */
-const MISSING_SCOPE = /required scope\(s\)[^a-z]*(?:required=)?[^a-z]*(?:read|write):(\w+)/;
+const MISSING_SCOPE = /required scope\(s\)[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
 
 /** Of Gitea 1.27.3 (rejectPublicOnly in routers/api/v1/api.go). */
 const PUBLIC_ONLY_TEXT = /not available for public-only tokens/;

@@ -31,9 +31,8 @@ export type Caller = 'public' | 'bot';
 export function movedRepository(response: Response): RepositoryName | null {
   if (response.status < 300 || response.status >= 400) return null;
   const location = response.headers.get('Location') ?? '';
-  const [, owner, name] =
-    /^(?:https?:\/\/[^/]+)?\/([^/]+)\/([^/]+)\/(?:info\/refs|git-)/.exec(location) ?? [];
-  return owner === undefined || name === undefined ? null : parseRepositoryName(owner, name);
+  const [, owner = '', name = '', service = ''] = location.replace(/^https?:\/\/[^/]+/, '').split('/', 4);
+  return service === 'info' || service.startsWith('git-') ? parseRepositoryName(owner, name) : null;
 }
 
 /** The bot's own, for requests in its name. */

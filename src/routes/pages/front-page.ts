@@ -55,6 +55,7 @@ async function showFrontPage(c: Context<AppEnv>): Promise<Response> {
     hosts: config.hosts,
     path: path ?? placeholder(config.hosts),
     remoteBase: `${origin}${V1}`,
+    isHostEmbedded: c.env.EMBEDDED_HOST !== undefined,
   };
   if (preferredType(c, ['text/html', 'text/plain'], 'text/plain') === 'text/plain') {
     const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };

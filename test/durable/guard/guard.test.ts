@@ -1,4 +1,4 @@
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
@@ -7,6 +7,7 @@ import type { TrackedPullRequest } from '../../../src/durable/guard/tracked-pull
 import type { TokenProblem } from '../../../src/host/account/account-rules.ts';
 import type { Notification } from '../../../src/notify/ntfy.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -159,11 +160,11 @@ describe('the panic switch', () => {
     expect(await guard().status()).toMatchObject({ panicMode: false, writesSuspended: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
     expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
-    await abortAllDurableObjects();
+    await restartObjects();
     expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
     expect(await guard().status()).toMatchObject({ panicMode: true, writesSuspended: false });
     await guard().setPanic(false, PASSWORD);
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await guard().status()).toMatchObject({ panicMode: false });
   });
 });
@@ -178,7 +179,7 @@ describe('a burst', () => {
         '20 pushes from 1 distinct IPs in the last 60 s. The most active client sent 20 of them.',
       ),
     ]);
-    await abortAllDurableObjects();
+    await restartObjects();
     await configured();
     pass(5 * MINUTE_MS);
     await push(20);
@@ -246,7 +247,7 @@ describe('a rollback', () => {
   it('reaches back two hours, also across a restart', async () => {
     await configured();
     await guard().opened(pullRequest(6), 'a', Date.now());
-    await abortAllDurableObjects();
+    await restartObjects();
     pass(2 * HOUR_MS - 1);
     expect(await trackedNumbers()).toEqual([6]);
     pass(1);
@@ -259,7 +260,7 @@ describe('a rollback', () => {
     await configured();
     await guard().opened(pullRequest(10), 'a', Date.now());
     const id = (await guard().beginRollback(PASSWORD, false)) ?? '';
-    await abortAllDurableObjects();
+    await restartObjects();
     await configured();
     closes = () => true;
     await deliver();
@@ -340,7 +341,7 @@ describe('alerts of one kind', () => {
     await alarm(27);
     await deliver();
     expect(published).toHaveLength(20);
-    await abortAllDurableObjects();
+    await restartObjects();
     await configured();
     pass(HOUR_MS);
     await deliver();
@@ -495,7 +496,7 @@ describe('an alert', () => {
     await push(20);
     await deliver();
     expect(await guard().status()).toMatchObject({ panicMode: false });
-    await abortAllDurableObjects();
+    await restartObjects();
     await configured();
     pass(HOUR_MS);
     await deliver();
@@ -627,7 +628,7 @@ describe('a token with a problem', () => {
       ['The bot account is suspended', 5],
       ['Something is wrong with the token', 4],
     ]);
-    await abortAllDurableObjects();
+    await restartObjects();
     expect((await guard().status()).accountProblems).toEqual({ one: ['suspended'], other: ['rejected'] });
     pass(25 * HOUR_MS);
     expect((await guard().status()).accountProblems).toEqual({});

@@ -1,9 +1,4 @@
-import {
-  applyD1Migrations,
-  abortAllDurableObjects,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_NOTIFICATIONS } from '../../../src/durable/pull-request/outbox.ts';
@@ -11,6 +6,7 @@ import type { RecordedPush } from '../../../src/durable/pull-request/pull-reques
 import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
 import type { HostEvent } from '../../../src/events/host-event.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
 import { guardOf } from '../../../src/objects.ts';
 import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
@@ -184,7 +180,7 @@ describe('the outbox of a pull request', () => {
     serviceIsDown = true;
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await abortAllDurableObjects();
+    await restartObjects();
     serviceIsDown = false;
     await runAlarm(pullRequest);
     expect(published).toHaveLength(1);
@@ -216,7 +212,7 @@ describe('the outbox of a pull request', () => {
     const retryAt = (await nextAlarm(pullRequest)) ?? 0;
     expect(Math.round((retryAt - Date.now()) / 1000)).toBe(600);
 
-    await abortAllDurableObjects();
+    await restartObjects();
     vi.setSystemTime(retryAt - 1000);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(asked).toBe(1);
@@ -275,7 +271,7 @@ describe('events on the host', () => {
     const pullRequest = newPullRequest();
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
     expect(await objectOf(pullRequest).tell('gh', [comment(1), comment(2)], later())).toBe(true);
-    await abortAllDurableObjects();
+    await restartObjects();
     const { number, url } = pullRequest;
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
     await objectOf(pullRequest).tell('gh', [comment(2), merged], later());
@@ -314,7 +310,7 @@ describe('events on the host', () => {
     await objectOf(pullRequest).tell('gh', [comment(1)], later());
     answerIsLost = true;
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await abortAllDurableObjects();
+    await restartObjects();
     answerIsLost = false;
     await runAlarm(pullRequest);
     const commented = expect.objectContaining({ title: 'octo/hello: pull request commented' });

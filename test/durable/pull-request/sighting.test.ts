@@ -2,17 +2,13 @@
  * A pull request that the code host has opened, and does not show yet: no notification is sent, and it is looked for
  * again. Statistics know it nevertheless.
  */
-import {
-  abortAllDurableObjects,
-  applyD1Migrations,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
 import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
@@ -97,7 +93,7 @@ it('is looked for until the host shows it, also after a restart, and then told',
   await runAlarm(record);
   shows = () => new Response(null, { status: 502 });
   await runAlarm(record);
-  await abortAllDurableObjects();
+  await restartObjects();
   await prepare(record);
   await runAlarm(record);
   expect(looks).toEqual(Array(3).fill(`/repos/octo/hello/pulls/${record.number}`));
