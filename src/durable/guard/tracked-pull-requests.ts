@@ -41,7 +41,7 @@ export class TrackedPullRequests {
   opened(
     { url, prHash, host, owner, repo, number }: TrackedPullRequest,
     client: string | null,
-    now: number,
+    openedAt: number,
   ): void {
     this.#sql.exec(
       `INSERT OR IGNORE INTO tracked (url, pr_hash, host, owner, repo, number, opened_at, client)
@@ -52,7 +52,7 @@ export class TrackedPullRequests {
       owner,
       repo,
       number,
-      now,
+      openedAt,
       client === null ? null : this.#numberOf(client),
     );
   }
