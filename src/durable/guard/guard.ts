@@ -122,11 +122,15 @@ export class Guard extends DurableObject<Env> {
     }
   }
 
-  /** A pull request is open. @param site of who has pushed it, as for `admit`. */
-  async opened(pullRequest: TrackedPullRequest, site: string): Promise<void> {
-    const now = Date.now();
-    this.#tracked.opened(pullRequest, site, now);
-    await this.#wakeAt(now + TRACKED_MS);
+  /**
+   * A pull request is open. @param site of who has pushed it, as for `admit`; null: nobody knows.
+   * @param openedAt milliseconds since 1970.
+   */
+  async opened(pullRequest: TrackedPullRequest, site: string | null, openedAt: number): Promise<void> {
+    // A clock that is ahead must not make the two hours longer.
+    const at = Math.min(openedAt, Date.now());
+    this.#tracked.opened(pullRequest, site, at);
+    await this.#wakeAt(at + TRACKED_MS);
   }
 
   /**

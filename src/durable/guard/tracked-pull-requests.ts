@@ -39,7 +39,7 @@ export class TrackedPullRequests {
   opened(
     { url, prHash, host, owner, repo, number }: TrackedPullRequest,
     client: string | null,
-    now: number,
+    openedAt: number,
   ): void {
     this.#sql.exec(
       `INSERT OR IGNORE INTO tracked (url, pr_hash, host, owner, repo, number, opened_at, client)
@@ -50,7 +50,7 @@ export class TrackedPullRequests {
       owner,
       repo,
       number,
-      now,
+      openedAt,
       client === null ? null : this.#numberOf(client),
     );
   }

@@ -55,6 +55,7 @@ beforeAll(async () => {
     { tip: 'a', dates, lease: null },
     at,
   );
+  await object.tellLater(['statistics'], at);
   await runDurableObjectAlarm(object);
 });
 
