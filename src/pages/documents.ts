@@ -105,8 +105,8 @@ Cloudflare that the operator lists (<a href="@/blob/HEAD/docs/deploy.md#8-server
 Cloudflare, the service runs near the code host for everybody (<a href="@/blob/HEAD/docs/deploy.md#7-where-the-service-runs">deploy.md</a>).</p>
 <p>Until the last byte of your push has come and the push was judged, the host sees only reads that any visitor causes. A
 push that the service refuses leaves neither a fork nor a commit there. One that only the host refuses may leave a
-fork. No page, topic, feed, count or list
-tells of a pull request before the host shows it.</p>
+fork. No page, topic or feed tells of a pull
+request before the host shows it; statistics count it at once.</p>
 <p><strong>A fetch</strong> tells the host which commits of upstream you want, depth and filters, with a date rounded down to a day.
 Of the commits that you have, the service passes on only those that upstream lists. It hides the names of your
 branches, and the name and version of your Git.</p>
