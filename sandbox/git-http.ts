@@ -19,6 +19,9 @@ const GIT_PATH = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|gi
 /** A CGI program's headers fit into one pipe buffer many times over. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
+/** More than the service passes on. */
+const MAX_FETCH_BYTES = 64 * 1024 * 1024;
+
 interface GitRequest {
   readonly repository: Repository;
   readonly service: string;
@@ -133,6 +136,8 @@ export class GitHttp {
     return gitEnvironment({
       GIT_PROJECT_ROOT: this.#host.repositoriesDir,
       GIT_HTTP_EXPORT_ALL: '1',
+      // Of a fetch, which it reads into memory: 10 MiB if nobody says otherwise, and then it answers nothing.
+      GIT_HTTP_MAX_REQUEST_BUFFER: String(MAX_FETCH_BYTES),
       PATH_INFO: wanted.pathInfo,
       QUERY_STRING: url.search.slice(1),
       REQUEST_METHOD: request.method ?? '',

@@ -1,11 +1,9 @@
-/** Fetches that are made to take as much memory as possible. All but the last are refused. */
+/** Fetches that are made to take as much memory as possible. */
 import { gzipSync } from 'node:zlib';
 
 const MiB = 1024 * 1024;
 /** Just below the limit of a fetch's body. */
 const INFLATED_BYTES = 50 * MiB - 1024;
-/** Just below what a fetch may have of wants. */
-const WANTS_BYTES = 16 * MiB - 1024;
 const PIECE_BYTES = MiB;
 
 export interface HostileFetch {
@@ -21,26 +19,26 @@ export const HOSTILE_FETCHES = {
   /** 102 KB. */
   depths: (): HostileFetch => ({
     headers: GZIP,
-    body: compressed('000ddeepen 1\n', INFLATED_BYTES),
-    status: 413,
+    body: compressed('000ddeepen 1\n'),
+    status: 200,
   }),
   unknownLines: (): HostileFetch => ({
     headers: GZIP,
-    body: compressed('0005x', INFLATED_BYTES),
-    status: 413,
+    body: compressed('0005x'),
+    status: 200,
   }),
   /** Of version 0. Its length is not announced. */
   flushes: (): HostileFetch => ({ headers: {}, body: streamOf('0000', 52 * MiB), status: 413 }),
   /** The host refuses it, as it has no such commit. */
   wants: (): HostileFetch => ({
     headers: GZIP,
-    body: compressed(`0032want ${'1'.repeat(40)}\n`, WANTS_BYTES),
+    body: compressed(`0032want ${'1'.repeat(40)}\n`),
     status: 200,
   }),
 } as const;
 
-function compressed(line: string, bytes: number): Uint8Array {
-  const lines = Buffer.alloc(Math.floor(bytes / line.length) * line.length, line);
+function compressed(line: string): Uint8Array {
+  const lines = Buffer.alloc(Math.floor(INFLATED_BYTES / line.length) * line.length, line);
   return gzipSync(Buffer.concat([Buffer.from(HEAD), lines, Buffer.from('0009done\n0000')]));
 }
 

@@ -41,7 +41,8 @@ function draw(badge: { label: string; message: string; color: string }): string 
   const key = `${badge.label}\n${badge.message}\n${badge.color}`;
   const known = drawn.get(key);
   if (known !== null) return known;
-  const svg = makeBadge(badge);
+  // The library writes colours in small letters.
+  const svg = makeBadge(badge).replaceAll(badge.color.toLowerCase(), badge.color);
   drawn.set(key, svg);
   return svg;
 }

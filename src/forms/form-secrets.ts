@@ -8,7 +8,7 @@ import { keyedHash } from '../secret/keyed-hash.ts';
 import type { FormToken } from '../secret/form-token.ts';
 
 /** 64 lower-case hex characters for each purpose. Nobody without the form and the service's secret can know them. */
-export type FormSecrets = (purpose: 'name' | 'hash' | 'key' | 'user-token') => string;
+export type FormSecrets = (purpose: 'name' | 'hash' | 'user-token') => string;
 
 /** @param typed what the person has typed. */
 export function formSecrets(

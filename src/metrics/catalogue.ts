@@ -114,12 +114,12 @@ export const GAUGES = {
     labels: ['host', 'problem'],
   },
   gitveil_held_pushes: {
-    help: 'Pushes that are published later, by what they wait for. Only with the service key.',
+    help: 'Pushes that are published later, by what they wait for.',
     labels: ['reason'],
   },
-  gitveil_held_bytes: { help: 'What they take, of HELD_MB. Only with the service key.', labels: [] },
+  gitveil_held_bytes: { help: 'What they take, of HELD_MB.', labels: [] },
   gitveil_held_oldest_seconds: {
-    help: 'How long the oldest of them has waited. Only with the service key.',
+    help: 'How long the oldest of them has waited.',
     labels: [],
   },
   gitveil_bot_account_problem: {

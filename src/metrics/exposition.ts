@@ -1,17 +1,9 @@
-/**
- * The text formats that monitoring systems read: Prometheus' own (0.0.4) and OpenMetrics 1.0, which differ in the names
- * of counters' families and in the end mark. Pure.
- */
+/** The text format of Prometheus (0.0.4), which monitoring systems read. Pure. */
 import { CATALOGUE, type Family, type Gauge, type GaugeName, GAUGES } from './catalogue.ts';
 import type { IsolateFigures } from './isolate.ts';
 import { type Counts, labelText } from './series.ts';
 
 export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
-export const OPENMETRICS_TYPE = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
-
-interface Format {
-  readonly isOpenMetrics: boolean;
-}
 
 export interface GaugeValue {
   readonly name: GaugeName;
@@ -20,24 +12,18 @@ export interface GaugeValue {
 }
 
 /** @param counts and `gauges` of the whole service; `isolate` of the one isolate that answers. */
-export function expose(
-  counts: Counts,
-  gauges: readonly GaugeValue[],
-  isolate: IsolateFigures,
-  format: Format,
-): string {
+export function expose(counts: Counts, gauges: readonly GaugeValue[], isolate: IsolateFigures): string {
   const lines = Object.entries(CATALOGUE).flatMap(([name, family]) =>
-    head(name, family, format).concat(
+    head(name, family).concat(
       family.type === 'counter' ? counterLines(name, counts) : histogramLines(name, family, counts),
     ),
   );
-  const end = format.isOpenMetrics ? ['# EOF'] : [];
-  return [...lines, ...gaugeLines(gauges, format), ...isolateLines(isolate, format), ...end, ''].join('\n');
+  return [...lines, ...gaugeLines(gauges), ...isolateLines(isolate), ''].join('\n');
 }
 
-function gaugeLines(gauges: readonly GaugeValue[], format: Format): string[] {
+function gaugeLines(gauges: readonly GaugeValue[]): string[] {
   return Object.entries<Gauge>(GAUGES).flatMap(([name, gauge]) =>
-    head(name, { type: 'gauge', help: gauge.help }, format).concat(
+    head(name, { type: 'gauge', help: gauge.help }).concat(
       gauges
         .filter((value) => value.name === name)
         .map(({ labels, value }) => `${name}{${labelText(gauge, labels)}} ${value}`),
@@ -49,7 +35,7 @@ function counterLines(name: string, counts: Counts): string[] {
   return labelTexts(name, counts).map((text) => `${name}{${text}} ${counts[`${name}{${text}}`]}`);
 }
 
-/** Each bucket holds what the smaller ones hold, too: so the formats want it. */
+/** Each bucket holds what the smaller ones hold, too: so the format wants it. */
 function histogramLines(name: string, { buckets = [] }: Family, counts: Counts): string[] {
   return labelTexts(`${name}_count`, counts).flatMap((text) => {
     let held = 0;
@@ -72,9 +58,9 @@ function labelTexts(name: string, counts: Counts): string[] {
     .toSorted();
 }
 
-function isolateLines(figures: IsolateFigures, format: Format): string[] {
+function isolateLines(figures: IsolateFigures): string[] {
   const gauge = (name: string, help: string, value: number): string[] => [
-    ...head(name, { type: 'gauge', help }, format),
+    ...head(name, { type: 'gauge', help }),
     `${name} ${value}`,
   ];
   return [
@@ -94,22 +80,16 @@ function isolateLines(figures: IsolateFigures, format: Format): string[] {
       `What the platform allows. ${ONE}`,
       figures.memoryLimitBytes,
     ),
-    ...head(
-      'gitveil_isolate_collections_total',
-      { type: 'counter', help: `Garbage collections noticed. ${ONE}` },
-      format,
-    ),
+    ...head('gitveil_isolate_collections_total', {
+      type: 'counter',
+      help: `Garbage collections noticed. ${ONE}`,
+    }),
     `gitveil_isolate_collections_total ${figures.collections}`,
   ];
 }
 
-const ONE = 'Of the isolate that answers, or that took the snapshot.';
+const ONE = 'Of the isolate that answers.';
 
-function head(
-  name: string,
-  { type, help }: { type: string; help: string },
-  { isOpenMetrics }: Format,
-): string[] {
-  const family = isOpenMetrics && type === 'counter' ? name.replace(/_total$/, '') : name;
-  return [`# HELP ${family} ${help}`, `# TYPE ${family} ${type}`];
+function head(name: string, { type, help }: { type: string; help: string }): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
 }

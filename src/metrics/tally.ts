@@ -20,7 +20,6 @@ import {
 } from './catalogue.ts';
 import { type Counts, CountSheet } from './series.ts';
 import { tallyOf } from '../objects.ts';
-import { type Figures, isCurrent, publicCounts, type Snapshot } from './snapshot.ts';
 
 const DELIVERY_INTERVAL_MS = 10_000;
 /** Send rare events at most once a second, because every delivery writes to disk, and they may come in crowds. */
@@ -33,8 +32,6 @@ interface TallyBinding {
 
 interface TallyObject extends Rpc.DurableObjectBranded {
   add(counts: Counts): Counts;
-  snapshot(now: number): Snapshot | null;
-  keep(taken: Snapshot): Snapshot;
 }
 
 const sheet = new CountSheet();
@@ -42,12 +39,8 @@ let deliveredAt = Number.NEGATIVE_INFINITY;
 /** When the sheet will be sent next, if that is planned. */
 let plannedAt = Number.NEGATIVE_INFINITY;
 
-/** What this isolate has shown last. No other is shown while it is current. */
-let shown: Snapshot | null = null;
-
 onForget(() => {
   sheet.clear();
-  shown = null;
   deliveredAt = plannedAt = Number.NEGATIVE_INFINITY;
 });
 
@@ -67,18 +60,6 @@ export function observe<N extends HistogramName>(name: N, labels: LabelsOf<N>, s
  */
 export function allCounts(): Promise<Counts> {
   return deliver();
-}
-
-/** The figures that everybody may see. @param live takes them anew, if it is time. Rejects like `allCounts`. */
-export async function publicFigures(now: number, live: () => Promise<Figures>): Promise<Figures> {
-  if (shown === null || !isCurrent(shown, now))
-    shown = (await tally().snapshot(now)) ?? (await taken(now, live));
-  return shown.figures;
-}
-
-async function taken(now: number, live: () => Promise<Figures>): Promise<Snapshot> {
-  const figures = await live();
-  return tally().keep({ takenAt: now, figures: { ...figures, counts: publicCounts(figures.counts) } });
 }
 
 function deliverIfDue(name: FamilyName): void {

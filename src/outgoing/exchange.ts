@@ -8,14 +8,14 @@
 import { type BodyDecoder, bodyDecoder } from './body-framing.ts';
 import type { Connection } from './connection.ts';
 import { malformed, OutgoingError } from './outgoing-error.ts';
-import { type RequestBody, sendStream } from './outgoing-body.ts';
+import { type RequestBody, sendBytes, sendStream } from './outgoing-body.ts';
 import { type ResponseHead, ResponseHeadReader } from './response-head.ts';
 
 /** Longest wait between the bytes of a response. How long to wait for its first byte is the caller's decision. */
 export const STALL_TIMEOUT_MS = 30_000;
 /** `100 Continue`, which nobody asked for, or `103 Early Hints`. */
 const MAX_INTERIM_RESPONSES = 8;
-/** A body that is sent in one piece with the head. A longer one is not copied. */
+/** A body that is sent in one piece with the head. */
 const JOINED_BYTES = 64 * 1024;
 
 export interface ExchangedRequest {
@@ -73,7 +73,7 @@ export class Exchange {
     if (body?.kind !== 'stream') {
       const isShort = body !== null && body.bytes.byteLength <= JOINED_BYTES;
       this.#isSent = await this.#connection.write(isShort ? joined(head, body.bytes) : head);
-      if (body !== null && !isShort) this.#isSent &&= await this.#connection.write(body.bytes);
+      if (body !== null && !isShort) this.#isSent &&= await sendBytes(body.bytes, this.#connection);
       return;
     }
     const reader = body.stream.getReader({ mode: 'byob' });
@@ -155,8 +155,9 @@ export class Exchange {
 
   /** @param leftBytes bytes behind the response. Nobody asked for them, so they are never read as a second one. */
   #finish({ minorVersion, headers }: ResponseHead, leftBytes: number): void {
-    const options = (headers.get('Connection') ?? '').toLowerCase().split(/[ \t]*,[ \t]*/);
-    this.#end(this.#isSent && leftBytes === 0 && minorVersion === 1 && !options.includes('close'));
+    const options = headers.get('Connection')?.toLowerCase().split(',') ?? [];
+    const closes = options.some((option) => option.trim() === 'close');
+    this.#end(this.#isSent && leftBytes === 0 && minorVersion === 1 && !closes);
   }
 
   #fail(cause: unknown): void {

@@ -28,6 +28,17 @@ export function bodyLength(method: string, body: RequestBody | null): number | '
 }
 
 /**
+ * Sends bytes piece by piece, because the platform copies what it writes.
+ * @returns whether the connection has taken it all.
+ */
+export async function sendBytes(bytes: Uint8Array, connection: Connection): Promise<boolean> {
+  for (let at = 0; at < bytes.byteLength; at += READ_BYTES) {
+    if (!(await connection.write(bytes.subarray(at, at + READ_BYTES)))) return false;
+  }
+  return true;
+}
+
+/**
  * Sends a stream to its end. One that breaks off, or that is not as long as announced, is never ended properly: the
  * server must not take a part for the whole. The caller then destroys the connection.
  * @returns whether the connection has taken it all.

@@ -61,7 +61,7 @@ function commands({ prHash, reason }: HeldView): Html {
         ? ''
         : commandBlock('Publish it now: push the same commits, to the same address', `${push} -o delay=0s …`)
     }
-    ${commandBlock('Give it up', `${push} -o withdraw …`)}
+    ${commandBlock('Give it up: put your key in place of <key>', `${push} -o withdraw -o pr-key=<key> …`)}
     ${commandBlock('Replace it: push other commits', `${push} …`)} ${COPIED}
   </section>`;
 }

@@ -151,16 +151,16 @@ function history(pullRequest: PullRequestView): Html {
 /** What to type for an update and a withdrawal. */
 function commandLines({ pullRequest, origin, needsKey }: PullRequestPage): { what: string; line: string }[] {
   const { host, owner, repo, prHash } = pullRequest;
-  const key = needsKey ? ' -o pr-key=<key>' : '';
-  const options = `-o pr-hash=${prHash}${key}`;
+  const hash = `-o pr-hash=${prHash}`;
+  const key = '-o pr-key=<key>';
   const remote = shellWord(`${origin}/v1/${host}/${owner}/${repo}`);
   const update = {
     what: 'Update it: commit, then push',
-    line: `git push ${options} ${remote} HEAD:refs/heads/my-change`,
+    line: `git push ${hash}${needsKey ? ` ${key}` : ''} ${remote} HEAD:refs/heads/my-change`,
   };
   const withdraw = {
-    what: 'Withdraw it, in any clone',
-    line: `git push -o withdraw ${options} ${remote} HEAD:refs/heads/withdraw`,
+    what: 'Withdraw it, in any clone: put your key in place of <key>',
+    line: `git push -o withdraw ${hash} ${key} ${remote} HEAD:refs/heads/withdraw`,
   };
   return pullRequest.state === 'open' ? [update, withdraw] : [update];
 }
@@ -201,9 +201,12 @@ function commands(page: PullRequestPage): Html {
   </section>`;
 }
 
-/** For a maintainer who takes responsibility: the author stays the bot, and the sign-off names who adopts it. */
-function adoptionCommand({ pullRequest, origin }: PullRequestPage): string {
-  return `curl -fsSL ${shellWord(`${origin}${pullRequestPath(pullRequest.prHash)}.patch`)} | git am --signoff`;
+/**
+ * For a maintainer who takes responsibility: the author stays the bot, and the sign-off names who adopts it. GitHub, Gitea
+ * and Forgejo all serve a pull request's commits as an mbox at its address with `.patch` behind it.
+ */
+function adoptionCommand({ pullRequest }: PullRequestPage): string {
+  return `curl -fsSL ${shellWord(`${pullRequest.url}.patch`)} | git am --signoff`;
 }
 
 function adoption(page: PullRequestPage): Html {

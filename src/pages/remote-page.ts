@@ -58,8 +58,8 @@ export function remotePage(page: RemotePage, { hosts }: Pick<Config, 'hosts'>): 
         <h2 id="git">With Git</h2>
         ${commandList(remoteBase, path, requiresSignOff(page) ? '-o sign-off ' : '')} ${signOffNote(page)}
         <p class="soft small after-commands">
-          The push prints the address of the pull request and its hash. To update the pull request, push again
-          with <code>-o pr-hash=&lt;hash&gt;</code>.
+          The push prints the address of the pull request, its hash and its key. To update the pull request,
+          push again with <code>-o pr-hash=&lt;hash&gt;</code>. To withdraw it, you need the key.
         </p>
       </section>
       ${promises(pullRequestList(page))}

@@ -87,13 +87,13 @@ export class Claims {
    * Null if no pull request of this code host is listed with this pr_hash. It may be older than the list: if the host
    * knows it, claim it then. @throws Refusal as `claimPullRequest`.
    */
-  claimListed(prHash: string, key: string | null): Promise<ClaimedUpdate | null> {
-    return this.#claimIf(this.#host.mayBeRecorded(prHash), prHash, key);
+  claimListed(prHash: string): Promise<ClaimedUpdate | null> {
+    return this.#claimIf(this.#host.mayBeRecorded(prHash), prHash);
   }
 
-  /** @param key null if none is required. @throws Refusal */
-  async claimPullRequest(prHash: string, key: string | null): Promise<ClaimedUpdate> {
-    const claimed = await this.#claimIf(Promise.resolve(true), prHash, key);
+  /** @throws Refusal */
+  async claimPullRequest(prHash: string): Promise<ClaimedUpdate> {
+    const claimed = await this.#claimIf(Promise.resolve(true), prHash);
     if (claimed !== null) return claimed;
     throw new Refusal('pr-hash', 'the pr-hash is of another code host', [
       'Push without pr-hash. That opens a new pull request.',
@@ -101,32 +101,25 @@ export class Claims {
   }
 
   /** Null if the answer is no, or it is on another code host. */
-  async #claimIf(
-    isWanted: Promise<boolean>,
-    prHash: string,
-    key: string | null,
-  ): Promise<ClaimedUpdate | null> {
+  async #claimIf(isWanted: Promise<boolean>, prHash: string): Promise<ClaimedUpdate | null> {
     const { hostKey, clock } = this.#host;
-    const claim = () => this.#host.pullRequest(prHash).claim(hostKey, key, clock.now());
+    const claim = () => this.#host.pullRequest(prHash).claim(hostKey, clock.now());
     const claiming = isWanted.then((wanted) => (wanted ? claim() : null));
     this.#update = { prHash, claiming };
     const claimed = await claiming;
     if (claimed === null || claimed.kind === 'elsewhere') return null;
     if (claimed.kind === 'claimed') return claimed;
-    if (claimed.kind === 'wrong-key') throw wrongKey();
     throw inProgress(
       'another push to this pull request is in progress',
       'Push again when it has ended. If its connection broke, push again in a few minutes.',
     );
   }
 
-  /** For a push that takes the place of a held one. @param key null if none is required. @throws Refusal */
-  async takeHold(prHash: string, key: string | null): Promise<Lease> {
-    const taken = await this.#host.heldPushes().take(prHash, key);
-    if (taken.kind === 'wrong-key') throw wrongKey();
-    if (taken.kind !== 'taken')
-      throw inProgress('this push is being published', 'Look at its page in a minute.');
-    return (this.#hold = { prHash, lease: taken.lease });
+  /** For a push that takes the place of a held one. @throws Refusal */
+  async takeHold(prHash: string): Promise<Lease> {
+    const lease = await this.#host.heldPushes().take(prHash);
+    if (lease === null) throw inProgress('this push is being published', 'Look at its page in a minute.');
+    return (this.#hold = { prHash, lease });
   }
 
   /**
@@ -181,9 +174,9 @@ export class Claims {
     this.#left = 'work';
   }
 
-  /** The push has failed. @param isUnknown whether it may have done something all the same. */
-  failed(isUnknown: boolean): void {
-    if (this.#left === 'published') this.#left = isUnknown || this.#begun?.isRepeated ? 'work' : 'nothing';
+  /** The push has failed. @param leavesWork whether a retry must find what it has done. */
+  failed(leavesWork: boolean): void {
+    if (this.#left === 'published') this.#left = leavesWork || this.#begun?.isRepeated ? 'work' : 'nothing';
   }
 
   /** Others may update the pull request. Never rejects. */
@@ -225,19 +218,6 @@ export class Claims {
   async end(isAnswered: boolean): Promise<void> {
     await Promise.all([this.endUpdate(), this.#endPush(isAnswered), this.endHold('giveBack')]);
   }
-}
-
-/** The key that a push must have; null: none is required. */
-export function requiredKey({ prUpdatePolicy }: PushSettings, prKey: string | null): string | null {
-  return prUpdatePolicy === 'key' ? (prKey ?? '') : null;
-}
-
-export function wrongKey(): Refusal {
-  return new Refusal('pr-key', 'the pr-key is missing or wrong', [
-    'This service requires the key that was shown when the pull request was opened:',
-    '  git push -o pr-hash=<hash> -o pr-key=<key> ...',
-    'If you do not have the key, push without pr-hash. That opens a new pull request.',
-  ]);
 }
 
 /** Whoever waits for the other push may try again. */

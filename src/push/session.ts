@@ -25,9 +25,10 @@ import {
 import { judge } from './judge/judge.ts';
 import { lookUpUpstream, questionsOf } from './judge/questions.ts';
 import { type Publication, type Published, publish } from './publish/publish.ts';
-import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
+import { leavesWork, mayBeOpen } from './publish/pull-request.ts';
 import { pushHashOf } from './push-hashes.ts';
-import { type ClaimedUpdate, type PushRun, requiredKey } from './push-run.ts';
+import { keyToShow, requireKey } from './pr-key.ts';
+import type { ClaimedUpdate, PushRun } from './push-run.ts';
 import { parsePushOptions, type PushOptions } from './receive/push-options.ts';
 import { deletedBranch, planCommands, type Received, receivePack } from './receive/receive.ts';
 import { type BannerFacts, bannerLines, farewellLines, heldLines, type Withdrawn } from './reply/banner.ts';
@@ -88,7 +89,7 @@ export class PushSession {
   /** Does the work, and answers how it ended. Never rejects. */
   async conclude(): Promise<Conclusion> {
     const outcome = await this.#task().catch((error: unknown): Outcome => {
-      this.#run.claims.failed(isUnknown(error));
+      this.#run.claims.failed(leavesWork(error));
       return { kind: 'refused', refusal: toRefusal(error, this.#run.settings.client) };
     });
     this.#tell(outcome);
@@ -123,7 +124,7 @@ export class PushSession {
 
   /** Cheap refusals come first: what the request says, the client's own limits, panic. */
   async #begin(request: PushRequest | FaultyRequest, reader: ByteReader): Promise<() => Promise<Done>> {
-    const { host, reply } = this.#run;
+    const { host, reply, settings } = this.#run;
     this.#statuses = (reason) => refNamesOf(request).map((refName) => ({ refName, reason }));
     if (request.kind === 'faulty') throw request.fault;
     const { commandList, pushOptions } = request;
@@ -142,12 +143,12 @@ export class PushSession {
     if (refusal !== null) throw refusal;
     if (isWithdrawal && options !== null && options.prHash !== null) {
       this.#kind = 'withdrawal';
-      const { prHash, prKey, warnings } = options;
+      const { prHash, warnings } = options;
+      await requireKey(this.#run, options, 'withdrawal');
       // A pack is of no use. Git sends none with a deletion.
       await drain(reader);
       await reply.note(...warnings);
-      const withdrawal = { prHash, prKey, deletedRef };
-      return async () => ({ kind: 'withdrawn', withdrawn: await withdraw(this.#run, withdrawal) });
+      return async () => ({ kind: 'withdrawn', withdrawn: await withdraw(this.#run, prHash, deletedRef) });
     }
     this.#statuses = (reason) =>
       taken === null ? refused : [{ refName: taken.command.refName, reason }, ...refused];
@@ -157,6 +158,7 @@ export class PushSession {
     }
     this.#kind = 'push';
     if (parsed.kind === 'invalid') throw new Refusal('options', parsed.message, []);
+    await requireKey(this.#run, parsed.options, settings.prUpdatePolicy === 'key' ? 'update' : null);
     await reply.note(...parsed.options.warnings);
     const spool = host.openSpool();
     this.#discard = () => spool.discard();
@@ -169,17 +171,14 @@ export class PushSession {
   }
 
   async #judgeAndPublish(received: Received): Promise<Done> {
-    const { host, settings, claims, reply } = this.#run;
+    const { host, claims, reply } = this.#run;
     const { options, pack } = received;
     const { prHash } = options;
     const holding = new Holding(this.#run, received);
     const [listed, held] =
       prHash === null
         ? [null, null]
-        : await Promise.all([
-            claims.claimListed(prHash, requiredKey(settings, options.prKey)),
-            host.heldPushes().find(prHash),
-          ]);
+        : await Promise.all([claims.claimListed(prHash), host.heldPushes().find(prHash)]);
     const earlier = await holding.earlier(held);
     if (earlier?.kind === 'held') return earlier;
     // Whoever names a hash is known by that.
@@ -271,20 +270,23 @@ export class PushSession {
         return null;
       }
       await claims.endHold('published');
-      return { kind: 'published', facts: this.#bannerOf(published, push, options, taken.command.refName) };
+      const key = await keyToShow(this.#run, options, published.prHash);
+      const { refName } = taken.command;
+      return { kind: 'published', facts: this.#bannerOf(published, key, push, options, refName) };
     } catch (error) {
       if (!mayBeOpen(error)) await place?.release();
       // A retry must find what this attempt may have done, also if the push cannot be held now.
-      if (isUnknown(error)) claims.keep();
+      if (leavesWork(error)) claims.keep();
       // An attempt before this one may have begun under another hash.
       return hold(holding.afterFailure(error), claims.begunAs ?? prHash, false, error);
     }
   }
 
   #bannerOf(
-    { prHash, pullRequest, newKey, author, newRemarks }: Published,
+    { prHash, pullRequest, author, newRemarks }: Published,
+    key: string | null,
     push: Publishable,
-    { base, prKey, squash }: PushOptions,
+    { base, squash }: PushOptions,
     refName: string,
   ): BannerFacts {
     const settings = this.#run.settings;
@@ -294,7 +296,8 @@ export class PushSession {
       author,
       branch: workBranch(prHash),
       prHash,
-      prKey: newKey ?? (settings.prUpdatePolicy === 'key' ? prKey : null),
+      key,
+      prKey: settings.prUpdatePolicy === 'key' ? key : null,
       isSignedOff: push.isSignedOff,
       isSquashed: squash,
       isDraft: push.isDraft,

@@ -11,32 +11,24 @@ import { workBranch } from '../pr-hash.ts';
 import { fullName, type RepositoryName } from '../repository-name.ts';
 import { findPullRequest, publicRepository } from './judge/questions.ts';
 import { branchTip } from './publish/fork.ts';
-import { inProgress, type PushRun, requiredKey, wrongKey } from './push-run.ts';
+import { inProgress, type PushRun } from './push-run.ts';
 import type { Withdrawn } from './reply/banner.ts';
 import { Refusal } from './reply/refusal.ts';
-
-export interface WithdrawalRequest {
-  readonly prHash: string;
-  readonly prKey: string | null;
-  /** The ref that the push deletes; null: it deletes none. */
-  readonly deletedRef: string | null;
-}
 
 /** For the page of a held push. */
 const GIVEN_UP = ['You have given it up.'];
 
-/** @throws Refusal */
-export async function withdraw(
-  run: PushRun,
-  { prHash, prKey, deletedRef }: WithdrawalRequest,
-): Promise<Withdrawn> {
-  const { host, settings, claims, steps } = run;
-  const key = requiredKey(settings, prKey);
+/**
+ * @param prHash its push has given the key.
+ * @param deletedRef the ref that the push deletes; null: it deletes none.
+ * @throws Refusal
+ */
+export async function withdraw(run: PushRun, prHash: string, deletedRef: string | null): Promise<Withdrawn> {
+  const { host, claims, steps } = run;
   const [listed, held] = await Promise.all([
-    claims.claimListed(prHash, key),
-    host.heldPushes().cancel(prHash, key, GIVEN_UP),
+    claims.claimListed(prHash),
+    host.heldPushes().cancel(prHash, GIVEN_UP),
   ]);
-  if (held === 'wrong-key') throw wrongKey();
   if (held === 'busy') throw inProgress('this push is being published', 'Withdraw it again in a minute.');
   if (listed === null && held === 'cancelled') return givenUp(true);
   // What was held is known by its hash, and may be open if the host did not answer.
@@ -50,8 +42,7 @@ export async function withdraw(
   const { repository, pullRequest } = found;
   if (pullRequest === null && wasBegun) return givenUp(true);
   if (pullRequest === null) throw unknown(repository);
-  const { isRecorded } = listed ?? (await claims.claimPullRequest(prHash, key));
-  if (key !== null && !isRecorded && !wasBegun) throw wrongKey();
+  if (listed === null) await claims.claimPullRequest(prHash);
   const closed = await steps.run('withdrawal', () =>
     host.repositories.closePullRequest(repository, pullRequest.number),
   );

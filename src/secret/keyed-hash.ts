@@ -12,11 +12,11 @@ import { createHmac } from 'node:crypto';
  * operator, `reporter` counts its report of one pseudonym, and `share` counts what it has had of the bot account.
  * `push`: a repository and an original tip. `place`: a pull request that is to be opened. `form`: a form that the
  * service made, and what that form decides. `held`: a push that is held. `release`: the leave to publish it. `review`: until when the
- * operator may see what is held. `target`: a repository or a thread, for what is posted there.
+ * operator may see what is held. `target`: a repository or a thread, for what is posted there. `pr-key`: a pr_hash.
  */
 export type ClientUse = 'window' | 'burst' | 'alert' | 'reporter' | 'share';
 export type HashUse =
-  ClientUse | 'push' | 'place' | 'form' | 'held' | 'release' | 'review' | 'target' | 'work';
+  ClientUse | 'push' | 'place' | 'form' | 'held' | 'release' | 'review' | 'target' | 'work' | 'pr-key';
 
 /** 64 lower-case hex characters. Cost: two SHA-256 blocks and the text. */
 export function keyedHash(secret: string, use: HashUse, text: string): string {

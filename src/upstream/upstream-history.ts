@@ -35,11 +35,6 @@ class GrowingListing {
     return this.#isExhausted;
   }
 
-  /** Whether the part is listed back to its roots. */
-  get isWhole(): boolean {
-    return this.#listing?.since === -Infinity;
-  }
-
   isListed(oid: Oid): boolean {
     return this.#listing?.listed.has(oid) ?? false;
   }
@@ -72,7 +67,6 @@ export class UpstreamHistory implements KnownHistory {
   readonly #listPart: (part: HistoryPart, step: number) => Promise<HistoryListing | null>;
   /** Null: not looked at yet. */
   #others: GrowingListing | null = null;
-  #hasAllOthers = true;
   /** What upstream has got since its refs were listed; null: not looked at, or nothing. */
   #newer: GrowingListing | null = null;
   /** Lists upstream's refs once more; null: it was done, or is not worth it. */
@@ -117,11 +111,6 @@ export class UpstreamHistory implements KnownHistory {
       this.#advertised.has(oid) ||
       this.#listings().some((listing) => listing.isListed(oid) || listing.isBoundary(oid))
     );
-  }
-
-  /** Whether every commit of its branches is listed. */
-  get isWhole(): boolean {
-    return this.#hasAllOthers && this.#listings().every((listing) => listing.isWhole);
   }
 
   /** Other branches that contain some of these commits. */
@@ -169,11 +158,9 @@ export class UpstreamHistory implements KnownHistory {
 
   /** Null if the main part contains all other branches. */
   #openOthers(): GrowingListing | null {
-    const others = [...new Set(this.#heads.map(({ oid }) => oid))].filter(
-      (tip) => !this.#main.some((listing) => listing.isListed(tip)),
-    );
-    const tips = others.slice(0, MAX_OTHER_BRANCHES);
-    this.#hasAllOthers = tips.length === others.length;
+    const tips = [...new Set(this.#heads.map(({ oid }) => oid))]
+      .filter((tip) => !this.#main.some((listing) => listing.isListed(tip)))
+      .slice(0, MAX_OTHER_BRANCHES);
     const part = { tips, without: this.#mainTips };
     return tips.length === 0 ? null : new GrowingListing((step) => this.#listPart(part, step));
   }

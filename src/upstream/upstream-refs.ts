@@ -12,7 +12,7 @@ import type { HistoryHost } from './upstream-host.ts';
 import { Recent } from '../isolate/recent.ts';
 
 /** Only these, not the thousands of refs that the host keeps for pull requests. */
-export const UPSTREAM_PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
+const UPSTREAM_PREFIXES = ['HEAD', 'refs/heads/', 'refs/tags/'];
 
 const LIFE_MS = 10_000;
 /** Together at most some 20 MB. */

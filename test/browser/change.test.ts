@@ -6,7 +6,7 @@ import { useTestBed } from '../e2e/support/test-bed.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
 import { browserOf, heading, press } from './support/forms.ts';
 
-const bed = useTestBed({ env: { PR_UPDATE_POLICY: 'key' } });
+const bed = useTestBed();
 const chromium = useChromium();
 
 /** Mixed line ends, a byte order mark, and no end of the last line. */
@@ -74,9 +74,15 @@ describeInBrowser('a person with a browser', () => {
     expect(await text.inputValue()).toContain('install');
     await text.fill(`${await text.inputValue()} for now`);
     await page.getByLabel('Title').fill('Correct a typo, and hedge');
+    await press(page, 'See what becomes public');
+    await page
+      .getByRole('alert')
+      .filter({ hasText: 'To change title or description, give the key' })
+      .waitFor();
+    await chromium.expectFit(page);
     await page.getByLabel('Key of the pull request').fill('0'.repeat(32));
     await press(page, 'See what becomes public');
-    await page.getByRole('alert').filter({ hasText: 'pr-key is missing or wrong' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'The pr-key is wrong' }).waitFor();
     await page.getByLabel('Key of the pull request').fill(key);
     await press(page, 'See what becomes public');
     await press(page, 'Update the pull request');
@@ -95,6 +101,10 @@ describeInBrowser('a person with a browser', () => {
     await page.getByText('Updated with new commits').waitFor();
     await chromium.expectFit(page);
     await page.getByRole('link', { name: 'Withdraw it' }).click();
+    await chromium.expectFit(page);
+    await page.getByLabel('Key of the pull request').fill('0'.repeat(32));
+    await press(page, 'Withdraw it');
+    await page.getByRole('alert').filter({ hasText: 'The pr-key is wrong' }).waitFor();
     await chromium.expectFit(page);
     await page.getByLabel('Key of the pull request').fill(key);
     await press(page, 'Withdraw it');

@@ -70,8 +70,9 @@ describe('git push', () => {
   it(':topic is no withdrawal, as Git deletes only what upstream has; :main is one', async () => {
     const { first, option, clone, upstream } = await withUpdate();
     const own = await clone.push(option, 'origin', ':topic');
+    const key = `--push-option=pr-key=${first.banner.prKey}`;
     expect(own.stderr).toContain("unable to delete 'topic': remote ref does not exist");
-    const pushed = await clone.push(option, 'origin', ':main');
+    const pushed = await clone.push(option, key, 'origin', ':main');
     expect(pushed.code, pushed.stderr).toBe(0);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ number: first.pull.number, state: 'closed' });
     // Git has forgotten upstream's branch, which is still there.

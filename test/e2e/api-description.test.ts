@@ -66,7 +66,6 @@ describe('what the service tells of itself', () => {
     await api.expect(200, 'GET /badges/deployed.svg', '/badges/deployed.svg?commit=c0ffee');
     const friendly = '/badges/anonymous-friendly.svg';
     await api.expect(200, `GET ${friendly}`, `${friendly}?repo=octo%2Fhello`);
-    await api.expect(400, `GET ${friendly}`, `${friendly}?repo=hello`);
   });
 
   it('asks for its key as described', async () => {
@@ -192,7 +191,7 @@ describe('comments and issues', () => {
     await api.expect(413, `POST ${appeals}`, appeals, json(author, LARGE));
 
     const busy = bed.person();
-    for (let count = 0; count < 10; count++) {
+    for (let count = 0; count < 30; count++) {
       await api.expect(200, `POST ${reports}`, reports, json(busy, { hash }));
     }
     await api.expect(429, `POST ${reports}`, reports, json(busy, { hash }));

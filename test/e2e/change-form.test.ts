@@ -47,6 +47,7 @@ async function made(upstream: Upstream, input: string | Uint8Array, ...args: str
 }
 
 const hashIn = ({ html }: FormAnswer): string => /id="hash" value="([0-9a-f]{12})"/.exec(html)?.[1] ?? '';
+const keyIn = ({ html }: FormAnswer): string => /id="key" value="([0-9a-f]{32})"/.exec(html)?.[1] ?? '';
 
 describe('a change', () => {
   it('leaves everything else in its folders as it was, byte for byte, also names that are not UTF-8', async () => {
@@ -169,10 +170,19 @@ describe('a change', () => {
     const client = clientOf();
     const form = await client.get(opened(upstream, 'a.txt', '&new=1'));
     const fields = typed(form, 'one\n', 'open');
-    const hash = hashIn(await client.post(formPath(upstream), fields));
+    const done = await client.post(formPath(upstream), fields);
+    const hash = hashIn(done);
     const withdrawal = `/v1/gh/${upstream.fullName}/withdraw`;
     const { fields: held } = await client.get(`${withdrawal}?pr_hash=${hash}`);
-    const withdrawn = await client.post(withdrawal, { ...held, pr_hash: hash });
+    for (const [key, problem] of [
+      ['', /^Give the key of the pull request/],
+      ['0'.repeat(32), /^The pr-key is wrong/],
+    ] as const) {
+      const refused = await client.post(withdrawal, { ...held, pr_hash: hash, pr_key: key });
+      expect([refused.status, refused.problem]).toEqual([400, expect.stringMatching(problem)]);
+    }
+    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
+    const withdrawn = await client.post(withdrawal, { ...held, pr_hash: hash, pr_key: keyIn(done) });
     expect(withdrawn.heading, withdrawn.problem).toBe('Your pull request is withdrawn');
     const again = await client.post(formPath(upstream), fields);
     expect([again.status, again.problem]).toEqual([409, expect.stringMatching(/is withdrawn now/)]);
@@ -361,6 +371,10 @@ describe('a form', () => {
     const preview = await send('two\n', 'Zoe\n<Quist> zq@quist.example');
     expect(preview.html).toContain('The service searched for zq@quist.example and Zoe Quist.');
     expect(preview.fields['own_name']).toContain('Quist');
+    const word = await send('one\nfor every contributor\n', 'Contributor');
+    expect(word.problem).toBe('');
+    expect(word.html).toContain('A name or login of one word would become public.');
+    expect(word.html).toContain('a changed file: for every contributor');
     const answer = await client.post(formPath(upstream), { ...preview.fields, step: 'open' });
     expect(answer.heading, answer.problem).toBe('Your pull request is open');
     const branch = `refs/heads/anon-${hashIn(answer)}`;

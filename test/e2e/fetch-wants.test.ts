@@ -1,7 +1,6 @@
-/** What a client may ask for by its id: what upstream has, and never its own commits, which the host would learn. */
+/** What a client may ask for by its id, what that costs at the host, and where its shallow clone may end. */
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { contribute } from './support/contribution.ts';
 import { useTestBed } from './support/test-bed.ts';
 import type { Person } from './support/person.ts';
 import type { Upstream } from './support/upstream.ts';
@@ -10,8 +9,6 @@ import { pkt, readPkts, send } from './support/wire.ts';
 const bed = useTestBed();
 
 const fetchesOf = (upstream: Upstream) => bed.host.requestsFor(upstream, 'POST', /\/git-upload-pack$/);
-const wasAskedFor = (upstream: Upstream, oid: string) =>
-  fetchesOf(upstream).some(({ body }) => body.includes(`want ${oid}`));
 
 /** What the host was asked with Git since then, in order. */
 const commandsSince = (upstream: Upstream, start: number) =>
@@ -39,73 +36,26 @@ async function want(upstream: Upstream, person: Person, version: 0 | 2, lines: r
   return readPkts(answer)[0]?.toString() ?? '';
 }
 
-describe('a commit of one’s own', () => {
-  it('that a real client asks for is not upstream’s, by Git’s words, and the host learns nothing', async () => {
-    const { upstream, clone } = await contribute(bed);
-    const own = await clone.commit();
-    await clone.git('switch', '--quiet', '--detach', 'origin/main');
-    const fetched = await clone.tryGit('-c', 'protocol.version=2', 'fetch', 'origin', own);
-    // Git has it, so it asks for nothing; another clone has not.
-    expect(fetched.code).toBe(0);
-    const other = await clone.person.clone(upstream.url);
-    const refused = await other.tryGit('-c', 'protocol.version=2', 'fetch', 'origin', own);
-    expect([refused.code, refused.stderr]).toEqual([
-      128,
-      expect.stringContaining(`remote error: upload-pack: not our ref ${own}`),
-    ]);
-    expect(wasAskedFor(upstream, own)).toBe(false);
-  });
-
+describe('an id that somebody types', () => {
   it.each([0, 2] as const)(
-    'is not upstream’s in version %i either, alone or beside a tip',
+    'goes on to the host in version %i, which answers in its own words',
     async (version) => {
-      const { upstream, clone, person } = await contribute(bed);
-      const own = await clone.commit();
+      const upstream = await bed.createUpstream();
+      const person = bed.person();
+      // Not of a commit of the person's, which no test may show to the host.
+      const typed = randomBytes(20).toString('hex');
       const tip = await upstream.tip();
-      for (const lines of [
-        [`want ${own}`],
-        [`want ${tip} ofs-delta`.slice(0, version === 2 ? 45 : 99), `want ${own}`],
-      ]) {
-        expect(await want(upstream, person, version, lines)).toBe(`ERR upload-pack: not our ref ${own}\n`);
+      for (const lines of [[`want ${typed}`], [`want ${tip}`, `want ${typed}`]]) {
+        const before = fetchesOf(upstream).length;
+        const said = await want(upstream, person, version, lines);
+        expect(said).toMatch(new RegExp(`^ERR upload-pack: not our ref ${typed}\n?$`));
+        const [request, ...others] = fetchesOf(upstream).slice(before);
+        expect(request?.body.includes(`want ${typed}`)).toBe(true);
+        expect(others).toEqual([]);
       }
-      expect(wasAskedFor(upstream, own)).toBe(false);
-    },
-  );
-
-  it('is asked for by a partial clone, which cannot tell it from a file of upstream’s', async () => {
-    const { upstream, clone, person } = await contribute(bed);
-    const tree = await upstream.git('rev-parse', 'main^{tree}');
-    await want(upstream, person, 2, ['filter blob:none', `want ${tree}`]);
-    expect(wasAskedFor(upstream, tree)).toBe(true);
-    // A clone that names what it has is no partial clone's question.
-    const own = await clone.commit();
-    const tip = await upstream.tip();
-    const refused = await want(upstream, person, 2, ['filter blob:none', `want ${own}`, `have ${tip}`]);
-    expect(refused).toBe(`ERR upload-pack: not our ref ${own}\n`);
-  });
-});
-
-describe('a partial clone by a real client', () => {
-  it.each([0, 2] as const)(
-    'asks in version %i for a commit that it lacks as for a file, unless the person names it',
-    async (version) => {
-      const { upstream, clone, person } = await contribute(bed);
-      const own = await clone.commit();
-      const protocol = ['-c', `protocol.version=${version}`];
-      const partial = await person.clone(upstream.url, ...protocol, '--filter=blob:none');
-      const notOurs = expect.stringContaining(`remote error: upload-pack: not our ref ${own}`);
-      expect(await partial.tryGit(...protocol, 'fetch', 'origin', own)).toMatchObject({ stderr: notOurs });
-      expect(wasAskedFor(upstream, own)).toBe(false);
-      // Git asks for it by itself, with a filter and no have: the exception of docs/privacy.md. Not for the commit, which
-      // every test keeps from the host.
-      const lacked = randomBytes(20).toString('hex');
-      expect((await partial.tryGit(...protocol, 'show', lacked)).code).toBe(128);
-      const asked = fetchesOf(upstream).filter(({ body }) => body.includes(`want ${lacked}`));
-      expect(asked).not.toEqual([]);
-      for (const { body } of asked) {
-        expect(body.includes('filter blob:none\n')).toBe(true);
-        expect(body.includes('have ')).toBe(false);
-      }
+      const clone = await person.clone(upstream.url, '-c', `protocol.version=${version}`);
+      const fetched = await clone.tryGit('fetch', 'origin', typed);
+      expect([fetched.code, fetched.stderr]).toEqual([128, expect.stringContaining(`not our ref ${typed}`)]);
     },
   );
 });
@@ -146,24 +96,21 @@ describe('what upstream has', () => {
       expect(await clone.git('rev-parse', '--is-shallow-repository')).toBe('false');
       const other = await bed.person().clone(upstream.url, ...protocol, '--no-tags');
       await other.git(...protocol, 'fetch', '--quiet', 'origin', await upstream.git('rev-parse', 'v1~1'));
-      // That says nothing for a commit that upstream lacks.
-      const own = await clone.commit();
-      const refused = await other.tryGit(...protocol, 'fetch', 'origin', own);
-      expect(refused.stderr).toContain(`remote error: upload-pack: not our ref ${own}`);
-      expect(wasAskedFor(upstream, own)).toBe(false);
     },
   );
 
   it.each([0, 2] as const)(
-    'costs a clone in version %i one small request more, and a fetch none',
+    'costs a clone in version %i a request for each of its own, and a fetch two more',
     async (version) => {
       const upstream = await bed.createUpstream();
       const protocol = ['-c', `protocol.version=${version}`];
       const clone = await bed.person().clone(upstream.url, ...protocol);
+      const discoveries = bed.host.requestsFor(upstream, 'GET', /\/info\/refs/);
+      expect(discoveries).toHaveLength(1);
       // Of version 0, the client's own list of refs is no request of this kind.
       const listed = version === 0 ? [] : ['ls-refs'];
       const fetched = version === 0 ? 'v0' : 'fetch';
-      expect(commandsSince(upstream, 0)).toEqual([...listed, 'ls-refs', fetched]);
+      expect(commandsSince(upstream, 0)).toEqual([...listed, fetched]);
       await upstream.grow();
       const before = fetchesOf(upstream).length;
       await clone.git(...protocol, 'fetch');
@@ -183,3 +130,22 @@ describe('what upstream has', () => {
     expect(commandsSince(upstream, before)).toEqual(asked);
   });
 });
+
+it.each([0, 2] as const)(
+  'a shallow clone that ends at a commit of one’s own is told so in version %i, and the host learns nothing',
+  async (version) => {
+    const upstream = await bed.createUpstream();
+    const person = bed.person();
+    const work = await person.clone(upstream.url);
+    await work.commit();
+    const own = await work.commit();
+    const shallow = await person.clone(`file://${work.path}`, '--depth=1', '--no-local');
+    await upstream.grow();
+    const fetched = await shallow.tryGit('-c', `protocol.version=${version}`, 'fetch', upstream.url, 'main');
+    expect(fetched.code).toBe(128);
+    expect(fetched.stderr).toContain(
+      'remote error: Your shallow clone ends at commits that the service cannot find upstream. Clone again.',
+    );
+    expect(fetchesOf(upstream).filter(({ body }) => body.includes(own))).toEqual([]);
+  },
+);

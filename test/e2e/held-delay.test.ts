@@ -36,8 +36,8 @@ describe('a push with a delay', () => {
   });
 
   it('is given up by a withdrawal', async () => {
-    const { upstream, clone, hash } = await held(bed);
-    const pushed = await clone.push('-o', 'withdraw', '-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic');
+    const { upstream, clone, hash, withdraw } = await held(bed);
+    const pushed = await clone.push(...withdraw, 'origin', 'HEAD:topic');
     expect(remoteLines(pushed)).toContain('Your push was held, and is given up.');
     await pass(bed);
     expect(await bed.host.pulls(upstream)).toEqual([]);

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
-import { held, heldAs, type HeldContribution, pageOf, pass } from './support/held.ts';
+import { held, heldAs, type HeldContribution, heldWith, pageOf, pass } from './support/held.ts';
 import { Operator, OPERATOR } from './support/operator.ts';
 import { useTestBed } from './support/test-bed.ts';
 
@@ -36,7 +36,7 @@ async function openedUnheard(): Promise<HeldContribution> {
   bed.sandbox.faults.clear();
   expect(pushed.stderr).not.toContain('public yet');
   expect(await bed.host.onlyPull(contribution.upstream)).toMatchObject({ state: 'open' });
-  return { ...contribution, hash: heldAs(pushed) };
+  return { ...contribution, ...heldWith(pushed) };
 }
 
 it('a rollback stops one that is being sent', async () => {
@@ -81,8 +81,8 @@ describe('a pull request whose answer was lost, held with "wait",', () => {
   });
 
   it('is given up also while the host does not answer, and closed when it does', async () => {
-    const { upstream, clone, hash } = await openedUnheard();
-    const withdraw = ['-o', 'withdraw', '-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic'];
+    const { upstream, clone, hash, ...options } = await openedUnheard();
+    const withdraw = [...options.withdraw, 'origin', 'HEAD:topic'];
     bed.sandbox.faults.inject({ method: 'GET', path: /\/pulls\b/, times: ALWAYS, answer: { status: 503 } });
     expect((await clone.push(...withdraw)).stderr).toContain('Withdraw it again later to be sure.');
     bed.sandbox.faults.clear();
@@ -92,8 +92,8 @@ describe('a pull request whose answer was lost, held with "wait",', () => {
   });
 
   it('is closed if its person gives it up', async () => {
-    const { upstream, clone, hash } = await openedUnheard();
-    const pushed = await clone.push('-o', 'withdraw', '-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic');
+    const { upstream, clone, withdraw } = await openedUnheard();
+    const pushed = await clone.push(...withdraw, 'origin', 'HEAD:topic');
     expect(pushed.stderr).toContain('Your pull request is withdrawn.');
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
     expect(await bed.host.workBranches(upstream)).toEqual([]);

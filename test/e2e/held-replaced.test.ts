@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { contribute, type Contribution, expectAccepted } from './support/contribution.ts';
 import { ALWAYS } from './support/failing-host.ts';
-import { held, heldAs, type HeldContribution, pageOf, pass } from './support/held.ts';
+import { held, heldAs, type HeldContribution, heldWith, pageOf, pass } from './support/held.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
@@ -27,9 +27,9 @@ async function unheard(action: () => Promise<unknown>, on = bed): Promise<void> 
   on.sandbox.faults.clear();
 }
 
-async function expectWithdrawn({ clone, upstream, hash }: HeldContribution): Promise<void> {
+async function expectWithdrawn({ clone, upstream, withdraw }: Omit<HeldContribution, 'hash'>): Promise<void> {
   expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
-  const pushed = await clone.push('-o', 'withdraw', '-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic');
+  const pushed = await clone.push(...withdraw, 'origin', 'HEAD:topic');
   expect(pushed.stderr).toContain('Your pull request is withdrawn.');
   expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
 }
@@ -54,11 +54,11 @@ describe('a pull request that nobody has heard of is closed when its held push i
     const contribution = await contribute(bed);
     const { clone } = contribution;
     await clone.commit();
-    let hash = '';
-    await unheard(async () => (hash = heldAs(await clone.push('-o', 'wait', 'origin', 'HEAD:topic'))));
+    let first = { hash: '', withdraw: [] as readonly string[] };
+    await unheard(async () => (first = heldWith(await clone.push('-o', 'wait', 'origin', 'HEAD:topic'))));
     await clone.commit({ message: 'Better\n' });
-    heldAs(await clone.push('-o', `pr-hash=${hash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
-    await expectWithdrawn({ ...contribution, hash });
+    heldAs(await clone.push('-o', `pr-hash=${first.hash}`, '-o', 'delay=1h', 'origin', 'HEAD:topic'));
+    await expectWithdrawn({ ...contribution, ...first });
   });
 });
 
@@ -152,6 +152,6 @@ it('a push whose answer was lost, and that is pushed again with a delay, is with
   const { clone } = contribution;
   await clone.commit();
   await unheard(() => clone.push('origin', 'HEAD:topic'));
-  const hash = heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
-  await expectWithdrawn({ ...contribution, hash });
+  const { withdraw } = heldWith(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  await expectWithdrawn({ ...contribution, withdraw });
 });

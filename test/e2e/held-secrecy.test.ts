@@ -10,7 +10,7 @@ import { inflateSync } from 'node:zlib';
 import { assert, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { contribute, type Contribution } from './support/contribution.ts';
-import { heldAs, pageOf, pass } from './support/held.ts';
+import { heldAs, heldWith, pageOf, pass } from './support/held.ts';
 import type { Secret } from './support/secrets.ts';
 import { TestBed } from './support/test-bed.ts';
 import { TEST_HEADER } from './support/tripwire.ts';
@@ -109,12 +109,12 @@ async function tell({ commits, isLarge, mentions, end }: Story): Promise<void> {
   for (let more = 1; more < commits; more++) {
     last = await clone.commit({ message: mentions ? `Mend ${last.slice(0, 12)}\n` : `More ${more}\n` });
   }
-  const hash = heldAs(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
+  const { hash, withdraw } = heldWith(await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic'));
   await expectNothingTold(contribution, hash);
   expect(await tracesInFiles()).toEqual([]);
   switch (end) {
     case 'withdrawn':
-      await clone.push('-o', 'withdraw', '-o', `pr-hash=${hash}`, 'origin', 'HEAD:topic');
+      await clone.push(...withdraw, 'origin', 'HEAD:topic');
       await pass(bed);
       await expectNothingTold(contribution, hash);
       break;

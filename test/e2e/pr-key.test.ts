@@ -1,76 +1,215 @@
-/** `PR_UPDATE_POLICY=key`: the branch name is public, so the pr_hash alone updates nothing. */
+/**
+ * The key of a pull request. Everybody knows its pr_hash, because its branch has that name: so the hash updates it, and does
+ * nothing else.
+ */
 import { describe, expect, it } from 'vitest';
 import { contribute, expectAccepted } from './support/contribution.ts';
-import { bannerOf, statusTable } from './support/push-output.ts';
+import { heldAs, pageOf, pass } from './support/held.ts';
+import type { GitRun } from './support/person.ts';
+import { bannerOf, keyIn, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
-const bed = useTestBed({ env: { PR_UPDATE_POLICY: 'key' } });
-const REFUSED = ' ! [remote rejected] HEAD -> topic (push rejected: the pr-key is missing or wrong)';
+const bed = useTestBed();
+const keyed = useTestBed({ env: { PR_UPDATE_POLICY: 'key' } });
 
-async function opened() {
-  const contribution = await contribute(bed);
-  const { clone } = contribution;
-  await clone.commit();
-  const pushed = await clone.push();
-  const first = await expectAccepted(bed, contribution, pushed);
-  const key = / -o pr-key=([0-9a-f]{32}) /.exec(first.banner.command)?.[1] ?? 'none';
-  const update = (...options: string[]) =>
-    clone.push('-o', `pr-hash=${first.banner.prHash}`, ...options, 'origin', 'HEAD:topic');
-  await clone.commit();
-  return { ...contribution, first, key, update };
+const MISSING = 'the pr-key is missing';
+const WRONG = 'the pr-key is wrong';
+
+function expectRejected(pushed: GitRun, reason: string, sentence: RegExp): void {
+  expect(pushed.code, pushed.stderr).toBe(1);
+  expect(statusTable(pushed), pushed.stderr).toEqual([expect.stringContaining(`(push rejected: ${reason})`)]);
+  expect(remoteLines(pushed)).toContainEqual(expect.stringMatching(sentence));
 }
 
-describe('a pull request with a key', () => {
-  it('is updated as the banner spells it, again and again', async () => {
-    const { clone, upstream, first, key } = await opened();
-    expect(first.banner.command).toContain(` -o pr-key=${key} `);
-    for (let round = 0; round < 2; round++) {
-      const pushed = await clone.tryGit(...first.banner.command.split(' ').slice(1));
-      const second = await expectAccepted(bed, { upstream, clone }, pushed);
-      expect(second.pull.number).toBe(first.pull.number);
-      expect(bannerOf(pushed).command).toBe(first.banner.command);
-      await clone.commit();
-    }
+/** A pull request, its owner, and a stranger who knows its hash. */
+async function opened(on = bed) {
+  const contribution = await contribute(on);
+  const { clone, upstream } = contribution;
+  await clone.commit({ message: 'One\n\nText.\n' });
+  const first = await expectAccepted(on, contribution, await clone.push());
+  const { prHash, prKey = 'none' } = first.banner;
+  const stranger = await on.person().clone(upstream.url);
+  await stranger.commit({ message: 'Strange\n' });
+  const push = (from: typeof clone, ...options: string[]) =>
+    from.push(
+      ...[`pr-hash=${prHash}`, ...options].flatMap((option) => ['-o', option]),
+      '-f',
+      'origin',
+      'HEAD:topic',
+    );
+  return { ...contribution, stranger, first, prHash, prKey, push };
+}
+
+/** Of another pull request of the same repository. */
+async function anotherKey({ clone }: Awaited<ReturnType<typeof opened>>): Promise<string> {
+  return bannerOf(await clone.push('origin', 'HEAD:another')).prKey ?? 'none';
+}
+
+const writes = () =>
+  bed.host.requests.filter(({ method, path }) => method !== 'GET' && /\/pulls\/|\/git\/refs\//.test(path));
+
+describe('whoever knows only the hash', () => {
+  it('updates the pull request, and does not learn its key', async () => {
+    const { stranger, upstream, first, prKey, push } = await opened();
+    expect(prKey).toMatch(/^[0-9a-f]{32}$/);
+    const pushed = await push(stranger);
+    const { pull, banner } = await expectAccepted(bed, { upstream, clone: stranger }, pushed);
+    expect(pull).toMatchObject({ number: first.pull.number, title: 'One', body: 'Text.' });
+    expect(banner.prKey).toBeUndefined();
+    expect(pushed.stderr).not.toContain(prKey);
+    expect(banner.command).toMatch(/^git push -o pr-hash=\w+ http/);
   });
 
-  it('is not touched without the key, or with another', async () => {
-    const { upstream, first, key, update } = await opened();
-    const other = key.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
-    for (const options of [[], ['-o', `pr-key=${other}`]]) {
-      const pushed = await update(...options);
-      expect(pushed.code).toBe(1);
-      expect(statusTable(pushed)).toEqual([REFUSED]);
-    }
+  it.each([
+    ['withdraw', 'a pull request'],
+    ['title=Mine', 'title or description'],
+    ['description=Mine', 'title or description'],
+  ])('does not get through with the option %s', async (option, what) => {
+    const { stranger, upstream, first, push } = await opened();
+    const before = writes().length;
+    expectRejected(await push(stranger, option), MISSING, new RegExp(`${what}.* key.*-o pr-key=`));
     expect(await bed.host.onlyPull(upstream)).toEqual(first.pull);
-    expect((await update('-o', `pr-key=${key}`)).code).toBe(0);
+    expect(writes()).toHaveLength(before);
   });
 
-  it('is not withdrawn without it', async () => {
-    const { clone, upstream, first, key } = await opened();
-    const withdraw = (...options: string[]) =>
-      clone.push('-o', `pr-hash=${first.banner.prHash}`, ...options, 'origin', ':main');
-    const refused = await withdraw();
-    expect(statusTable(refused)).toEqual([
-      ' ! [remote rejected] main (push rejected: the pr-key is missing or wrong)',
-    ]);
-    expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'open' });
-    expect((await withdraw('-o', `pr-key=${key}`)).code).toBe(0);
+  it('withdraws nothing by deleting a branch, either', async () => {
+    const { stranger, upstream, first, prHash } = await opened();
+    const pushed = await stranger.push('-o', `pr-hash=${prHash}`, 'origin', ':main');
+    expectRejected(pushed, MISSING, /key/);
+    expect(await bed.host.onlyPull(upstream)).toEqual(first.pull);
+  });
+
+  it('opens another one after it was closed, and does not learn its key then', async () => {
+    const { stranger, upstream, first, prKey, push } = await opened();
+    bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: first.pull.number });
+    const pushed = await push(stranger, 'title=Again');
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect(pushed.stderr).not.toContain(prKey);
+    expect((await bed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'open']);
+  });
+});
+
+describe('a key that is not that of the pull request', () => {
+  it.each(['withdraw', 'title=Mine', 'draft'])('is refused with the option %s', async (option) => {
+    const story = await opened();
+    const { clone, upstream, prHash, push } = story;
+    const other = await anotherKey(story);
+    const before = await bed.host.pulls(upstream);
+    for (const key of [other, '0'.repeat(32)]) {
+      const pushed = await push(clone, option, `pr-key=${key}`);
+      expectRejected(pushed, WRONG, new RegExp(`not the key of ${prHash}.*shown with`));
+    }
+    expect(await bed.host.pulls(upstream)).toEqual(before);
+  });
+
+  it('is refused also if nobody knows the hash: it may be misspelt', async () => {
+    const { clone, upstream, prKey, prHash } = await opened();
+    const misspelt = prHash.replace(/^./, (digit) => (digit === '0' ? '1' : '0'));
+    const pushed = await clone.push('-o', `pr-hash=${misspelt}`, '-o', `pr-key=${prKey}`, 'origin', 'HEAD:x');
+    expectRejected(pushed, WRONG, /not the key/);
+    await bed.host.onlyPull(upstream);
+  });
+});
+
+describe('whoever has the key', () => {
+  it('changes title and description, and is shown the key again', async () => {
+    const { clone, upstream, prKey, push } = await opened();
+    await clone.commit();
+    const pushed = await push(clone, 'title=Two', 'description=More.', `pr-key=${prKey}`);
+    const { pull, banner } = await expectAccepted(bed, { upstream, clone }, pushed);
+    expect(pull).toMatchObject({ title: 'Two', body: 'More.' });
+    expect(banner.prKey).toBe(prKey);
+    expect(banner.command).not.toContain('pr-key');
+  });
+
+  it('withdraws it, also by deleting a branch', async () => {
+    for (const refs of [
+      ['-o', 'withdraw', 'origin', 'HEAD:topic'],
+      ['origin', ':main'],
+    ]) {
+      const { clone, upstream, prHash, prKey } = await opened();
+      const pushed = await clone.push('-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`, ...refs);
+      expect(pushed.code, pushed.stderr).toBe(0);
+      expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
+    }
+  });
+
+  it('has it in the answer of a push that names nothing open, too', async () => {
+    const { clone } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push('-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:topic');
+    expect(remoteLines(pushed)[0]).toMatch(/^NEW pull request: /);
+    const { prHash, prKey } = bannerOf(pushed);
+    const options = ['-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`];
+    expect((await clone.push('-o', 'withdraw', ...options, 'origin', 'HEAD:topic')).code).toBe(0);
+  });
+});
+
+describe('a push that is held', () => {
+  it('has the key of its pull request, shows the same when it is repeated, and is not given up without it', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    const hold = (...options: string[]) => clone.push('-o', 'delay=1h', ...options, 'origin', 'HEAD:topic');
+    const pushed = await hold();
+    const hash = heldAs(pushed);
+    const key = keyIn(pushed);
+    expect(key).toMatch(/^[0-9a-f]{32}$/);
+    expect(keyIn(await hold())).toBe(key);
+    expect(keyIn(await hold('-o', `pr-hash=${hash}`))).toBeUndefined();
+    const withdraw = ['-o', 'withdraw', '-o', `pr-hash=${hash}`];
+    expectRejected(await clone.push(...withdraw, 'origin', 'HEAD:topic'), MISSING, /key/);
+    expect(await pageOf(bed, hash)).toMatch(/^200 Held/);
+    await expect.poll(async () => (await pass(bed), bed.host.pulls(upstream))).toHaveLength(1);
+    const withdrawn = await clone.push(...withdraw, '-o', `pr-key=${key}`, 'origin', 'HEAD:topic');
+    expect(withdrawn.code, withdrawn.stderr).toBe(0);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ state: 'closed' });
   });
 
-  it('keeps its key when a push after its closing opens another from the same branch', async () => {
-    const { upstream, first, key, update } = await opened();
-    bed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: first.pull.number });
-    expect(statusTable(await update())).toEqual([REFUSED]);
-    expect((await update('-o', `pr-key=${key}`)).code).toBe(0);
-    expect((await bed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'open']);
+  it('is given up as its answer says', async () => {
+    const { clone, upstream } = await contribute(bed);
+    await clone.commit();
+    const pushed = await clone.push('-o', 'delay=1h', 'origin', 'HEAD:topic');
+    const hash = heldAs(pushed);
+    const lines = remoteLines(pushed);
+    const [, more = ''] = /give it up \(add (.+?)\):/.exec(lines.join('\n')) ?? [];
+    const command = lines.find((line) => line.startsWith('  git push')) ?? '';
+    expect((await clone.tryGit('push', ...more.split(' '), ...command.trim().split(' ').slice(2))).code).toBe(
+      0,
+    );
+    expect(await pageOf(bed, hash)).toMatch(/^200 Cancelled/);
+    expect(await bed.host.pulls(upstream)).toEqual([]);
+  });
+});
+
+describe('with PR_UPDATE_POLICY=key', () => {
+  it('a pull request is updated as the banner spells it, again and again', async () => {
+    const { clone, upstream, first, prKey } = await opened(keyed);
+    expect(first.banner.command).toContain(` -o pr-key=${prKey} `);
+    for (let round = 0; round < 2; round++) {
+      await clone.commit();
+      const pushed = await clone.tryGit(...first.banner.command.split(' ').slice(1));
+      const second = await expectAccepted(keyed, { upstream, clone }, pushed);
+      expect(second.pull.number).toBe(first.pull.number);
+      expect(second.banner).toEqual(first.banner);
+    }
   });
 
-  it('that does not exist is opened anew, with a key of its own', async () => {
-    const contribution = await contribute(bed);
-    await contribution.clone.commit();
-    const pushed = await contribution.clone.push('-o', 'pr-hash=0123456789ab', 'origin', 'HEAD:topic');
-    await expectAccepted(bed, contribution, pushed);
-    expect(bannerOf(pushed).command).toMatch(/ -o pr-key=[0-9a-f]{32} /);
+  it('it is not touched without the key, or with another', async () => {
+    const story = await opened(keyed);
+    const { clone, upstream, first, prHash, prKey, push } = story;
+    await clone.commit();
+    expectRejected(await push(clone), MISSING, /-o pr-key=.*without pr-hash/);
+    expectRejected(await push(clone, `pr-key=${'0'.repeat(32)}`), WRONG, new RegExp(prHash));
+    expect(await keyed.host.onlyPull(upstream)).toEqual(first.pull);
+    expect((await push(clone, `pr-key=${prKey}`)).code).toBe(0);
+  });
+
+  it('the key stays when a push after the closing opens another from the same branch', async () => {
+    const { clone, upstream, first, prKey, push } = await opened(keyed);
+    keyed.sandbox.maintainer.close({ owner: upstream.owner, repo: upstream.name, number: first.pull.number });
+    await clone.commit();
+    expectRejected(await push(clone), MISSING, /key/);
+    expect(bannerOf(await push(clone, `pr-key=${prKey}`)).prKey).toBe(prKey);
+    expect((await keyed.host.pulls(upstream)).map(({ state }) => state)).toEqual(['closed', 'open']);
   });
 });

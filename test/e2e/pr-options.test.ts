@@ -5,10 +5,12 @@ import { SQUASHES } from './shapes/squashes.ts';
 import { readRef } from '../../sandbox/bare-repository.ts';
 import { contribute, expectAccepted, expectRefused } from './support/contribution.ts';
 import { parseCommit, readHistory, readObjects } from './support/objects.ts';
-import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
+import { type Banner, bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
 
 const bed = useTestBed();
+
+const withKey = ({ prHash, prKey }: Banner) => ['-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`];
 
 describe('title, description and base', () => {
   it('take the place of what the commit and the ref say', async () => {
@@ -46,7 +48,7 @@ describe('title, description and base', () => {
     await clone.commit({ message: 'One\n\nText.\n' });
     const { banner } = await expectAccepted(bed, contribution, await clone.push());
     const update = (...options: string[]) =>
-      clone.push('-o', `pr-hash=${banner.prHash}`, ...options, 'origin', 'HEAD:topic');
+      clone.push(...withKey(banner), ...options, 'origin', 'HEAD:topic');
     await clone.commit({ message: 'Two\n' });
     expect((await update('-o', 'title=New', '-o', 'base=next')).code).toBe(0);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'New', body: 'Text.', base: 'next' });
@@ -62,7 +64,7 @@ describe('title, description and base', () => {
     await clone.commit();
     const answer = { status: 422, body: { message: 'Validation Failed' } };
     bed.sandbox.faults.inject({ method: 'PATCH', path: /\/pulls\/\d+$/, answer });
-    const options = ['-o', `pr-hash=${banner.prHash}`, '-o', 'title=New'];
+    const options = [...withKey(banner), '-o', 'title=New'];
     const pushed = await clone.push(...options, 'origin', 'HEAD:topic');
     const { pull } = await expectAccepted(bed, { upstream, clone }, pushed);
     expect(pull.title).toBe('One');

@@ -55,8 +55,9 @@ it('a pull request can be followed on its page and by its feed, to the withdrawa
   expect((await shownAt(url)).entries).toEqual(['updated with new commits', ...reacted.entries]);
 
   const text = await (await get(url)).text();
-  const [, command = ''] = /git push (-o withdraw -o \S+ \S+ HEAD:refs\/heads\/withdraw)/.exec(text) ?? [];
-  const withdrawn = await clone.push(...command.split(' '));
+  const [, command = ''] =
+    /git push (-o withdraw -o \S+ -o \S+ \S+ HEAD:refs\/heads\/withdraw)/.exec(text) ?? [];
+  const withdrawn = await clone.push(...command.replace('<key>', banner.prKey ?? '').split(' '));
   expect(withdrawn.code, withdrawn.stderr).toBe(0);
   const last = await shownAt(url);
   expect([last.state, last.entries[0]]).toEqual(['Withdrawn', 'withdrawn']);

@@ -78,27 +78,20 @@ describe('the same push again', () => {
     await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000000 +0000');
     const second = await clone.push('origin', 'HEAD:two');
     expect(second.code, second.stderr).toBe(0);
-    const { prHash } = bannerOf(second);
+    const { prHash, prKey } = bannerOf(second);
     expect(remoteLines(second).slice(0, 2)).toEqual([
       `NEW pull request: the same commits are open as ${first.pull.url}`,
-      `Update that one with -o pr-hash=${first.banner.prHash}. Withdraw this one with -o withdraw -o pr-hash=${prHash}.`,
+      `Update that one with -o pr-hash=${first.banner.prHash}. Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${prKey}.`,
     ]);
     // The first one stays what is told of: the second may be a copy by somebody else.
     await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000005 +0000');
     const copy = await clone.push('origin', 'HEAD:copy');
     expect(remoteLines(copy)[0]).toBe(`NEW pull request: the same commits are open as ${first.pull.url}`);
-    for (const hash of [prHash, bannerOf(copy).prHash]) {
-      const withdrawn = await clone.push(
-        '-o',
-        'withdraw',
-        '-o',
-        `pr-hash=${hash}`,
-        'origin',
-        'HEAD:withdraw',
-      );
+    for (const banner of [bannerOf(second), bannerOf(copy), first.banner]) {
+      const options = ['-o', `pr-hash=${banner.prHash}`, '-o', `pr-key=${banner.prKey}`];
+      const withdrawn = await clone.push('-o', 'withdraw', ...options, 'origin', 'HEAD:withdraw');
       expect(withdrawn.code, withdrawn.stderr).toBe(0);
     }
-    await clone.push('-o', 'withdraw', '-o', `pr-hash=${first.banner.prHash}`, 'origin', 'HEAD:withdraw');
     // None is open any more.
     await clone.git('commit', '--quiet', '--amend', '--no-edit', '--date=@1700000010 +0000');
     const third = await clone.push('origin', 'HEAD:three');

@@ -4,7 +4,16 @@ import { contribute, expectAccepted, expectRefused } from './support/contributio
 import type { Clone } from './support/person.ts';
 import { bannerOf, remoteLines, statusTable } from './support/push-output.ts';
 import { useTestBed } from './support/test-bed.ts';
-import { packOf, pushBody, readPkts, readPushAnswer, readReport, sendPush, ZERO_ID } from './support/wire.ts';
+import {
+  packOf,
+  pkt,
+  pushBody,
+  readPkts,
+  readPushAnswer,
+  readReport,
+  sendPush,
+  ZERO_ID,
+} from './support/wire.ts';
 
 const bed = useTestBed({ env: { SERVICE_URL: 'https://veil.example' } });
 
@@ -269,6 +278,31 @@ describe('a client', () => {
     });
     const { report } = readPushAnswer(await sendPush(upstream.url, person, body));
     expect(report).toEqual(['unpack ok', 'ok refs/heads/topic']);
+  });
+
+  it('written by hand may name its options before the flush, and leave out the section behind it', async () => {
+    const { clone, person, upstream } = await contribute(bed);
+    const capabilities = 'report-status side-band-64k push-options';
+    const push = async (...options: string[]) => {
+      await clone.commit();
+      const newId = await clone.git('rev-parse', 'HEAD');
+      const body = Buffer.concat([
+        pkt(`${ZERO_ID} ${newId} refs/heads/main\0 ${capabilities}`),
+        ...options.map((option) => pkt(`${option}\n`)),
+        pkt(null),
+        await packOf(clone, ['HEAD', '^origin/main']),
+      ]);
+      return readPushAnswer(await sendPush(upstream.url, person, body));
+    };
+    const opened = await push();
+    expect(opened.report).toEqual(['unpack ok', 'ok refs/heads/main']);
+    const { prHash } = bannerOf({ stderr: opened.progress.map((line) => `remote: ${line}`).join('\n') });
+    const updated = await push(`pr-hash=${prHash}`);
+    expect(updated.report).toEqual(['unpack ok', 'ok refs/heads/main']);
+    expect(await bed.host.pulls(upstream)).toHaveLength(1);
+    const [pull] = await bed.host.pulls(upstream);
+    expect(pull?.head).toMatch(new RegExp(`:anon-${prHash}$`));
+    expect(updated.progress.join('\n')).toContain(pull?.url);
   });
 
   it('gets an answer in the framing of the contract, byte for byte', async () => {

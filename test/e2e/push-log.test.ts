@@ -21,7 +21,7 @@ it.each([
   [['-o', 'publish-name'], 'warn push refused durationMs=N reason=options'],
   [['-o', 'title='], 'warn push refused durationMs=N reason=options'],
   [['-o', 'sign-off', '-o', 'base=none-of-these'], 'warn push refused durationMs=N reason=base'],
-  [['-o', 'withdraw', '-o', 'pr-hash=0123456789ab'], 'warn withdrawal refused reason=pr-hash'],
+  [['-o', 'withdraw', '-o', 'pr-hash=0123456789ab'], 'warn withdrawal refused reason=pr-key'],
   [['-o', 'preview'], 'info push previewed durationMs=N'],
   [['-o', 'sign-off'], 'info push accepted durationMs=N'],
 ])('%j is logged as %s', async (options, line) => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { add, clone, commit, type HttpClient, push, resolveRef } from 'isomorphic-git';
 import { request as httpRequest } from 'isomorphic-git/http/node';
 import { describe, expect, it } from 'vitest';
+import { prKeyOf } from '../../src/secret/pr-key.ts';
 import { contribute } from './support/contribution.ts';
 import type { Person } from './support/person.ts';
 import { makeSoundPush, REF } from './support/sound-push.ts';
@@ -15,7 +16,8 @@ import type { Upstream } from './support/upstream.ts';
 import { pkt, pushBody, readPkts, readPushAnswer, send, sendPush, type WireAnswer } from './support/wire.ts';
 import { buildPack } from '../support/pack-builder.ts';
 
-const bed = useTestBed();
+const SECRET = 'a secret that is long enough for this';
+const bed = useTestBed({ env: { IDENTITY_SECRET: SECRET } });
 
 const rename = (upstream: Upstream) => bed.renameUpstream(upstream, `${upstream.name}-renamed`);
 
@@ -69,7 +71,7 @@ describe('a push by hand to the old name', () => {
     const prHash = head.replace(/^.*:anon-/, '');
     const withdrawal = pushBody({
       commands: [{ oldId: tip, newId: '0'.repeat(40), ref: REF }],
-      options: [`pr-hash=${prHash}`],
+      options: [`pr-hash=${prHash}`, `pr-key=${prKeyOf(SECRET, prHash)}`],
       pack: Buffer.alloc(0),
     });
     expect(readPushAnswer(await sendPush(upstream.url, person, withdrawal)).report).toEqual([

@@ -93,7 +93,8 @@ describe('-o sign-off', () => {
     const commits = await sent(contribution, pushed);
     expect(messagesOf(commits)).toEqual([`Two\n\nWhy.\n\n${BOB}\n${LINE}\n`]);
     expect(dcoProblems(commits)).toEqual([]);
-    const options = ['-o', 'squash', '-o', 'sign-off', '-o', `pr-hash=${bannerOf(pushed).prHash}`];
+    const { prHash, prKey } = bannerOf(pushed);
+    const options = ['-o', 'squash', '-o', 'sign-off', '-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`];
     const texts = ['-o', 'title=Both', '-o', 'description=Said otherwise.'];
     const retold = await clone.push(...options, ...texts, 'origin', 'HEAD:topic');
     expect(messagesOf(await sent(contribution, retold))).toEqual([`Both\n\nSaid otherwise.\n\n${LINE}\n`]);

@@ -48,17 +48,19 @@ describe.skipIf(inject('gitea') === null)('a push to Gitea', () => {
     expect(pushed.code, pushed.stderr).toBe(0);
     const pull = await bed.host.onlyPull(upstream);
     expect(pull).toMatchObject({ title: 'All of it', body: 'At once.' });
-    const { branch, prHash } = bannerOf(pushed);
+    const { branch, prHash, prKey } = bannerOf(pushed);
     const fork = bed.host.forkPath(upstream) ?? '';
     expect(readRef(fork, `refs/heads/${branch}`)).toBe(pull.headSha);
-    const edited = await clone.push('-o', `pr-hash=${prHash}`, '-o', 'title=Else', 'origin', 'HEAD:topic');
+    const named = ['-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`];
+    const edited = await clone.push(...named, '-o', 'title=Else', 'origin', 'HEAD:topic');
     expect(edited.code, edited.stderr).toBe(0);
     expect(await bed.host.onlyPull(upstream)).toMatchObject({ title: 'Else', body: 'At once.' });
   });
 
   it('is withdrawn by deleting its branch', async () => {
     const { upstream, clone, first } = await opened();
-    const pushed = await clone.push('-o', `pr-hash=${first.banner.prHash}`, 'origin', ':main');
+    const { prHash, prKey } = first.banner;
+    const pushed = await clone.push('-o', `pr-hash=${prHash}`, '-o', `pr-key=${prKey}`, 'origin', ':main');
     expect(pushed.code, pushed.stderr).toBe(0);
     expect(remoteLines(pushed)).toContain('Your pull request is withdrawn.');
     expect(await bed.host.pulls(upstream)).toMatchObject([{ state: 'closed' }]);

@@ -21,7 +21,7 @@ function world(
     begun?: BegunPush | Promise<BegunPush>;
     claimed?: ClaimedPullRequest;
     isListed?: boolean | Promise<boolean>;
-    taken?: { readonly kind: 'gone' | 'wrong-key' };
+    taken?: string | null;
   } = {},
 ) {
   const calls: unknown[][] = [];
@@ -37,16 +37,13 @@ function world(
         void calls.push(['end', lease, isAnswered, ...(isHeld ? ['held'] : [])]),
     }),
     heldPushes: () => ({
-      take: async () => answers.taken ?? { kind: 'taken', lease: 'held' },
+      take: async () => (answers.taken === undefined ? 'held' : answers.taken),
       giveBack: async () => void calls.push(['give back']),
       published: async () => void calls.push(['published']),
     }),
     mayBeRecorded: async () => answers.isListed ?? true,
     pullRequest: () => ({
-      claim: async (_: string, key: string | null) => (
-        calls.push(['claim', key]),
-        answers.claimed ?? CLAIMED
-      ),
+      claim: async () => (calls.push(['claim']), answers.claimed ?? CLAIMED),
       release: async (lease: number) => void calls.push(['release', lease]),
     }),
   };
@@ -56,8 +53,8 @@ function world(
 }
 
 /** A push that updates a pull request. */
-async function claimBoth(claims: Claims, key: string | null = null) {
-  const update = await claims.claimListed(PR_HASH, key);
+async function claimBoth(claims: Claims) {
+  const update = await claims.claimListed(PR_HASH);
   return { update, begun: await claims.begin(PUSH_HASH, TARGET, INTENT) };
 }
 
@@ -103,12 +100,11 @@ describe('claims', () => {
     expect(of('end')).toEqual([['end', 1, true]]);
   });
 
-  it.each<[string, ClaimedPullRequest, string]>([
-    ['at work', { kind: 'busy' }, 'another push to this pull request is in progress'],
-    ['in the way', { kind: 'wrong-key' }, 'the pr-key is missing or wrong'],
-  ])('fail when someone else is %s', async (_what, claimed, reason) => {
-    const { claims, of } = world({ claimed });
-    await expect(claims.claimListed(PR_HASH, 'key')).rejects.toThrow(reason);
+  it('fail when someone else is at work', async () => {
+    const { claims, of } = world({ claimed: { kind: 'busy' } });
+    await expect(claims.claimListed(PR_HASH)).rejects.toThrow(
+      'another push to this pull request is in progress',
+    );
     await claims.end(true);
     expect(of('release')).toEqual([]);
   });
@@ -122,8 +118,8 @@ describe('claims', () => {
 
   it('take nothing of a pull request that is on another code host', async () => {
     const { claims, of } = world({ claimed: { kind: 'elsewhere' } });
-    expect(await claims.claimListed(PR_HASH, null)).toBeNull();
-    await expect(claims.claimPullRequest(PR_HASH, null)).rejects.toThrow('of another code host');
+    expect(await claims.claimListed(PR_HASH)).toBeNull();
+    await expect(claims.claimPullRequest(PR_HASH)).rejects.toThrow('of another code host');
     await claims.end(true);
     expect(of('release')).toEqual([]);
   });
@@ -132,7 +128,7 @@ describe('claims', () => {
     const { promise: isListed, resolve: list } = Promise.withResolvers<boolean>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<BegunPush>();
     const { claims, of } = world({ begun, isListed });
-    const both = [claims.claimListed(PR_HASH, null), claims.begin(PUSH_HASH, TARGET, INTENT)];
+    const both = [claims.claimListed(PR_HASH), claims.begin(PUSH_HASH, TARGET, INTENT)];
     const ended = claims.end(true);
     list(true);
     begin(BEGUN);
@@ -159,26 +155,23 @@ describe('claims', () => {
 
   it('give back a held push once that another one was to take the place of', async () => {
     const { claims, of } = world();
-    await claims.takeHold(PR_HASH, null);
+    await claims.takeHold(PR_HASH);
     claims.failed(false);
     await claims.end(true);
     await claims.end(true);
     expect(of('give back')).toHaveLength(1);
   });
 
-  it.each([
-    ['wrong-key', 'the pr-key is missing or wrong'],
-    ['gone', 'this push is being published'],
-  ] as const)('take no held push if the answer is %s', async (kind, reason) => {
-    const { claims, of } = world({ taken: { kind } });
-    await expect(claims.takeHold(PR_HASH, 'key')).rejects.toThrow(reason);
+  it('take no held push that is being published', async () => {
+    const { claims, of } = world({ taken: null });
+    await expect(claims.takeHold(PR_HASH)).rejects.toThrow('this push is being published');
     await claims.end(true);
     expect(of('give back')).toEqual([]);
   });
 
   it('end a held push once that was published in its place', async () => {
     const { claims, of } = world();
-    await claims.takeHold(PR_HASH, null);
+    await claims.takeHold(PR_HASH);
     await claims.endHold('published');
     await claims.end(true);
     expect([of('published'), of('give back')]).toEqual([[['published']], []]);
@@ -186,7 +179,7 @@ describe('claims', () => {
 
   it('of a push that is held now leave word of that, and nothing of what it has replaced', async () => {
     const { claims, calls } = world();
-    await claims.takeHold(PR_HASH, null);
+    await claims.takeHold(PR_HASH);
     await claims.begin(PUSH_HASH, TARGET, INTENT);
     claims.held();
     calls.length = 0;

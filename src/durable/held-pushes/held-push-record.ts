@@ -1,5 +1,4 @@
 /** What is known of a held push without its key. */
-import { createHash } from 'node:crypto';
 import type { KeptSpool } from '../../spool/spool.ts';
 
 /** `delay`: for a chosen time. `busy`: until the code host takes it. `review`: until the operator has seen it. */
@@ -25,8 +24,6 @@ export interface NewHold {
   readonly same: string;
   /** A random name of whoever pushes. */
   readonly client: string;
-  /** `keyHashOf` the key that changes need; null: they need none. */
-  readonly keyHash: string | null;
   readonly isUpdate: boolean;
   /** It was tried to publish it, and nobody knows how far that came. */
   readonly isBegun: boolean;
@@ -93,10 +90,6 @@ export type HoldFailure =
       readonly askedMs: number;
       readonly counts: boolean;
     };
-
-export function keyHashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
-}
 
 /** The reasons that an operator may give. */
 export const DISCARD_REASONS = {

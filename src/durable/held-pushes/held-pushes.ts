@@ -24,7 +24,6 @@ import {
   type HoldReason,
   type HoldState,
   type HoldToReview,
-  keyHashOf,
   type LeasedHold,
   type NewHold,
   type SeenHold,
@@ -67,7 +66,6 @@ type Row = {
   push: string;
   same: string;
   client: string;
-  key_hash: string | null;
   is_update: number;
   attempt: string;
   row_ends: string;
@@ -109,7 +107,7 @@ export class HeldPushes extends DurableObject<Env> {
   #createTable(): void {
     this.#sql.exec(`CREATE TABLE IF NOT EXISTS held (
       pr_hash TEXT PRIMARY KEY, host TEXT NOT NULL, reason TEXT NOT NULL, state TEXT NOT NULL, said TEXT NOT NULL,
-      push TEXT NOT NULL, same TEXT NOT NULL, client TEXT NOT NULL, key_hash TEXT, is_update INTEGER NOT NULL,
+      push TEXT NOT NULL, same TEXT NOT NULL, client TEXT NOT NULL, is_update INTEGER NOT NULL,
       attempt TEXT NOT NULL, row_ends TEXT NOT NULL, entry_bytes INTEGER NOT NULL, bytes INTEGER NOT NULL,
       commits INTEGER NOT NULL, held_at INTEGER NOT NULL, from_at INTEGER NOT NULL, to_at INTEGER NOT NULL,
       due_at INTEGER, until INTEGER NOT NULL, failures INTEGER NOT NULL, lease TEXT, lease_until INTEGER NOT NULL)`);
@@ -128,14 +126,13 @@ export class HeldPushes extends DurableObject<Env> {
     const wasBegun =
       before?.state === 'held' && isBegun({ ...before, lease: before.lease === lease ? null : before.lease });
     this.#sql.exec(
-      `INSERT OR REPLACE INTO held VALUES (?, ?, ?, 'held', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 0)`,
+      `INSERT OR REPLACE INTO held VALUES (?, ?, ?, 'held', '[]', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, 0)`,
       hold.prHash,
       hold.host,
       hold.reason,
       hold.push,
       hold.same,
       hold.client,
-      hold.keyHash,
       Number(hold.isUpdate),
       hold.spool.attempt,
       JSON.stringify(hold.spool.rowEnds),
@@ -175,34 +172,24 @@ export class HeldPushes extends DurableObject<Env> {
   }
 
   /**
-   * Gives up a push that its person, or a newer push, wants no more. @param key as the push gives it; null: none is
-   * asked for. @returns `begun`: it was tried to publish it, and nobody knows how far that came.
+   * Gives up a push that its person wants no more. @returns `begun`: it was tried to publish it, and nobody knows how far that came.
    */
-  async cancel(
-    prHash: string,
-    key: string | null,
-    said: readonly string[],
-  ): Promise<'cancelled' | 'begun' | 'unknown' | 'wrong-key' | 'busy'> {
+  async cancel(prHash: string, said: readonly string[]): Promise<'cancelled' | 'begun' | 'unknown' | 'busy'> {
     const row = this.#row(prHash);
     if (row === undefined || row.state !== 'held') return 'unknown';
-    if (!opens(row, key)) return 'wrong-key';
     if (this.#isLeased(row, Date.now())) return 'busy';
     await this.#end(row, 'cancelled', said);
     return isBegun(row) ? 'begun' : 'cancelled';
   }
 
   /**
-   * For a live push that publishes it in its own way: nobody else does meanwhile. Ends with `published` or `giveBack`.
+   * A lease for a live push that publishes it in its own way: nobody else does meanwhile. Ends with `published` or
+   * `giveBack`. Null: it is being published, or held no more.
    */
-  async take(
-    prHash: string,
-    key: string | null,
-  ): Promise<{ readonly kind: 'taken'; readonly lease: string } | { readonly kind: 'gone' | 'wrong-key' }> {
+  async take(prHash: string): Promise<string | null> {
     const row = this.#row(prHash);
-    // It is being published, or held no more.
-    if (row === undefined || row.state !== 'held' || this.#isLeased(row, Date.now())) return { kind: 'gone' };
-    if (!opens(row, key)) return { kind: 'wrong-key' };
-    return { kind: 'taken', lease: this.#lease(prHash, Date.now()) };
+    if (row === undefined || row.state !== 'held' || this.#isLeased(row, Date.now())) return null;
+    return this.#lease(prHash, Date.now());
   }
 
   /**
@@ -508,9 +495,4 @@ function toReviewOf(row: Row): HoldToReview {
 
 function waitingOf({ pr_hash: prHash, client, reason, bytes, commits, due_at: dueAt }: Row): Waiting {
   return { prHash, client, reason, bytes, commits, dueAt: dueAt ?? 0 };
-}
-
-/** In constant time. */
-function opens({ key_hash: keyHash }: Row, key: string | null): boolean {
-  return key === null || keyHash === null || isSameSecret(keyHash, keyHashOf(key));
 }

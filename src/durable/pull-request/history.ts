@@ -1,12 +1,8 @@
 /**
  * The state and the events of a pull request, for its page and its feed. All of it is public at the code host; no name
  * and no word of a comment is kept. Times have whole seconds.
- *
- * A pull request from before there were pages has neither until something happens to it. Its state then follows from the
- * keys of the events that its topic was told.
  */
 import type { HostEvent } from '../../events/host-event.ts';
-import { hasTable } from '../tables.ts';
 
 /** The newest are kept, comments apart from the rest: a flood of comments must not hide the merge. */
 export const MAX_EVENTS = 50;
@@ -37,13 +33,12 @@ export interface Ending {
 
 export interface Standing {
   readonly state: PullRequestState;
-  /** Since when, in seconds since 1970; 0: unknown. */
+  /** Since when, in seconds since 1970. */
   readonly at: number;
 }
 
 export interface KeptHistory {
-  /** Null for one from before there were pages, until something happens to it. */
-  standing: Standing | null;
+  standing: Standing;
   /** Oldest first. */
   events: HistoryEvent[];
 }
@@ -51,18 +46,9 @@ export interface KeptHistory {
 /** Its caller saves what it changes. */
 export class History {
   readonly #kept: KeptHistory;
-  readonly #sql: SqlStorage;
 
-  constructor(kept: KeptHistory, sql: SqlStorage) {
+  constructor(kept: KeptHistory) {
     this.#kept = kept;
-    this.#sql = sql;
-  }
-
-  /** Call it before any change. Answers whether nothing was kept before. */
-  prepare(number: number): boolean {
-    const isNew = this.#kept.standing === null;
-    this.#kept.standing = this.standing(number);
-    return isNew;
   }
 
   /** @param at milliseconds since 1970. */
@@ -84,8 +70,8 @@ export class History {
    * @param ending null: it was open. @param at when the host was asked, in milliseconds since 1970.
    * Answers whether it has been reopened.
    */
-  observe(number: number, ending: Ending | null, at: number): boolean {
-    const known = this.standing(number);
+  observe(ending: Ending | null, at: number): boolean {
+    const known = this.standing;
     const isOpen = known.state === 'open';
     const isNewer = seconds(at) > known.at;
     if (ending !== null) {
@@ -97,8 +83,8 @@ export class History {
     return true;
   }
 
-  standing(number: number): Standing {
-    return this.#kept.standing ?? { state: this.#toldState(number), at: 0 };
+  get standing(): Standing {
+    return this.#kept.standing;
   }
 
   /** How many comments and reviews were told of since the last push; at most `MAX_EVENTS`. */
@@ -111,19 +97,6 @@ export class History {
   /** Newest first. */
   events(): HistoryEvent[] {
     return this.#kept.events.toReversed();
-  }
-
-  #toldState(number: number): PullRequestState {
-    if (!hasTable(this.#sql, 'told')) return 'open';
-    const keys = this.#sql
-      .exec<{ key: string }>(
-        'SELECT key FROM told WHERE key = ? OR key GLOB ?',
-        `merged:${number}`,
-        `closed:${number}:*`,
-      )
-      .toArray();
-    if (keys.length === 0) return 'open';
-    return keys.some(({ key }) => key.startsWith('merged:')) ? 'merged' : 'closed';
   }
 }
 

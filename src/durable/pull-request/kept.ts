@@ -13,8 +13,8 @@ const KEY = 'pull-request';
 export interface Kept extends KeptRecord, KeptHistory, KeptOutbox, KeptSighting {}
 
 export function openKept(kv: SyncKvStorage): Kept {
-  const nothing = { record: null, tip: '', keyHash: null, datesUntil: null, standing: null };
-  return kv.get<Kept>(KEY) ?? { ...nothing, events: [], outbox: [] };
+  const nothing = { record: null, tip: '', datesUntil: null, events: [], outbox: [] };
+  return kv.get<Kept>(KEY) ?? { ...nothing, standing: { state: 'open', at: 0 } };
 }
 
 export function saveKept(kv: SyncKvStorage, kept: Kept): void {

@@ -1,10 +1,8 @@
 /**
- * The record of one pull request: where it is, the hash of its key, and when its commits were rewritten.
+ * The record of one pull request: where it is, and when its commits were rewritten.
  *
  * Nothing is written for a pr_hash that no push has recorded, because anyone can ask for any pr_hash.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
-
 /** How long the dates of rewritten commits are kept after the last push. */
 export const DATES_LIFE_MS = 90 * 24 * 60 * 60 * 1000;
 /**
@@ -34,8 +32,6 @@ export interface KeptRecord {
   record: PullRequestRecord | null;
   /** The rewritten tip. */
   tip: string;
-  /** Null: it has no key. */
-  keyHash: Uint8Array | null;
   /** When the dates of its commits expire, in milliseconds since 1970; null if there are none. */
   datesUntil: number | null;
 }
@@ -66,21 +62,13 @@ export class RecordStore {
     return record === null ? null : { ...record, tip };
   }
 
-  /** The caller saves it. @param key of a pull request that has none yet; null leaves it as it is. */
+  /** The caller saves it. */
   write(
     { prHash, host, owner, repo, number, url, title = this.#kept.record?.title }: PullRequestRecord,
     tip: string,
-    key: string | null,
   ): void {
     this.#kept.record = { prHash, host, owner, repo, number, url, ...(title !== undefined && { title }) };
     this.#kept.tip = tip;
-    if (key !== null) this.#kept.keyHash = sha256(key);
-  }
-
-  /** In constant time. */
-  hasKey(key: string): boolean {
-    const { keyHash } = this.#kept;
-    return keyHash !== null && timingSafeEqual(keyHash, sha256(key));
   }
 
   /** Oldest first. */
@@ -118,10 +106,4 @@ export function newest(dates: readonly DatedCommits[]): DatedCommits[] {
   let room = MAX_DATED_COMMITS * COMMIT_HASH_BYTES;
   const dropped = dates.findLastIndex(({ commitHashes }) => (room -= commitHashes.byteLength) < 0);
   return dates.slice(dropped + 1).slice(-MAX_DATED_PUSHES);
-}
-
-/** The key has 128 random bits, so a plain hash of it reveals nothing. */
-function sha256(text: string): Uint8Array {
-  // A copy: a buffer may be a part of a large one, with which it would be stored.
-  return new Uint8Array(createHash('sha256').update(text).digest());
 }

@@ -5,6 +5,7 @@
  * behind it, which is scanned chunk by chunk: `nextChunk` hands on what is left of the current chunk without
  * copying it.
  */
+import { concatBytes } from '../bytes.ts';
 
 /** Where bytes come from: a request's body, a host's answer, an array in a test. */
 export interface ChunkSource {
@@ -51,6 +52,19 @@ export class ByteReader {
   peek(length: number): Uint8Array | null {
     const end = this.#position + length;
     return end <= this.#chunk.byteLength ? this.#chunk.subarray(this.#position, end) : null;
+  }
+
+  /** Whether the next bytes are these. They stay unread. */
+  async startsWith(bytes: Uint8Array): Promise<boolean> {
+    while (this.#chunk.byteLength - this.#position < bytes.byteLength) {
+      const arrived = this.#chunk.slice(this.#position);
+      const hasMore = await this.#advance();
+      // Both are copied, as the source may reuse what it has given.
+      if (arrived.byteLength > 0) this.#chunk = concatBytes([arrived, this.#chunk]);
+      if (!hasMore) return false;
+    }
+    const next = this.#chunk.subarray(this.#position);
+    return bytes.every((byte, at) => next[at] === byte);
   }
 
   /** Passes over bytes that `peek` has shown. */

@@ -1,126 +1,124 @@
 /**
- * The lines of an upload-pack request as they arrive, and as they are passed on. A request has no length of its own: a
- * hundred kilobytes that inflate to millions of lines would fill an isolate. So it is read up to a limit, and counted.
+ * The lines of an upload-pack request as they come, and as they go on.
+ *
+ * A body of kilobytes can inflate to millions of lines, and one call of a decoder for each of them would take a minute.
+ * So each chunk becomes one text with a character for each byte, and a line is a part of it. Such a part keeps the whole
+ * text in memory, so copy what you keep.
  */
 import type { ByteReader } from './byte-reader.ts';
-import { decodeUtf8 } from '../bytes.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
-import { encodePktLine, type Packet, readPacket, takePayload } from './pkt-line.ts';
-import { ProtocolError } from './protocol-error.ts';
+import { endedEarly, LENGTH_BYTES, notPktLine, pktLengthDigits, pktLengthIn } from './pkt-line.ts';
 
 const MiB = 1024 * 1024;
-/** Some 330,000 wants or haves: more than the branches and tags of most of the largest repositories. */
-export const MAX_FETCH_BYTES = 16 * MiB;
-/** All other lines. Git sends some ten of them. */
-export const MAX_OTHER_BYTES = MiB;
-/** Of each of the other lines, because reading a short one costs as much. */
-export const LEAST_COUNTED_BYTES = 64;
-const ID_LINE = /^(?:want|have|shallow) [0-9a-f]{40}$/;
+/** The buffer doubles from here to there. Beyond, there is no room for a copy of half of it: it gets the most at once. */
+const FIRST_BYTES = 4 * 1024;
+const DOUBLED_BYTES = 2 * MiB;
+/** Of a body of 50 MB, with a line feed for each line that came without one. */
+const MOST_BYTES = 56 * MiB;
 /** What counts of a short request is less than what its connection takes. */
 const UNCOUNTED_BYTES = 64 * 1024;
-/** So much is counted ahead. */
-const COUNTED_STEP = 64 * 1024;
-/** What is kept of a byte at most: an id as text, or a buffer that has just grown. */
-const KEPT_OF_BYTE = 2;
-const FIRST_BYTES = 4 * 1024;
+const MARKS = { flush: '0000', delim: '0001' } as const;
+const LF = 0x0a;
 
-export type FetchLine =
-  /** Without its line feed. */
-  { readonly kind: 'data'; readonly text: string } | Exclude<Packet, { kind: 'data' }>;
-
-export class FetchLineReader {
+export class FetchLines {
   readonly #reader: ByteReader;
   readonly #share: MemoryShare;
-  #bytes = 0;
-  #otherBytes = 0;
+  readonly #keptBytes: () => number;
+  /** What has come, and is used up to `#at`. */
+  #text = '';
+  #at = 0;
+  /** What goes on: the first `#length` bytes of the buffer, and then this text. */
+  #buffer = Buffer.from(new ArrayBuffer(FIRST_BYTES));
+  #length = 0;
+  #added = '';
 
-  /** @param memory where what is kept of a long request is counted; it stays counted. */
-  constructor(reader: ByteReader, memory: Memory) {
+  /**
+   * @param memory where a long request is counted before it is kept; it stays counted. @param keptBytes what the caller
+   * keeps of it.
+   */
+  constructor(reader: ByteReader, memory: Memory, keptBytes: () => number) {
     this.#reader = reader;
     this.#share = memory.share();
+    this.#keptBytes = keptBytes;
   }
 
-  /** @throws ProtocolError, `too-large` beyond a limit; or what the memory throws. */
-  async next(): Promise<FetchLine> {
-    const payload = takePayload(this.#reader);
-    // Shows that the request is alive. If it holds much while others wait, it may not wait for long.
-    if (payload === null) await this.#share.set(this.#share.bytes);
-    const packet = payload === null ? await readPacket(this.#reader) : { kind: 'data' as const, payload };
-    const line = packet.kind === 'data' ? { kind: packet.kind, text: textOf(packet.payload) } : packet;
-    const isId = line.kind === 'data' && ID_LINE.test(line.text);
-    const bytes = packet.kind === 'data' ? 4 + packet.payload.byteLength : 4;
-    this.#count(isId ? bytes : Math.max(bytes, LEAST_COUNTED_BYTES), isId);
-    const kept = KEPT_OF_BYTE * (this.#bytes - UNCOUNTED_BYTES);
-    if (kept > this.#share.bytes) await this.#share.set(kept + COUNTED_STEP);
-    return line;
-  }
-
-  /** The lines up to a flush. @throws as `next` */
-  async *section(): AsyncGenerator<string> {
-    for (let line = await this.next(); line.kind !== 'flush'; line = await this.next()) {
-      if (line.kind !== 'data') throw malformed();
-      yield line.text;
-    }
-  }
-
-  /** Whether nothing more comes. */
-  isAtEnd(): Promise<boolean> {
-    return this.#reader.isAtEnd();
-  }
-
-  /** Reads what is left. Nobody uses it, but it counts. @throws as `next` */
-  async end(): Promise<void> {
+  /**
+   * Reads the lines of a section, and says what ends it.
+   * @param pass gets each line without its line feed; answers the line that goes on instead, or null.
+   * @param until `end`: also the sections that follow.
+   * @throws ProtocolError `bad-request`, what `pass` throws, or what the reader and the memory reject with.
+   */
+  async section(
+    pass: (line: string) => string | null,
+    until: 'flush' | 'end' = 'flush',
+  ): Promise<'flush' | 'delim' | 'end'> {
     for (;;) {
-      const chunk = await this.#reader.nextChunk();
-      if (chunk === null) return;
-      this.#count(chunk.byteLength, false);
-      this.#reader.recycle();
+      const length = pktLengthIn(this.#text, this.#at);
+      const end = this.#at + Math.max(length ?? 0, LENGTH_BYTES);
+      if (length === null || end > this.#text.length) {
+        if (await this.#read()) continue;
+        if (this.#at < this.#text.length) throw endedEarly();
+        return 'end';
+      }
+      const start = this.#at + LENGTH_BYTES;
+      this.#at = end;
+      if (length >= LENGTH_BYTES) {
+        const hasLineFeed = end > start && this.#text.charCodeAt(end - 1) === LF;
+        const line = pass(this.#text.slice(start, hasLineFeed ? end - 1 : end));
+        if (line !== null) this.add(line);
+      } else if (length > 1) throw notPktLine();
+      else if (length === 1) return 'delim';
+      else if (until === 'flush') return 'flush';
     }
   }
 
-  #count(bytes: number, isId: boolean): void {
-    this.#bytes += bytes;
-    if (!isId) this.#otherBytes += bytes;
-    if (this.#bytes > MAX_FETCH_BYTES || this.#otherBytes > MAX_OTHER_BYTES) throw tooManyLines();
+  /** Whether anything more comes. */
+  async hasMore(): Promise<boolean> {
+    return this.#at < this.#text.length || (await this.#read());
   }
-}
 
-export function tooManyLines(): ProtocolError {
-  return new ProtocolError('too-large', 'The fetch has too many lines. Fetch fewer refs at once.');
-}
+  /** Reads what is left. Nobody uses it, but the body may be too large. */
+  async readRest(): Promise<void> {
+    while ((await this.#reader.nextChunk()) !== null) this.#reader.recycle();
+  }
 
-function textOf(payload: Uint8Array): string {
-  const text = decodeUtf8(payload);
-  if (text === null) throw malformed();
-  return text.endsWith('\n') ? text.slice(0, -1) : text;
-}
+  /** Goes on behind what was passed on. @param line without its line feed. */
+  add(line: string): void {
+    this.#added += `${pktLengthDigits(line.length + 1)}${line}\n`;
+  }
 
-function malformed(): ProtocolError {
-  return new ProtocolError('bad-request', 'The fetch has a malformed line. Is your Git client up to date?');
-}
+  mark(packet: keyof typeof MARKS): void {
+    this.#added += MARKS[packet];
+  }
 
-/** A request that is written line by line into one buffer. */
-export class FetchWriter {
-  #buffer = new Uint8Array(FIRST_BYTES);
-  #length = 0;
-
-  /** All that was written: a view, valid until the next line. */
-  get bytes(): Uint8Array {
+  /** All that goes on. */
+  async body(): Promise<Uint8Array> {
+    await this.#write();
     return this.#buffer.subarray(0, this.#length);
   }
 
-  line(text: string): void {
-    this.packet(encodePktLine(`${text}\n`));
+  /** False at the end of the body. */
+  async #read(): Promise<boolean> {
+    await this.#write();
+    const chunk = await this.#reader.nextChunk();
+    if (chunk === null) return false;
+    const { buffer, byteOffset, byteLength } = chunk;
+    this.#text = this.#text.slice(this.#at) + Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
+    this.#at = 0;
+    this.#reader.recycle();
+    return true;
   }
 
-  packet(bytes: Uint8Array): void {
-    const length = this.#length + bytes.byteLength;
-    let capacity = this.#buffer.byteLength;
-    while (capacity < length) capacity *= 2;
+  async #write(): Promise<void> {
+    const needed = this.#length + this.#added.length;
+    const enough = needed > DOUBLED_BYTES ? MOST_BYTES : 2 ** Math.ceil(Math.log2(needed));
+    const capacity = Math.max(enough, this.#buffer.byteLength);
+    // Also shows that the request is alive. If it holds much while others wait, it may not wait for long.
+    await this.#share.set(Math.max(0, capacity + this.#keptBytes() - UNCOUNTED_BYTES));
     // Gives the old memory back at once: the collector is slow to notice buffers.
     if (capacity > this.#buffer.byteLength)
-      this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(capacity));
-    this.#buffer.set(bytes, this.#length);
-    this.#length = length;
+      this.#buffer = Buffer.from(this.#buffer.buffer.transfer(capacity));
+    this.#buffer.write(this.#added, this.#length, 'latin1');
+    [this.#length, this.#added] = [needed, ''];
   }
 }

@@ -10,7 +10,8 @@ import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, hexDigit, utf8 } from '../bytes.ts';
 import { ProtocolError } from './protocol-error.ts';
 
-const LENGTH_BYTES = 4;
+/** The length digits of a pkt-line. */
+export const LENGTH_BYTES = 4;
 /** A whole pkt-line, its length digits included. */
 export const MAX_PKT_LINE_BYTES = 65_520;
 export const MAX_PKT_PAYLOAD_BYTES = MAX_PKT_LINE_BYTES - LENGTH_BYTES;
@@ -40,14 +41,31 @@ export function encodePktLine(payload: string | Uint8Array): Uint8Array {
   return concatBytes([pktLengthPrefix(bytes.byteLength), bytes]);
 }
 
-/** The number that four hex digits spell, or -1. */
-function parseLength(digits: Uint8Array): number {
+/** The number that four hex digits spell, or -1. @param codeAt the digits in ASCII. */
+function parseLength(codeAt: (index: number) => number): number {
   let length = 0;
   for (let i = 0; i < LENGTH_BYTES; i++) {
-    const digit = hexDigit(digits[i] as number);
+    const digit = hexDigit(codeAt(i));
     if (digit < 0) return -1;
     length = length * 16 + digit;
   }
+  return length;
+}
+
+/** 0 to 2 are special packets. */
+function isLength(length: number): boolean {
+  return (length >= 0 && length < 3) || (length >= LENGTH_BYTES && length <= MAX_PKT_LINE_BYTES);
+}
+
+/**
+ * The length of the packet that begins there; null: not all of its digits have come.
+ * @param text with a character for each byte.
+ * @throws ProtocolError `bad-request`
+ */
+export function pktLengthIn(text: string, at: number): number | null {
+  if (at + LENGTH_BYTES > text.length) return null;
+  const length = parseLength((index) => text.charCodeAt(at + index));
+  if (!isLength(length)) throw notPktLine();
   return length;
 }
 
@@ -59,7 +77,8 @@ function parseLength(digits: Uint8Array): number {
 export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promise<Packet> {
   const digits = await reader.readExactly(LENGTH_BYTES);
   if (digits === null) throw endedEarly();
-  const length = parseLength(digits);
+  const length = parseLength((index) => digits[index] as number);
+  if (!isLength(length)) throw notPktLine();
   switch (length) {
     case 0:
       return { kind: 'flush' };
@@ -68,12 +87,6 @@ export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promi
     case 2:
       return { kind: 'response-end' };
     default:
-  }
-  if (length < LENGTH_BYTES || length > MAX_PKT_LINE_BYTES) {
-    throw new ProtocolError(
-      'bad-request',
-      'The request is not in pkt-line format. Push with an ordinary Git client.',
-    );
   }
   const payload = await reader.readExactly(length - LENGTH_BYTES, buffer);
   if (payload === null) throw endedEarly();
@@ -87,14 +100,21 @@ export async function readPacket(reader: ByteReader, buffer?: Uint8Array): Promi
  */
 export function takePayload(reader: ByteReader): Uint8Array | null {
   const digits = reader.peek(LENGTH_BYTES);
-  const length = digits === null ? -1 : parseLength(digits);
+  const length = digits === null ? -1 : parseLength((index) => digits[index] as number);
   if (length < LENGTH_BYTES || length > MAX_PKT_LINE_BYTES) return null;
   const payload = reader.peek(length)?.subarray(LENGTH_BYTES) ?? null;
   if (payload !== null) reader.skip(length);
   return payload;
 }
 
-function endedEarly(): ProtocolError {
+export function notPktLine(): ProtocolError {
+  return new ProtocolError(
+    'bad-request',
+    'The request is not in pkt-line format. Push with an ordinary Git client.',
+  );
+}
+
+export function endedEarly(): ProtocolError {
   return new ProtocolError('bad-request', 'The request ended before its last pkt-line. Push again.');
 }
 

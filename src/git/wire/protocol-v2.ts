@@ -9,7 +9,6 @@ import type { ByteReader } from './byte-reader.ts';
 import { concatBytes, decodeUtf8, utf8 } from '../bytes.ts';
 import { type Memory, UNCOUNTED } from '../memory.ts';
 import { type Oid, OID_HEX_LENGTH, oidFromHex } from '../objects/oid.ts';
-import type { OidTable } from '../objects/oid-table.ts';
 import {
   DELIM_PKT,
   encodePktLine,
@@ -59,9 +58,9 @@ export function encodeLsRefs(prefixes: readonly string[]): Uint8Array {
   return encodeCommand('ls-refs', ['symrefs', 'unborn', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
 }
 
-/** Also what annotated tags stand for. */
-export function encodePeeledLsRefs(prefixes: readonly string[]): Uint8Array {
-  return encodeCommand('ls-refs', ['peel', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]);
+/** All refs, such as those that a host keeps for pull requests, and what annotated tags stand for. */
+export function encodePeeledLsRefs(): Uint8Array {
+  return encodeCommand('ls-refs', ['peel', 'ref-prefix refs/']);
 }
 
 export interface RefList {
@@ -108,15 +107,12 @@ export async function readLsRefs(reader: ByteReader, memory: Memory = UNCOUNTED)
 }
 
 /**
- * Marks the ids that a list of refs names, and keeps nothing of the list, so that it may be long. Ends when all are
- * marked.
- * @param marks a byte for each id.
+ * Deletes the ids that a list of refs names, and keeps nothing of the list, so that it may be long. Ends when none is
+ * left.
  * @throws ProtocolError `bad-request` if the answer is malformed.
  */
-export async function markAdvertised(reader: ByteReader, oids: OidTable, marks: Uint8Array): Promise<void> {
-  let left = marks.reduce((count, mark) => count + (mark === 0 ? 1 : 0), 0);
-  for (;;) {
-    if (left === 0) return reader.cancel();
+export async function deleteAdvertised(reader: ByteReader, oids: Set<Oid>): Promise<void> {
+  while (oids.size > 0) {
     const payload = takePayload(reader) ?? (await readLine(reader));
     if (payload === null) return;
     refuseErrorPacket(payload);
@@ -125,13 +121,10 @@ export async function markAdvertised(reader: ByteReader, oids: OidTable, marks: 
     // The ref's id, and the last attribute, what it peels to. No name of a ref contains a colon.
     const peeledAt = end - OID_HEX_LENGTH;
     for (const start of payload[peeledAt - 1] === COLON ? [0, peeledAt] : [0]) {
-      const oid = oidFromHex(payload, start, start + OID_HEX_LENGTH);
-      const index = oid === null ? -1 : oids.indexOf(oid);
-      if (index < 0 || marks[index] !== 0) continue;
-      marks[index] = 1;
-      left -= 1;
+      oids.delete(oidFromHex(payload, start, start + OID_HEX_LENGTH) ?? '');
     }
   }
+  await reader.cancel();
 }
 
 /** Null at the end of the list. */

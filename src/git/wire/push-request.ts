@@ -3,7 +3,8 @@
  * Update Request and Packfile Transfer"). What follows it in the stream is the pack.
  *
  * Push options are a second section behind the command-list's flush, one bare value a pkt-line; it exists only
- * if the client took up the `push-options` capability.
+ * if the client took up the `push-options` capability. A client that somebody has written by hand may leave it out all
+ * the same, and may name options before that flush (contract, 4.6): no command begins as an option does.
  *
  * A faulty request still needs an in-band answer, because Git hides any other. That answer needs the client's
  * capabilities and the names of its refs, so the result of a faulty request contains as much of both as could be read.
@@ -11,7 +12,7 @@
  */
 import type { ByteReader } from './byte-reader.ts';
 import type { Memory, MemoryShare } from '../memory.ts';
-import { decodeEscaped, decodeUtf8 } from '../bytes.ts';
+import { decodeEscaped, decodeUtf8, utf8 } from '../bytes.ts';
 import { isOid, type Oid, ZERO_OID } from '../objects/oid.ts';
 import { readPacket } from './pkt-line.ts';
 import { ProtocolError } from './protocol-error.ts';
@@ -20,6 +21,9 @@ const MAX_COMMANDS = 1_000;
 const MAX_SHALLOWS = 100_000;
 const MAX_PUSH_OPTIONS = 64;
 const MAX_PUSH_OPTION_LENGTH = 4_096;
+/** Of an option among the commands. */
+const OPTION_START = /^[a-z-]+=/;
+const PACK_SIGNATURE = utf8('PACK');
 /**
  * Limit for the names of all command lines together: some 50,000 refs can be named in the answer to a push of too many.
  */
@@ -89,10 +93,10 @@ export async function readPushRequest(
   const section = new CommandSection(memory);
   try {
     for (let line = await readLine(reader); line !== null; line = await readLine(reader)) section.take(line);
-    if (section.isEmpty) return { kind: 'probe' };
-    const wantsOptions = section.capabilities.has('push-options');
-    const pushOptions = wantsOptions ? await readPushOptions(reader) : [];
-    const { commandList, capabilities } = section;
+    if (section.isEmpty && (await reader.isAtEnd())) return { kind: 'probe' };
+    if (!section.hasCommands) throw badRequest('The push names no ref. Push a branch.');
+    const { commandList, capabilities, pushOptions } = section;
+    if (capabilities.has('push-options')) await readPushOptions(reader, pushOptions);
     if (section.fault === null) return { kind: 'push', commandList, capabilities, pushOptions };
   } catch (error) {
     section.fault ??= error;
@@ -116,6 +120,8 @@ async function readLine(reader: ByteReader): Promise<Uint8Array | null> {
 /** The command-list, line by line. `take` throws if reading further makes no sense. */
 class CommandSection {
   readonly commandList: Command[] = [];
+  /** Those among the commands. */
+  readonly pushOptions: string[] = [];
   readonly refNames: string[] = [];
   capabilities: ReadonlySet<string> = new Set();
   /** The first fault, if reading goes on behind it. */
@@ -130,12 +136,17 @@ class CommandSection {
   }
 
   get isEmpty(): boolean {
-    return this.#commands === 0;
+    return !this.hasCommands && this.#shallows === 0;
+  }
+
+  get hasCommands(): boolean {
+    return this.#commands > 0;
   }
 
   take(line: Uint8Array): void {
     const text = decodeEscaped(line);
     if (text.startsWith('shallow ') && isOid(text.slice('shallow '.length))) this.#takeShallow();
+    else if (this.hasCommands && OPTION_START.test(text)) addPushOption(this.pushOptions, line);
     else this.#takeCommand(text);
   }
 
@@ -182,20 +193,24 @@ function isReportable(refName: string): boolean {
   return refName !== '' && refName.length <= MAX_REPORTED_NAME_LENGTH && !UNREPORTABLE.test(refName);
 }
 
-async function readPushOptions(reader: ByteReader): Promise<string[]> {
-  const pushOptions: string[] = [];
+/** Reads the section of push options, if the next four bytes are a pkt-line's and not a pack's. */
+async function readPushOptions(reader: ByteReader, pushOptions: string[]): Promise<void> {
+  if ((await reader.startsWith(PACK_SIGNATURE)) || (await reader.isAtEnd())) return;
   for (let line = await readLine(reader); line !== null; line = await readLine(reader)) {
-    const option = decodeUtf8(line);
-    if (option === null) throw badRequest('A push option is not UTF-8. Write it in UTF-8, or leave it out.');
-    if (option.length > MAX_PUSH_OPTION_LENGTH) {
-      throw tooLarge(`A push option is longer than ${MAX_PUSH_OPTION_LENGTH} characters. Shorten it.`);
-    }
-    pushOptions.push(option);
-    if (pushOptions.length > MAX_PUSH_OPTIONS) {
-      throw tooLarge(`A push takes at most ${MAX_PUSH_OPTIONS} push options. Leave some out.`);
-    }
+    addPushOption(pushOptions, line);
   }
-  return pushOptions;
+}
+
+function addPushOption(pushOptions: string[], line: Uint8Array): void {
+  const option = decodeUtf8(line);
+  if (option === null) throw badRequest('A push option is not UTF-8. Write it in UTF-8, or leave it out.');
+  if (option.length > MAX_PUSH_OPTION_LENGTH) {
+    throw tooLarge(`A push option is longer than ${MAX_PUSH_OPTION_LENGTH} characters. Shorten it.`);
+  }
+  pushOptions.push(option);
+  if (pushOptions.length > MAX_PUSH_OPTIONS) {
+    throw tooLarge(`A push takes at most ${MAX_PUSH_OPTIONS} push options. Leave some out.`);
+  }
 }
 
 function malformed(what: string): ProtocolError {

@@ -6,9 +6,8 @@
  * on: all branches or all tags are listed, and the client takes what it wants. A prefix is only a hint to the host.
  */
 
-/** More are not read: then everything is listed. */
-const MAX_PREFIXES = 10_000;
-const MAX_LENGTH = 1_000;
+/** Of all prefixes together: some 1,500. If there are more, everything is listed. */
+export const MAX_PREFIX_BYTES = 64 * 1024;
 const EVERYTHING = 'refs/';
 /** These are too many to list all of them, and their names are only numbers. */
 const OF_PULL_REQUEST = /^refs\/pull\/(?:\d{1,10}\/(?:head|merge)?)?$/;
@@ -16,11 +15,15 @@ const SPACES = ['refs/heads/', 'refs/tags/', 'refs/remotes/'] as const;
 
 export class RefPrefixes {
   readonly #given = new Set<string>();
+  #bytes = 0;
   #isOverLimit = false;
 
+  /** @param prefix may be a part of a longer text, which is not kept. */
   add(prefix: string): void {
-    if (this.#given.size < MAX_PREFIXES && prefix.length <= MAX_LENGTH) this.#given.add(prefix);
-    else this.#isOverLimit = true;
+    if (this.#given.has(prefix)) return;
+    this.#bytes += prefix.length;
+    if (this.#bytes > MAX_PREFIX_BYTES) this.#isOverLimit = true;
+    else this.#given.add(Buffer.from(prefix, 'latin1').toString('latin1'));
   }
 
   /** The prefixes that are passed on; none if the client gave none. */

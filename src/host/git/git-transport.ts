@@ -8,17 +8,16 @@ import type { Clock } from '../../isolate/clock.ts';
 import { ByteReader } from '../../git/wire/byte-reader.ts';
 import { concatBytes } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
-import type { OidTable } from '../../git/objects/oid-table.ts';
 import type { KeptObject } from '../../git/pack/kept-objects.ts';
 import { KEPT_OBJECT_BYTES } from '../../git/pack/memory-limits.ts';
 import {
+  deleteAdvertised,
   encodeHistoryFetch,
   encodeObjectFetch,
   encodeLsRefs,
   encodePackFetch,
   encodePeeledLsRefs,
   type HistoryRequest,
-  markAdvertised,
   type ObjectRequest,
   readLsRefs,
   type RefList,
@@ -27,7 +26,7 @@ import { readReportStatus, type ReportStatus } from '../../git/wire/report-statu
 import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { HostError, type HostErrorCode } from '../../host-error.ts';
-import { RateLimitError } from '../account/rate-limit.ts';
+import { askedPauseMs } from '../failure.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { withRetries } from '../rest/retry.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
@@ -83,22 +82,15 @@ export class GitTransport {
   }
 
   /**
-   * Marks the ids that upstream's refs name which begin with one of the prefixes; of an annotated tag, also the commit.
-   * One request; keeps nothing of the list.
-   * @param marks a byte for each id.
+   * Deletes the ids that any of upstream's refs names; of an annotated tag, also the commit. One request; keeps nothing
+   * of the list.
    * @throws HostError
    */
-  async markAdvertised(
-    repository: RepositoryName,
-    prefixes: readonly string[],
-    oids: OidTable,
-    marks: Uint8Array,
-  ): Promise<void> {
+  async deleteAdvertised(repository: RepositoryName, oids: Set<Oid>): Promise<void> {
     return this.#read(repository, 'upstream', async (caller) => {
-      const body = encodePeeledLsRefs(prefixes);
-      const response = await this.#http.post(repository, 'git-upload-pack', caller, body);
+      const response = await this.#http.post(repository, 'git-upload-pack', caller, encodePeeledLsRefs());
       return this.#http.read(response, { maxBytes: MAX_SEARCHED_REF_LIST_BYTES }, (reader) =>
-        markAdvertised(reader, oids, marks),
+        deleteAdvertised(reader, oids),
       );
     });
   }
@@ -198,7 +190,8 @@ export class GitTransport {
   /** Reading twice does no harm. A limit by address does not pass within a second. */
   #retried<T>(read: () => Promise<T>): Promise<T> {
     return withRetries(this.#clock, read, (error) => {
-      if (error instanceof RateLimitError) return { kind: 'again', waitMs: error.pauseMs };
+      const waitMs = askedPauseMs(error);
+      if (waitMs !== null) return { kind: 'again', waitMs };
       return isHostError(error, 'unreachable') ? { kind: 'again', waitMs: null } : { kind: 'final' };
     });
   }

@@ -33,6 +33,8 @@ export interface ChangeForm extends FormFrame, PullRequestKey {
   readonly signOff: boolean;
   /** Whether the repository requires that. */
   readonly needsSignOff: boolean;
+  /** Whether an update takes the key of the pull request. */
+  readonly needsKey: boolean;
   /** Why the file cannot be edited here; null: it can. */
   readonly unfit?: string;
   /** What others have changed meanwhile. */
@@ -88,7 +90,8 @@ export function changeFormPage(form: ChangeForm): Page {
               maxLength: MAX_OWN_NAME,
               isOptional: true,
             })}
-            ${signOffBox(form)} ${keyField(form)}
+            ${signOffBox(form)}
+            ${prHash === '' ? '' : keyField(form, { label: 'Pull request', value: prHash }, !form.needsKey)}
             ${stepButtons({ step: 'preview', label: 'See what becomes public' })}
           </form>`,
     'wide',

@@ -128,19 +128,18 @@ export function checkBox(
 export interface PullRequestKey {
   readonly prHash: string;
   readonly prKey: string;
-  /** Whether the service also asks for the key. */
-  readonly needsKey: boolean;
 }
 
-/** For those services that ask for it. */
-export function keyField({ needsKey, prHash, prKey }: PullRequestKey): Html | '' {
-  if (!needsKey || prHash === '') return '';
-  const hint = 'You got it when it was opened.';
-  return secretField(
-    { name: 'pr_key', label: 'Key of the pull request', value: prKey, hint },
-    { label: 'Pull request', value: prHash },
-    'current-password',
-  );
+/** @param holder as `secretField` has it. @param isOptional it is needed only for another title or description. */
+export function keyField(
+  { prKey: value }: PullRequestKey,
+  holder: Parameters<typeof secretField>[1],
+  isOptional: boolean,
+): Html {
+  const label = `Key of the pull request${isOptional ? ' (optional)' : ''}`;
+  const need = isOptional ? ' It is needed to change title or description.' : '';
+  const hint = `You got it when the pull request was opened.${need}`;
+  return secretField({ name: 'pr_key', label, value, hint, isOptional }, holder, 'current-password');
 }
 
 /** When a change becomes public. The value of the field is that of the push option `delay`; empty: as is usual here. */

@@ -18,8 +18,8 @@ export interface OpenedChange {
   readonly isUpdate: boolean;
   readonly prUrl: string;
   readonly prHash: string;
-  /** Null if updates need no key. */
-  readonly prKey: string | null;
+  /** Null: it was not given, so it is not shown. */
+  readonly key: string | null;
   readonly subscribeUrl: string;
   /** Of the service. */
   readonly page: string;
@@ -30,22 +30,19 @@ export interface OpenedChange {
 }
 
 export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, opened: OpenedChange): Page {
-  const { isUpdate, prUrl, prHash, prKey, subscribeUrl, page, edit, withdrawal } = opened;
+  const { isUpdate, prUrl, prHash, key, subscribeUrl, page, edit, withdrawal } = opened;
   const lines = opened.lines.join('\n').trim();
   return formPage(
     isUpdate ? 'Your pull request is updated' : 'Your pull request is open',
     frame,
     html`<a href="${safeUrl(prUrl)}">${prUrl}</a>`,
     html`<section class="card" aria-labelledby="keep">
-        <h2 id="keep">Keep ${prKey === null ? 'its hash' : 'its hash and its key'}</h2>
+        <h2 id="keep">Keep ${key === null ? 'its hash' : 'its hash and its key'}</h2>
         <p>
-          ${
-            prKey === null
-              ? 'With it, you can change or withdraw the pull request. So can others: it is part of the branch’s name.'
-              : 'With them, you can change or withdraw the pull request. Nobody can recover the key.'
-          }
+          With the hash, everybody can update the pull request: it is part of the branch’s name. Only with the
+          key can you withdraw it, or change its title and description. Keep the key to yourself.
         </p>
-        ${shownValue('hash', 'Hash', prHash)} ${prKey === null ? '' : shownValue('key', 'Key', prKey)}
+        ${shownValue('hash', 'Hash', prHash)} ${key === null ? '' : shownValue('key', 'Key', key)}
       </section>
       <section class="card" aria-labelledby="next">
         <h2 id="next">How to go on</h2>
@@ -65,8 +62,8 @@ export function changeDonePage(frame: Pick<FormFrame, 'repository' | 'home'>, op
 
 export interface HeldChange {
   readonly prHash: string;
-  /** Null if changes need no key, or it was shown before. */
-  readonly prKey: string | null;
+  /** As `OpenedChange` has it. */
+  readonly key: string | null;
   /** Why and until when. */
   readonly sentence: string;
   /** Of the service. */
@@ -75,15 +72,18 @@ export interface HeldChange {
 }
 
 export function changeHeldPage(frame: Pick<FormFrame, 'repository' | 'home'>, held: HeldChange): Page {
-  const { prHash, prKey, sentence, page, withdrawal } = held;
+  const { prHash, key, sentence, page, withdrawal } = held;
   return formPage(
     'Your change is held',
     frame,
     html`${sentence}`,
     html`<section class="card" aria-labelledby="keep">
-      <h2 id="keep">Keep ${prKey === null ? 'its hash' : 'its hash and its key'}</h2>
-      <p>They lead you back to it: nobody can find it for you.</p>
-      ${shownValue('hash', 'Hash', prHash)} ${prKey === null ? '' : shownValue('key', 'Key', prKey)}
+      <h2 id="keep">Keep ${key === null ? 'its hash' : 'its hash and its key'}</h2>
+      <p>
+        The hash leads you back to it: nobody can find it for you. To give it up, or to withdraw the pull
+        request later, you also need the key.
+      </p>
+      ${shownValue('hash', 'Hash', prHash)} ${key === null ? '' : shownValue('key', 'Key', key)}
       <ul>
         <li><a href="${page}">See how it stands</a>. The address of the pull request will be there.</li>
         <li><a href="${withdrawal}">Give it up</a>.</li>
@@ -103,7 +103,7 @@ export function withdrawPage(form: FormFrame & PullRequestKey): Page {
       <form method="post" action="${action}" class="card">
         ${hidden({ token })}
         ${textField({ name: 'pr_hash', label: 'Hash of the pull request', value: prHash, maxLength: 40 })}
-        ${keyField(form)} ${stepButtons({ step: 'withdraw', label: 'Withdraw it' })}
+        ${keyField(form, null, false)} ${stepButtons({ step: 'withdraw', label: 'Withdraw it' })}
       </form>`,
   );
 }

@@ -11,10 +11,6 @@ export interface HeldPush {
   readonly push: Publishable;
   /** As `Publication` has it. */
   readonly pushHash: string;
-  /** For a new pull request: the key that its person was shown; null: it has none. */
-  readonly newKey: string | null;
-  /** For an update: the key that its person has given; null: none is required. */
-  readonly key: string | null;
   /** For an update: where the branch was when the push was judged. */
   readonly tip: Oid | null;
 }

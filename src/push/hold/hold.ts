@@ -2,14 +2,15 @@
  * In place of act three: a publishable push is kept, encrypted, and published later (release.ts). Its person has the
  * hash, and its page says how it stands.
  */
-import { type HeldView, type HoldReason, keyHashOf } from '../../durable/held-pushes/held-push-record.ts';
+import type { HeldView, HoldReason } from '../../durable/held-pushes/held-push-record.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { workBranch } from '../../pr-hash.ts';
 import { randomMoment } from '../../secret/random-moment.ts';
 import type { Spool } from '../../spool/spool.ts';
 import { branchTip } from '../publish/fork.ts';
 import { type HeldHashes, heldHashesOf, type Pushed } from '../push-hashes.ts';
-import { type PushRun, requiredKey } from '../push-run.ts';
+import { keyToShow } from '../pr-key.ts';
+import type { PushRun } from '../push-run.ts';
 import type { PushOptions } from '../receive/push-options.ts';
 import { type HeldFacts, type HoldWindow, updateCommand } from '../reply/banner.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -59,13 +60,10 @@ export function mayWait({ settings }: Pick<PushRun, 'settings'>, { wait }: PushO
 export class Holding {
   readonly #run: PushRun;
   readonly #pushed: Pushed;
-  /** As the push gave it; null: none is required. */
-  readonly #key: string | null;
 
   constructor(run: PushRun, pushed: Pushed) {
     this.#run = run;
     this.#pushed = pushed;
-    this.#key = requiredKey(run.settings, pushed.options.prKey);
   }
 
   /**
@@ -78,20 +76,19 @@ export class Holding {
     if (found?.state !== 'held' || found.host !== host.hostKey || preview) return null;
     const { same } = await this.#hashes();
     if (found.same === same && delayMs !== 0) {
-      return this.#outcome(found.prHash, found.reason, found, null);
+      return this.#outcome(found.prHash, found.reason, found);
     }
-    const { lease } = await claims.takeHold(found.prHash, this.#key);
+    const { lease } = await claims.takeHold(found.prHash);
     return { kind: 'replaced', view: found, lease };
   }
 
   /**
    * Whether the host must not hear yet of the hash that this push names. @param found as `earlier` has it. If it was
-   * begun, the host may have a pull request of it, which this push then updates; not where that takes a key, as the service
-   * has not recorded one.
+   * begun, the host may have a pull request of it, which this push then updates.
    */
   isUnheardOf(found: HeldView | null): boolean {
     if (found?.state !== 'held' || found.host !== this.#run.host.hostKey || found.isUpdate) return false;
-    return !found.isBegun || this.#key !== null;
+    return !found.isBegun;
   }
 
   /** As `earlier` for a push that names no hash, and that its client has held before. @throws Refusal */
@@ -135,14 +132,10 @@ export class Holding {
     { push, spool, pushHash }: ToHold,
     replaced: Replaced | null,
   ): Promise<HeldOutcome | null> {
-    const { host, settings, claims } = this.#run;
+    const { host, claims } = this.#run;
     const now = host.clock.now();
     const until = now + (reason === 'busy' ? BUSY_LIFE_MS : LIFE_MS);
     const updates = isUpdate(push);
-    const needsKey = settings.prUpdatePolicy === 'key' && !updates;
-    // Whoever has taken a held push has its key.
-    const newKey = needsKey && replaced === null ? settings.newPrKey() : null;
-    const shownKey = newKey ?? (updates || replaced !== null ? this.#key : null);
     // Two of the same at once would be held as two. One that was begun to be published is locked already.
     let isBegun = claims.begunAs !== null;
     let heldAs = prHash;
@@ -156,16 +149,13 @@ export class Holding {
     }
     const tip = updates ? await tipOf(this.#run, push) : null;
     const entryBytes = spool.byteLength;
-    await spool.write([
-      encodeHeld({ push, pushHash, newKey: needsKey ? shownKey : null, key: updates ? shownKey : null, tip }),
-    ]);
+    await spool.write([encodeHeld({ push, pushHash, tip })]);
     const kept = await spool.keep(until);
     const isHeld = await host.hold(
       {
         prHash: heldAs,
         reason,
         ...(await this.#hashes()),
-        keyHash: shownKey === null ? null : keyHashOf(shownKey),
         isUpdate: updates,
         isBegun,
         entryBytes,
@@ -181,7 +171,7 @@ export class Holding {
     );
     if (!isHeld) throw noRoom();
     claims.held();
-    return this.#outcome(heldAs, reason, window, newKey);
+    return this.#outcome(heldAs, reason, window);
   }
 
   /** Few pushes need them. */
@@ -189,13 +179,14 @@ export class Holding {
     return heldHashesOf(this.#run, this.#pushed);
   }
 
-  #outcome(prHash: string, reason: HoldReason, { from, to }: HoldWindow, prKey: string | null): HeldOutcome {
+  async #outcome(prHash: string, reason: HoldReason, { from, to }: HoldWindow): Promise<HeldOutcome> {
     const { settings, target } = this.#run;
     const { options, taken } = this.#pushed;
+    const key = await keyToShow(this.#run, options, prHash);
     const command = updateCommand(
       {
         prHash,
-        prKey: settings.prUpdatePolicy === 'key' ? (prKey ?? options.prKey ?? '<key>') : null,
+        prKey: settings.prUpdatePolicy === 'key' ? key : null,
         isSignedOff: options.signOff,
         isSquashed: options.squash,
         base: options.base,
@@ -204,7 +195,7 @@ export class Holding {
       },
       textOptions(options),
     );
-    const facts = { prHash, reason, window: { from, to }, prKey, pageUrl: settings.pageUrl(prHash), command };
+    const facts = { prHash, reason, window: { from, to }, key, pageUrl: settings.pageUrl(prHash), command };
     return { kind: 'held', facts };
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { HoldFailure } from '../../durable/held-pushes/held-push-record.ts';
 import { HostError } from '../../host-error.ts';
-import { askedPauseMs } from '../../host/account/rate-limit.ts';
+import { askedPauseMs } from '../../host/failure.ts';
 import { fullName } from '../../repository-name.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { openUpstream } from '../judge/destination.ts';
@@ -22,17 +22,17 @@ const MOMENTARY_CODES: ReadonlySet<RefusalCode> = new Set(['in-progress', 'ungua
 const FULL_MS = 60_000;
 
 /**
- * @param run with the settings that its person was shown. @param publication with the place of the pull request that it
+ * @param publication with the place of the pull request that it
  * opens. @param mayGoOn as `Resumed` has it. @throws Refusal, HostError `busy`
  */
 export async function release(
   run: PushRun,
-  { push, pushHash, key, tip }: HeldPush,
+  { push, pushHash, tip }: HeldPush,
   publication: Pick<Publication, 'prHash' | 'spool' | 'place'>,
   mayGoOn: () => Promise<void>,
 ): Promise<void> {
   const { named } = push;
-  const claim = named === null ? null : await run.claims.claimPullRequest(named.prHash, key);
+  const claim = named === null ? null : await run.claims.claimPullRequest(named.prHash);
   const again = await judgedAgain(run, push);
   await publish(run, {
     ...publication,

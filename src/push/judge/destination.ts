@@ -1,11 +1,11 @@
 /** Where a push goes: whether upstream takes it, for which branch it is, and which pull request it updates. */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
-import { hostText } from '../../host-error.ts';
+import { oneLine } from '../../host-text.ts';
 import { closedSentence, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { PushSettings } from '../push-host.ts';
-import { type ClaimedUpdate, wrongKey } from '../push-run.ts';
+import type { ClaimedUpdate } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { NamedPullRequest } from '../verdict/verdict.ts';
 import type { Questions, Upstream } from './questions.ts';
@@ -60,15 +60,13 @@ export interface Named {
 
 /**
  * The pull request that a push names with `-o pr-hash`, claimed. If nobody knows it, the person is told.
- * @param key that it must have; null: none is required.
  * @param listed its claim, if the service has it in its list; otherwise only the host knows it.
- * @throws Refusal if the key is wrong, or another push to it is in progress.
+ * @throws Refusal if another push to it is in progress.
  */
 export async function findNamed(
   questions: Questions,
   { repository }: Upstream,
   prHash: string | null,
-  key: string | null,
   listed: ClaimedUpdate | null,
 ): Promise<Named> {
   if (prHash === null) return { named: null, claim: null };
@@ -77,9 +75,7 @@ export async function findNamed(
     await questions.note(`NEW pull request: no pull request of ${fullName(repository)} has that pr-hash.`);
     return { named: null, claim: null };
   }
-  const claim = listed ?? (await questions.claim(prHash, key));
-  // A pull request that the service has not recorded has no key.
-  if (key !== null && !claim.isRecorded) throw wrongKey();
+  const claim = listed ?? (await questions.claim(prHash));
   return { named: { prHash, pullRequest }, claim };
 }
 
@@ -111,7 +107,7 @@ export async function chooseBase(
   const ref = await findBranch(questions, upstream, named);
   if (ref !== null) return { ref, isNamed: true };
   throw new Refusal('base', 'there is no such base branch', [
-    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,
+    `${fullName(upstream.repository)} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
   ]);
 }
 

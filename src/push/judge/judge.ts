@@ -9,11 +9,12 @@ import type { Plan, PlannedText } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { hostText } from '../../host-error.ts';
+import { oneLine } from '../../host-text.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
-import { type ClaimedUpdate, requiredKey } from '../push-run.ts';
+import { missingKey } from '../pr-key.ts';
+import type { ClaimedUpdate } from '../push-run.ts';
 import type { Received } from '../receive/receive.ts';
 import { Refusal } from '../reply/refusal.ts';
 import type { PushSettings } from '../push-host.ts';
@@ -71,8 +72,9 @@ async function judged(
   const open = openUpstream(upstream, settings);
   const { repository, botLogin, defaultBranch } = open;
   if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
-  const key = requiredKey(settings, options.prKey);
-  const { named, claim } = await findNamed(questions, open, options.prHash, key, listed);
+  const { named, claim } = await findNamed(questions, open, options.prHash, listed);
+  const changesTexts = options.title !== null || options.description !== null;
+  if (isUpdate({ named }) && changesTexts && options.prKey === null) throw missingKey('texts');
   const current = isUpdate({ named }) ? (named?.pullRequest.base ?? null) : null;
   const base = await chooseBase(questions, taken.target, options.base, current, open);
   if (!open.hasAllBranches && !base.isNamed) await questions.note(adviceToNameBase(open, base));
@@ -161,7 +163,7 @@ function warningOfDraft(push: Publishable): string[] {
 
 /** Commits of branches that were not listed would count as the person's own. */
 function adviceToNameBase({ repository }: OpenUpstream, { ref }: Base): string {
-  const base = hostText(ref.name.slice('refs/heads/'.length));
+  const base = oneLine(ref.name.slice('refs/heads/'.length));
   const name = fullName(repository);
   return `${name} has more branches than this service reads. If your work is not based on "${base}", push to refs/for/<base>.`;
 }

@@ -82,8 +82,8 @@ export function questionsOf(run: PushRun, { repository, refs, botLogin }: Upstre
     note: (...lines: string[]) => reply.note(...lines),
     /** As `findPullRequest`. */
     findPullRequest: (prHash: string) => findPullRequest(run, repository, botLogin, prHash),
-    /** So that two updates of it never mix. @param key null if none is required. */
-    claim: (prHash: string, key: string | null) => claims.claimPullRequest(prHash, key),
+    /** So that two updates of it never mix. */
+    claim: (prHash: string) => claims.claimPullRequest(prHash),
     /** A branch of upstream's that is not in the list of its refs. */
     findBranch: (name: string) => steps.run('lookup', () => findUpstreamBranch(host, repository, name)),
     /** @param main the base branch and the default branch. */

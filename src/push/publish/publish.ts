@@ -11,6 +11,7 @@ import { workBranch } from '../../pr-hash.ts';
 import type { Spool } from '../../spool/spool.ts';
 import type { Place } from '../push-host.ts';
 import { findPullRequest } from '../judge/questions.ts';
+import { keyOf } from '../pr-key.ts';
 import { workHashOf } from '../push-hashes.ts';
 import type { ClaimedUpdate, PushRun } from '../push-run.ts';
 import { type Dates, datesOf, undatedOf } from '../verdict/dates.ts';
@@ -47,15 +48,12 @@ export interface Published {
   readonly pullRequest: PullRequest;
   /** The bot's name. */
   readonly author: string;
-  /** For a pull request that is new and needs one. */
-  readonly newKey: string | null;
   /** What people wrote since the last push of the pull request, as far as the service has heard of it. */
   readonly newRemarks: number;
 }
 
 /** @returns null: the same push was held before, and nothing was done. @throws Refusal */
 export async function publish(run: PushRun, publication: Publication): Promise<Published | null> {
-  const { settings } = run;
   const { push, resumed } = publication;
   const branch = new WorkBranch(run, push);
   try {
@@ -65,21 +63,17 @@ export async function publish(run: PushRun, publication: Publication): Promise<P
     // Whatever has become of it since: what a maintainer has closed must not come again by itself.
     const opened = resumed !== undefined && push.named === null ? attempt.earlier : null;
     const pullRequest = opened ?? (await sendAndPropose(run, publication, branch, attempt));
-    const needsKey = settings.prUpdatePolicy === 'key';
-    const newKey = needsKey && prHash !== push.named?.prHash ? settings.newPrKey() : null;
     const [submodules, newRemarks] = await Promise.all([
       push.mayChangeSubmodules ? submoduleWarning(run, push.repository, pullRequest.number) : [],
-      record(run, publication, pullRequest, {
+      record(run, publication, pullRequest, attempt.work, {
         title: titleOf(push, anonymous),
         prHash,
         tip: anonymous.tip,
         dates: dates.added(),
-        key: newKey,
-        ...(attempt.work !== null && { work: attempt.work }),
       }),
     ]);
     await run.reply.note(...submodules);
-    return { prHash, pullRequest, author: attempt.botLogin, newKey, newRemarks };
+    return { prHash, pullRequest, author: attempt.botLogin, newRemarks };
   } catch (error) {
     branch.forget();
     throw error;
@@ -170,17 +164,18 @@ async function begin(run: PushRun, publication: Publication): Promise<Attempt | 
 
 /** Before anything is public. The push still opens a pull request, as the contract says. */
 async function tellSameWork(
-  { reply, settings }: PushRun,
+  run: PushRun,
   { isSignedOff }: Publishable,
   prHash: string,
   same: { readonly prHash: string; readonly url: string } | null,
 ): Promise<void> {
   if (same === null) return;
-  const key = settings.prUpdatePolicy === 'key' ? ' -o pr-key=<key>' : '';
+  const itsKey = run.settings.prUpdatePolicy === 'key' ? ' -o pr-key=<its key>' : '';
   const signOff = isSignedOff ? ' -o sign-off' : '';
-  await reply.note(
+  const key = await keyOf(run, prHash);
+  await run.reply.note(
     `NEW pull request: the same commits are open as ${same.url}`,
-    `Update that one with -o pr-hash=${same.prHash}${key}${signOff}. Withdraw this one with -o withdraw -o pr-hash=${prHash}${key}.`,
+    `Update that one with -o pr-hash=${same.prHash}${itsKey}${signOff}. Withdraw this one with -o withdraw -o pr-hash=${prHash} -o pr-key=${key}.`,
   );
 }
 
@@ -197,21 +192,26 @@ async function record(
   { host, claims, reply, logger }: PushRun,
   { push, claim, place }: Publication,
   { number, url }: PullRequest,
+  work: string | null,
   pushed: Omit<RecordedPush, 'lease'> & { readonly prHash: string; readonly title: string | null },
 ): Promise<number> {
   const { owner, name: repo } = push.repository;
   const { prHash, title, ...rest } = pushed;
   const known = { prHash, host: host.hostKey, owner, repo, number, url };
-  const recording = host
-    .pullRequest(prHash)
-    .record(
-      { ...known, ...(title !== null && { title }) },
-      { ...rest, lease: claim?.lease ?? null },
-      host.clock.now(),
-    );
+  const object = host.pullRequest(prHash);
+  const at = host.clock.now();
+  const opened = { ...known, openedAt: at, ...(work !== null && { work }) };
+  const [recorded, left] = await Promise.all([
+    object
+      .record({ ...known, ...(title !== null && { title }) }, { ...rest, lease: claim?.lease ?? null }, at)
+      .then((newRemarks) => ({ newRemarks }))
+      .catch((error: unknown) => ({ error })),
+    place?.opened(opened) ?? [],
+  ]);
   try {
-    const [newRemarks] = await Promise.all([recording, place?.opened(known)]);
-    return newRemarks;
+    if ('error' in recorded) throw recorded.error;
+    if (left.length > 0) await object.tellLater(left, at, work ?? undefined);
+    return recorded.newRemarks;
   } catch (error) {
     claims.keep();
     logger.error('a pull request could not be recorded', { error });

@@ -9,6 +9,8 @@ export interface BannerFacts extends Repeated {
   readonly prUrl: string;
   readonly author: string;
   readonly branch: string;
+  /** Of the pull request; null: the push has not shown that it is its own. */
+  readonly key: string | null;
   /** A new pull request that is not ready to be merged yet. */
   readonly isDraft: boolean;
   /** The service's own page of the pull request. */
@@ -53,7 +55,6 @@ export function updateCommand(repeated: Repeated, more: readonly string[] = []):
   return `git push ${words} ${remoteUrl} ${shellWord(`HEAD:${refName}`)}`;
 }
 
-/** The key is shown once, in the command. */
 export function bannerLines(facts: BannerFacts): string[] {
   const opened = facts.isDraft ? 'Your pull request is open as a draft.' : 'Your pull request is open.';
   return [
@@ -64,13 +65,18 @@ export function bannerLines(facts: BannerFacts): string[] {
     `  Author:   ${facts.author}`,
     `  Branch:   ${facts.branch}`,
     `  PR hash:  ${facts.prHash}`,
+    ...keyLines(facts),
     `  Page:     ${facts.pageUrl}`,
     `  Topic:    ${facts.subscribeUrl}`,
-    facts.prKey === null
+    facts.key === null
       ? 'Update it later:'
-      : 'Update it later (nobody can recover the key in this command):',
+      : 'Update it later (only the key, which you keep secret, also withdraws or retitles it):',
     `  ${updateCommand(facts)}`,
   ];
+}
+
+function keyLines({ key }: { readonly key: string | null }): string[] {
+  return key === null ? [] : [`  PR key:   ${key}`];
 }
 
 function newsLines({ newRemarks }: BannerFacts): string[] {
@@ -84,8 +90,8 @@ export interface HeldFacts {
   readonly prHash: string;
   readonly reason: HoldReason;
   readonly window: HoldWindow;
-  /** Null if changes need no key, or it was shown before. */
-  readonly prKey: string | null;
+  /** As `BannerFacts` has it. */
+  readonly key: string | null;
   readonly pageUrl: string;
   /** Pushes what is held once more, with the same options. */
   readonly command: string;
@@ -116,17 +122,17 @@ export function notPublic(reason: HoldReason): string[] {
   return reason === 'busy' ? [] : ['Nothing of it is public yet.'];
 }
 
-/** The key is shown once, in the command. */
-export function heldLines({ prHash, reason, window, prKey, pageUrl, command }: HeldFacts): string[] {
+export function heldLines({ prHash, reason, window, key, pageUrl, command }: HeldFacts): string[] {
   const now = reason === 'review' ? '' : ', publish it now (add -o delay=0s)';
-  const lost = prKey === null ? '' : ' Nobody can recover the key in this command.';
+  const withKey = command.includes(' -o pr-key=') ? '' : ` -o pr-key=${key ?? '<key>'}`;
   return [
     '',
     heldSentence(reason, window),
     ...notPublic(reason),
     `  PR hash:  ${prHash}`,
+    ...keyLines({ key }),
     `  Page:     ${pageUrl}`,
-    `Change it${now} or give it up (add -o withdraw):${lost}`,
+    `Change it${now} or give it up (add -o withdraw${withKey}):`,
     `  ${command}`,
   ];
 }

@@ -2,8 +2,10 @@
  * Clone and fetch, relayed to the host (contract, 4.5 and 4.7), without what a request tells of the client: see
  * src/git/wire/fetch-request.ts.
  *
- * The host's answers stream through; nothing is kept or changed. In two cases our answer differs: when a repository has
- * moved, and when the host asks for a password because it shows the repository to nobody.
+ * The host's answers stream through; nothing is kept or changed. In three cases our answer differs: when a repository has
+ * moved, when the host asks for a password because it shows the repository to nobody, and when it answers with an error,
+ * whose words may name the service's address. The bot's token is never sent, because it could read private repositories
+ * for anyone.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -11,21 +13,15 @@ import { hostNameOf } from '../../config/hosts.ts';
 import type { AppEnv } from '../../env.ts';
 import { knownIds } from '../../upstream/known-ids.ts';
 import { ByteReader, type ChunkSource } from '../../git/wire/byte-reader.ts';
-import { encodeFetchError, readFetchRequest } from '../../git/wire/fetch-request.ts';
+import { encodeFetchError, type FetchRequest, readFetchRequest } from '../../git/wire/fetch-request.ts';
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { movedRepository } from '../../host/git/smart-http.ts';
+import { hostLines } from '../../host-text.ts';
+import { beginningOf, HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../host/git/smart-http.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { BodyError, drain, type LimitedSource } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
-import {
-  protocolVersion,
-  relayDiscovery,
-  relayUploadPack,
-  UPLOAD_PACK_REQUEST,
-  UPLOAD_PACK_RESULT,
-} from '../../fetch/fetch-relay.ts';
 import {
   announcedBytes,
   BUSY,
@@ -44,31 +40,35 @@ import { answerRefused, refused } from '../request/refused.ts';
 
 const MAX_BODY_BYTES = 50 * 1024 * 1024;
 const ADVERTISEMENT_TYPE = 'application/x-git-upload-pack-advertisement';
+const REQUEST_TYPE = 'application/x-git-upload-pack-request';
+const RESULT_TYPE = 'application/x-git-upload-pack-result';
+/** The protocol version in this header; Git may add other keys. The host answers in the same version. */
+const PROTOCOL_VERSION = /(?:^|:)version=([12])(?:$|:)/;
 
 export function discoverFetch(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   return withinLimit(c, 'discoveries', () => relayedDiscovery(c, target));
 }
 
 async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const answer = await relayDiscovery(c, target);
+  const answer = await askHost(c, target, 'info/refs?service=git-upload-pack', null);
   if (answer === null) return shownByGit(c, unreachable(hostNameOf(c.var.host)));
   const movedTo = movedRepository(answer);
   if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
   // Of an error, Git shows only plain text.
   const isForPerson = answer.status >= 400 && gitClient(c) === 'git';
-  return isForPerson
-    ? passOn(c, target, asText(c, answer), 'text/plain; charset=UTF-8', noChallenge(c))
-    : passOn(c, target, answer, ADVERTISEMENT_TYPE, noChallenge(c));
+  const type = isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE;
+  return passOn(c, target, answer, type, noChallenge(c));
 }
 
-/** The host's error in its own words if they are text, else in ours: most are pages for browsers. */
-function asText(c: Context<AppEnv>, answer: Response): Response {
+/** An error in the host's own words if they are text, else in ours: most are pages for browsers. Other answers as they are. */
+async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<Response> {
   const { status, headers, body } = answer;
-  const hasText = headers.get('Content-Type')?.startsWith('text/plain') === true;
-  if (hasText && headers.get('Content-Length') !== '0') return answer;
-  c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
-  const words = `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.\n`;
-  return new Response(words, { status });
+  if (status < 400) return answer;
+  const isText = headers.get('Content-Type')?.startsWith('text/plain') === true;
+  if (!isText) c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
+  const lines = isText ? hostLines(await beginningOf(answer, HOST_TIMEOUT_MS)) : [];
+  const ours = `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.`;
+  return new Response(`${lines.join('\n') || ours}\n`, { status });
 }
 
 /**
@@ -81,7 +81,7 @@ function noChallenge(c: Context<AppEnv>): Record<string, string> {
 
 /** Not limited: contract, 4.7. */
 export async function uploadPack(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
-  const refusal = wrongType(c, UPLOAD_PACK_REQUEST);
+  const refusal = wrongType(c, REQUEST_TYPE);
   if (refusal !== null) return answerRefused(c, refusal, 'text');
   const body = gitBody(c.req.raw, { maxBytes: MAX_BODY_BYTES, timeoutMs: c.var.config.readTimeoutMs });
   if (announcedBytes(c) > MAX_BODY_BYTES) return bodyTooLarge(c, body);
@@ -99,34 +99,88 @@ async function relayed(
   host: HistoryHost,
 ): Promise<Response> {
   const reader = new ByteReader(body);
+  let request: FetchRequest;
   try {
-    const version = protocolVersion(c) === 2 ? 2 : 0;
-    const request = await readFetchRequest(reader, version, knownIds(host, target), host.memory);
-    if (request.kind === 'answer') return result(request.body);
-    const answer = await relayUploadPack(c, target, request.body);
-    return answer === null
-      ? answerRefused(c, unreachable(hostNameOf(c.var.host)))
-      : passOn(c, target, answer, UPLOAD_PACK_RESULT);
+    const version = protocolVersion(c) === '2' ? 2 : 0;
+    request = await readFetchRequest(reader, version, knownIds(host, target), host.memory);
   } catch (error) {
     // What the client still sends is not used any more.
     host.memory.end();
     body.discard?.();
-    if (error instanceof HostError && error.code === 'busy') {
-      await drain(reader);
-      return answerRefused(c, BUSY);
-    }
-    if (error instanceof HostError) return hostRefusal(c, target, error);
-    if (!(error instanceof BodyError || error instanceof ProtocolError)) throw error;
-    if (error.code === 'too-large') return bodyTooLarge(c, body);
-    await drain(reader);
-    if (body.isOverLimit) return bodyTooLarge(c, body);
-    if (error.code === 'unsupported') return result(encodeFetchError(error.publicMessage));
-    return answerRefused(c, refused(400, 'failed to read body'));
+    if (!(error instanceof BodyError && error.code === 'too-large')) await drain(reader);
+    return body.isOverLimit ? bodyTooLarge(c, body) : requestRefusal(c, target, error);
+  }
+  if (request.kind === 'answer') return result(request.body);
+  const answer = await askUploadPack(c, target, request.body);
+  return answer === null
+    ? answerRefused(c, unreachable(hostNameOf(c.var.host)))
+    : passOn(c, target, answer, RESULT_TYPE);
+}
+
+/** Why a request is not relayed. */
+function requestRefusal(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  error: unknown,
+): Response | Promise<Response> {
+  if (error instanceof HostError) return hostRefusal(c, target, error);
+  if (error instanceof ProtocolError && error.code === 'unsupported') {
+    return result(encodeFetchError(error.publicMessage));
+  }
+  const isOfClient = error instanceof BodyError || error instanceof ProtocolError;
+  if (isOfClient) return answerRefused(c, refused(400, 'failed to read body'));
+  c.var.logger.error('the request of a fetch could not be built', { error });
+  return answerRefused(c, refused(500, 'failed to build request'));
+}
+
+/**
+ * Some clients (isomorphic-git) post to a repository's old name although discovery redirected them to the new one, and
+ * would turn a redirected POST into a GET. So the redirect is followed here.
+ */
+async function askUploadPack(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  body: Uint8Array,
+): Promise<Response | null> {
+  const answer = await askHost(c, target, 'git-upload-pack', body);
+  const movedTo = answer === null ? null : movedRepository(answer);
+  if (movedTo === null) return answer;
+  await answer?.body?.cancel();
+  return askHost(c, movedTo, 'git-upload-pack', body);
+}
+
+/**
+ * The host's answer, a redirect included; null if there is none, or none in time.
+ * @param body of a POST; null: a GET.
+ */
+async function askHost(
+  c: Context<AppEnv>,
+  target: RepositoryName,
+  path: string,
+  body: Uint8Array | null,
+): Promise<Response | null> {
+  const version = protocolVersion(c);
+  const headers = {
+    ...(version !== null && { 'Git-Protocol': `version=${version}` }),
+    ...(body !== null && { 'Content-Type': REQUEST_TYPE, Accept: RESULT_TYPE }),
+  };
+  const http = new SmartHttp(c.var.host.url, null, c.var.http);
+  try {
+    const request = { method: body === null ? 'GET' : 'POST', headers, body };
+    return await withoutAddresses(c, await http.fetch(target, path, request));
+  } catch (error) {
+    c.var.logger.warn('a fetch could not be relayed', { error });
+    return null;
   }
 }
 
+/** Of Git's protocol; null: the oldest. */
+function protocolVersion(c: Context<AppEnv>): string | null {
+  return PROTOCOL_VERSION.exec(c.req.header('Git-Protocol') ?? '')?.[1] ?? null;
+}
+
 function result(body: Uint8Array): Response {
-  return new Response(body, { headers: { 'Content-Type': UPLOAD_PACK_RESULT, ...NO_CACHE } });
+  return new Response(body, { headers: { 'Content-Type': RESULT_TYPE, ...NO_CACHE } });
 }
 
 /** A host asks for a password if it does not show the repository to the public. Here a password would not help. */
@@ -150,6 +204,7 @@ function hostRefusal(
   target: RepositoryName,
   { code, cause, message }: HostError,
 ): Response | Promise<Response> {
+  if (code === 'busy') return answerRefused(c, BUSY);
   if (code === 'missing') return missing(c, target);
   // The contract (4.7) passes the host's status on.
   return typeof cause === 'number'

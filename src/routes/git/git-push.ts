@@ -51,7 +51,6 @@ const MAX_PUSH_BYTES = 100 * 1024 * 1024;
 const REQUEST_TYPE = 'application/x-git-receive-pack-request';
 const RESULT_TYPE = 'application/x-git-receive-pack-result';
 const ADVERTISEMENT_TYPE = 'application/x-git-receive-pack-advertisement';
-const PR_KEY_BYTES = 16;
 /** The end of an answer is given to the runtime before it is on its way: one that dies then has not answered. */
 const LAST_BYTES_MS = 20;
 /** While a client discovers, it shows nothing to the person who waits. */
@@ -129,7 +128,7 @@ export function pushSession(
   host: PushHost,
   reply: Reply,
   target: RepositoryName,
-  names: Partial<Pick<PushSettings, 'newPrHash' | 'newPrKey'>> = {},
+  names: Partial<Pick<PushSettings, 'newPrHash'>> = {},
 ): PushSession {
   const settings = { ...pushSettings(c), ...names };
   return new PushSession(new PushRun(host, settings, target, { reply, logger: c.var.logger }));
@@ -195,10 +194,5 @@ export function pushSettings(c: Context<AppEnv>): PushSettings {
     issueFormUrl: (repository) => `${origin}/v1/${repositoryPath(c.var.host, repository)}${ISSUE_FORM}`,
     pageUrl: (prHash) => `${origin}${pullRequestPath(prHash)}`,
     newPrHash,
-    newPrKey: () => randomHex(PR_KEY_BYTES),
   };
-}
-
-function randomHex(bytes: number): string {
-  return Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString('hex');
 }

@@ -27,7 +27,7 @@ import { suspensionOf } from '../request/suspension.ts';
 import { pushSettings } from './git-push.ts';
 import { suspended } from './push-admission.ts';
 import { pushHost } from './push-host.ts';
-import { countOpened, takeOpening, takeShare } from './push-share.ts';
+import { takeOpening, takeShare, tellOpened } from './push-share.ts';
 import { readHeldBytes, readHeldPush } from './read-held.ts';
 
 /** A key that was written in one place may be read in another only after a while. */
@@ -135,14 +135,7 @@ async function releaseWith(
   const read = (start = 0, end = held.entryBytes) =>
     readHeldBytes(c.env, held, key, memory, start, Math.min(end, held.entryBytes));
   const push = await readHeldPush(c.env, held, key, memory);
-  const { newKey } = push;
-  // What its person was shown holds, whatever the policy is now.
-  const shown =
-    newKey === null
-      ? { prUpdatePolicy: 'hash' as const }
-      : { prUpdatePolicy: 'key' as const, newPrKey: () => newKey };
-  const settings = { ...pushSettings(c), ...shown };
-  const run = new PushRun(host, settings, push.push.repository, { reply: new NotedReply(), logger });
+  const run = new PushRun(host, pushSettings(c), push.push.repository, { reply: new NotedReply(), logger });
   const place = await host.admission.place(push.pushHash);
   run.claims.holdIsKnown();
   try {
@@ -172,7 +165,7 @@ function heldAdmission(c: Context<AppEnv>, client: string): Admission {
       taken = (await takeOpening(c, as, null, repository, policyLimits)).back;
     },
     settle: async () => {},
-    opened: (pullRequest) => countOpened(c, pullRequest, client),
+    opened: (pullRequest) => tellOpened(c, pullRequest, client),
     async release() {
       const back = taken;
       taken = null;

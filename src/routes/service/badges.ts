@@ -90,10 +90,11 @@ badges.get(
   described(friendlyBadge, {
     operationId: 'anonymousFriendlyBadge',
     summary: 'Whether a repository welcomes anonymous contributions',
-    description: 'Green if the file `.gitveil.yml` at its root contains `anonymous_friendly: true`.',
+    description:
+      'Green if the file `.gitveil.yml` at its root contains `anonymous_friendly: true`. Otherwise gray, also without a repository.',
     tag: 'Badges',
     query: anonymousFriendlyQuery,
-    responses: { 200: BADGE, 400: INVALID },
+    responses: { 200: BADGE },
   }),
 );
 
@@ -107,14 +108,11 @@ async function isWithinShare(c: Context<AppEnv>): Promise<boolean> {
 }
 
 async function friendlyBadge(c: Context<AppEnv>): Promise<Response> {
-  const query = anonymousFriendlyQuery.safeParse(c.req.query());
-  if (!query.success) return answerRefused(c, refused(400, INVALID_NAME));
-  const { host: key, repo } = query.data;
-  if (repo === undefined) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
+  const { host: key, repo = '' } = anonymousFriendlyQuery.parse(c.req.query());
   const host = hostWithKey(c.var.config, key);
   const [owner = '', name = '', ...more] = repo.split('/');
   const repository = host === undefined || more.length > 0 ? null : parseName(host.kind, owner, name);
-  if (host === undefined || repository === null) return answerRefused(c, refused(400, INVALID_NAME));
+  if (host === undefined || repository === null) return image(c, anonymousFriendlyBadge(false), FIVE_MINUTES);
   const mayAsk = async () =>
     (await knownWait(c, 'calls')) === 0 &&
     (await isWithinShare(c)) &&

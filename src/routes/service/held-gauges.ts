@@ -1,4 +1,4 @@
-/** What is held, for /metrics. Only for the operator: a count that grows tells that somebody has just pushed. */
+/** What is held, for /metrics. */
 import type { Context } from 'hono';
 import type { AppEnv } from '../../env.ts';
 import type { GaugeValue } from '../../metrics/exposition.ts';

@@ -1,32 +1,23 @@
 /**
- * GET /metrics: as JSON (contract, 4.9), or as text for a monitoring system that asks for it.
+ * GET /metrics: as JSON (contract, 4.9) the figures of the isolate that answers.
  *
- * Who has the service key sees live figures: the JSON those of the isolate that answers, the text also the counts of
- * the whole service, which are ten seconds old at most. If there is no key, everybody sees the snapshot
- * (src/metrics/snapshot.ts). Cost: one call of the Tally object, and one of each account's, every ten seconds at most in
- * an isolate; none for the JSON with a key.
+ * Who sends the service key may also ask for Prometheus' text, with the counts of the whole service. Without a key
+ * nobody may: they would show each push, preview and refusal to whoever asks every second. Cost of the text: one call
+ * of the Tally object, one of that of the held pushes, and one of each account's.
  */
 import { type Context, Hono } from 'hono';
 import { accepts } from 'hono/accepts';
 import * as z from 'zod';
 import type { AppEnv } from '../../env.ts';
 import { durationText } from '../../metrics/duration-text.ts';
-import { expose, OPENMETRICS_TYPE, PROMETHEUS_TYPE } from '../../metrics/exposition.ts';
-import { Recent } from '../../isolate/recent.ts';
+import { expose, PROMETHEUS_TYPE } from '../../metrics/exposition.ts';
 import { accountGauges } from './account-gauges.ts';
 import { heldGauges } from './held-gauges.ts';
 import { isolate, type IsolateFigures } from '../../metrics/isolate.ts';
-import type { Figures } from '../../metrics/snapshot.ts';
-import { allCounts, publicFigures } from '../../metrics/tally.ts';
+import { allCounts } from '../../metrics/tally.ts';
 import { answer, as, asJson, described, TEXT } from '../description.ts';
 
 const JSON_TYPE = 'application/json';
-const OPENMETRICS = 'application/openmetrics-text';
-/** Many scrapers, or one that asks without a pause, must not keep objects busy that pushes need. */
-const OLDEST_MS = 10_000;
-
-/** What the objects have answered last. */
-const known = new Recent<Pick<Figures, 'counts' | 'gauges'>>({ most: 1, lifeMs: OLDEST_MS });
 
 const MEMORY = z
   .object({
@@ -43,10 +34,7 @@ export const metricsAnswer = z
     goroutines: z.int().min(0).meta({ description: 'Requests being answered, this one included.' }),
     uptime: z.string().meta({ description: "Since the isolate's first request.", examples: ['4h23m15.2s'] }),
   })
-  .meta({
-    description:
-      'The state of one isolate, of which there may be many: with a key, the one that answers now.',
-  });
+  .meta({ description: 'The state of the isolate that answers. There may be many.' });
 
 type MetricsAnswer = z.infer<typeof metricsAnswer>;
 
@@ -58,46 +46,24 @@ metrics.get(
     operationId: 'metrics',
     summary: 'Metrics for operators',
     description:
-      'JSON describes only one isolate. The text formats of Prometheus and OpenMetrics also contain the counts of the whole service; ask for them with Accept. Where the service requires no key, the answer is a snapshot that changes at most every 15 minutes, without durations and without counts by route. With the key, it is live: what the text contains of the whole service is at most ten seconds old, or new with `Cache-Control: no-cache`.',
+      'JSON describes only one isolate. With the service key, the text format of Prometheus, which Accept asks for, has the counts of the whole service, too.',
     tag: 'Service',
     isKeyed: true,
-    responses: { 200: answer('The figures.', asJson(metricsAnswer), as(TEXT, OPENMETRICS)) },
+    responses: { 200: answer('The figures.', asJson(metricsAnswer), as(TEXT)) },
   }),
 );
 
 async function showMetrics(c: Context<AppEnv>): Promise<Response> {
   c.header('Cache-Control', 'no-store');
-  c.header('Vary', 'Accept');
-  const supports = [JSON_TYPE, TEXT, OPENMETRICS];
-  const wanted = accepts(c, { header: 'Accept', supports, default: JSON_TYPE });
-  const now = Date.now();
+  const own = isolate.figures(Date.now());
+  const wanted = accepts(c, { header: 'Accept', supports: [JSON_TYPE, TEXT], default: JSON_TYPE });
   // With a key, the middleware lets nobody in without it.
-  const isPublic = c.var.config.serviceApiKey === null;
-  const mayBeOld = isPublic || !/\bno-cache\b/i.test(c.req.header('Cache-Control') ?? '');
-  const live = () => liveFigures(c, now, mayBeOld);
-  if (wanted === JSON_TYPE) {
-    const figures = isPublic ? (await publicFigures(now, live)).isolate : isolate.figures(now);
-    return c.json<MetricsAnswer>(isolateAnswer(figures));
+  if (c.var.config.serviceApiKey === null || wanted === JSON_TYPE) {
+    return c.json<MetricsAnswer>(isolateAnswer(own));
   }
-  const { counts, gauges, isolate: own } = await (isPublic ? publicFigures(now, live) : live());
-  const isOpenMetrics = wanted === OPENMETRICS;
-  const text = expose(counts, gauges, own, { isOpenMetrics });
-  return c.body(text, 200, { 'Content-Type': isOpenMetrics ? OPENMETRICS_TYPE : PROMETHEUS_TYPE });
-}
-
-async function liveFigures(c: Context<AppEnv>, now: number, mayBeOld: boolean): Promise<Figures> {
-  const own = isolate.figures(now);
-  const held = mayBeOld ? known.get('', now) : null;
-  if (held !== null) return { ...held, isolate: own };
-  const isPublic = c.var.config.serviceApiKey === null;
-  const [counts, ofAccounts, ofHeld] = await Promise.all([
-    allCounts(),
-    accountGauges(c),
-    isPublic ? [] : heldGauges(c),
-  ]);
-  const gauges = [...ofAccounts, ...ofHeld];
-  known.set('', { counts, gauges }, now);
-  return { counts, gauges, isolate: own };
+  const [counts, ofAccounts, ofHeld] = await Promise.all([allCounts(), accountGauges(c), heldGauges(c)]);
+  const text = expose(counts, [...ofAccounts, ...ofHeld], own);
+  return c.body(text, 200, { 'Content-Type': PROMETHEUS_TYPE });
 }
 
 function isolateAnswer(figures: IsolateFigures): MetricsAnswer {

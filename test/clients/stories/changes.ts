@@ -10,7 +10,8 @@ import { type Act, type Story, TOPIC, withTopic } from './story.ts';
 async function opened(bed: TestBed, client: GitClient) {
   const at = await withTopic(bed, client);
   const first = await at.expectAccepted(await at.push([TOPIC]));
-  return { at, first, option: `pr-hash=${first.banner.prHash}` };
+  const { prHash, prKey } = first.banner;
+  return { at, first, option: `pr-hash=${prHash}`, key: `pr-key=${prKey}` };
 }
 
 /** Who pushes: the client, or git in the same clone where the client cannot. */
@@ -33,9 +34,9 @@ const update =
 const withdrawal =
   (pushing: (at: Contributor) => Pushing): Act =>
   async (bed, client) => {
-    const { at, first, option } = await opened(bed, client);
+    const { at, first, option, key } = await opened(bed, client);
     const tip = await at.upstream.tip();
-    const { isOk, output } = await pushing(at).push([':refs/heads/main'], [option]);
+    const { isOk, output } = await pushing(at).push([':refs/heads/main'], [option, key]);
     expect(isOk, output).toBe(true);
     expect(output).toContain('Your pull request is withdrawn.');
     expect(await bed.host.onlyPull(at.upstream)).toMatchObject({ state: 'closed' });

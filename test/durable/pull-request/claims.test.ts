@@ -1,10 +1,5 @@
 /** Who may work on a pull request, and what its object remembers for the next push. */
-import {
-  applyD1Migrations,
-  abortAllDurableObjects,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/durable/lease.ts';
@@ -18,10 +13,10 @@ import {
 } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
 import { type Http, HttpClient } from '../../../src/outgoing/http-client.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const DAY_MS = 24 * 60 * 60 * 1000;
-const KEY = '0123456789abcdef0123456789abcdef';
 /** Ahead of the clock: by itself no alarm goes off within a test. */
 const NOW = Date.now() + DAY_MS;
 
@@ -40,9 +35,9 @@ function newPullRequest() {
   const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
   return {
     object,
-    claim: (key: string | null = null, at = NOW, host = 'gh') => object().claim(host, key, at),
+    claim: (at = NOW, host = 'gh') => object().claim(host, at),
     record: (push: Partial<RecordedPush> = {}, at = NOW) =>
-      object().record(record, { tip: 'a', dates: dated(1, 0), key: null, lease: null, ...push }, at),
+      object().record(record, { tip: 'a', dates: dated(1, 0), lease: null, ...push }, at),
   };
 }
 
@@ -79,24 +74,23 @@ describe('a claim', () => {
     await record({ lease: leaseOf(await claim()) });
     const third = await claim();
     expect(third).toMatchObject({ kind: 'claimed', isRecorded: true });
-    expect(await claim(null, NOW + LEASE_MS)).toMatchObject({ kind: 'claimed' });
+    expect(await claim(NOW + LEASE_MS)).toMatchObject({ kind: 'claimed' });
     await object().release(leaseOf(third));
-    expect(await claim(null, NOW + LEASE_MS)).toEqual({ kind: 'busy' });
+    expect(await claim(NOW + LEASE_MS)).toEqual({ kind: 'busy' });
   });
 
   it('is free again when the machine of the object has died', async () => {
     const { claim } = newPullRequest();
     await claim();
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await claim()).toMatchObject({ kind: 'claimed' });
   });
 
   it('from another code host finds nothing there: pr_hashes are public', async () => {
     const { object, claim, record } = newPullRequest();
-    await record({ key: KEY, dates: dated(1, 2) });
-    expect(await claim(null, NOW, 'cb')).toEqual({ kind: 'elsewhere' });
-    expect(await claim(KEY, NOW, 'cb')).toEqual({ kind: 'elsewhere' });
-    expect(await claim(KEY)).toMatchObject({ kind: 'claimed' });
+    await record({ dates: dated(1, 2) });
+    expect(await claim(NOW, 'cb')).toEqual({ kind: 'elsewhere' });
+    expect(await claim()).toMatchObject({ kind: 'claimed' });
     const merged = { key: 'merged:1', kind: 'merged', number: count, url: 'https://evil.test/1' } as const;
     const look = { number: count, askedAt: NOW };
     expect(await object().tell('cb', [merged], NOW, look)).toBe(false);
@@ -114,36 +108,6 @@ describe('a claim', () => {
   });
 });
 
-describe('a key', () => {
-  it('is asked for where a push asks for it, and kept as a hash', async () => {
-    const { object, claim, record } = newPullRequest();
-    await record({ key: KEY });
-    for (const wrong of ['', KEY.replace('0', '1'), `${KEY}0`]) {
-      expect(await claim(wrong)).toEqual({ kind: 'wrong-key' });
-    }
-    expect(await claim(KEY)).toMatchObject({ kind: 'claimed' });
-    const stored = await runInDurableObject(object(), (_, { storage }) =>
-      JSON.stringify([...storage.kv.list()]),
-    );
-    expect(stored).toContain('"keyHash"');
-    expect(stored).not.toContain(KEY);
-  });
-
-  it('stays when an update is recorded', async () => {
-    const { claim, record } = newPullRequest();
-    await record({ key: KEY });
-    await record({ tip: 'b' });
-    expect(await claim('')).toEqual({ kind: 'wrong-key' });
-    expect(await claim(KEY)).toMatchObject({ kind: 'claimed' });
-  });
-
-  it('fits nothing where there is none', async () => {
-    const { claim, record } = newPullRequest();
-    await record();
-    expect(await claim('')).toEqual({ kind: 'wrong-key' });
-  });
-});
-
 describe('dates of commits', () => {
   it('are known to the next push, oldest first, and a repetition adds nothing', async () => {
     const { claim, record } = newPullRequest();
@@ -157,8 +121,8 @@ describe('dates of commits', () => {
     const { object, claim, record } = newPullRequest();
     await record({ tip: 'a', dates: dated(1, 2) });
     await record({ tip: 'b', dates: dated(2, 1) }, NOW + 60 * DAY_MS);
-    expect(await claim(null, NOW + 149 * DAY_MS)).toMatchObject({ dates: [dated(1, 2), dated(2, 1)] });
-    expect(await claim(null, NOW + 150 * DAY_MS)).toMatchObject({ dates: [] });
+    expect(await claim(NOW + 149 * DAY_MS)).toMatchObject({ dates: [dated(1, 2), dated(2, 1)] });
+    expect(await claim(NOW + 150 * DAY_MS)).toMatchObject({ dates: [] });
     await runDurableObjectAlarm(object());
     const nextAlarm = () => runInDurableObject(object(), (_, { storage }) => storage.getAlarm());
     expect(await nextAlarm()).toBe(NOW + 150 * DAY_MS);
@@ -194,7 +158,7 @@ describe('what is recorded twice', () => {
     await record({ tip: 'a' });
     await record({ tip: 'a' });
     await record({ tip: 'b' });
-    await abortAllDurableObjects();
+    await restartObjects();
     await record({ tip: 'b' });
     await record({ tip: 'a' });
     await runDurableObjectAlarm(object());

@@ -1,19 +1,13 @@
 /** What the object of a pull request keeps for its page, and what it makes of what the code host says, when. */
-import {
-  abortAllDurableObjects,
-  applyD1Migrations,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_EVENTS } from '../../../src/durable/pull-request/history.ts';
 import type { Env } from '../../../src/env.ts';
 import { closedEvent, type HostEvent } from '../../../src/events/host-event.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
-import { writeAsEarlier } from '../support/earlier-pull-request.ts';
-import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 /** Ahead of the clock: by itself no alarm goes off within a test. Not a whole second. */
@@ -42,11 +36,7 @@ function newPullRequest(number = 7) {
     closed: (closedAt: string, of = number, kind: 'closed' | 'withdrawn' = 'closed') =>
       closedEvent(of, closedAt, urlOf(of), kind),
     record: (tip: string, at = NOW, as = number) =>
-      object().record(
-        { ...pullRequest, number: as, url: urlOf(as) },
-        { tip, dates, key: 'k'.repeat(32), lease: null },
-        at,
-      ),
+      object().record({ ...pullRequest, number: as, url: urlOf(as) }, { tip, dates, lease: null }, at),
     /** The feed has read the pull request, and hands on all that it found. */
     look: (events: HostEvent[], askedAt: number, at = askedAt) =>
       object().tell('gh', events, at, { number, askedAt }),
@@ -77,11 +67,11 @@ describe('the view of a pull request', () => {
     expect(left).toEqual([[], null]);
   });
 
-  it('has events with whole seconds, no key, and the same ids after a crash', async () => {
+  it('has events with whole seconds, and the same ids after a crash', async () => {
     const { object, record, look, comment, url } = newPullRequest();
     await record('a');
     await look([comment(1)], NOW + SECOND);
-    await abortAllDurableObjects();
+    await restartObjects();
     await look([comment(1), { ...comment(2), url: `${url}#${'x'.repeat(10_000)}` }], NOW + 2 * SECOND);
     const at = Math.floor(NOW / 1000);
     const view = await object().view();
@@ -182,24 +172,5 @@ describe('the state of a pull request', () => {
     await object().tell('gh', [closed('y', 8)], NOW + 3 * SECOND);
     await look([], NOW + 9 * SECOND);
     expect((await shown())[0]).toBe('closed');
-  });
-
-  it.each([
-    [[], 'open'],
-    [['closed:7:x', 'merged:70', 'closed:71:x'], 'closed'],
-    [['closed:7:x', 'merged:7'], 'merged'],
-  ])('follows, for one from before there were pages, from what was told: %j', async (keys, state) => {
-    const { object, pullRequest, look, comment, shown } = newPullRequest();
-    await writeAsEarlier(object(), pullRequest, { told: keys });
-    await abortAllDurableObjects();
-    expect(await shown()).toEqual([state]);
-    await object().tell('gh', [comment(1)], NOW + SECOND);
-    expect(await shown()).toEqual([state, 'commented']);
-    await runDurableObjectAlarm(object());
-    expect(await isRecorded(bindings.DB, (await object().view())!.prHash)).toBe(true);
-    if (state === 'closed') {
-      await look([comment(1)], NOW + 2 * SECOND);
-      expect(await shown()).toEqual(['open', 'commented', 'reopened']);
-    }
   });
 });

@@ -1,10 +1,4 @@
-import { createHash } from 'node:crypto';
-import {
-  applyD1Migrations,
-  abortAllDurableObjects,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_NOTIFICATIONS } from '../../../src/durable/pull-request/outbox.ts';
@@ -12,8 +6,10 @@ import type { RecordedPush } from '../../../src/durable/pull-request/pull-reques
 import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
 import type { HostEvent } from '../../../src/events/host-event.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
-import { EARLIER_TIP, writeAsEarlier } from '../support/earlier-pull-request.ts';
+import { guardOf } from '../../../src/objects.ts';
+import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -52,10 +48,16 @@ function objectOf({ prHash }: PullRequestRecord) {
   return bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
 }
 
+/** A push has opened it, and could tell neither statistics nor the guard. */
+async function openUntold(pullRequest: PullRequestRecord, at = later()): Promise<void> {
+  await objectOf(pullRequest).record(pullRequest, push('a'), at);
+  await objectOf(pullRequest).tellLater(['statistics', 'tracking'], at);
+}
+
 /** A push after which the branch stands at `tip`. */
 function push(tip: string): RecordedPush {
   const dates = { committedAt: 1_800_000_000, commitHashes: new Uint8Array() };
-  return { tip, dates, key: null, lease: null };
+  return { tip, dates, lease: null };
 }
 
 function comment(id: number): HostEvent {
@@ -68,14 +70,18 @@ async function ledgerUrls(): Promise<string[]> {
   return results.map((row) => row.pr_url);
 }
 
-async function nextAlarm(pullRequest: PullRequestRecord): Promise<number | null> {
-  return runInDurableObject(objectOf(pullRequest), (_, state) => state.storage.getAlarm());
+/** What a rollback would close. */
+async function trackedUrls(): Promise<string[]> {
+  return runInDurableObject(guardOf(bindings), (_, { storage }) =>
+    storage.sql
+      .exec<{ url: string }>('SELECT url FROM tracked')
+      .toArray()
+      .map(({ url }) => url),
+  );
 }
 
-async function tablesOf(pullRequest: PullRequestRecord): Promise<unknown[]> {
-  return runInDurableObject(objectOf(pullRequest), (_, { storage }) =>
-    storage.sql.exec("SELECT name FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\'").toArray(),
-  );
+async function nextAlarm(pullRequest: PullRequestRecord): Promise<number | null> {
+  return runInDurableObject(objectOf(pullRequest), (_, state) => state.storage.getAlarm());
 }
 
 /** When the alarm goes off. */
@@ -114,9 +120,9 @@ afterEach(() => {
 });
 
 describe('the outbox of a pull request', () => {
-  it('publishes to the topic and writes into the ledger when one is opened', async () => {
+  it('publishes to the topic when one is opened, and tells what its push could not tell', async () => {
     const opened = newPullRequest();
-    await objectOf(opened).record(opened, push('a'), later());
+    await openUntold(opened);
     await runDurableObjectAlarm(objectOf(opened));
     expect(published).toEqual([
       {
@@ -127,12 +133,14 @@ describe('the outbox of a pull request', () => {
       },
     ]);
     expect(await ledgerUrls()).toContain(opened.url);
+    expect(await isRecorded(bindings.DB, opened.prHash)).toBe(true);
+    expect(await trackedUrls()).toContain(opened.url);
     expect(await nextAlarm(opened)).toBeNull();
   });
 
   it('publishes an update without a second entry in the ledger', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await openUntold(pullRequest);
     await objectOf(pullRequest).record(pullRequest, push('b'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toHaveLength(2);
@@ -142,7 +150,7 @@ describe('the outbox of a pull request', () => {
   it('keeps a notification that was not taken, and delivers it once when the service is back', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await openUntold(pullRequest);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toEqual([]);
     expect(await ledgerUrls()).toContain(pullRequest.url);
@@ -172,7 +180,7 @@ describe('the outbox of a pull request', () => {
     serviceIsDown = true;
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await abortAllDurableObjects();
+    await restartObjects();
     serviceIsDown = false;
     await runAlarm(pullRequest);
     expect(published).toHaveLength(1);
@@ -180,7 +188,7 @@ describe('the outbox of a pull request', () => {
 
   it('still writes into a ledger that was dead for weeks', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    await openUntold(pullRequest);
     vi.setSystemTime(Date.now() + 60 * DAY_MS);
     await bindings.DB.exec('ALTER TABLE pull_requests RENAME TO out_of_reach');
     await runDurableObjectAlarm(objectOf(pullRequest));
@@ -188,12 +196,14 @@ describe('the outbox of a pull request', () => {
     await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO pull_requests');
     await runAlarm(pullRequest);
     expect(await ledgerUrls()).toContain(pullRequest.url);
+    // No rollback would close it any more.
+    expect(await trackedUrls()).not.toContain(pullRequest.url);
   });
 
   it('leaves the topic alone for as long as the service asks, also when there is news or a restart', async () => {
     const pullRequest = newPullRequest();
     tooMany = 1;
-    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await openUntold(pullRequest, Date.now());
     await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
     // The first was refused, so the second was not tried; the ledger is another matter.
@@ -202,7 +212,7 @@ describe('the outbox of a pull request', () => {
     const retryAt = (await nextAlarm(pullRequest)) ?? 0;
     expect(Math.round((retryAt - Date.now()) / 1000)).toBe(600);
 
-    await abortAllDurableObjects();
+    await restartObjects();
     vi.setSystemTime(retryAt - 1000);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(asked).toBe(1);
@@ -214,7 +224,7 @@ describe('the outbox of a pull request', () => {
   it('keeps the newest notifications, and all else, while the service is down and many comment', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await openUntold(pullRequest);
     const comments = [...Array(MAX_NOTIFICATIONS + 5).keys()].map(comment);
     const { number, url } = pullRequest;
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
@@ -256,87 +266,12 @@ describe('the outbox of a pull request', () => {
   });
 });
 
-describe('a pull request that an earlier version has kept in tables', () => {
-  const KEY = '0123456789abcdef0123456789abcdef';
-  const AT = 1_800_000_000;
-
-  it.each(['gh', 'cb'])('on %s is taken over with all that was there', async (host) => {
-    const pullRequest = { ...newPullRequest(), host };
-    const [commits, until] = [new Uint8Array(16).fill(7), later() + DAY_MS];
-    await writeAsEarlier(objectOf(pullRequest), pullRequest, {
-      keyHash: createHash('sha256').update(KEY).digest(),
-      told: ['comment:1'],
-      page: { state: 'closed', at: AT, events: ['opened', 'closed'] },
-      dates: { commits, until },
-      notifiedAt: later(),
-    });
-    await abortAllDurableObjects();
-    const object = objectOf(pullRequest);
-    const { url } = pullRequest;
-    expect(await object.view()).toEqual({
-      ...pullRequest,
-      state: 'closed',
-      isShown: true,
-      events: [
-        { id: 2, kind: 'closed', url, at: AT },
-        { id: 1, kind: 'opened', url, at: AT },
-      ],
-    });
-    expect(await object.claim(host, '', later())).toEqual({ kind: 'wrong-key' });
-    const dates = [{ committedAt: 1, commitHashes: commits }];
-    expect(await object.claim(host, KEY, later())).toMatchObject({ kind: 'claimed', dates });
-    expect(await object.claim(host, KEY, until)).toMatchObject({ kind: 'claimed', dates: [] });
-    await object.tell(host, [comment(1), comment(2)], later());
-    await runDurableObjectAlarm(object);
-    expect(published).toEqual([
-      expect.objectContaining({ title: 'octo/hello: pull request updated' }),
-      expect.objectContaining({ title: 'octo/hello: pull request commented' }),
-    ]);
-    expect(await nextAlarm(pullRequest)).toBe(until);
-    expect(await tablesOf(pullRequest)).toEqual([{ name: 'told' }]);
-  });
-
-  it('has what an older one wrote that knew no time of the next attempt', async () => {
-    const pullRequest = newPullRequest();
-    await writeAsEarlier(objectOf(pullRequest), pullRequest, { notifiedAt: later() });
-    await runInDurableObject(objectOf(pullRequest), (_, { storage }) =>
-      storage.sql.exec('ALTER TABLE outbox DROP COLUMN due_at'),
-    );
-    await abortAllDurableObjects();
-    await runDurableObjectAlarm(objectOf(pullRequest));
-    expect(published).toHaveLength(1);
-  });
-
-  it.each(['gh', 'cb'])('on %s keeps what it wrote after an operator had gone back to it', async (host) => {
-    const pullRequest = { ...newPullRequest(), host };
-    const opened = { ...push('a'), key: KEY };
-    await objectOf(pullRequest).record(pullRequest, opened, later());
-    await writeAsEarlier(objectOf(pullRequest), pullRequest, {
-      page: { state: 'open', at: AT, events: ['updated'] },
-      notifiedAt: later(),
-    });
-    await abortAllDurableObjects();
-    const object = objectOf(pullRequest);
-    const view = await object.view();
-    expect(view).toMatchObject({ host, number: pullRequest.number, state: 'open' });
-    expect(view?.events.map(({ id, kind }) => [id, kind])).toEqual([
-      [2, 'updated'],
-      [1, 'opened'],
-    ]);
-    expect(await object.claim(host, '', later())).toEqual({ kind: 'wrong-key' });
-    await runDurableObjectAlarm(object);
-    expect(published).toHaveLength(2);
-    await object.record(pullRequest, push(EARLIER_TIP), later());
-    expect(await nextAlarm(pullRequest)).toBeNull();
-  });
-});
-
 describe('events on the host', () => {
   it('are published each once, by their keys, also after a crash', async () => {
     const pullRequest = newPullRequest();
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
     expect(await objectOf(pullRequest).tell('gh', [comment(1), comment(2)], later())).toBe(true);
-    await abortAllDurableObjects();
+    await restartObjects();
     const { number, url } = pullRequest;
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
     await objectOf(pullRequest).tell('gh', [comment(2), merged], later());
@@ -375,7 +310,7 @@ describe('events on the host', () => {
     await objectOf(pullRequest).tell('gh', [comment(1)], later());
     answerIsLost = true;
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await abortAllDurableObjects();
+    await restartObjects();
     answerIsLost = false;
     await runAlarm(pullRequest);
     const commented = expect.objectContaining({ title: 'octo/hello: pull request commented' });

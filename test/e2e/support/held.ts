@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { contribute, type Contribution } from './contribution.ts';
 import type { GitRun } from './person.ts';
-import { remoteLines } from './push-output.ts';
+import { keyIn, remoteLines } from './push-output.ts';
 import type { TestBed, UpstreamOptions } from './test-bed.ts';
 import { TEST_HEADER } from './tripwire.ts';
 
@@ -22,6 +22,12 @@ export function heldAs(pushed: GitRun): string {
   return hash as string;
 }
 
+/** The same, with the options of a push that gives it up. */
+export function heldWith(pushed: GitRun): Pick<HeldContribution, 'hash' | 'withdraw'> {
+  const hash = heldAs(pushed);
+  return { hash, withdraw: ['-o', 'withdraw', '-o', `pr-hash=${hash}`, '-o', `pr-key=${keyIn(pushed)}`] };
+}
+
 /** The page of a push, as a terminal shows it. */
 export async function pageOf({ service }: Pick<TestBed, 'service'>, hash: string): Promise<string> {
   const headers = { Accept: 'text/plain', [TEST_HEADER]: '1' };
@@ -31,6 +37,8 @@ export async function pageOf({ service }: Pick<TestBed, 'service'>, hash: string
 
 export interface HeldContribution extends Contribution {
   readonly hash: string;
+  /** Options of a push that gives it up, or withdraws the pull request. */
+  readonly withdraw: readonly string[];
 }
 
 /** A push of one commit that is held for an hour. */
@@ -42,7 +50,7 @@ export async function held(
   const contribution = await contribute(bed, wanted);
   await contribution.clone.commit();
   const pushed = await contribution.clone.push(...options, 'origin', 'HEAD:topic');
-  return { ...contribution, hash: heldAs(pushed) };
+  return { ...contribution, ...heldWith(pushed) };
 }
 
 /** Each look is further in the future: there are minutes between two that are published. */

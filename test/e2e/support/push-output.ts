@@ -19,9 +19,16 @@ export interface Banner {
   readonly author: string;
   readonly branch: string;
   readonly prHash: string;
+  /** Undefined: the push has not shown that it has it. */
+  readonly prKey?: string;
   readonly subscribeUrl: string;
   /** The command that updates the pull request. */
   readonly command: string;
+}
+
+/** The key of the pull request that a push has opened, or that is opened later; undefined: it was not shown. */
+export function keyIn(run: Pick<GitRun, 'stderr'>): string | undefined {
+  return /^ *PR key: +(\S+)$/m.exec(remoteLines(run).join('\n'))?.[1];
 }
 
 /** The banner of a push that succeeded; throws when a part of it is missing. */
@@ -42,5 +49,6 @@ export function bannerOf(run: Pick<GitRun, 'stderr'>): Banner {
   };
   const missing = Object.entries(banner).find(([, value]) => value === undefined);
   if (missing) throw new Error(`the banner has no ${missing[0]}:\n${run.stderr}`);
-  return banner as Banner;
+  const prKey = keyIn(run);
+  return { ...banner, ...(prKey !== undefined && { prKey }) } as Banner;
 }

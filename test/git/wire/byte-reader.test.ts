@@ -22,6 +22,16 @@ describe.each(CHUNKINGS)('a ByteReader over %s chunks', (_, cut) => {
     expect(await reader.nextChunk()).toBeNull();
   });
 
+  it('says what comes next without taking it', async () => {
+    const reader = readerOf(cut(bytes));
+    await reader.readExactly(8);
+    expect(await reader.startsWith(Buffer.from('89ab'))).toBe(true);
+    expect(await reader.startsWith(Buffer.from('89abd'))).toBe(false);
+    expect(await reader.startsWith(Buffer.from(`${bytes.subarray(8).toString()}!`))).toBe(false);
+    expect((await restOf(reader)).toString()).toBe('89abcdefghijklmnopqrstuvwxyz');
+    expect(await reader.startsWith(Buffer.from('x'))).toBe(false);
+  });
+
   it('gives the rest in chunks that are never empty', async () => {
     const reader = readerOf(cut(bytes));
     await reader.readExactly(7);
@@ -67,6 +77,25 @@ describe('a ByteReader', () => {
     // Whoever got the rest of the second chunk may still use it.
     expect(Buffer.from((await reader.readExactly(2, buffer)) ?? []).toString()).toBe('gh');
     expect([await reader.isAtEnd(), recycled]).toEqual([true, 2]);
+  });
+
+  it('looks ahead over chunks that its source reuses', async () => {
+    const buffer = new Uint8Array(3);
+    const parts = ['abc', 'def', 'g'].map((text) => Buffer.from(text));
+    const reader = new ByteReader({
+      read: async () => {
+        const part = parts.shift();
+        if (part === undefined) return null;
+        buffer.set(part);
+        return buffer.subarray(0, part.length);
+      },
+      recycle: () => void buffer.fill(0),
+      cancel: async () => {},
+    });
+    await reader.readExactly(2);
+    expect(await reader.startsWith(Buffer.from('cdefg'))).toBe(true);
+    expect(Buffer.from((await reader.readExactly(5)) ?? []).toString()).toBe('cdefg');
+    expect(await reader.isAtEnd()).toBe(true);
   });
 
   it('passes a cancellation on to its source', async () => {

@@ -64,6 +64,44 @@ describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
     expect(rest.toString()).toBe('PACK');
   });
 
+  it.each([
+    ['directly behind the commands', FLUSH, []],
+    ['behind an option among the commands', `${pkt('pr-hash=0123abcd\n')}${FLUSH}`, ['pr-hash=0123abcd']],
+    [
+      'behind options in both places',
+      `${pkt('title=Two words here')}${FLUSH}${pkt('pr-hash=0123abcd')}${FLUSH}`,
+      ['title=Two words here', 'pr-hash=0123abcd'],
+    ],
+  ])('finds the pack %s, although push-options was named', async (_where, behind, pushOptions) => {
+    const { request, rest } = await read(`${command()}${behind}PACK....`);
+    expect(request).toMatchObject({
+      kind: 'push',
+      commandList: [{ refName: 'refs/heads/main' }],
+      pushOptions,
+    });
+    expect(rest.toString()).toBe('PACK....');
+  });
+
+  it('takes an option among the commands of a client that named no capability for it', async () => {
+    const { request, rest } = await read(
+      `${command('refs/heads/x', ' report-status')}${pkt('pr-hash=0123abcd')}${FLUSH}PACK`,
+    );
+    expect(request).toMatchObject({ pushOptions: ['pr-hash=0123abcd'] });
+    expect(rest.toString()).toBe('PACK');
+  });
+
+  it('may end behind its commands', async () => {
+    const { request } = await read(`${command()}${FLUSH}`);
+    expect(request).toMatchObject({ kind: 'push', pushOptions: [] });
+  });
+
+  it('is refused if anything else stands where options or a pack belong', async () => {
+    for (const text of ['P', 'PAC', 'PACE....', '00', 'xyz1']) {
+      const { request } = await read(`${command()}${FLUSH}${text}`);
+      expect(request).toMatchObject({ kind: 'faulty', fault: { code: 'bad-request' } });
+    }
+  });
+
   it('keeps the order of several commands, of which the first carries the capabilities', async () => {
     const { request } = await read(
       [
@@ -91,6 +129,37 @@ describe.each(CHUNKINGS)('a push request in %s chunks', (_, cut) => {
     const { request } = await read(FLUSH);
     expect(request).toEqual({ kind: 'probe' });
   });
+
+  it('is no probe if anything comes behind the flush, or shallow lines before it', async () => {
+    for (const text of [`${FLUSH}0`, `${FLUSH}${FLUSH}`, `${FLUSH}PACK`, pkt(`shallow ${A}`) + FLUSH]) {
+      const { request } = await read(text);
+      expect(request).toMatchObject({ kind: 'faulty', fault: { code: 'bad-request' } });
+    }
+  });
+});
+
+const lines = (options: readonly string[]) => options.map((line) => pkt(Buffer.from(line))).join('');
+
+it('options are read wherever they stand, in whatever pieces they come, and the pack stays whole', async () => {
+  const option = fc
+    .tuple(fc.stringMatching(/^[a-z-]{1,12}$/), fc.stringMatching(/^[ -~é]{0,30}$/))
+    .map(([name, value]) => `${name}=${value}`);
+  const few = fc.array(option, { maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(few, fc.option(few), fc.uint8Array(), fc.nat(), async (among, behind, pack, seed) => {
+      const section = command() + lines(among) + FLUSH + (behind === null ? '' : lines(behind) + FLUSH);
+      const rest = Buffer.concat([Buffer.from('PACK'), pack]);
+      const bytes = Buffer.concat([Buffer.from(section, 'latin1'), rest]);
+      const reader = readerOf(randomPieces(bytes, seed));
+      expect(await readPushRequest(reader, UNCOUNTED)).toMatchObject({
+        kind: 'push',
+        commandList: [{ refName: 'refs/heads/main' }],
+        pushOptions: [...among, ...(behind ?? [])],
+      });
+      expect(await restOf(reader)).toEqual(rest);
+    }),
+    runs(200),
+  );
 });
 
 describe('a command', () => {
@@ -225,7 +294,8 @@ describe('a request that is no push', () => {
     ['a response end', `${command()}0002`],
     ['commands without their flush', command()],
     ['options without their flush', command() + FLUSH + pkt('pr-hash=1')],
-    ['a pack where the options belong', `${command()}${FLUSH}PACK`],
+    ['an option before any command', pkt('pr-hash=0123abcd') + command() + FLUSH],
+    ['an option among the commands that is not UTF-8', command() + pkt('title=\u00ff') + FLUSH],
     ['a delimiter among the options', `${command()}${FLUSH}0001`],
     ['an option that is not UTF-8', command() + FLUSH + pkt('\u00ff') + FLUSH],
   ])('but %s is refused', async (_, section) => {
@@ -268,6 +338,8 @@ const commands = (count: number) =>
 const options = (count: number, length: number) =>
   command() + FLUSH + pkt('o'.repeat(length)).repeat(count) + FLUSH;
 
+const among = (count: number) => command() + pkt('note=x').repeat(count);
+
 describe('the limits of a push request', () => {
   it('are a thousand commands; of more, each is named in the answer', async () => {
     expect(await readPushRequest(readerOfWhole(commands(1000)), UNCOUNTED)).toMatchObject({ kind: 'push' });
@@ -301,6 +373,13 @@ describe('the limits of a push request', () => {
     });
     await refused(options(65, 1), 'too-large');
     await refused(options(1, 4097), 'too-large');
+    const half = await readPushRequest(
+      readerOfWhole(`${among(32)}${FLUSH}${pkt('note=x').repeat(32)}${FLUSH}`),
+      UNCOUNTED,
+    );
+    expect(half).toMatchObject({ kind: 'push', pushOptions: { length: 64 } });
+    await refused(`${among(32)}${FLUSH}${pkt('note=x').repeat(33)}${FLUSH}`, 'too-large');
+    await refused(among(65) + FLUSH, 'too-large');
   });
 
   it('are a hundred thousand shallow lines', async () => {

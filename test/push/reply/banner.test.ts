@@ -8,6 +8,7 @@ const FACTS = {
   author: 'gitveil-bot',
   branch: 'anon-0123456789ab',
   prHash: '0123456789ab',
+  key: null,
   prKey: null,
   isSignedOff: false,
   isSquashed: false,
@@ -36,11 +37,15 @@ describe('bannerLines', () => {
     ]);
   });
 
-  it('shows a key once, where it is to be copied', () => {
-    const lines = bannerLines({ ...FACTS, prKey: 'secret' });
-    expect(lines).toHaveLength(bannerLines(FACTS).length);
-    expect(lines.join('\n').split('secret')).toHaveLength(2);
-    expect(lines).toContain('Update it later (nobody can recover the key in this command):');
+  it('shows a key in a line of its own, and in the command only where an update takes it', () => {
+    const key = '0123456789abcdef0123456789abcdef';
+    for (const prKey of [null, key]) {
+      const lines = bannerLines({ ...FACTS, key, prKey });
+      expect(lines).toHaveLength(bannerLines(FACTS).length + 1);
+      expect(lines[6]).toBe(`  PR key:   ${key}`);
+      expect(lines.at(-1)?.includes(`-o pr-key=${key} `)).toBe(prKey !== null);
+      expect(lines.at(-2)).toMatch(/^Update it later \(only the key.*:$/);
+    }
   });
 
   it('says that the pull request is a draft', () => {

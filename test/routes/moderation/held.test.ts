@@ -80,7 +80,6 @@ async function wait(prHash: string): Promise<void> {
       reason: 'review',
       same: prHash,
       client: prHash,
-      keyHash: null,
       isUpdate: false,
       isBegun: false,
       spool: { attempt: `attempt-${prHash}`, rowEnds: [1_000] },

@@ -31,7 +31,7 @@ async function read(response: Response): Promise<[text: string | undefined, colo
   expect(response.status).toBe(200);
   expect(response.headers.get('content-type')).toBe('image/svg+xml');
   const svg = await response.text();
-  const colors = [...svg.matchAll(/fill="(#[0-9a-f]{6})"/g)].map(([, color]) => color);
+  const colors = [...svg.matchAll(/fill="(#[0-9A-Fa-f]{6})"/g)].map(([, color]) => color);
   return [/<title>(.*?)<\/title>/.exec(svg)?.[1], colors[0]];
 }
 
@@ -89,9 +89,9 @@ describe('GET /badge/:owner/:repo', () => {
     await record(3, 'other');
     const response = await get('/badge/octo/hello');
     expect(response.headers.get('cache-control')).toBe('public, max-age=300');
-    expect(await read(response)).toEqual(['Anonymous PRs: 2', '#4caf50']);
-    expect(await read(await get('/badge/OCTO/Hello.git'))).toEqual(['Anonymous PRs: 2', '#4caf50']);
-    expect(await read(await get('/badge/octo/none'))).toEqual(['Anonymous PRs: 0', '#4caf50']);
+    expect(await read(response)).toEqual(['Anonymous PRs: 2', '#4CAF50']);
+    expect(await read(await get('/badge/OCTO/Hello.git'))).toEqual(['Anonymous PRs: 2', '#4CAF50']);
+    expect(await read(await get('/badge/octo/none'))).toEqual(['Anonymous PRs: 0', '#4CAF50']);
   });
 
   it('is asked for once in five minutes', async () => {
@@ -107,11 +107,11 @@ describe('GET /badge/:owner/:repo', () => {
   it('shows the last known number while the database is dead, and says so when there is none', async () => {
     expect(await read(await get('/badge/octo/hello', { DB: DEAD_DB }))).toEqual([
       'Anonymous PRs: 4',
-      '#4caf50',
+      '#4CAF50',
     ]);
     const response = await get('/badge/octo/never', { DB: DEAD_DB });
     expect(response.headers.get('cache-control')).toBe('no-store');
-    expect(await read(response)).toEqual(['Anonymous PRs: unknown', '#9e9e9e']);
+    expect(await read(response)).toEqual(['Anonymous PRs: unknown', '#9E9E9E']);
   });
 
   it('needs no service key', async () => {
@@ -127,10 +127,6 @@ describe('GET /badge/:owner/:repo', () => {
     '/badge/octo/h%00',
     '/badge/octo/.git',
     '/badge/oct%C3%B6/hello',
-    '/badges/anonymous-friendly.svg?repo=octo',
-    '/badges/anonymous-friendly.svg?repo=octo/hello/more',
-    '/badges/anonymous-friendly.svg?repo=octo/..',
-    '/badges/anonymous-friendly.svg?repo=',
   ])('refuses %s', async (path) => {
     const response = await get(path);
     expect(response.status).toBe(400);
@@ -174,10 +170,10 @@ describe('GET /badges/deployed.svg', () => {
 
 describe('GET /badges/anonymous-friendly.svg', () => {
   it.each([
-    ['with the file', 'friendly', 'anonymous_friendly: true\n', 'verified', '#4caf50'],
-    ['with a file that says no', 'unfriendly', 'anonymous_friendly: false\n', 'not verified', '#9e9e9e'],
-    ['with a file that cannot be read', 'broken', 'anonymous_friendly: [\n', 'not verified', '#9e9e9e'],
-    ['without the file', 'plain', null, 'not verified', '#9e9e9e'],
+    ['with the file', 'friendly', 'anonymous_friendly: true\n', 'verified', '#4CAF50'],
+    ['with a file that says no', 'unfriendly', 'anonymous_friendly: false\n', 'not verified', '#9E9E9E'],
+    ['with a file that cannot be read', 'broken', 'anonymous_friendly: [\n', 'not verified', '#9E9E9E'],
+    ['without the file', 'plain', null, 'not verified', '#9E9E9E'],
   ])('%s', async (_, repo, file, message, color) => {
     host(repo, file);
     const response = await get(`/badges/anonymous-friendly.svg?repo=octo%2F${repo}`);
@@ -185,11 +181,20 @@ describe('GET /badges/anonymous-friendly.svg', () => {
     expect(await read(response)).toEqual([`anonymous-friendly: ${message}`, color]);
   });
 
-  it('is gray without a repository, and with one that does not exist', async () => {
+  it.each([
+    '',
+    '?repo=',
+    '?repo=octo',
+    '?repo=octo/hello/more',
+    '?repo=octo/..',
+    '?repo=%3Csvg%3E/hello',
+    `?repo=octo/${'a'.repeat(101)}`,
+    '?host=none&repo=octo/hello',
+    '?repo=octo/missing',
+  ])('is gray without a repository, and with one that is none: %s', async (query) => {
     host('elsewhere', null);
-    const gray = ['anonymous-friendly: not verified', '#9e9e9e'];
-    expect(await read(await get('/badges/anonymous-friendly.svg'))).toEqual(gray);
-    expect(await read(await get('/badges/anonymous-friendly.svg?repo=octo/missing'))).toEqual(gray);
+    const response = await get(`/badges/anonymous-friendly.svg${query}`);
+    expect(await read(response)).toEqual(['anonymous-friendly: not verified', '#9E9E9E']);
   });
 });
 
@@ -206,7 +211,7 @@ describe('badges of more and more repositories', () => {
 
     const refused = await badge('made-up-20');
     expect(refused.headers.get('cache-control')).toBe('no-store');
-    expect(await read(refused)).toEqual(['anonymous-friendly: not verified', '#9e9e9e']);
+    expect(await read(refused)).toEqual(['anonymous-friendly: not verified', '#9E9E9E']);
     expect((await read(await badge('welcoming')))[0]).toBe('anonymous-friendly: verified');
     expect(requests).toHaveBeenCalledTimes(asked);
 

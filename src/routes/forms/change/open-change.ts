@@ -1,6 +1,5 @@
 /**
- * Opens the pull request of a form, or updates it. The form's token decides its hash and its key, together with what
- * was typed. So a form that is sent twice, by a double click or from the browser's history, finds the pull request
+ * Opens the pull request of a form, or updates it. The form's token decides its hash, together with what was typed. So a form that is sent twice, by a double click or from the browser's history, finds the pull request
  * that it has opened; and one that was corrected in between is not taken for it.
  */
 import type { Context } from 'hono';
@@ -21,6 +20,8 @@ import { mayBeRecorded } from '../../../stats/recorded-hashes.ts';
 import { problem, type Refused, sentence } from '../../request/refused.ts';
 import { retryAfter } from '../../request/write-refusal.ts';
 import { answerForm, placeOf } from '../form-answer.ts';
+import { prKeyOf } from '../../../secret/pr-key.ts';
+import { serviceSecret } from '../../../secret/open-secret.ts';
 import { secretsOf } from '../form-request.ts';
 import { CHANGE_FORM, WITHDRAW_FORM } from '../paths.ts';
 import type { ChangeFields } from './change-fields.ts';
@@ -47,8 +48,8 @@ export async function openChange(
   for (let attempt = 1; ; attempt++) {
     const { outcome, notes: lines } = await pushInMemory(c, target, { ...push, names });
     if (outcome.kind === 'published') {
-      const { updated: isUpdate, prUrl, prHash, prKey } = outcome.facts;
-      return done(c, target, fields, { isUpdate, prUrl, prHash, prKey, lines });
+      const { updated: isUpdate, prUrl, prHash, key } = outcome.facts;
+      return done(c, target, fields, { isUpdate, prUrl, prHash, key, lines });
     }
     if (outcome.kind === 'held') return held(c, target, outcome.facts);
     const refusal = refusalOf(outcome);
@@ -74,27 +75,26 @@ export async function openedBefore(
   token: FormToken,
 ): Promise<Response | null> {
   if (fields.prHash !== '') return null;
-  const names = await namesOf(c, token, fields);
-  const prHash = names.newPrHash();
+  const prHash = (await namesOf(c, token, fields)).newPrHash();
   const mayBeOpen = await mayBeRecorded(c.env.DB, prHash, c.var.logger);
   const known = mayBeOpen ? await pullRequestOf(c.env, prHash).view() : null;
+  const key = prKeyOf(await serviceSecret(c.env, c.var.config.identitySecret), prHash);
   if (known === null) {
     const hold = await heldPushesOf(c.env).find(prHash);
-    return hold?.state === 'held' ? held(c, target, { ...hold, window: hold, prKey: null }) : null;
+    return hold?.state === 'held' ? held(c, target, { ...hold, window: hold, key }) : null;
   }
   if (known.state !== 'open') {
     const explanation = `With this form, you have opened ${known.url}, which is ${known.state} now. If you send the form again, it opens another pull request.`;
     return showAgain(c, await changeForm(c, target, fields), problem(409, explanation));
   }
-  const prKey = c.var.config.prUpdatePolicy === 'key' ? names.newPrKey() : null;
-  return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, prKey, lines: [] });
+  return done(c, target, fields, { isUpdate: false, prUrl: known.url, prHash, key, lines: [] });
 }
 
 interface Opened {
   readonly isUpdate: boolean;
   readonly prUrl: string;
   readonly prHash: string;
-  readonly prKey: string | null;
+  readonly key: string | null;
   readonly lines: readonly string[];
 }
 
@@ -119,12 +119,12 @@ function done(
 function held(
   c: Context<AppEnv>,
   target: RepositoryName,
-  { prHash, prKey, reason, window }: Pick<HeldFacts, 'prHash' | 'prKey' | 'reason' | 'window'>,
+  { prHash, key, reason, window }: Pick<HeldFacts, 'prHash' | 'key' | 'reason' | 'window'>,
 ): Response | Promise<Response> {
   const place = placeOf(c, target, CHANGE_FORM);
   const page = changeHeldPage(place, {
     prHash,
-    prKey,
+    key,
     sentence: [heldSentence(reason, window), ...notPublic(reason)].join(' '),
     page: pullRequestPath(prHash),
     withdrawal: changeLink(place.home + WITHDRAW_FORM, '', prHash),
@@ -132,7 +132,7 @@ function held(
   return answerForm(c, page);
 }
 
-/** The hash and the key of the pull request that a form opens: nobody else can know them. */
+/** The hash of the pull request that a form opens: nobody else can know it. */
 async function namesOf(c: Context<AppEnv>, token: FormToken, fields: ChangeFields): Promise<Names> {
   const { path, text, title, description, signOff } = fields;
   const signed = signOff ? ['sign-off'] : [];
@@ -141,7 +141,6 @@ async function namesOf(c: Context<AppEnv>, token: FormToken, fields: ChangeField
   return {
     // With a letter, as newPrHash has it.
     newPrHash: () => (/[a-f]/.test(hash) ? hash : `a${hash.slice(1)}`),
-    newPrKey: () => secrets('key').slice(0, 32),
   };
 }
 

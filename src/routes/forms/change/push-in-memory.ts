@@ -26,7 +26,7 @@ export interface InMemoryPush {
   readonly base: string;
   readonly pushOptions: readonly string[];
   /** What the form decides, and not chance: so sending it twice opens one pull request. */
-  readonly names: Partial<Pick<PushSettings, 'newPrHash' | 'newPrKey'>>;
+  readonly names: Partial<Pick<PushSettings, 'newPrHash'>>;
 }
 
 export interface Pushed {

@@ -44,6 +44,10 @@ const MOVED = problem(409, 'The repository has another name now. Open its page u
 const UNFIT = problem(409, 'This file cannot be changed here. Change it with Git.');
 const NAMED = 'Change the text. If all of it may be public, empty the field “Your name”.';
 const UNCHANGED = problem(400, 'You have not changed the text yet.');
+const NO_KEY = problem(
+  400,
+  'To change title or description, give the key of the pull request: it was shown when the pull request was opened.',
+);
 
 export async function sendChange(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const host = pushHost(c);
@@ -89,11 +93,13 @@ async function answerChange(
       title: source.text?.title !== fields.title,
       description: source.text?.description !== fields.description,
     };
+    const isRetitled = source.text !== null && (isNew.title || isNew.description);
+    // In words for a form: the push would refuse it, too.
+    if (isRetitled && fields.prKey === '') return showAgain(c, form, NO_KEY);
     const noise = noiseProblem(
       { title: isNew.title ? fields.title : '', description: isNew.description ? fields.description : '' },
       { hostUrl: c.var.host.url, repository: target },
     );
-    // In words for a form: the push would refuse it, too.
     if (noise !== null) return showAgain(c, form, problem(400, sentence(noise)));
     const pushOptions = pushOptionsOf(fields, {
       title: source.text !== null && isNew.title,

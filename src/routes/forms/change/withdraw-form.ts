@@ -13,6 +13,7 @@ import { refusalOf, refusedPush } from './open-change.ts';
 import { withdrawInMemory } from './push-in-memory.ts';
 
 const MAX_FORM_BYTES = 4 * 1024;
+const NO_KEY = 'Give the key of the pull request: it was shown when the pull request was opened.';
 
 export async function showWithdrawal(c: Context<AppEnv>, target: RepositoryName): Promise<Response> {
   const prHash = (c.req.query('pr_hash') ?? '').trim().toLowerCase();
@@ -38,8 +39,8 @@ async function answerWithdrawal(
     const problem = 'A hash has 8 to 40 hexadecimal characters.';
     return answerForm(c, withdrawPage({ ...form, problem }), 400);
   }
-  const options = [`pr-hash=${prHash}`, ...(prKey === '' ? [] : [`pr-key=${prKey}`])];
-  const { outcome } = await withdrawInMemory(c, target, options);
+  if (prKey === '') return answerForm(c, withdrawPage({ ...form, problem: NO_KEY }), 400);
+  const { outcome } = await withdrawInMemory(c, target, [`pr-hash=${prHash}`, `pr-key=${prKey}`]);
   if (outcome.kind === 'withdrawn') return answerForm(c, withdrawnPage(form, outcome.withdrawn));
   const refusal = refusedPush(refusalOf(outcome));
   return answerForm(c, withdrawPage({ ...form, problem: explanationOf(refusal) }), refusal.status);
@@ -50,6 +51,5 @@ async function formOf(
   target: RepositoryName,
   fields: { readonly prHash: string; readonly prKey: string },
 ) {
-  const needsKey = c.var.config.prUpdatePolicy === 'key';
-  return { ...(await frameOf(c, target, WITHDRAW_FORM)), ...fields, needsKey };
+  return { ...(await frameOf(c, target, WITHDRAW_FORM)), ...fields };
 }

@@ -1,0 +1,46 @@
+/**
+ * The key of a pull request (src/secret/pr-key.ts): what a push needs it for, and which push is shown it.
+ *
+ * Whoever knows the pr_hash updates the pull request, as the contract says. To withdraw it, or to change its title or
+ * description, a push also gives the key.
+ */
+import { prKeyOf } from '../secret/pr-key.ts';
+import { isSameSecret } from '../secret/same-secret.ts';
+import type { PushRun } from './push-run.ts';
+import type { PushOptions } from './receive/push-options.ts';
+import { Refusal } from './reply/refusal.ts';
+
+/** What needs it; `update` only where the operator says so. */
+export type KeyUse = 'withdrawal' | 'texts' | 'update';
+
+const SHOWN = 'the push that opened it has shown it';
+const NEEDED: Readonly<Record<KeyUse, string>> = {
+  withdrawal: `Withdrawing a pull request takes its key: add -o pr-key=<key>. In its answer, ${SHOWN}.`,
+  texts: `Changing title or description takes the pull request's key: add -o pr-key=<key>, or leave these options out. In its answer, ${SHOWN}.`,
+  update: `Here, updating a pull request takes its key: add -o pr-key=<key>, or push without pr-hash to open a new one. In its answer, ${SHOWN}.`,
+};
+
+type Given = Pick<PushOptions, 'prHash' | 'prKey'>;
+
+export async function keyOf({ host }: Pick<PushRun, 'host'>, prHash: string): Promise<string> {
+  return prKeyOf(await host.secret(), prHash);
+}
+
+/** @param use null: it does not take the key. One that is given must be right all the same. @throws Refusal */
+export async function requireKey(run: PushRun, { prHash, prKey }: Given, use: KeyUse | null): Promise<void> {
+  if (prHash === null) return;
+  if (prKey === null && use !== null) throw missingKey(use);
+  if (prKey === null || isSameSecret(prKey, await keyOf(run, prHash))) return;
+  throw new Refusal('pr-key', 'the pr-key is wrong', [
+    `This is not the key of ${prHash}. Every pull request has its own: give the one that was shown with this pr-hash.`,
+  ]);
+}
+
+export function missingKey(use: KeyUse): Refusal {
+  return new Refusal('pr-key', 'the pr-key is missing', [NEEDED[use]]);
+}
+
+/** Null: the push names the pull request, and has not shown that it is its own. */
+export async function keyToShow(run: PushRun, given: Given, prHash: string): Promise<string | null> {
+  return given.prHash === prHash && given.prKey === null ? null : keyOf(run, prHash);
+}

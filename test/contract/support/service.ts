@@ -1,0 +1,154 @@
+/** Runs `npm start` as an operator does, with nothing but environment variables, and ends it again. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { send } from './http.ts';
+
+const CHECKOUT = join(import.meta.dirname, '../../..');
+const START_LIMIT_MS = 60_000;
+const LOOK_EVERY_MS = 25;
+
+export type Variables = Readonly<Record<string, string>>;
+
+export interface Running {
+  readonly url: string;
+  /** `127.0.0.1` and the port. */
+  readonly authority: string;
+  /** Of the embedded code host, if there is one. */
+  readonly hostUrl: string;
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  readonly stop: () => Promise<void>;
+}
+
+/** What a start that was to fail has printed. */
+export interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts it, and returns once it answers. */
+export async function startService(variables: Variables | ((port: number) => Variables)): Promise<Running> {
+  const port = await freePair();
+  const own = typeof variables === 'function' ? variables(port) : variables;
+  const program = run({ PORT: String(port), ...own });
+  const url = `http://127.0.0.1:${port}`;
+  await answers(url, program);
+  return {
+    url,
+    authority: `127.0.0.1:${port}`,
+    hostUrl: `http://127.0.0.1:${port + 1}`,
+    stdout: () => program.output.stdout,
+    stderr: () => program.output.stderr,
+    stop: () => program.stop(),
+  };
+}
+
+/** Runs a start that ends by itself. */
+export async function failedStart(variables: Variables): Promise<Ended> {
+  const program = run({ PORT: String(await freePair()), ...variables });
+  const exitCode = await Promise.race([program.ended, after(START_LIMIT_MS)]);
+  await program.stop();
+  if (exitCode === LATE) throw new Error(`it has started: ${program.output.stdout}`);
+  return { exitCode, ...program.output };
+}
+
+/** One service for all tests of a file. */
+export function useService(variables: () => Variables | ((port: number) => Variables)): Running {
+  let running: Running | null = null;
+  beforeAll(async () => {
+    running = await startService(variables());
+  });
+  afterAll(() => running?.stop());
+  return new Proxy({} as Running, {
+    get: (_, name) => {
+      if (running === null) throw new Error('the service has not started yet');
+      return Reflect.get(running, name) as unknown;
+    },
+  });
+}
+
+interface Program {
+  readonly child: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  readonly ended: Promise<number | null>;
+  stop(): Promise<void>;
+}
+
+function run(variables: Variables): Program {
+  const state = mkdtempSync(join(tmpdir(), 'gitveil-contract-'));
+  const child = spawn('npm', ['start', '--silent'], {
+    cwd: CHECKOUT,
+    env: { ...ownEnvironment(), STATE_DIR: state, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('close', resolve);
+  });
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(state, { recursive: true, force: true });
+  };
+  return { child, output, ended, stop };
+}
+
+/** What a shell of a person has: without the programs that npm adds for this run. */
+function ownEnvironment(): Variables {
+  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
+  const folders = PATH.split(':').filter((folder) => !folder.includes('node_modules'));
+  return { PATH: folders.join(':'), HOME, TMPDIR };
+}
+
+async function answers(url: string, program: Program): Promise<void> {
+  let exitCode: number | null | undefined;
+  void program.ended.then((code) => (exitCode = code));
+  const deadline = Date.now() + START_LIMIT_MS;
+  for (;;) {
+    const status = await send(`${url}/health`).then(
+      (answer) => answer.status,
+      () => 0,
+    );
+    // The program prints its welcome once all of it runs.
+    if (status === 200 && program.output.stdout.includes('gitveil is running')) return;
+    if (exitCode !== undefined || Date.now() > deadline) {
+      await program.stop();
+      throw new Error(`no start (${exitCode}): ${program.output.stdout}${program.output.stderr}`);
+    }
+    await after(LOOK_EVERY_MS);
+  }
+}
+
+const LATE = 'late';
+
+function after(ms: number): Promise<typeof LATE> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve(LATE), ms);
+  });
+}
+
+/** A free port whose neighbour is free, too: the embedded code host listens there. */
+async function freePair(): Promise<number> {
+  for (;;) {
+    const port = await freePort(0);
+    if (port !== null && port < 65_535 && (await freePort(port + 1)) !== null) return port;
+  }
+}
+
+function freePort(wanted: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(null));
+    server.listen(wanted, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : null));
+    });
+  });
+}
