@@ -45,13 +45,7 @@ export async function mayBeRecorded(db: D1Database, prHash: string, logger: Logg
 }
 
 export async function isRecorded(db: D1Database, prHash: string): Promise<boolean> {
-  const question = db
-    .prepare(
-      // Earlier versions had a list without repositories.
-      `SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?1
-       UNION ALL SELECT 1 FROM recorded_hashes WHERE pr_hash = ?1`,
-    )
-    .bind(prHash);
+  const question = db.prepare('SELECT 1 FROM hashes_by_repository WHERE pr_hash = ?').bind(prHash);
   return (await within(PATIENCE_MS, question.first())) !== null;
 }
 

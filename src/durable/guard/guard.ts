@@ -100,9 +100,9 @@ export class Guard extends DurableObject<Env> {
   /**
    * Counts a push attempt, whether or not it is accepted.
    * @param address as a keyed hash. @param limits of one address. @param site as a keyed hash: all addresses that the
-   * client may hold. Earlier versions of the Worker do not say.
+   * client may hold.
    */
-  async admit(address: string, limits: readonly Limit[], site = address): Promise<Admittance> {
+  async admit(address: string, limits: readonly Limit[], site: string): Promise<Admittance> {
     const at = Date.now();
     const hasBegun = this.#detector.record({ address, site }, at) !== null;
     if (this.#detector.isOn) await this.#tellBurst(hasBegun, at);

@@ -24,8 +24,6 @@ export class TrackedPullRequests {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    // Earlier versions tracked only what belonged to a burst.
-    for (const table of ['pull_requests', 'bursts']) sql.exec(`DROP TABLE IF EXISTS ${table}`);
     sql.exec(`CREATE TABLE IF NOT EXISTS tracked (
       url TEXT PRIMARY KEY, pr_hash TEXT NOT NULL, host TEXT NOT NULL, owner TEXT NOT NULL, repo TEXT NOT NULL,
       number INTEGER NOT NULL, opened_at INTEGER NOT NULL, client INTEGER, is_settled INTEGER NOT NULL DEFAULT 0

@@ -105,7 +105,7 @@ async function alarm(times: number): Promise<void> {
 }
 
 async function push(times: number, address = 'a'): Promise<void> {
-  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS);
+  for (let time = 0; time < times; time++) await guard().admit(address, LIMITS, address);
 }
 
 function pullRequest(number: number): TrackedPullRequest {
@@ -159,9 +159,9 @@ describe('the panic switch', () => {
   it('counts for the next push, and survives a restart', async () => {
     expect(await guard().status()).toMatchObject({ panicMode: false, writesSuspended: false });
     expect(await guard().setPanic(true, PASSWORD)).toBe(true);
-    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit('a', LIMITS, 'a')).panicMode).toBe(true);
     await restartObjects();
-    expect((await guard().admit('a', LIMITS)).panicMode).toBe(true);
+    expect((await guard().admit('a', LIMITS, 'a')).panicMode).toBe(true);
     expect(await guard().status()).toMatchObject({ panicMode: true, writesSuspended: false });
     await guard().setPanic(false, PASSWORD);
     await restartObjects();
@@ -225,7 +225,7 @@ describe('a burst', () => {
     const written = await runInDurableObject(guard(), async (instance, { storage }) => {
       const changes = () => storage.sql.exec<{ n: number }>('SELECT total_changes() AS n').one().n;
       const before = changes();
-      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS);
+      for (let time = 0; time < 19; time++) await instance.admit('a', LIMITS, 'a');
       return changes() - before;
     });
     expect(written).toBe(0);
