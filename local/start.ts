@@ -16,7 +16,7 @@ import { misspelt } from '../src/config/warnings.ts';
 import { type Config, isLoopback, parseConfig } from '../src/config.ts';
 import { DEFAULT_CLIENT_IP_HEADER } from '../src/limits/client-address.ts';
 import { readArguments } from './arguments.ts';
-import { embeddingProblem, HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';
+import { HOST_VARIABLES, isHostEmbedded } from './embedded-host.ts';
 import { END_SIGNALS, couldNotStart, say, variables } from './environment.ts';
 import { buildForStart } from './kept-build.ts';
 import { tryPort, whyNotListening } from './ports.ts';
@@ -30,9 +30,10 @@ const UNKNOWN_CLIENTS =
   `${DEFAULT_CLIENT_IP_HEADER} can claim any address; set it to the header in which your proxy writes ` +
   `the address`;
 
-/** A container may need such a HOST to try the service. Nothing else would tell those who forgot the token. */
+/** Nothing else in the log would tell those who forgot the token. */
 const EMBEDDED_FOR_ALL =
-  'the embedded code host is only for trying gitveil: set HOSTING_TOKEN before others use it';
+  'the code host is embedded, because HOSTING_TOKEN is not set: it is only for trying gitveil; set the token of the ' +
+  'bot account before others use the service';
 
 const USAGE = `
 Usage: npm start
@@ -57,14 +58,19 @@ async function start(): Promise<void> {
   if (result.kind === 'invalid') return fail([...result.problems, ...names]);
   const { config, warnings } = result;
   for (const { message } of warnings) say(message, 'warn');
-  const embedding = isHostEmbedded(config) ? embeddingProblem(config) : null;
   const hasProxy = env['CLIENT_IP_HEADER'] !== undefined;
-  const refusals = [embedding, nameProblem(config, hasProxy)].filter((message) => message !== null);
-  const problems = [...names, ...refusals.map((message) => ({ message }))];
+  const message = nameProblem(config, hasProxy);
+  const problems = message === null ? names : [...names, { message }];
   if (problems.length > 0) fail(problems);
-  if (isHostEmbedded(config) && !isLoopback(config.host)) say(EMBEDDED_FOR_ALL, 'warn');
-  if (!isHostEmbedded(config) && !hasProxy && isLoopback(config.host)) {
-    say(UNKNOWN_CLIENTS, 'warn');
+  // The configuration warns of one that is missing.
+  if (env['DB_URL'] === undefined && env['DB_KEY'] === undefined) {
+    say(`DB_URL and DB_KEY are not set: statistics and karma are kept in ${config.stateDir}`, 'warn');
+  }
+  const isLocal = isLoopback(config.host);
+  if (!isHostEmbedded(config)) {
+    if (isLocal && !hasProxy) say(UNKNOWN_CLIENTS, 'warn');
+  } else if (!isLocal || config.isServiceUrlGiven) {
+    say(EMBEDDED_FOR_ALL, 'warn');
   }
   await checkPort(config);
   checkStateDir(config, isHostEmbedded(config) ? ['service', 'sandbox'] : ['service']);

@@ -22,6 +22,8 @@ export interface HostSettings {
   /** Of the bot's token, a classic one. */
   readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
+  /** How often the notifications may be read. */
+  readonly pollSeconds: number;
   readonly now: () => Date;
 }
 
@@ -52,6 +54,7 @@ export class Host {
   readonly maintainerPassword: string | null;
   readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
+  readonly pollSeconds: number;
   readonly now: () => Date;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #turns = new Map<number, Promise<void>>();
@@ -66,6 +69,7 @@ export class Host {
     this.maintainerPassword = settings.maintainerPassword;
     this.botScopes = settings.botScopes;
     this.forkDelayMs = settings.forkDelayMs;
+    this.pollSeconds = settings.pollSeconds;
     this.now = settings.now;
   }
 

@@ -16,7 +16,6 @@ import {
   duration,
   headerSecret,
   hostNames,
-  life,
   matching,
   oneOf,
   onionAddress,
@@ -40,7 +39,6 @@ import { DEFAULT_CLIENT_IP_HEADER } from './limits/client-address.ts';
 
 /** So that the tenth that one client may use holds the largest push. */
 const LEAST_SPOOL_MB = 1_000;
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface Config {
   /** At least one: the first is that of the contract's paths. */
@@ -53,8 +51,6 @@ export interface Config {
   readonly isServiceUrlGiven: boolean;
   /** The service's address in the Tor network. */
   readonly onionUrl: string | null;
-  /** Whether any client can reach the service under any name. On Cloudflare only those of the Worker's routes arrive. */
-  readonly isOnOneMachine: boolean;
   readonly readTimeoutMs: number;
   readonly writeTimeoutMs: number;
   readonly logFormat: 'text' | 'json';
@@ -84,8 +80,6 @@ export interface Config {
   readonly review: 'off' | 'new' | 'all';
   /** What all pushes that wait may take. */
   readonly heldMb: number;
-  /** How long the bot's forks are kept after their last open pull request, in milliseconds; 0: for ever. */
-  readonly forkLifeMs: number;
   /** How often a client may do what the contract does not limit. */
   readonly limits: OpenLimits;
   /** What a push needs to update a pull request: only its hash, or also a key. */
@@ -115,8 +109,7 @@ export type ConfigResult =
  */
 export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResult {
   const reader = new EnvironmentReader(env);
-  const givenHost = reader.read('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), null);
-  const host = givenHost ?? '127.0.0.1';
+  const host = reader.read('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1');
   const port = reader.read('PORT', wholeNumber(1, 65_535), 8080);
   const serviceUrl = reader.read('SERVICE_URL', webAddress, null);
   const onionUrl = reader.read('ONION_URL', onionAddress, null);
@@ -147,8 +140,6 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     serviceUrl: serviceUrl ?? localUrl(host, port),
     isServiceUrlGiven: serviceUrl !== null,
     onionUrl,
-    // `npm start` always sets it, and a Worker on Cloudflare has no use for it.
-    isOnOneMachine: givenHost !== null,
     readTimeoutMs: reader.read('READ_TIMEOUT', duration, 30_000),
     writeTimeoutMs: reader.read('WRITE_TIMEOUT', duration, 30_000),
     logFormat: reader.read('LOG_FORMAT', oneOf('text', 'json'), 'text'),
@@ -173,7 +164,6 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     whenBusy: reader.read('WHEN_BUSY', oneOf('refuse', 'hold'), 'refuse'),
     review: reader.read('REVIEW', oneOf('off', 'new', 'all'), 'off'),
     heldMb: reader.read('HELD_MB', wholeNumber(10, 1_000_000), 1_000),
-    forkLifeMs: reader.read('FORK_LIFE', life, 30 * DAY_MS),
     limits: readLimits(reader),
     identityCheck: reader.read('IDENTITY_CHECK', oneOf('refuse', 'warn', 'off'), 'refuse'),
     prUpdatePolicy: reader.read('PR_UPDATE_POLICY', oneOf('hash', 'key'), 'hash'),

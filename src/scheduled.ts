@@ -1,23 +1,13 @@
 /** Runs on every cron trigger: looks after the code hosts, and at what only the operator can correct. */
 import type { Config } from './config.ts';
-import { type HostConfig, recordName, tokenVariable } from './config/hosts.ts';
-import { configOf, openHttp } from './configured.ts';
-import { hostAccountOf, openHostAccess } from './durable/host-access.ts';
+import type { HostConfig } from './config/hosts.ts';
+import { configOf } from './configured.ts';
+import { hostAccountOf } from './durable/host-access.ts';
 import { releaseDue } from './durable/held-pushes/release-due.ts';
 import { feedName } from './durable/notification-feed/notification-feed.ts';
 import type { Env } from './env.ts';
-import { deleteOldForks } from './forks/old-forks.ts';
-import { GitTransport } from './host/git/git-transport.ts';
-import { SmartHttp } from './host/git/smart-http.ts';
-import { openRepositories } from './host/open.ts';
-import { systemClock } from './isolate/clock.ts';
-import { isolateMemory } from './isolate/memory-budget.ts';
 import { loggerOf } from './log.ts';
 import { feedNamed, secretOf } from './objects.ts';
-import { forgetFork } from './push/publish/fork.ts';
-import type { RepositoryName } from './repository-name.ts';
-import { targetKey } from './routes/request/target-limit.ts';
-import { serviceSecret } from './secret/open-secret.ts';
 
 const TWO_SECRETS =
   'IDENTITY_SECRET is set, so the secret that the service created earlier is no longer used';
@@ -55,43 +45,10 @@ async function lookAfter(env: Env, config: Config, host: HostConfig, scheduledTi
   const feed = feedNamed(env, feedName(host.key));
   const work = [
     hostAccountOf(env, host).check(host.key),
-    ...(host.token === null
-      ? []
-      : [feed.run(host.key, scheduledTime), cleanForks(env, config, host, scheduledTime)]),
+    ...(host.token === null ? [] : [feed.run(host.key, scheduledTime)]),
   ];
   for (const done of await Promise.allSettled(work)) {
     if (done.status === 'fulfilled') continue;
     loggerOf(config).error('a code host could not be looked after', { error: done.reason });
-  }
-}
-
-async function cleanForks(env: Env, config: Config, host: HostConfig, now: number): Promise<void> {
-  const { forkLifeMs: lifeMs } = config;
-  const account = hostAccountOf(env, host);
-  if (lifeMs === 0 || !(await account.mayDeleteForks(now))) return;
-  const logger = loggerOf(config);
-  const access = openHostAccess(env, config, host, openHttp(config));
-  const memory = isolateMemory.open(systemClock);
-  const transport = new GitTransport(new SmartHttp(host.url, access, access.http), systemClock, memory, null);
-  try {
-    const old = { db: env.DB, hostKey: host.key, host: openRepositories(access), transport, lifeMs };
-    const isPushedTo = async (repository: RepositoryName): Promise<boolean> => {
-      const secret = await serviceSecret(env, config.identitySecret);
-      const key = targetKey(secret, recordName(host, repository));
-      return account.isOpenedLately(key);
-    };
-    const { of, refusal } = await deleteOldForks({ ...old, isPushedTo }, now);
-    for (const repository of of) forgetFork({ transport }, repository);
-    if (refusal === null) return;
-    await account.deletionRefused(now);
-    const outcome = host.kind === 'github' ? 'no-delete_repo' : 'no-write:repository';
-    logger.warn('old forks are kept, as the token of the bot account may not delete them', {
-      host: host.key,
-      variable: tokenVariable(host.key),
-      outcome,
-      error: refusal,
-    });
-  } finally {
-    memory.end();
   }
 }

@@ -41,7 +41,6 @@ describe('parseConfig', () => {
       serviceUrl: 'http://127.0.0.1:8080',
       isServiceUrlGiven: false,
       onionUrl: null,
-      isOnOneMachine: false,
       bundleHash: null,
       readTimeoutMs: 30_000,
       writeTimeoutMs: 30_000,
@@ -63,18 +62,17 @@ describe('parseConfig', () => {
       whenBusy: 'refuse',
       review: 'off',
       heldMb: 1_000,
-      forkLifeMs: 30 * 24 * 60 * 60 * 1000,
       limits: {
         comments: [
           { most: 60, withinMs: 60_000 },
           { most: 240, withinMs: 3_600_000 },
         ],
-        target: [{ most: 30, withinMs: 3_600_000 }],
-        thread: [{ most: 60, withinMs: 3_600_000 }],
+        target: [{ most: 100, withinMs: 3_600_000 }],
+        thread: [{ most: 240, withinMs: 3_600_000 }],
         pushes: [{ most: 60, withinMs: 60_000 }],
         discoveries: [{ most: 1200, withinMs: 60_000 }],
         lookUps: [{ most: 60, withinMs: 60_000 }],
-        reports: [{ most: 10, withinMs: 3_600_000 }],
+        reports: [{ most: 30, withinMs: 3_600_000 }],
         calls: [{ most: 500, withinMs: 3_600_000 }],
         badges: [{ most: 20, withinMs: 60_000 }],
         creations: [
@@ -266,24 +264,6 @@ describe('addresses', () => {
     expect(configOf({ PORT: '9000' }).serviceUrl).toBe('http://127.0.0.1:9000');
     expect(localUrl('0.0.0.0', 80)).toBe('http://127.0.0.1:80');
     expect(localUrl('::1', 80)).toBe('http://[::1]:80');
-  });
-});
-
-describe('FORK_LIFE', () => {
-  it.each([
-    ['0', 0],
-    ['0s', 0],
-    ['1h', 3_600_000],
-    ['720h', 30 * 86_400_000],
-    ['100h30m', 361_800_000],
-  ])('takes %s', (text, ms) => {
-    expect(configOf({ FORK_LIFE: text }).forkLifeMs).toBe(ms);
-  });
-
-  it.each(['30', '30d', '-1h', '59m', '87601h', 'ever', '1h 1m'])('refuses %j', (text) => {
-    expect(messagesOf({ FORK_LIFE: text })).toEqual([
-      expect.stringMatching(/^FORK_LIFE is ".*": it must be a duration from 1h to 87600h, such as 720h/),
-    ]);
   });
 });
 

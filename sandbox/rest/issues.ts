@@ -12,6 +12,12 @@ import type { Route } from './route.ts';
 import { calledIssue, repositoryRoute } from './route.ts';
 
 export const issueRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/search/issues',
+    documentation: 'search/search#search-issues-and-pull-requests',
+    handle: searchIssues,
+  },
   repositoryRoute('GET', '/issues', 'issues/issues#list-repository-issues', listIssues),
   repositoryRoute('POST', '/issues', 'issues/issues#create-an-issue', createIssue),
   repositoryRoute('GET', '/issues/:number', 'issues/issues#get-an-issue', getIssue),
@@ -25,6 +31,25 @@ function listIssues(call: ApiCall, repository: Repository): Answer {
     .filter(({ author }) => creator === null || author.toLowerCase() === creator.toLowerCase())
     .filter(({ updatedAt }) => since === null || Date.parse(updatedAt) >= Date.parse(since));
   return page(call, issues, (issue) => renderIssue(call.host, repository, issue));
+}
+
+/** Of the language of searches, only what asks for one account's open pull requests. */
+function searchIssues(call: ApiCall): Answer {
+  const { store } = call.host;
+  const [, author = ''] = /^is:pr is:open author:(\S+)$/.exec(call.url.searchParams.get('q') ?? '') ?? [];
+  if (author === '') throw validationFailed({ resource: 'Search', field: 'q', code: 'invalid' });
+  const found = store.records.repositories.flatMap((repository) =>
+    repository.issues
+      .filter((issue) => issue.pull !== null && issue.state === 'open')
+      .filter((issue) => issue.author.toLowerCase() === author.toLowerCase())
+      .map((issue) => ({ repository, issue })),
+  );
+  const listed = page(call, found, ({ repository, issue }) => ({
+    ...renderIssue(call.host, repository, issue),
+    score: 1,
+  }));
+  const items = JSON.parse(String(listed.body)) as unknown[];
+  return json(200, { total_count: found.length, incomplete_results: false, items }, listed.headers);
 }
 
 function createIssue(call: ApiCall, repository: Repository): Answer {

@@ -9,7 +9,6 @@ const PLAIN = [
   'CLIENT_IP_HEADER',
   'COMMIT_HASH',
   'DB_URL',
-  'FORK_LIFE',
   'HELD_MB',
   'HOST',
   'HOSTS',

@@ -21,8 +21,6 @@ const MS_PER_HOUR = 60 * MS_PER_MINUTE;
 
 /** A day: longer waits are probably a mistake, and timers overflow at 2^31 ms. */
 const MAX_DURATION_MS = 24 * MS_PER_HOUR;
-/** Ten years. */
-const MAX_LIFE_MS = 87_600 * MS_PER_HOUR;
 
 /** A week. */
 const MAX_DELAY_MS = 7 * 24 * MS_PER_HOUR;
@@ -33,16 +31,6 @@ export const duration: ValueKind<number> = {
   parse(text) {
     const total = milliseconds(text);
     return total >= 1 && total <= MAX_DURATION_MS ? total : undefined;
-  },
-};
-
-/** How long to keep something; 0: for ever. In milliseconds. */
-export const life: ValueKind<number> = {
-  rule: 'a duration from 1h to 87600h, such as 720h for 30 days, or 0 to keep them for ever',
-  parse(text) {
-    if (text === '0') return 0;
-    const total = milliseconds(text);
-    return total === 0 || (total >= MS_PER_HOUR && total <= MAX_LIFE_MS) ? total : undefined;
   },
 };
 
@@ -118,7 +106,7 @@ export const webAddress: ValueKind<string> = {
     const url = new URL(text);
     const plain = url.username === '' && url.password === '' && !/[?#]/.test(text);
     if (!plain || (url.protocol !== 'http:' && url.protocol !== 'https:')) return undefined;
-    return url.href.replace(/\/+$/, '');
+    return url.href.replace(/(?<!\/)\/+$/, '');
   },
 };
 

@@ -15,7 +15,7 @@ const MAX_PATH_BYTES = 4096;
  * name.
  */
 function isGitFolder(part: string): boolean {
-  const plain = part.replaceAll(/\p{Cf}/gu, '').replace(/[. ]+$/, '');
+  const plain = part.replaceAll(/\p{Cf}/gu, '').replace(/(?<![. ])[. ]+$/, '');
   return /^(?:\.git|git~1)$/i.test(plain) || /^\.git[:\\]/i.test(plain);
 }
 

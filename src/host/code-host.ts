@@ -104,15 +104,6 @@ export interface RepositoryHost {
    */
   fork(repository: Repository): Promise<RepositoryName>;
 
-  /**
-   * When a repository of the bot's was made or pushed to last, in milliseconds since 1970; null: it is not, or no longer,
-   * a fork of this repository that belongs to the bot. Repeatable.
-   */
-  forkUsedAt(fork: RepositoryName, repository: Repository, bot: Account): Promise<number | null>;
-
-  /** With all its branches, for ever. Repeatable; `missing` or `refused` also if the token may not do that. */
-  deleteFork(fork: RepositoryName): Promise<void>;
-
   /** Brings a branch of the fork to where upstream has it, be it by force. Repeatable. */
   syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void>;
 
@@ -134,12 +125,6 @@ export interface RepositoryHost {
    */
   findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null>;
 
-  /**
-   * Until when one of the bot's pull requests was open in a repository that has some, in milliseconds since 1970. Infinity:
-   * one is. Null: the host does not show them all, or none at all. Repeatable.
-   */
-  lastOpenPullRequest(repository: RepositoryName, bot: Account): Promise<number | null>;
-
   /** Once: where an answer is lost, this looks for the pull request before it asks for it again. */
   openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest>;
 
@@ -148,12 +133,6 @@ export interface RepositoryHost {
 
   /** One that is closed already stays as it is. Repeatable. */
   closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest>;
-
-  /**
-   * The commits of a pull request as an mbox for `git am`, as a stream of a limited length. Merges are left out.
-   * Repeatable.
-   */
-  patch(repository: RepositoryName, number: number): Promise<ReadableStream<Uint8Array>>;
 
   /** The submodules whose commits an open pull request changes, among its first files. Repeatable. */
   changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]>;

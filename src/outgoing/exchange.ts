@@ -155,8 +155,9 @@ export class Exchange {
 
   /** @param leftBytes bytes behind the response. Nobody asked for them, so they are never read as a second one. */
   #finish({ minorVersion, headers }: ResponseHead, leftBytes: number): void {
-    const options = (headers.get('Connection') ?? '').toLowerCase().split(/[ \t]*,[ \t]*/);
-    this.#end(this.#isSent && leftBytes === 0 && minorVersion === 1 && !options.includes('close'));
+    const options = headers.get('Connection')?.toLowerCase().split(',') ?? [];
+    const closes = options.some((option) => option.trim() === 'close');
+    this.#end(this.#isSent && leftBytes === 0 && minorVersion === 1 && !closes);
   }
 
   #fail(cause: unknown): void {

@@ -105,7 +105,7 @@ function parseFields(lines: readonly string[]): Headers {
     const value = line.slice(colon + 1);
     // A folded line begins with white space, and so has no name.
     if (!TOKEN.test(name) || CONTROL.test(value)) throw malformed('a header field');
-    headers.append(name, value.replace(/^[ \t]+|[ \t]+$/g, '').replace(OBSOLETE, '?'));
+    headers.append(name, value.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, '').replace(OBSOLETE, '?'));
   }
   return headers;
 }

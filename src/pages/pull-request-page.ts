@@ -201,9 +201,12 @@ function commands(page: PullRequestPage): Html {
   </section>`;
 }
 
-/** For a maintainer who takes responsibility: the author stays the bot, and the sign-off names who adopts it. */
-function adoptionCommand({ pullRequest, origin }: PullRequestPage): string {
-  return `curl -fsSL ${shellWord(`${origin}${pullRequestPath(pullRequest.prHash)}.patch`)} | git am --signoff`;
+/**
+ * For a maintainer who takes responsibility: the author stays the bot, and the sign-off names who adopts it. GitHub, Gitea
+ * and Forgejo all serve a pull request's commits as an mbox at its address with `.patch` behind it.
+ */
+function adoptionCommand({ pullRequest }: PullRequestPage): string {
+  return `curl -fsSL ${shellWord(`${pullRequest.url}.patch`)} | git am --signoff`;
 }
 
 function adoption(page: PullRequestPage): Html {

@@ -28,7 +28,7 @@ export const unmatched =
     ];
     const form = prefersPage(c) ? 'page' : 'json';
     if (allowed.length === 0 || allowed.includes(method)) {
-      const shorter = path.replace(/\/+$/, '');
+      const shorter = path.replace(/(?<!\/)\/+$/, '');
       const isTooLong = form === 'page' && method === 'GET' && shorter !== path && takes(app, 'GET', shorter);
       return isTooLong ? c.redirect(shorter, 302) : answerRefused(c, notFound(c.var.config), form);
     }

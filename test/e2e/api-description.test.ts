@@ -191,7 +191,7 @@ describe('comments and issues', () => {
     await api.expect(413, `POST ${appeals}`, appeals, json(author, LARGE));
 
     const busy = bed.person();
-    for (let count = 0; count < 10; count++) {
+    for (let count = 0; count < 30; count++) {
       await api.expect(200, `POST ${reports}`, reports, json(busy, { hash }));
     }
     await api.expect(429, `POST ${reports}`, reports, json(busy, { hash }));

@@ -183,6 +183,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       remoteBase: text,
       isSuspended: false,
       botProblems: [],
+      isHostEmbedded: true,
       total: 1,
       recent: [
         { id: 1, host: 'gh', owner: text, repo: text, prUrl: `https://host.test/${text}`, createdAt: text },

@@ -50,11 +50,8 @@ import { type PostName, type PostResult, type PostStanding, SentPosts } from './
 import { Usability, USABILITY_KEY } from './usability.ts';
 
 const HOUR_MS = 60 * 60_000;
-const DAY_MS = 24 * HOUR_MS;
-/** Under which it is kept when the host last refused to delete a fork, in milliseconds since 1970. */
-const DELETION_REFUSED_KEY = 'deletion-refused';
 /** What is no client's, and stays. */
-const STANDING = [DELETION_REFUSED_KEY, PAUSE_KEY, USABILITY_KEY];
+const STANDING = [PAUSE_KEY, USABILITY_KEY];
 /** A client's writes are counted, and who has had less comes first; their number alone refuses none. */
 const SHARE = [{ most: Infinity, withinMs: HOUR_MS }];
 
@@ -161,11 +158,6 @@ export class HostAccount extends DurableObject<Env> {
     return this.#openings.wait(wanted, Date.now());
   }
 
-  /** Whether something was opened in the repository while that still counts. @param target its keyed hash. */
-  isOpenedLately(target: string): boolean {
-    return this.#openings.isLately(target, Date.now());
-  }
-
   /** Nothing was created. @param taken what `admit` has answered. */
   giveBack(taken: string | null, opening: Returned | null = null): void {
     if (taken !== null) {
@@ -201,22 +193,6 @@ export class HostAccount extends DurableObject<Env> {
     const latest = latestCalls(this.#calls, { ...said, at: Date.now() });
     if (latest !== this.#calls) this.#begun.clear();
     this.#calls = latest;
-  }
-
-  /**
-   * Whether old forks may be looked at. They may wait: not while the host is to be left alone, or half of its calls are
-   * used up, nor within a day after it has refused to delete one. @param now milliseconds since 1970.
-   */
-  mayDeleteForks(now: number): boolean {
-    const refusedAt = this.ctx.storage.kv.get<number>(DELETION_REFUSED_KEY) ?? 0;
-    if (this.#pause.left(now) > 0 || Math.abs(now - refusedAt) < DAY_MS) return false;
-    const left = callsLeft(this.#use([], now), now);
-    return this.#calls === null || left === null || left >= this.#calls.limit / 2;
-  }
-
-  /** Cost: one write. */
-  deletionRefused(now: number): void {
-    this.ctx.storage.kv.put(DELETION_REFUSED_KEY, now);
   }
 
   figures(limits: readonly Limit[]): AccountFigures {

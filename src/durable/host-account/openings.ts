@@ -106,11 +106,6 @@ export class Openings {
     return null;
   }
 
-  /** Whether something was opened in the repository while that still counts. */
-  isLately(target: string, now: number): boolean {
-    return this.#rows.hasHits(targetRow(target), now);
-  }
-
   /** Nothing was opened. @param clients whose places it gives back. @param target null: it did not count there. */
   giveBack(key: string, clients: readonly string[], target: string | null, now: number): void {
     for (const client of clients) {

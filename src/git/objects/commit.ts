@@ -37,17 +37,17 @@ export interface Identity {
   readonly email: string;
 }
 
-function latin1(bytes: Uint8Array, start: number, end: number): string {
+export function latin1(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1');
 }
 
-function startsWith(bytes: Uint8Array, offset: number, prefix: string): boolean {
+export function startsWith(bytes: Uint8Array, offset: number, prefix: string): boolean {
   for (let i = 0; i < prefix.length; i++) if (bytes[offset + i] !== prefix.charCodeAt(i)) return false;
   return true;
 }
 
 /** Where the line at `start` ends. A loop, because lines are short and `indexOf` leaves the engine. */
-function lineEnd(bytes: Uint8Array, start: number): number {
+export function lineEnd(bytes: Uint8Array, start: number): number {
   let end = start;
   while (end < bytes.byteLength && bytes[end] !== LF) end++;
   return end;

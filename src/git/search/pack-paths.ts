@@ -91,9 +91,11 @@ export class PackPaths {
   /** @param head mode and name; in what a delta inserts, the mode may be missing and other bytes stand before it. */
   #addEntry(head: Uint8Array, oid: Oid, folder: Oid | null): void {
     if (head.length > MAX_HEAD_BYTES) return;
-    const [, name] = /(?:\d{5,6} )?([^\0]*)$/.exec(Buffer.from(head).toString()) ?? [];
-    if (name === undefined || name === '') return;
-    if (name.length > MAX_NAME_LENGTH || this.#namesLength + name.length > MAX_NAMES_LENGTH) return;
+    const name = Buffer.from(head)
+      .toString()
+      .replace(/^\d{5,6} /, '');
+    if (name === '' || name.length > MAX_NAME_LENGTH || this.#namesLength + name.length > MAX_NAMES_LENGTH)
+      return;
     this.#namesLength += name.length;
     this.#places.set(oid, { name, folder });
   }

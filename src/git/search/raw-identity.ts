@@ -1,5 +1,7 @@
 /** Who made a commit or tag, as the object itself says it: `author`, `committer` and `tagger` lines. */
 
+import { latin1, lineEnd, startsWith } from '../objects/commit.ts';
+
 export interface RawIdentity {
   /** In the object's encoding. */
   readonly name: Uint8Array;
@@ -8,9 +10,11 @@ export interface RawIdentity {
   readonly encoding: string | null;
 }
 
+const BEGINNINGS = ['author ', 'committer ', 'tagger '];
 /** What is longer is nobody's. */
-const LINES = /^(?:author|committer|tagger) ([^<\n]{0,1000}?) ?<([^>\n]{0,1000})>/gm;
-const END_OF_HEADER = '\n\n';
+const LINE = /^[a-z]+ ([^<]{0,1000}?) ?<([^>]{0,1000})>/;
+const MAX_LINE_BYTES = 2_100;
+const LF = 0x0a;
 /** More than there can be patterns for. */
 const MAX_IDENTITIES = 400;
 
@@ -30,10 +34,14 @@ export class IdentityCollector {
 
   /** @param content of a commit or tag. @param encoding as its header says. Cost: its header lines. */
   add(content: Uint8Array, encoding: string | null): void {
-    const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-    const end = bytes.indexOf(END_OF_HEADER);
-    const header = bytes.toString('latin1', 0, end < 0 ? bytes.length : end);
-    for (const [, name = '', email = ''] of header.matchAll(LINES)) {
+    let end = 0;
+    // Only a line feed ends a line, as in Git.
+    for (let start = 0; start < content.length && content[start] !== LF; start = end + 1) {
+      end = lineEnd(content, start);
+      if (!BEGINNINGS.some((beginning) => startsWith(content, start, beginning))) continue;
+      const line = latin1(content, start, Math.min(end, start + MAX_LINE_BYTES));
+      const [whole, name = '', email = ''] = LINE.exec(line) ?? [];
+      if (whole === undefined) continue;
       const key = `${encoding} ${name} <${email}>`;
       if (this.#found.has(key)) continue;
       if (this.#found.size === MAX_IDENTITIES) {

@@ -1,7 +1,6 @@
 /**
  * Forgejo and Gitea say nothing of a token's scopes until one is missing: then a call is refused with 403 and a text
  * that names it ("token does not have at least one of required scope(s)", routers/api/v1/api.go, tokenRequiresScopes).
- * They limit requests, if at all, by a proxy in front, with 429.
  */
 import type { AccountRules, TokenProblem } from '../account/account-rules.ts';
 
@@ -13,7 +12,7 @@ const PROBLEMS: Readonly<Record<string, TokenProblem>> = {
   notification: 'no-read:notification',
 };
 /** Gitea: `required=[write:issue], token scope=…`. Forgejo: `: [write:issue]`. The first scope is the required one. */
-const MISSING_SCOPE = /required scope\(s\)[^a-z]*(?:required=)?[^a-z]*(?:read|write):(\w+)/;
+const MISSING_SCOPE = /required scope\(s\)[^a-z]{0,20}(?:required=[^a-z]{0,20})?(?:read|write):(\w+)/;
 
 /** Of Gitea 1.27.3 (rejectPublicOnly in routers/api/v1/api.go). */
 const PUBLIC_ONLY_TEXT = /not available for public-only tokens/;
@@ -21,7 +20,6 @@ const PUBLIC_ONLY_TEXT = /not available for public-only tokens/;
 const SUSPENDED_TEXT = /prohibited from signing in|account is not activated/i;
 
 export const FORGEJO_RULES: AccountRules = {
-  limitText: null,
   showsAllProblems: false,
 
   tokenProblems(token, { status, text }) {

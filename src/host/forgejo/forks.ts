@@ -66,7 +66,7 @@ async function find(
   login: string,
   text: string,
 ): Promise<RepositoryName | null> {
-  const hinted = /fork path: [^/\]]+\/([^/\],]+)/.exec(text)?.[1];
+  const hinted = /^[^/\]]+\/([^/\],]+)/.exec(text.split('fork path: ', 2)[1] ?? '')?.[1];
   for (const repo of new Set([hinted ?? repository.name, repository.name])) {
     const data = await unlessMissing(() =>
       retried(async () => {

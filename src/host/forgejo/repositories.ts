@@ -27,13 +27,11 @@ import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { expectLogin, expectNumber, expectText } from '../rest/answer.ts';
 import { openCalls, type RestAccess, type RestCalls } from '../rest/octokit.ts';
-import { patchOf } from '../rest/patch.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import type { AnsweredUser } from './answers.ts';
 import { call, lookUp } from './calls.ts';
 import { addBranch, deleteBranch, type ForkBranchTools, syncBranch } from './fork-branches.ts';
 import { forkOf } from './forks.ts';
-import { deleteFork, forkUsedAt, lastOpenPullRequest } from './own-forks.ts';
 import {
   type AnsweredEntry,
   changedSubmodules,
@@ -101,14 +99,6 @@ export class ForgejoRepositories implements RepositoryHost {
     return this.#renamed(repository, (name) => forkOf(this.#calls, { ...repository, ...name }, login));
   }
 
-  async forkUsedAt(fork: RepositoryName, repository: Repository, bot: Account): Promise<number | null> {
-    return forkUsedAt(this.#calls, fork, repository, bot);
-  }
-
-  async deleteFork(fork: RepositoryName): Promise<void> {
-    return deleteFork(this.#calls, fork);
-  }
-
   async syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void> {
     return this.#withGit((tools) => syncBranch(tools, fork, branch));
   }
@@ -129,10 +119,6 @@ export class ForgejoRepositories implements RepositoryHost {
     return findPullRequest(this.#calls, repository, head);
   }
 
-  async lastOpenPullRequest(repository: RepositoryName, bot: Account): Promise<number | null> {
-    return lastOpenPullRequest(this.#calls, repository, bot);
-  }
-
   async openPullRequest(repository: RepositoryName, request: NewPullRequest): Promise<PullRequest> {
     return this.#renamed(repository, (name) => openPullRequest(this.#calls, name, request));
   }
@@ -147,12 +133,6 @@ export class ForgejoRepositories implements RepositoryHost {
 
   async closePullRequest(repository: RepositoryName, number: number): Promise<ClosedPullRequest> {
     return this.#renamed(repository, (name) => closePullRequest(this.#calls, name, number));
-  }
-
-  async patch({ owner, name: repo }: RepositoryName, index: number): Promise<ReadableStream<Uint8Array>> {
-    // Without `binary`, git am cannot take a binary file.
-    const parameters = { owner, repo, index, binary: true };
-    return patchOf(this.#calls, 'GET /repos/{owner}/{repo}/pulls/{index}.patch', parameters);
   }
 
   async changedSubmodules(repository: RepositoryName, number: number): Promise<readonly Submodule[]> {

@@ -51,5 +51,6 @@ export async function readConversation(
 }
 
 function lastPageOf({ headers }: { readonly headers: { readonly link?: string | undefined } }): number {
-  return Number(/[?&]page=(\d+)[^>]*>; rel="last"/.exec(headers.link ?? '')?.[1] ?? 1);
+  const last = headers.link?.split(',').find((link) => link.includes('rel="last"'));
+  return Number(/[?&]page=(\d+)/.exec(last ?? '')?.[1] ?? 1);
 }

@@ -37,7 +37,8 @@ export async function syncBranch(
 }
 
 function isAboutWorkflows(refusal: HostError | null): boolean {
-  return refusal !== null && /refusing to allow .* workflow/i.test(refusal.publicMessage);
+  const [, refused = ''] = refusal?.publicMessage.split(/refusing to allow/i) ?? [];
+  return / workflow/i.test(refused);
 }
 
 /**

@@ -31,12 +31,10 @@ import type {
 import { addBranch, syncBranch } from './fork-branches.ts';
 import { HostError } from '../../host-error.ts';
 import { lookUp } from './look-up.ts';
-import { deleteFork, forkUsedAt, lastOpenPullRequest } from './own-forks.ts';
 import { isFrom, isHeadUnknown } from './pull-heads.ts';
 import { toPullRequest } from '../rest/answered-pull.ts';
 import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '../rest/octokit.ts';
 import { Opening } from '../rest/opening.ts';
-import { patchOf } from '../rest/patch.ts';
 import { underCurrentName } from '../rest/renamed.ts';
 import { unlessGone } from '../rest/unless-gone.ts';
 import type { RepositoryName } from '../../repository-name.ts';
@@ -102,14 +100,6 @@ export class GitHubRepositories implements RepositoryHost {
     );
   }
 
-  async forkUsedAt(fork: RepositoryName, repository: Repository, bot: Account): Promise<number | null> {
-    return forkUsedAt(this.#calls, fork, repository, bot);
-  }
-
-  async deleteFork(fork: RepositoryName): Promise<void> {
-    return deleteFork(this.#calls, fork);
-  }
-
   async syncBranch(fork: RepositoryName, branch: UpstreamBranch): Promise<void> {
     return syncBranch(this.#calls, fork, branch);
   }
@@ -157,10 +147,6 @@ export class GitHubRepositories implements RepositoryHost {
     });
   }
 
-  async lastOpenPullRequest(repository: RepositoryName, bot: Account): Promise<number | null> {
-    return lastOpenPullRequest(this.#calls, repository, bot);
-  }
-
   async openPullRequest(
     repository: RepositoryName,
     { head, isDraft: draft, ...text }: NewPullRequest,
@@ -181,20 +167,6 @@ export class GitHubRepositories implements RepositoryHost {
       return this.#retried(() => opening.attempt()).catch((error: unknown) => {
         throw withReason(opening.failure(error));
       });
-    });
-  }
-
-  /** Of more than 300 files or 20,000 lines GitHub makes no patch: 406 (github.com/dcdpr/jp/pull/642). */
-  async patch(
-    { owner, name: repo }: RepositoryName,
-    pull_number: number,
-  ): Promise<ReadableStream<Uint8Array>> {
-    const headers = { accept: 'application/vnd.github.patch' };
-    return patchOf(this.#calls, 'GET /repos/{owner}/{repo}/pulls/{pull_number}', {
-      owner,
-      repo,
-      pull_number,
-      headers,
     });
   }
 

@@ -12,8 +12,8 @@ const CALLS: Readonly<Record<string, ActivityCall>> = {
 
 /** What a call is made for. @param url a template, or the address of a further page. */
 export function activityCall(url: string): ActivityCall {
-  const lastWord = /(\w+)(?:\?.*)?$/.exec(url)?.[1] ?? '';
-  return CALLS[lastWord] ?? 'pull_request';
+  const [path = ''] = url.split('?', 1);
+  return CALLS[path.slice(path.lastIndexOf('/') + 1)] ?? 'pull_request';
 }
 
 /** A moment as hosts compare it: ISO 8601, in whole seconds. @param ms milliseconds since 1970. */

@@ -8,7 +8,7 @@
 import { parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import { hostText } from '../../host-error.ts';
+import { hostText } from '../../host-text.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { heldReads } from '../../upstream/held-reads.ts';

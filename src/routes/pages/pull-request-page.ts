@@ -1,5 +1,5 @@
 /**
- * GET /v1/pr/<hash>, /v1/pr/<hash>.atom and /v1/pr/<hash>.patch: a pull request for its author, who has no account at the code host.
+ * GET /v1/pr/<hash> and /v1/pr/<hash>.atom: a pull request for its author, who has no account at the code host.
  *
  * Anyone who guesses the name of the contract's topic can post to it. This page contains only what the code host and
  * pushes have reported, and what people wrote at the host, read when the page is asked for. A hash that no push has
@@ -19,7 +19,6 @@ import { ATOM_TYPE, atomFeed } from '../../pages/atom-feed.ts';
 import { pullRequestPage as renderPage, pullRequestText } from '../../pages/pull-request-page.ts';
 import { mayBeRecorded } from '../../stats/recorded-hashes.ts';
 import { answerPage, preferredType } from './answer-page.ts';
-import { answerPatch } from './pull-request-patch.ts';
 import { conversationOf } from '../request/conversation.ts';
 import { keptFor, shownOrigin } from '../request/public-origin.ts';
 import { answerRefused, explained } from '../request/refused.ts';
@@ -41,10 +40,9 @@ const pullRequestPageParams = z.object({
   hash: z
     .string()
     .toLowerCase()
-    .regex(/^[0-9a-f]{8,40}(?:\.(?:atom|patch))?$/)
+    .regex(/^[0-9a-f]{8,40}(?:\.atom)?$/)
     .meta({
-      description:
-        'The hash that the push has shown; with `.atom` behind it, the feed; with `.patch`, the commits.',
+      description: 'The hash that the push has shown; with `.atom` behind it, the feed.',
     }),
 });
 
@@ -56,17 +54,16 @@ const withEtag = etag({ retainedHeaders: [...RETAINED_304_HEADERS, 'content-secu
 
 pullRequestPage.get(
   '/v1/pr/:hash',
-  // A patch passes through, and would have to be read for it.
-  (c, next) => (c.req.path.toLowerCase().endsWith('.patch') ? next() : withEtag(c, next)),
+  withEtag,
   described(showPullRequest, {
     operationId: 'pullRequestPage',
     summary: 'How a pull request stands',
     description:
-      'State, link, events, what people wrote, and how to update and withdraw it: a page in a browser, lines in a terminal, an Atom feed behind `.atom`, and the commits as an mbox for `git am` behind `.patch`. Unlike a topic, nobody else can write to it.',
+      'State, link, events, what people wrote, and how to update and withdraw it: a page in a browser, lines in a terminal, and an Atom feed behind `.atom`. Unlike a topic, nobody else can write to it.',
     tag: 'Service',
     path: pullRequestPageParams,
     responses: {
-      200: answer('The page, the feed, or the mbox.', as(HTML, TEXT, 'application/atom+xml')),
+      200: answer('The page, or the feed.', as(HTML, TEXT, 'application/atom+xml')),
       404: answer('No pull request with this hash was recorded.', as(HTML, TEXT)),
       429: answer(
         'The client has asked for too many unknown hashes. Retry-After says how long to wait.',
@@ -94,7 +91,6 @@ async function showPullRequest(c: Context<AppEnv>): Promise<Response> {
   }
   const origin = shownOrigin(c.req.raw, config);
   const kept = { 'Cache-Control': keptFor(KEPT_SECONDS, c.req.raw, config) };
-  if (suffix === 'patch') return answerPatch(c, pullRequest, kept);
   if (suffix === 'atom')
     return c.body(atomFeed(pullRequest, origin), 200, { 'Content-Type': ATOM_TYPE, ...kept });
   const [held, conversation] = await Promise.all([heldUpdateOf(c, hash), conversationWith(c, pullRequest)]);

@@ -1,13 +1,9 @@
-import {
-  abortAllDurableObjects,
-  applyD1Migrations,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { CALLS_PER_HOUR } from '../../../src/events/call-budget.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { API, BOT, FakeActivity } from '../support/fake-activity.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -328,7 +324,7 @@ describe('mentions in pull requests of strangers', () => {
     vi.setSystemTime(Date.now() + 2 * MINUTE_MS);
     touchAll();
     expect(await cost()).toBeLessThanOrEqual(5);
-    await abortAllDurableObjects();
+    await restartObjects();
     vi.setSystemTime(Date.now() + 2 * MINUTE_MS);
     touchAll();
     expect(await cost()).toBeLessThanOrEqual(5);
@@ -374,7 +370,7 @@ describe('a crash', () => {
     await runInDurableObject(feedObject(), (_, state) => {
       state.storage.sql.exec('UPDATE threads SET examined_at = 0');
     });
-    await abortAllDurableObjects();
+    await restartObjects();
     asked();
     await run();
     await deliver(prHash);
@@ -387,7 +383,7 @@ describe('a crash', () => {
     pull.closedAt = CLOSED_AT;
     host.disturb = (path) => (path.includes('/pulls/') ? Response.json({}, { status: 502 }) : undefined);
     await run();
-    await abortAllDurableObjects();
+    await restartObjects();
     pull.updatedAt = 0;
     host.disturb = () => undefined;
     await run();
@@ -400,7 +396,7 @@ describe('a crash', () => {
     pull.closedAt = CLOSED_AT;
     host.disturb = () => Response.json({}, { status: 502 });
     await run();
-    await abortAllDurableObjects();
+    await restartObjects();
     host.disturb = () => undefined;
     vi.setSystemTime(Date.now() + 3 * 60 * MINUTE_MS);
     await run();

@@ -1,10 +1,11 @@
 /** What the object of a pull request keeps for its page, and what it makes of what the code host says, when. */
-import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_EVENTS } from '../../../src/durable/pull-request/history.ts';
 import type { Env } from '../../../src/env.ts';
 import { closedEvent, type HostEvent } from '../../../src/events/host-event.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
@@ -70,7 +71,7 @@ describe('the view of a pull request', () => {
     const { object, record, look, comment, url } = newPullRequest();
     await record('a');
     await look([comment(1)], NOW + SECOND);
-    await abortAllDurableObjects();
+    await restartObjects();
     await look([comment(1), { ...comment(2), url: `${url}#${'x'.repeat(10_000)}` }], NOW + 2 * SECOND);
     const at = Math.floor(NOW / 1000);
     const view = await object().view();

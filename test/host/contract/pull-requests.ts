@@ -1,9 +1,6 @@
 /** What every host promises of pull requests (`RepositoryHost`). */
 import { describe, expect, it } from 'vitest';
-import type { RepositoryName } from '../../../src/repository-name.ts';
 import { unique, type World } from './world.ts';
-
-const HOUR_MS = 60 * 60 * 1000;
 
 export function pullRequestsContract(world: () => World): void {
   describe('a pull request', () => {
@@ -62,32 +59,10 @@ export function pullRequestsContract(world: () => World): void {
       expect(await repositories.findPullRequest(name, head)).toMatchObject({ number, isOpen: false });
     });
 
-    it('of the bot’s tells until when one was open', async () => {
-      const { repositories, threads } = world();
-      const bot = await repositories.account();
-      const { repository } = await world().withIssue();
-      const lastOpen = (name: RepositoryName) => repositories.lastOpenPullRequest(name, bot);
-      // Its issues are none.
-      expect(await lastOpen(repository.name)).toBeNull();
-      const { name, number } = await world().proposed();
-      expect(await lastOpen(name)).toBe(Infinity);
-      await repositories.closePullRequest(name, number);
-      await threads.createComment(name, number, 'Too late');
-      expect(Math.abs(Date.now() - ((await lastOpen(name)) ?? 0))).toBeLessThan(HOUR_MS);
-    });
-
     it('that was merged is not closed', async () => {
       const { repository, name, number } = await world().proposed();
       await repository.merge(number);
       expect(await world().repositories.closePullRequest(name, number)).toEqual({ kind: 'merged' });
-    });
-
-    it('gives its commits as an mbox', async () => {
-      const { name, number } = await world().proposed();
-      const mbox = await new Response(await world().repositories.patch(name, number)).text();
-      expect(mbox).toMatch(/^From [0-9a-f]{40} .*\nFrom: bot <bot@gitveil\.invalid>\n/);
-      expect(mbox).toMatch(/^Subject: \[PATCH\] Work$/m);
-      expect(mbox).toMatch(/^\+work$/m);
     });
 
     it('tells which submodules it changes', async () => {

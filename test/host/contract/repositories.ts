@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import type { ContractRepository } from './contract-host.ts';
 import { unique, type World } from './world.ts';
 
-const HOUR_MS = 60 * 60 * 1000;
 const MISSING = { owner: 'nobody-has-this-name', name: 'nothing' };
 
 const branchOf = async (repository: ContractRepository, name = 'main') => ({
@@ -62,36 +61,6 @@ export function repositoriesContract(world: () => World): void {
       expect(second).not.toEqual(first);
       expect((await world().objectsOf(second)).get('main')).toBe(await other.upstream.tip());
       expect(await repositories.fork(await repositories.repository(other.name))).toEqual(second);
-    });
-  });
-
-  describe('an own fork', () => {
-    it('says when it was used last; another repository is none', async () => {
-      const { repositories, host } = world();
-      const { repository, name, fork } = await world().proposed();
-      const [bot, upstream] = [await repositories.account(), await repositories.repository(name)];
-      const usedAt = await repositories.forkUsedAt(fork, upstream, bot);
-      expect(Math.abs(Date.now() - (usedAt ?? 0))).toBeLessThan(HOUR_MS);
-      const other = await repositories.repository((await host.createRepository()).name);
-      expect(await repositories.forkUsedAt(fork, other, bot)).toBeNull();
-      expect(await repositories.forkUsedAt(repository.name, upstream, bot)).toBeNull();
-    });
-
-    it('is deleted; its pull requests stay, and the next one is made anew', async () => {
-      const { repositories } = world();
-      const { name, fork, head, number } = await world().proposed();
-      await repositories.closePullRequest(name, number);
-      await repositories.deleteFork(fork);
-      await expect(repositories.repository(fork)).rejects.toMatchObject({ code: 'missing' });
-      await expect(repositories.deleteFork(fork)).rejects.toMatchObject({ code: 'missing' });
-      expect(await repositories.findPullRequest(name, head)).toMatchObject({ number, fork: null });
-      expect(await repositories.fork(await repositories.repository(name))).toEqual(fork);
-    });
-
-    it('of somebody else is not deleted', async () => {
-      const { name } = await world().host.createRepository();
-      await expect(world().repositories.deleteFork(name)).rejects.toMatchObject({ code: 'refused' });
-      expect(await world().repositories.repository(name)).toMatchObject(name);
     });
   });
 

@@ -7,6 +7,7 @@ import { type Circumstances, judge } from '../../../src/push/judge/judge.ts';
 import type { Questions, Upstream } from '../../../src/push/judge/questions.ts';
 import type { PushOptions } from '../../../src/push/receive/push-options.ts';
 import type { Received } from '../../../src/push/receive/receive.ts';
+import { HOSTILE_MESSAGES } from '../../support/hostile-messages.ts';
 import { commitContent, EMPTY_TREE } from '../../support/objects.ts';
 import { buildPack, oidOf } from '../../support/pack-builder.ts';
 import { UPSTREAM } from '../../support/random-push.ts';
@@ -212,4 +213,34 @@ describe('a push is judged', () => {
     }
     expect(pushes[0]).toEqual(pushes[1]);
   });
+});
+
+/** What a preview of one commit says, or why it would be refused. */
+async function told(work: Buffer): Promise<string> {
+  const push = received({ preview: true, signOff: true, publishNames: true }, work);
+  const { verdict } = await judge(push, upstream, circumstances, asked());
+  if (verdict.kind === 'publishable') throw new Error('only a preview was asked for');
+  return (verdict.kind === 'refused' ? verdict.refusal.lines : verdict.preview.lines).join('\n');
+}
+
+/** What is quadratic takes hours for it. */
+const LARGE = 10_000_000;
+
+describe('a hostile commit is looked through once, and a sentence says what came of it', () => {
+  it.each(Object.entries(HOSTILE_MESSAGES))('with 10 MB of %s in its message', async (_, message) => {
+    const text = await told(
+      commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], message: message(LARGE) }),
+    );
+    expect(text).toMatch(/This push would|Its description mentions|Its description refers/);
+    expect(text.length).toBeLessThan(100_000);
+  });
+
+  it.each(Array.from({ length: 32 }, (_, code) => [code]).filter(([code]) => code !== 10))(
+    'with a megabyte of authors behind the control character %i in its header',
+    async (code) => {
+      const author = `${String.fromCharCode(code)}author `.repeat(LARGE / 80);
+      const content = commitContent({ tree: EMPTY_TREE, parents: [UPSTREAM], author, message: 'Mend it\n' });
+      expect(await told(content)).toMatch(/This push would open a pull request/);
+    },
+  );
 });

@@ -55,6 +55,7 @@ beforeAll(async () => {
     { tip: 'a', dates, lease: null },
     at,
   );
+  await object.tellLater(['statistics'], at);
   await runDurableObjectAlarm(object);
 });
 
@@ -68,9 +69,9 @@ it('wakes no object for a hash that no push has recorded', async () => {
 });
 
 it('is there while the list of pages is out of reach, or the service asks for its key', async () => {
-  await bindings.DB.exec('ALTER TABLE recorded_hashes RENAME TO out_of_reach');
+  await bindings.DB.exec('ALTER TABLE hashes_by_repository RENAME TO out_of_reach');
   expect((await ask(URL, { SERVICE_API_KEY: 'key' })).status).toBe(200);
-  await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO recorded_hashes');
+  await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO hashes_by_repository');
 });
 
 it('asks for the pr-key for a withdrawal, for an update where that needs it, and never shows it', async () => {
@@ -111,58 +112,6 @@ it('shows nothing of a repository that only the bot may see', async () => {
   expect(text).not.toContain('<dt>Title');
   isPrivate = false;
   expect((await ask(URL, WITH_BOT)).text).toContain('<dt>Title');
-});
-
-it('has no patch of a repository that only the bot may see', async () => {
-  forgetEverything();
-  const asked: string[] = [];
-  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (url) => {
-    asked.push(url as string);
-    const name = { id: 1, name: 'hello', owner: { login: 'octo', id: 2 } };
-    return Response.json({ ...name, private: true, archived: false, size: 1, has_pull_requests: true });
-  });
-  const { status, text } = await ask(`${URL}.patch`, { HOSTING_TOKEN: 'secret' });
-  expect([status, text]).toEqual([404, 'No patch. The code host no longer shows this pull request.\n']);
-  expect(asked.map((url) => url.replace(/^.*\/repos/, ''))).toEqual(['/octo/hello']);
-});
-
-it('leaves the patch at the host unread where only its head is asked for', async () => {
-  let isLeft = false;
-  const answered = { id: 1, name: 'hello', owner: { login: 'octo', id: 2 }, private: false, archived: false };
-  vi.spyOn(HttpClient.prototype, 'fetch').mockImplementation(async (url) => {
-    if (!(url as string).includes('/pulls/')) return Response.json({ ...answered, size: 1 });
-    const body = new ReadableStream({
-      pull: (controller) => controller.enqueue(Buffer.from('From 1')),
-      cancel: () => void (isLeft = true),
-    });
-    return new Response(body);
-  });
-  const request = new Request(`${URL}.patch`, { method: 'HEAD' });
-  const response = await worker.fetch(request, { ...bindings, HOSTING_TOKEN: 'secret' });
-  expect([response.status, response.headers.get('Content-Type')]).toEqual([200, 'text/plain; charset=utf-8']);
-  expect(isLeft).toBe(true);
-});
-
-it('has no patch for a client over its limits, and the calls are charged to it', async () => {
-  const asked = vi
-    .spyOn(HttpClient.prototype, 'fetch')
-    .mockImplementation(async () => Response.json({ message: 'Not Found' }, { status: 404 }));
-  const variables = { HOSTING_TOKEN: 'secret', CLIENT_IP_HEADER: 'X-Client' };
-  const patch = (client: string, more: Partial<Env>) =>
-    ask(`${URL}.patch`, { ...variables, ...more }, { 'X-Client': client });
-  const few = { LIMIT_DISCOVERIES: '1/1m' };
-  expect((await patch('192.0.2.21', few)).status).toBe(404);
-  const second = await patch('192.0.2.21', few);
-  expect([second.status, second.text]).toEqual([429, expect.stringMatching(/^Too many clones/)]);
-  expect(second.headers.get('Retry-After')).toMatch(/^\d+$/);
-  expect((await patch('192.0.2.22', few)).status).toBe(404);
-  const cheap = { LIMIT_CALLS: '1/1h' };
-  expect((await patch('192.0.2.23', cheap)).status).toBe(404);
-  await patch('192.0.2.23', cheap);
-  asked.mockClear();
-  const charged = await patch('192.0.2.23', cheap);
-  expect([charged.status, charged.text]).toEqual([429, expect.stringMatching(/requests to the code host/)]);
-  expect(asked).not.toHaveBeenCalled();
 });
 
 it('can be asked for in upper case, runs no script but its own, and loads nothing', async () => {

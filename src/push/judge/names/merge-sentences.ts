@@ -14,11 +14,13 @@ export interface PublicNames {
 }
 
 /** Also in a list of squashed commits, and in a message of `git revert`. */
-const SENTENCES = /^[ \t*>-]{0,8}(?:Revert ")?Merge ([^\r\n]+)/gm;
+const SENTENCES = /^[ \t*>-]*(?:Revert ")?Merge ([^\r\n]+)/gm;
 const QUOTED = /^(?:remote-tracking )?(?:branch(?:es)?|tags?|commits?) '/;
 /** What a pull of a remote's HEAD leaves: its address alone. */
 const ADDRESS = /^(?:\.{0,2}\/|~|[a-z+]+:\/\/|[\w.-]+@[\w.-]+:|[a-z]:[\\/])/i;
 const OF_HOSTS = /^pull request .* from (\S+)$/;
+/** Of the sentences that name something. */
+const BEGINNINGS = [QUOTED, ADDRESS, /^pull request /];
 const INTO = / into '?([^\s']+)'?$/;
 /** What everybody calls a clone's origin. */
 const USUAL_REMOTES = /^(?:origin|upstream)\//;
@@ -26,8 +28,9 @@ const USUAL_REMOTES = /^(?:origin|upstream)\//;
 const NOT_NAMED =
   /^(?:HEAD|FETCH_HEAD|[0-9a-f]{7,40}|refs\/(?:pull|merge-requests)\/\d+\/(?:head|merge))(?:[~^][\d~^]*)?$/;
 
-/** More count as private, unread: each costs microseconds, and no work has so many. */
+/** More, and longer ones, count as private, unread: each costs microseconds, and no work has so many. */
 const MAX_SENTENCES = 10_000;
+const MAX_SENTENCE_LENGTH = 4_096;
 
 /** Tells which sentences of a message name something else than upstream. Cost: linear in the message. */
 export class MergeSentences {
@@ -51,6 +54,7 @@ export class MergeSentences {
 }
 
 function isPublic(sentence: string, names: PublicNames, refNames: ReadonlySet<string>): boolean {
+  if (sentence.length > MAX_SENTENCE_LENGTH) return !BEGINNINGS.some((pattern) => pattern.test(sentence));
   const words = sentence.trimEnd().replace(/"$/, '');
   const [into = '', target = 'HEAD'] = INTO.exec(words) ?? [];
   const sources = words.slice(0, words.length - into.length);
@@ -62,7 +66,7 @@ function isPublic(sentence: string, names: PublicNames, refNames: ReadonlySet<st
   if (ADDRESS.test(sources)) return isOwnAddress(sources) && isKnown(target);
   if (!QUOTED.test(sources)) return true;
   const named = Array.from(sources.matchAll(/'([^']+)'/g), ([, name = '']) => name);
-  const from = Array.from(sources.matchAll(/' of (.+?)(?=[;,] |$)/g), ([, url = '']) => url);
+  const from = sources.split(/[;,] /).flatMap((part) => part.split("' of ").slice(1));
   return [...named, target].every(isKnown) && from.every(isOwnAddress);
 }
 
@@ -79,5 +83,6 @@ function plain(url: string): string {
     .toLowerCase()
     .replace(/^(?:[a-z+]+:\/\/)?(?:git@)?/, '')
     .replace(/^([^/:]+):(?!\d)/, '$1/')
-    .replace(/(?:\.git)?\/*$/, '');
+    .replace(/(?<!\/)\/+$/, '')
+    .replace(/\.git$/, '');
 }

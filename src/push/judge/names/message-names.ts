@@ -15,11 +15,17 @@ const TRAILER = /^\s*[a-z][a-z-]{0,40}-by:\s*\S/i;
 const MAX_LOCAL_LENGTH = 64;
 const MAX_DOMAIN_LENGTH = 255;
 
-/** Trailers that name someone, and e-mail addresses elsewhere; each once, in the order of the text. */
-function* namesIn(text: string): Generator<string> {
-  for (const line of text.split('\n')) {
-    if (TRAILER.test(line)) yield line;
-    else if (line.includes('@')) yield* addressesIn(line);
+/** Trailers that name someone, and e-mail addresses elsewhere, in the order of the texts. */
+function* namesIn(messages: Iterable<Uint8Array>): Generator<string> {
+  const decoder = new TextDecoder();
+  let bytesLeft = MAX_READ_BYTES;
+  for (const message of messages) {
+    for (const line of decoder.decode(message.subarray(0, bytesLeft)).split('\n')) {
+      if (TRAILER.test(line)) yield line;
+      else if (line.includes('@')) yield* addressesIn(line);
+    }
+    bytesLeft -= message.byteLength;
+    if (bytesLeft <= 0) return;
   }
 }
 
@@ -29,7 +35,9 @@ function* addressesIn(line: string): Generator<string> {
     const [domain] =
       /^[\p{L}\d-]+(?:\.[\p{L}\d-]+)+/u.exec(line.slice(at + 1, at + 1 + MAX_DOMAIN_LENGTH)) ?? [];
     if (domain === undefined) continue;
-    const [local] = /[^\s@<>()[\]",;:]+$/.exec(line.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at)) ?? [];
+    const [local] =
+      /(?<![^\s@<>()[\]",;:])[^\s@<>()[\]",;:]+$/.exec(line.slice(Math.max(0, at - MAX_LOCAL_LENGTH), at)) ??
+      [];
     if (local !== undefined) yield `${local}@${domain}`;
   }
 }
@@ -40,14 +48,8 @@ function* addressesIn(line: string): Generator<string> {
  */
 export function warningOfNames(messages: Iterable<Uint8Array>, signOff: string | null): string[] {
   const found = new Set<string>();
-  const decoder = new TextDecoder();
-  let bytesLeft = MAX_READ_BYTES;
-  for (const message of messages) {
-    for (const name of namesIn(decoder.decode(message.subarray(0, bytesLeft)))) {
-      if (name !== signOff) found.add(shown(name));
-    }
-    bytesLeft -= message.byteLength;
-    if (found.size >= MAX_FOUND || bytesLeft <= 0) break;
+  for (const name of namesIn(messages)) {
+    if (name !== signOff && found.add(name).size === MAX_FOUND) break;
   }
-  return told('Your commit messages become public as they are. They name:', [...found]);
+  return told('Your commit messages become public as they are. They name:', [...found].map(shown));
 }

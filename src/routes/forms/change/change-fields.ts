@@ -94,7 +94,7 @@ export function pushOptionsOf(
 /** The author of the commit that is pushed, for whom the service searches and whom it then replaces. */
 export function identityOf({ ownName }: Pick<ChangeFields, 'ownName'>, anonEmail: string): Identity {
   const text = ownName.replaceAll(/[<>\s\p{Cc}]+/gu, ' ');
-  const email = /\S+@\S+/.exec(text)?.[0] ?? '';
+  const email = text.split(' ').find((word) => /.@./.test(word)) ?? '';
   const name = text.replace(email, '').trim();
   return { name: name === '' ? NOBODYS_NAME : name, email: email === '' ? anonEmail : email };
 }
