@@ -8,7 +8,7 @@
 import { parseCommit } from '../../git/objects/commit.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
-import { hostText } from '../../host-text.ts';
+import { oneLine } from '../../host-text.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { heldReads } from '../../upstream/held-reads.ts';
@@ -94,7 +94,7 @@ export async function othersCommits(
     }
     if (isMadeHere(content, settings.anonEmail)) continue;
     const commit = parseCommit(content);
-    lines.push(`${oid.slice(0, SHOWN_ID_LENGTH)} ${hostText(pullRequestText(commit).title)}`);
+    lines.push(`${oid.slice(0, SHOWN_ID_LENGTH)} ${oneLine(pullRequestText(commit).title)}`);
     left.push(...commit.parents);
   }
   return lines;
