@@ -156,7 +156,7 @@ export class PullRequest extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at);
   }
 
-  /** Records a pull request whose push ended before it could do so. @param at milliseconds since 1970. */
+  /** Records a pull request whose push ended before it could do so. @param at when that began, in milliseconds since 1970. */
   async adopt(pullRequest: PullRequestRecord, at: number): Promise<void> {
     const dates = { committedAt: 0, commitHashes: new Uint8Array() };
     const isRecorded = this.#record.read() !== null;
