@@ -74,7 +74,16 @@ export class RecordStore {
     { prHash, host, owner, repo, number, url, fork, title = this.#kept.record?.title }: PullRequestRecord,
     tip: string,
   ): void {
-    this.#kept.record = { prHash, host, owner, repo, number, url, fork, ...(title !== undefined && { title }) };
+    this.#kept.record = {
+      prHash,
+      host,
+      owner,
+      repo,
+      number,
+      url,
+      fork,
+      ...(title !== undefined && { title }),
+    };
     this.#kept.tip = tip;
   }
 

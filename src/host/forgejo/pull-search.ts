@@ -64,7 +64,8 @@ export async function findPullRequest(
         newest = Math.max(newest, number);
         if (head.label.length <= MAX_BRANCH_LENGTH) branches.add(head.label);
       }
-      if (page.some(({ number }) => number <= readTo)) return orUnknown(best, branch, earlier?.isWhole ?? true);
+      if (page.some(({ number }) => number <= readTo))
+        return orUnknown(best, branch, earlier?.isWhole ?? true);
       isWhole = (pages += 1) < MAX_PAGES;
       if (!isWhole) break;
     }
