@@ -207,6 +207,8 @@ and answer with an anonymous comment.</li>
 <li><strong>An update may come from somebody else</strong>, unless the operator prevents that: whoever knows the name of the branch can
 replace its commits. So review what you merge, not what you have reviewed before. Only the author has the key that
 withdraws the pull request or changes its title and description.</li>
+<li><strong>You may push to its branch</strong>, where your host lets maintainers do that. An update does not delete your commits unasked:
+the author gets them, and then they come with the update, under the bot's name as everything, or says <code>-o overwrite</code>.</li>
 <li><strong>A comment ends with a pseudonym</strong>, such as <code>anon-1a2b3c4d</code>. One pseudonym is one author on that issue or pull
 request only: the same person has another one elsewhere.</li>
 </ul>

@@ -48,6 +48,7 @@ function search({ authors, files = [], message = 'A change\n', memory = UNCOUNTE
     nobodys: ['bot', 'bot@x.example'],
     work: { commits, ground: new Set() },
     plan: planCommits(commits, new OwnIds(commits.map(({ oid }) => oid))),
+    published: new Set<string>(),
     originalIds: commits.map(({ oid }) => oid),
     pack: { kept: receiver.kept, entryCount: files.length, namedBases: receiver.namedBases, spool },
     history: { isKnown: () => false, since: -Infinity, reachBack: async () => false },
