@@ -55,7 +55,9 @@ export interface PushHost extends UpstreamHost {
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** The object of a pull request. */
-  pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell' | 'tellLater'>;
+  pullRequest(
+    prHash: string,
+  ): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell' | 'tellLater' | 'view'>;
 }
 
 /** The interface of a Durable Object's stub. Calls reject if the object cannot be reached. */

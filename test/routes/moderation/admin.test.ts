@@ -115,10 +115,9 @@ async function opened(...numbers: number[]): Promise<string[]> {
     const push = {
       tip: 'a'.repeat(40),
       dates: { committedAt: 1, commitHashes: new Uint8Array() },
-      key: null,
       lease: null,
     };
-    await pullRequestObject(number).record(record, push, Date.now() + 3_600_000);
+    await pullRequestObject(number).record({ ...record, fork: null }, push, Date.now() + 3_600_000);
   }
   return urls;
 }
