@@ -146,7 +146,7 @@ export function warningOfSquash(
   return isOther ? ['The squashed commit has the message of your newest commit that is not a merge.'] : [];
 }
 
-/** The newest commit that is not a merge, whose message would tell of branches; the tip if all are. */
+/** The newest commit that is not a merge, whose message would name branches; the tip if all are. */
 function newestWork(commits: NewCommits): NewCommit {
   for (let back = 1; back <= commits.length; back++) {
     const found = commits.at(-back) as NewCommit;
