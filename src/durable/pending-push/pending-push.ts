@@ -183,9 +183,9 @@ export class PendingPush extends DurableObject<Env> {
       const orphan = await findOrphan(repositories, target, prHash);
       if (orphan === null) return true;
       const { owner, name: repo } = orphan.repository;
-      const { number, url } = orphan.pullRequest;
+      const { number, url, fork } = orphan.pullRequest;
       const object = pullRequestOf(this.env, prHash);
-      await object.adopt({ prHash, host: hostKey, owner, repo, number, url }, committedAt * 1000);
+      await object.adopt({ prHash, host: hostKey, owner, repo, number, url, fork }, committedAt * 1000);
       return true;
     } catch {
       // The host or the object cannot be reached.

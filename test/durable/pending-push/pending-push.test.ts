@@ -283,7 +283,7 @@ describe('a push that died and is not repeated', () => {
       storage.sql.exec('SELECT url FROM tracked').toArray(),
     );
     expect(tracked).toEqual([{ url: PULL.html_url }]);
-    expect(await pullRequest.claim('gh', NOW)).toMatchObject({ isRecorded: true });
+    expect(await pullRequest.claim('gh', NOW)).toMatchObject({ recorded: { url: PULL.html_url } });
   });
 
   it('leaves no branch without a pull request', async () => {
