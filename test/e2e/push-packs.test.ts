@@ -32,6 +32,10 @@ async function looseObjects({ clone }: Contribution, files: Record<string, Buffe
   };
 }
 
+function deltaOf(base: Uint8Array, content: Uint8Array): Entry {
+  return { type: 'ref-delta', base: oidOf('commit', base), delta: makeDelta(base, content) };
+}
+
 describe('packs', () => {
   tell(PACKS, bed);
 
@@ -86,9 +90,6 @@ describe('packs', () => {
       listed.split('\n').map((line) => line.split(' ')[0] as string),
     );
     const [newest, ...parents] = objects.filter(({ type }) => type === 'commit');
-    const deltaOf = (base: Uint8Array, content: Uint8Array): Entry => {
-      return { type: 'ref-delta', base: oidOf('commit', base), delta: makeDelta(base, content) };
-    };
     const commits = [newest!, ...parents].map(({ content }, at): Entry => {
       const base = parents[at]?.content ?? (isCircle ? newest?.content : undefined);
       return base === undefined ? { type: 'commit', content } : deltaOf(base, content);
