@@ -23,6 +23,7 @@ import { tryPort, whyNotListening } from './ports.ts';
 import { type PreparedService, prepareService } from './prepare-service.ts';
 import { nameProblem } from './service-name.ts';
 import { stateDirProblem } from './state-dir.ts';
+import { takeStateDir } from './state-lock.ts';
 
 /** A service that listens on this machine only, for a real host, has a proxy in front. */
 const UNKNOWN_CLIENTS =
@@ -90,7 +91,6 @@ async function start(): Promise<void> {
   }
 }
 
-/** First of all: two programs must never work on the same state. */
 async function checkPort({ host, port }: Config): Promise<void> {
   try {
     await tryPort(host, port);
@@ -99,8 +99,9 @@ async function checkPort({ host, port }: Config): Promise<void> {
   }
 }
 
-function checkStateDir({ stateDir }: Config, subfolders: readonly string[]): void {
-  const problem = stateDirProblem(stateDir, subfolders);
+function checkStateDir({ stateDir, port }: Config, subfolders: readonly string[]): void {
+  const problem =
+    stateDirProblem(stateDir, subfolders) ?? takeStateDir(stateDir, port, (message) => say(message, 'warn'));
   if (problem !== null) fail([{ message: problem }]);
 }
 

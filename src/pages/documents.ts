@@ -168,8 +168,8 @@ GIT_LFS_SKIP_PUSH=1 git push origin my-change
 that source, not that it runs: a changed service can say the same.</li>
 <li><strong>What leaves the service</strong>: an operator can see it (<a href="@/blob/HEAD/docs/deploy.md#6-what-the-code-host-sees">deploy.md</a>). You cannot.</li>
 </ul>
-<p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. Your
-own service hides you in no crowd. Report broken promises: <a href="@/blob/HEAD/SECURITY.md">SECURITY.md</a>.</p>
+<p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. A
+service that only you use hides nobody. Report broken promises: <a href="@/blob/HEAD/SECURITY.md">SECURITY.md</a>.</p>
 <h2 id="what-to-do">What to do</h2>
 <ul>
 <li>Read <code>git log</code> before you push. Write messages in the style of the project. Look for your name and your machine's

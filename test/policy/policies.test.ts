@@ -124,6 +124,7 @@ describe('the policy of a repository', () => {
     const host = new FakeHost();
     host.text = 'anonymous_friendly: true';
     arrange(host);
+    await Promise.all(pending);
     const before = await LAST_KNOWN.list();
     const repository = newRepository();
     const policies = isolate(host);

@@ -63,6 +63,7 @@ export async function findWork(
     const hasReached = await (reachesOthers ? history.reachBackOnOthers() : history.reachBack());
     if (hasReached || reachesOthers) continue;
     if (hidesCommit()) throw hiddenCommit();
+    if (trace.kind === 'unproven' && namedBases.has(trace.missing)) throw hiddenCommit();
     throw trace.kind === 'complete' ? tooMuch(remoteUrl, taken.target) : unproven();
   }
 }
@@ -146,7 +147,7 @@ export function warningOfSquash(
   return isOther ? ['The squashed commit has the message of your newest commit that is not a merge.'] : [];
 }
 
-/** The newest commit that is not a merge, whose message would tell of branches; the tip if all are. */
+/** The newest commit that is not a merge, whose message would name branches; the tip if all are. */
 function newestWork(commits: NewCommits): NewCommit {
   for (let back = 1; back <= commits.length; back++) {
     const found = commits.at(-back) as NewCommit;

@@ -115,6 +115,11 @@ export function pushHost(c: Context<AppEnv>, options: PushHostOptions = {}): Pus
       openPolicies(c.env, config, host, c.var.logger, http).of(repository, { isUrgent: true }),
     secret: () => serviceSecret(c.env, config.identitySecret),
     pendingPush: (hash) => pendingPushOf(c.env, hash),
+    async isOpen(prHash) {
+      if (!(await mayBeRecorded(c.env.DB, prHash, c.var.logger))) return false;
+      const view = pullRequestOf(c.env, prHash).view();
+      return view.then((known) => known?.state === 'open' && known.host === host.key).catch(() => true);
+    },
     mayBeRecorded: (prHash) => mayBeRecorded(c.env.DB, prHash, c.var.logger),
     async openWith(repository, work) {
       try {

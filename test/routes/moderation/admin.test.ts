@@ -181,7 +181,7 @@ describe('POST /admin/panic', () => {
   it.each([
     ['no JSON', '{', 'invalid payload'],
     ['no object', '[]', 'invalid payload'],
-    ['no state', { password: PASSWORD }, 'active is required'],
+    ['no state', { password: PASSWORD }, 'invalid payload'],
     ['a state that is no boolean', { password: PASSWORD, active: 'true' }, 'invalid payload'],
     ['a password that is no text', { password: 1, active: true }, 'invalid payload'],
   ])('refuses %s', async (_what, body, error) => {
