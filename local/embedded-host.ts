@@ -1,7 +1,6 @@
 /** The embedded code host, which `npm start` uses if there is no bot account. */
 import { type Sandbox, startSandbox } from '../sandbox/sandbox.ts';
-import { tokenVariable } from '../src/config/hosts.ts';
-import { type Config, isLoopback } from '../src/config.ts';
+import type { Config } from '../src/config.ts';
 import { claimPort } from './ports.ts';
 import { SEED, seedRepository } from './seed.ts';
 
@@ -12,6 +11,7 @@ export const HOST_VARIABLES = [
   'HOSTING_TOKEN',
   'NOTIFY_BASE_URL',
   'LIMIT_CREATIONS',
+  'EMBEDDED_HOST',
 ] as const;
 
 /** It is no secret: whoever can reach this host may act as the maintainer on its pages, too. */
@@ -21,27 +21,12 @@ export const MAINTAINER_PASSWORD = 'maintainer';
 const CALLS_AN_HOUR = 1_000_000;
 const CREATIONS = '10000/1h';
 
+/** It may be asked as often as that: whoever tries the service sees at once what their acts as the maintainer lead to. */
+export const EMBEDDED_TICK_MS = 5_000;
+
 /** Whether no bot account is configured at any code host. */
 export function isHostEmbedded({ hosts }: Pick<Config, 'hosts'>): boolean {
   return hosts.every(({ token }) => token === null);
-}
-
-/** Why it may not start; null if it may. It is a toy: the public must not take it for a real code host. */
-export function embeddingProblem({
-  hosts,
-  serviceUrl,
-  isServiceUrlGiven,
-  onionUrl,
-}: Pick<Config, 'hosts' | 'serviceUrl' | 'isServiceUrlGiven' | 'onionUrl'>): string | null {
-  const { hostname } = new URL(serviceUrl);
-  const isPublic = isServiceUrlGiven && !isLoopback(hostname.replaceAll(/[[\]]/g, ''));
-  if (!isPublic && onionUrl === null) return null;
-  const [variable, address] = isPublic ? ['SERVICE_URL', serviceUrl] : ['ONION_URL', onionUrl];
-  const tokens = hosts.map(({ key }) => tokenVariable(key)).join(' or ');
-  return (
-    `${variable} is "${address}", which is not an address of this machine only, and ${tokens} is not set: ` +
-    `set ${tokens} to the token of the bot account; or unset ${variable}, to try the service with the embedded code host`
-  );
 }
 
 /**
@@ -61,6 +46,7 @@ export async function startEmbeddedHost(
     dir,
     maintainerPassword: MAINTAINER_PASSWORD,
     callsAnHour: CALLS_AN_HOUR,
+    pollSeconds: EMBEDDED_TICK_MS / 1000,
     forgetLimits,
   });
   if (!sandbox.hasRepository(SEED)) {
@@ -86,6 +72,7 @@ export function hostVariables(
     HOSTING_URL: sandbox.url,
     HOSTING_API_URL: sandbox.apiUrl,
     HOSTING_TOKEN: sandbox.botToken,
-    NOTIFY_BASE_URL: sandbox.notifyUrl,
+    NOTIFY_BASE_URL: env['NOTIFY_BASE_URL'] ?? sandbox.notifyUrl,
+    EMBEDDED_HOST: 'true',
   };
 }

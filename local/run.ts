@@ -1,5 +1,5 @@
 /**
- * Runs the service: workerd, the scheduled handler every minute, and the embedded code host if there is no bot account.
+ * Runs the service: workerd, the scheduled handler, and the embedded code host if there is no bot account.
  * local/start.ts has checked and prepared everything, and passes it as the only argument.
  *
  * Ctrl-C ends it all; the state stays.
@@ -9,20 +9,13 @@ import { join } from 'node:path';
 import { format } from 'node:util';
 import { type Config, parseConfig } from '../src/config.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { hostVariables, isHostEmbedded, startEmbeddedHost } from './embedded-host.ts';
-import {
-  END_SIGNALS,
-  couldNotStart,
-  isEndSignal,
-  isJsonLog,
-  jsonLine,
-  say,
-  variables,
-} from './environment.ts';
-import { everyMinute } from './every-minute.ts';
+import { EMBEDDED_TICK_MS, hostVariables, isHostEmbedded, startEmbeddedHost } from './embedded-host.ts';
+import { END_SIGNALS, couldNotStart, isEndSignal, isJsonLog, passOn, say, variables } from './environment.ts';
 import { whyNotListening } from './ports.ts';
 import type { PreparedService } from './prepare-service.ts';
 import { type Service, runService } from './run-service.ts';
+import { everyTick, USUAL_TICK_MS } from './ticks.ts';
+import { takeStateDir } from './state-lock.ts';
 import { sandboxWelcome, welcome } from './welcome.ts';
 import { type Ending, WorkerdFailure } from './workerd.ts';
 
@@ -43,14 +36,17 @@ async function start(): Promise<void> {
   const result = parseConfig(env);
   if (result.kind === 'invalid') throw new Error('the environment is not the one that was checked');
   const { config } = result;
+  // local/start.ts has taken it, and warned if it has no locks. A lock does not outlive execve(2).
+  const taken = takeStateDir(config.stateDir, config.port, () => {});
+  if (taken !== null) throw new Error(taken);
   const sandbox = isHostEmbedded(config) ? await startSandbox(config, () => forgetLimits(startAnew)) : null;
   const serviceEnv = { ...env, ...(sandbox && hostVariables(sandbox, env)) };
+  const tickMs = sandbox ? EMBEDDED_TICK_MS : USUAL_TICK_MS;
   const startAnew = async (): Promise<void> => {
-    service = await startService(config, serviceEnv);
+    service = await startService(config, serviceEnv, tickMs);
   };
   await startAnew();
-  const run = () => restarting ?? service.runScheduled();
-  const endRuns = everyMinute(run, { startsNow: !isHostEmbedded(config) });
+  const endRuns = everyTick(tickMs, () => restarting ?? service.runScheduled(), { startsNow: !sandbox });
   running.unshift(() => {
     endRuns();
     return service.dispose();
@@ -59,7 +55,7 @@ async function start(): Promise<void> {
     ? sandboxWelcome(service.url, sandbox.url, config.stateDir)
     : welcome(service.url, config.hosts, config.stateDir);
   // A program that reads JSON lines must not find other text.
-  process.stdout.write(isJsonLog ? `${jsonLine(`gitveil is running at ${service.url}`, 'info')}\n` : text);
+  passOn(isJsonLog ? `gitveil is running at ${service.url}` : text, 'info');
 }
 
 async function startSandbox(
@@ -71,9 +67,9 @@ async function startSandbox(
   return sandbox;
 }
 
-async function startService(config: Config, env: Record<string, string>): Promise<Service> {
+async function startService(config: Config, env: Record<string, string>, tickMs: number): Promise<Service> {
   const { host, port } = config;
-  const started = await runService(prepared, { env, host, port }).catch((error: unknown) => {
+  const started = await runService(prepared, { env, host, port, tickMs }).catch((error: unknown) => {
     const isTaken = error instanceof WorkerdFailure && error.isAddressTaken;
     throw isTaken ? new Error(whyNotListening(host, port, 'EADDRINUSE'), { cause: error }) : error;
   });
@@ -126,8 +122,8 @@ async function stop(exitCode: number, message?: string): Promise<void> {
   process.exit(exitCode);
 }
 
-// The embedded code host and Node.js itself print more than one line of an error.
-if (isJsonLog) console.error = (...words) => say(format(...words));
+// So the embedded code host and Node.js print their errors.
+console.error = (...words) => say(format(...words));
 process.on(
   'uncaughtException',
   (error) => void stop(1, `ended unexpectedly: ${error.stack ?? error.message}`),

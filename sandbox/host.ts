@@ -3,10 +3,11 @@
  * of its bare repositories. The actions that more than one part takes (making a repository, telling the bot of an
  * event) live here too.
  */
-import { renameSync, rmSync } from 'node:fs';
+import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { initBareRepository, readRef } from './bare-repository.ts';
+import { mustRunGit } from './git-command.ts';
 import type { Comment, Issue, Pull, Repository, Review, ReviewRemark, User } from './records.ts';
 import type { PlacedComment, Store } from './store.ts';
 
@@ -21,6 +22,8 @@ export interface HostSettings {
   /** Of the bot's token, a classic one. */
   readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
+  /** How often the notifications may be read. */
+  readonly pollSeconds: number;
   readonly now: () => Date;
 }
 
@@ -51,6 +54,7 @@ export class Host {
   readonly maintainerPassword: string | null;
   readonly botScopes: readonly string[];
   readonly forkDelayMs: number;
+  readonly pollSeconds: number;
   readonly now: () => Date;
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #turns = new Map<number, Promise<void>>();
@@ -65,6 +69,7 @@ export class Host {
     this.maintainerPassword = settings.maintainerPassword;
     this.botScopes = settings.botScopes;
     this.forkDelayMs = settings.forkDelayMs;
+    this.pollSeconds = settings.pollSeconds;
     this.now = settings.now;
   }
 
@@ -172,6 +177,23 @@ export class Host {
     renameSync(formerPath, this.pathOf(repository));
   }
 
+  /** Gives the bot's account another name, and its repositories with it; calls and clones by the old ones are redirected. */
+  renameBot(login: string): void {
+    const former = this.bot.login;
+    const { repositories } = this.store.records;
+    const owned = repositories.filter(({ owner }) => owner === former);
+    mkdirSync(join(this.repositoriesDir, login), { recursive: true });
+    for (const repository of owned) {
+      const formerPath = this.pathOf(repository);
+      this.store.renameRepository(repository, repository.name, login);
+      renameSync(formerPath, this.pathOf(repository));
+    }
+    for (const { issues } of repositories) {
+      for (const issue of issues) if (issue.author === former) issue.author = login;
+    }
+    this.bot.login = login;
+  }
+
   /** Closes or reopens an issue or pull request; a merged one stays closed. */
   setIssueState(repository: Repository, issue: Issue, state: Issue['state'], actor: string): void {
     if (issue.state === state || (issue.pull && issue.pull.mergedAt !== null)) return;
@@ -202,6 +224,18 @@ export class Host {
     return turn;
   }
 
+  /**
+   * Brings `refs/pull/<number>/head` of a repository to the head of that pull request, where GitHub has it. Here it is made
+   * when somebody wants it, as most are wanted by nobody.
+   */
+  async fetchPullHead(repository: Repository, { number, pull }: Issue): Promise<void> {
+    const head = pull === null ? undefined : this.store.repositoryById(pull.headRepositoryId);
+    if (pull === null || head === undefined) return;
+    const refspec = `+${pull.headSha}:refs/pull/${number}/head`;
+    const args = ['fetch', '--quiet', '--no-auto-maintenance', this.pathOf(head), refspec];
+    await mustRunGit(this.pathOf(repository), args);
+  }
+
   /** Does something after a while, unless the host is closed by then. */
   later(delayMs: number, action: () => void): void {
     const timer = setTimeout(() => {
@@ -219,7 +253,7 @@ export class Host {
 
   /**
    * To be called when a push or a REST call has changed refs of a repository: open pull requests from its branches
-   * follow their head, and one whose head is gone is closed, as on GitHub.
+   * follow their head, and one whose head is gone is closed, as on GitHub. Nothing in an archived repository changes.
    */
   refsPushed(repository: Repository): void {
     repository.pushedAt = this.store.timestamp();
@@ -237,7 +271,8 @@ export class Host {
     for (const repository of this.store.records.repositories) {
       for (const issue of repository.issues) {
         const { pull } = issue;
-        if (issue.state === 'open' && pull?.headRepositoryId === head.id) yield { issue, pull };
+        if (issue.state === 'open' && !repository.archived && pull?.headRepositoryId === head.id)
+          yield { issue, pull };
       }
     }
   }

@@ -37,6 +37,8 @@ export interface SandboxOptions {
   readonly botScopes?: readonly string[];
   /** REST calls that each account may make, as the answers say; default: GitHub's 5,000. Nobody is refused for it. */
   readonly callsAnHour?: number;
+  /** How often the notifications may be read, as the answers say; default: GitHub's 60. */
+  readonly pollSeconds?: number;
   /** How long a new fork stays an empty shell. */
   readonly forkDelayMs?: number;
   readonly now?: () => Date;
@@ -85,6 +87,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     maintainerPassword: options.maintainerPassword ?? null,
     botScopes: options.botScopes ?? ['delete_repo', 'notifications', 'public_repo', 'workflow'],
     forkDelayMs: options.forkDelayMs ?? 300,
+    pollSeconds: options.pollSeconds ?? 60,
     now,
   });
   finishInterruptedForks(host);
@@ -106,7 +109,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     url,
     apiUrl: host.apiUrl,
     notifyUrl: `${url}/ntfy`,
-    botLogin: host.bot.login,
+    get botLogin() {
+      return host.bot.login;
+    },
     botToken: host.botToken,
     faults,
     maintainer,

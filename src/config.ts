@@ -51,8 +51,6 @@ export interface Config {
   readonly isServiceUrlGiven: boolean;
   /** The service's address in the Tor network. */
   readonly onionUrl: string | null;
-  /** Whether any client can reach the service under any name. On Cloudflare only those of the Worker's routes arrive. */
-  readonly isOnOneMachine: boolean;
   readonly readTimeoutMs: number;
   readonly writeTimeoutMs: number;
   readonly logFormat: 'text' | 'json';
@@ -111,8 +109,7 @@ export type ConfigResult =
  */
 export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResult {
   const reader = new EnvironmentReader(env);
-  const givenHost = reader.read('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), null);
-  const host = givenHost ?? '127.0.0.1';
+  const host = reader.read('HOST', matching('an IP address or host name', /^[A-Za-z0-9.:-]+$/), '127.0.0.1');
   const port = reader.read('PORT', wholeNumber(1, 65_535), 8080);
   const serviceUrl = reader.read('SERVICE_URL', webAddress, null);
   const onionUrl = reader.read('ONION_URL', onionAddress, null);
@@ -143,8 +140,6 @@ export function parseConfig(env: Readonly<Record<string, unknown>>): ConfigResul
     serviceUrl: serviceUrl ?? localUrl(host, port),
     isServiceUrlGiven: serviceUrl !== null,
     onionUrl,
-    // `npm start` always sets it, and a Worker on Cloudflare has no use for it.
-    isOnOneMachine: givenHost !== null,
     readTimeoutMs: reader.read('READ_TIMEOUT', duration, 30_000),
     writeTimeoutMs: reader.read('WRITE_TIMEOUT', duration, 30_000),
     logFormat: reader.read('LOG_FORMAT', oneOf('text', 'json'), 'text'),

@@ -44,6 +44,8 @@ export interface Env extends Readonly<Partial<Record<VariableName, string>>> {
   readonly COMPATIBILITY_DATE: string;
   /** Only where `npm start` runs it (local/workerd-config.ts). */
   readonly ONE_MACHINE?: string;
+  /** Only where `npm start` runs it with the embedded code host (local/embedded-host.ts). */
+  readonly EMBEDDED_HOST?: string;
 }
 
 /** Hono's types: what every handler finds in its context. */

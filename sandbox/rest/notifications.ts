@@ -10,7 +10,6 @@ import { commentApiUrl, pullApiUrl } from './render-issue.ts';
 import { minimalRepository, repositoryApiUrl } from './render-repository.ts';
 import type { Route } from './route.ts';
 
-const POLL_INTERVAL_SECONDS = '60';
 const DOCUMENTATION = 'activity/notifications';
 
 export const notificationRoutes: readonly Route[] = [
@@ -46,7 +45,7 @@ function listThreads(call: ApiCall): Answer {
   const { threads } = call.host.store.records;
   const lastModified = lastChange(threads);
   const headers = {
-    'x-poll-interval': POLL_INTERVAL_SECONDS,
+    'x-poll-interval': String(call.host.pollSeconds),
     ...(lastModified !== null && { 'last-modified': lastModified.toUTCString() }),
   };
   const knownSince = Date.parse(call.headers['if-modified-since'] ?? '');

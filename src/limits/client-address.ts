@@ -37,9 +37,11 @@ export function lacksAddress(request: Request, headerName: string): boolean {
   return headerName !== DEFAULT_CLIENT_IP_HEADER || peerOf(request) === null;
 }
 
+/** workerd writes it with its port: `127.0.0.1:51234`, `[::1]:51234`. */
 function peerOf(request: Request): string | null {
   const { clientIp } = (request.cf ?? {}) as { clientIp?: unknown };
-  return typeof clientIp === 'string' ? clientIp : null;
+  const [, address = null] = /^\[?(.+?)\]?:\d+$/.exec(typeof clientIp === 'string' ? clientIp : '') ?? [];
+  return address;
 }
 
 /** @param address as text. Anything that is not an address gives `unknown`. */

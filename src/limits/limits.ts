@@ -70,20 +70,20 @@ export const OPEN_LIMITS = {
     countedFor: 'client',
   },
   /**
-   * From however many networks they come: maintainers who get more will report the bot account. A repository may lower
-   * this and the next one in its `.gitveil.yml`.
+   * From however many networks they come. A busy day of a large project has fewer; a repository may lower this and the
+   * next one in its `.gitveil.yml`.
    */
   target: {
     variable: 'LIMIT_TARGET',
-    usual: '30/1h',
+    usual: '100/1h',
     longestHours: 24,
     what: 'pull requests and issues opened in one repository',
     countedFor: 'all clients together',
   },
-  /** A busy discussion has one comment a minute. */
+  /** A heated discussion has four comments a minute. */
   thread: {
     variable: 'LIMIT_THREAD',
-    usual: '60/1h',
+    usual: '240/1h',
     longestHours: 24,
     what: 'comments on one thread',
     countedFor: 'all clients together',
@@ -121,7 +121,7 @@ export const OPEN_LIMITS = {
    */
   reports: {
     variable: 'LIMIT_REPORTS',
-    usual: '10/1h',
+    usual: '30/1h',
     longestHours: 24,
     what: 'reports and appeals',
     countedFor: 'an IPv4 address or an IPv6 /48',

@@ -3,7 +3,7 @@
 /** GET /privacy */
 export const PRIVACY = `<h1 id="privacy">Privacy</h1>
 <p>This page says who can learn what about you, and what is <em>not</em> protected. In its source, each promise stands beside the
-tests that prove it. Other sentences describe the world.</p>
+tests that prove it.</p>
 <h2 id="who-learns-what">Who learns what</h2>
 <div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead>
@@ -61,8 +61,8 @@ names you: <strong>the alert</strong> about a client that exceeds the limit of p
 contract requires. The address stays in memory until the alert was sent once; the notification service and the
 operator's phone may keep it longer. With <code>ALERT_ADDRESS=hidden</code> the alert contains a pseudonym.</p>
 <p>Logs contain times, fixed sentences, numbers, classes of errors, and what a code host has said about the bot account.</p>
-<p>Unless the operator has set SERVICE_API_KEY, <code>/metrics</code> tells everyone how many bytes the service has read. Whoever asks
-every second sees that somebody sends something large, but not who, or where to.</p>
+<p>Unless the operator has set SERVICE_API_KEY, <code>/metrics</code> tells everyone how many bytes the service has read, so also when
+somebody sends something large.</p>
 <h2 id="what-is-changed-and-what-stays">What is changed, and what stays</h2>
 <p>In new commits, author and committer become the bot's name and a placeholder address. The date becomes the second in
 which the service was first about to send it. Signatures and all other headers but the message's encoding go.
@@ -74,12 +74,12 @@ publish that commit under your name; the answer lists them.</p>
 after an update or a withdrawal.</p>
 <h2 id="your-own-name">Your own name</h2>
 <p>Before anything leaves, the service searches for the names and addresses in the headers of your commits and tags: in
-messages, title and description, file names, and the contents that the push adds. If it finds one, it refuses the
-push, and says where, and for whom it has searched. <code>-o publish-names</code> publishes it anyway; <code>-o preview</code> shows what
-would become public, and whether the push would be refused.</p>
-<p>The search ignores case. It finds an address as a whole, the login in <code>123+ada-lovelace@users.noreply.github.com</code>, and a
-name, also with the last word first (<code>Lovelace, Ada</code>). Of one word alone, name and login must have six letters. It does
-<strong>not</strong> find:</p>
+messages, title and description, file names, and the contents that the push adds. If it finds an address or
+a full name, it refuses the push, and says where, and for whom it has searched. <code>-o publish-names</code> publishes it anyway;
+<code>-o preview</code> shows what would become public, and whether the push would be refused. Of a login or a name of one word
+(<code>contributor</code>) it only <strong>warns</strong>.</p>
+<p>The search ignores case. It finds an address, the login in <code>123+lovelace@users.noreply.github.com</code>, and a name, also
+with the last word first (<code>Lovelace, Ada</code>); one word only from six letters on. It does <strong>not</strong> find:</p>
 <ul>
 <li>a shorter word, initials, a nickname, another login, the name of your computer or company;</li>
 <li>a part of your name; your name without its accents, over two lines, or with more than one character between
@@ -88,9 +88,9 @@ its words;</li>
 <li>other encodings than UTF-8, Windows-1252 (so Latin-1) and the commit's own, escaped letters (<code>\\u00fc</code>), <code>ada at example.org</code>;</li>
 <li>upstream's lines, also joined by a deletion; people who are not in your commits' headers.</li>
 </ul>
-<p>Git may send only a part of a name, and copy the rest from upstream's files. Then the service asks the code host for
-its versions of all files that you change, and searches them whole. So the host learns that somebody is about to
-change them, also after a preview or a refused push. Of new objects it never asks. What it cannot read, the push says.</p>
+<p>Git may send only a part of a name, and copy the rest from upstream's files. Then the service reads all
+files that you change at the code host, and searches them whole. So the host learns what you are about to change, also
+after a preview. Of new objects it never asks. What it cannot read, the push says.</p>
 <p><strong>Ids of your own commits</strong> are hashes over your name, address and second, so whoever sees one can test a guess; so is
 Gerrit's <code>Change-Id: I…</code>. Ids of the push in files, ids in messages of commits that upstream does not have, and
 Change-Ids in messages are refused. An id is found by its first seven digits or more, of the first eighty commits.</p>
@@ -105,15 +105,13 @@ Cloudflare that the operator lists (<a href="@/blob/HEAD/docs/deploy.md#8-server
 Cloudflare, the service runs near the code host for everybody (<a href="@/blob/HEAD/docs/deploy.md#7-where-the-service-runs">deploy.md</a>).</p>
 <p>Until the last byte of your push has come and the push was judged, the host sees only reads that any visitor causes. A
 push that the service refuses leaves neither a fork nor a commit there. One that only the host refuses may leave a
-fork. No page, topic, feed, count or list
-tells of a pull request before the host shows it.</p>
+fork. No page, topic or feed tells of a pull
+request before the host shows it; statistics count it at once.</p>
 <p><strong>A fetch</strong> tells the host which commits of upstream you want, depth and filters, with a date rounded down to a day.
 Of the commits that you have, the service passes on only those that upstream lists. It hides the names of your
 branches, and the name and version of your Git.</p>
-<p>The host sees every id that you ask for. Git asks for what upstream has, unless you type an id: <code>git fetch origin &lt;id&gt;</code>,
-or <code>git show &lt;id&gt;</code> in a partial clone that lacks it. Do not type the id of a commit of your own: it is a hash over your
-name and the time.</p>
-<p>What is published names the service by the operator's <code>SERVICE_URL</code> only, whatever your Git calls it.</p>
+<p>The host sees an id that you type (<code>git fetch origin &lt;id&gt;</code>; in a partial clone, <code>git show &lt;id&gt;</code>), so type none of your own.</p>
+<p>What is published names the service by the operator's <code>SERVICE_URL</code>, or without one as your Git calls it.</p>
 <h2 id="time-sizes-and-circuits">Time, sizes and circuits</h2>
 <p>Your address, the time and the sizes are what is left. Tor hides the address; nothing hides the other two by itself.</p>
 <ul>
@@ -150,9 +148,8 @@ somebody opens it</a>.</li>
 <li><strong>The topic</strong> <code>anon-pr-&lt;hash&gt;</code> can be read and written by <strong>anyone</strong>, unless the operator's ntfy server forbids it: the
 hash is part of the name of the pull request's branch. &quot;Log in here&quot; may come from
 anybody, and a message can name an icon that the ntfy app fetches <strong>by itself, from your address</strong>. The service's own
-messages have one link, to the page. Believe a message only if the page says the same.</li>
-<li><strong>Links to the code host</strong> stand on the page only. Whoever opens one early, perhaps signed in, is easily taken for the
-author. So messages, and all entries of the feed, lead to the page, and have no address of the host.</li>
+messages, like the feed, have one link, to the page: an early visitor at the code host looks like the author. Believe a
+message only if the page says the same.</li>
 </ul>
 <p>Follow the page through Tor. Do not add the feed to an account at an online feed reader. If you need notifications, use
 ntfy's web page in Tor Browser rather than the app.</p>
@@ -168,12 +165,11 @@ GIT_LFS_SKIP_PUSH=1 git push origin my-change
 <code>git fetch &lt;address of the repository&gt; pull/&lt;number&gt;/head</code> (at GitHub) gets you what was published.</li>
 <li><strong>Which code should run</strong>: <code>/health</code> names the commit, and its header <code>X-Bundle</code> the SHA-256 of the bundle. In a checkout of that commit,
 <code>npm ci &amp;&amp; npm run -s build -- --hash</code> prints the same hash on every machine. This proves that the bundle comes from
-that source, not that it runs: a changed service can say the same. On Cloudflare, only the owner of the account can
-compare the deployed code.</li>
+that source, not that it runs: a changed service can say the same.</li>
 <li><strong>What leaves the service</strong>: an operator can see it (<a href="@/blob/HEAD/docs/deploy.md#6-what-the-code-host-sees">deploy.md</a>). You cannot.</li>
 </ul>
-<p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. Your
-own service hides you in no crowd. Report broken promises: <a href="@/blob/HEAD/SECURITY.md">SECURITY.md</a>.</p>
+<p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. A
+service that only you use hides nobody. Report broken promises: <a href="@/blob/HEAD/SECURITY.md">SECURITY.md</a>.</p>
 <h2 id="what-to-do">What to do</h2>
 <ul>
 <li>Read <code>git log</code> before you push. Write messages in the style of the project. Look for your name and your machine's
@@ -211,6 +207,8 @@ and answer with an anonymous comment.</li>
 <li><strong>An update may come from somebody else</strong>, unless the operator prevents that: whoever knows the name of the branch can
 replace its commits. So review what you merge, not what you have reviewed before. Only the author has the key that
 withdraws the pull request or changes its title and description.</li>
+<li><strong>You may push to its branch</strong>, where your host lets maintainers do that. An update does not delete your commits unasked:
+the author gets them, and then they come with the update, under the bot's name as everything, or says <code>-o overwrite</code>.</li>
 <li><strong>A comment ends with a pseudonym</strong>, such as <code>anon-1a2b3c4d</code>. One pseudonym is one author on that issue or pull
 request only: the same person has another one elsewhere.</li>
 </ul>
@@ -249,7 +247,7 @@ limit: 5/1h # at most five pull requests and issues an hour, and five comments o
 </code></pre>
 <p>If the file is invalid, everything is refused, because its author may have wanted to refuse something. People whose
 contribution is not accepted are told that your <code>.gitveil.yml</code> says so, or what is wrong with it.</p>
-<p>Without <code>limit</code>, the service posts at most 30 pull requests and issues an hour in your repository, and 60 comments an hour
+<p>Without <code>limit</code>, the service posts at most 100 pull requests and issues an hour in your repository, and 240 comments an hour
 on one thread, for all people together; its operator may have set other numbers. <code>limit</code> can only lower them: a higher
 value, or one that is not understood, changes nothing. Units are <code>s</code>, <code>m</code> and <code>h</code>, up to <code>24h</code>; several limits are
 separated by commas, such as <code>2/1m,5/1h</code>. Updates of a pull request do not count.</p>

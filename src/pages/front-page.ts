@@ -31,6 +31,8 @@ export interface FrontPage {
   /** Undefined, here and below: the service could not find out. */
   readonly isSuspended: boolean | undefined;
   readonly botProblems: readonly BotProblem[];
+  /** Whether the code host is the embedded one: the service is only being tried. */
+  readonly isHostEmbedded: boolean;
   readonly total: number | undefined;
   /** Null: only holders of the service's key may see them. */
   readonly recent: readonly RecordedPullRequest[] | null | undefined;
@@ -46,7 +48,7 @@ export function frontPage(page: FrontPage): Page {
     content: html`<main>
       <h1>${TITLE}</h1>
       <p class="lead">${WHAT}</p>
-      ${status(page)} ${page.botProblems.map(botProblem)}
+      ${status(page)} ${page.botProblems.map(botProblem)} ${page.isHostEmbedded ? TRIAL_NOTICE : ''}
       <section class="card" aria-label="Commands">
         ${repositoryForm(page)} ${commandList(page.remoteBase, page.path)}
         <p class="soft small after-commands">${ELSEWHERE}</p>
@@ -55,6 +57,13 @@ export function frontPage(page: FrontPage): Page {
     </main>`,
   };
 }
+
+const TRIAL =
+  'This service is only being tried: its code host is embedded, and nothing reaches a real repository.';
+
+const TRIAL_NOTICE = html`<p class="status">
+  <span class="warn"><span class="dot" aria-hidden="true"></span>${TRIAL}</span>
+</p>`;
 
 /** For those who have no clone, or no terminal. */
 const ELSEWHERE = html`No clone? Name the repository, and change a file, open an issue or reply in the
@@ -190,7 +199,7 @@ function timeAgo(ms: number): string {
 
 /** For a terminal. @param origin of the service */
 export function frontText(
-  { remoteBase, path }: Pick<FrontPage, 'remoteBase' | 'path'>,
+  { remoteBase, path, isHostEmbedded }: Pick<FrontPage, 'remoteBase' | 'path' | 'isHostEmbedded'>,
   origin: string,
 ): string {
   return [
@@ -198,6 +207,7 @@ export function frontText(
     '',
     'Push a branch to this Git remote, and a bot opens the pull request for you.',
     'It does not show your name, your e-mail address or your dates.',
+    ...(isHostEmbedded ? [TRIAL] : []),
     '',
     ...commandText(remoteBase, path).map((line) => `  ${line}`),
     '',

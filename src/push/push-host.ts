@@ -1,13 +1,13 @@
 /** What a push is handed: everything outside that it uses, and what the operator and the request decide about it. */
-import type { TrackedPullRequest } from '../durable/guard/tracked-pull-requests.ts';
 import type { HeldView, NewHold } from '../durable/held-pushes/held-push-record.ts';
 import type { HeldPushes } from '../durable/held-pushes/held-pushes.ts';
 import type { PendingPush } from '../durable/pending-push/pending-push.ts';
-import type { PullRequest } from '../durable/pull-request/pull-request.ts';
+import type { PullRequest, Told } from '../durable/pull-request/pull-request.ts';
 import type { GitClient } from '../git/wire/git-client.ts';
 import type { Limit } from '../limits/sliding-window.ts';
 import type { KnownPolicy } from '../policy/policies.ts';
 import type { RepositoryName } from '../repository-name.ts';
+import type { OpenedPullRequest } from '../stats/opened.ts';
 import type { KeptSpool, Spool } from '../spool/spool.ts';
 import type { UpstreamHost } from '../upstream/upstream-host.ts';
 import type { Refusal } from './reply/refusal.ts';
@@ -29,6 +29,8 @@ export interface PushHost extends UpstreamHost {
   secret(): Promise<string>;
   /** The object of a push, by its hash. */
   pendingPush(hash: string): ObjectOf<PendingPush, 'begin' | 'isHeld' | 'end'>;
+  /** Whether the pull request with this pr_hash is open, as far as the service has heard; true: nobody knows. Never rejects. */
+  isOpen(prHash: string): Promise<boolean>;
   /** False: no push has recorded this pr_hash, as far as that is listed. Never rejects. */
   mayBeRecorded(prHash: string): Promise<boolean>;
   /**
@@ -55,7 +57,9 @@ export interface PushHost extends UpstreamHost {
   /** Whether the service has ever opened a pull request there; false if nobody knows, so that the operator sees it. */
   isKnownRepository(repository: RepositoryName): Promise<boolean>;
   /** The object of a pull request. */
-  pullRequest(prHash: string): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell'>;
+  pullRequest(
+    prHash: string,
+  ): ObjectOf<PullRequest, 'claim' | 'release' | 'record' | 'tell' | 'tellLater' | 'view'>;
 }
 
 /** The interface of a Durable Object's stub. Calls reject if the object cannot be reached. */
@@ -76,17 +80,18 @@ export interface Admission {
    */
   enter(isWithdrawal: boolean, pushHash?: () => Promise<string>, mayWait?: boolean): Promise<Refusal | null>;
   /**
+   * The limit of pull requests, for a push that fails for another reason. Null: the client has a place, or nobody knows.
+   * Counts a push that is refused. Never rejects.
+   * @param pushHash as for `enter`.
+   */
+  refuseFull(pushHash?: () => Promise<string>): Promise<Refusal | null>;
+  /**
    * For a pull request that the push opens. Takes nothing yet.
    * @param pushHash one that is repeated shares its place. @throws Refusal
    */
   place(pushHash: string): Promise<Place>;
   /** Why a place would be refused now; null: it would not. Takes and counts nothing. Never rejects. */
   peek(pushHash: string): Promise<Refusal | null>;
-  /**
-   * Counts a look-up of a pr_hash that is not listed: before the host is asked, which may know it.
-   * @throws Refusal if the client has looked up too many.
-   */
-  lookUp(): Promise<void>;
   /**
    * Takes a write in the name of the bot account that creates nothing, before the first write at the host.
    * @throws Refusal if the host is to be left alone, or others come first.
@@ -116,8 +121,8 @@ export interface Place {
    * @throws Refusal if there is none left.
    */
   settle(isAnother: boolean): Promise<void>;
-  /** The pull request is open. Never rejects. */
-  opened(pullRequest: TrackedPullRequest): Promise<void>;
+  /** The pull request is open: the guard and statistics are told. Answers who could not be told. Never rejects. */
+  opened(pullRequest: OpenedPullRequest & { readonly number: number }): Promise<readonly Told[]>;
   /** No pull request was opened. Never rejects; the second time, nothing happens. */
   release(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import type { Lease } from '../durable/held-pushes/held-pushes.ts';
 import type { BegunPush, PushIntent } from '../durable/pending-push/pending-push.ts';
 import type { ClaimedPullRequest } from '../durable/pull-request/pull-request.ts';
-import type { DatedCommits } from '../durable/pull-request/record.ts';
+import type { DatedCommits, RecordedPullRequest } from '../durable/pull-request/record.ts';
 import type { Logger } from '../log.ts';
 import type { RepositoryName } from '../repository-name.ts';
 import type { PushHost, PushSettings } from './push-host.ts';
@@ -50,8 +50,8 @@ export class PushRun {
 
 export interface ClaimedUpdate {
   readonly lease: number;
-  /** Whether the service knows the pull request. */
-  readonly isRecorded: boolean;
+  /** Null: no push has recorded the pull request. */
+  readonly recorded: RecordedPullRequest | null;
   readonly dates: readonly DatedCommits[];
 }
 
@@ -96,7 +96,7 @@ export class Claims {
     const claimed = await this.#claimIf(Promise.resolve(true), prHash);
     if (claimed !== null) return claimed;
     throw new Refusal('pr-hash', 'the pr-hash is of another code host', [
-      'Push without pr-hash. That opens a new pull request.',
+      'Push to the address that its banner has shown, or without pr-hash. That opens a new pull request.',
     ]);
   }
 
@@ -174,9 +174,9 @@ export class Claims {
     this.#left = 'work';
   }
 
-  /** The push has failed. @param isUnknown whether it may have done something all the same. */
-  failed(isUnknown: boolean): void {
-    if (this.#left === 'published') this.#left = isUnknown || this.#begun?.isRepeated ? 'work' : 'nothing';
+  /** The push has failed. @param leavesWork whether a retry must find what it has done. */
+  failed(leavesWork: boolean): void {
+    if (this.#left === 'published') this.#left = leavesWork || this.#begun?.isRepeated ? 'work' : 'nothing';
   }
 
   /** Others may update the pull request. Never rejects. */

@@ -7,7 +7,7 @@ import type { Clone, GitRun } from './support/person.ts';
 import { commentsOn } from './support/speak.ts';
 import { useTestBed } from './support/test-bed.ts';
 
-const LAPTOP = 'adas-laptop.corp.lan';
+const VEIL = 'veil.test:8443';
 const ONION = `${'a2b3'.repeat(14)}.onion`;
 
 interface Answer {
@@ -38,32 +38,57 @@ function pushAs(clone: Clone, host: string): Promise<GitRun> {
   return clone.tryGit('-c', `http.extraHeader=Host: ${host}`, 'push', 'origin', 'HEAD:topic');
 }
 
-describe('a service without SERVICE_URL, asked for under the name of a private machine', () => {
+describe('a service without SERVICE_URL', () => {
   const bed = useTestBed();
 
-  it('publishes that name nowhere', async () => {
+  it('publishes scheme and host of the request', async () => {
     const contribution = await contribute(bed);
     const { upstream, clone } = contribution;
     await upstream.grow({ files: { '.gitveil.yml': 'pull_request_footer: true\n' } });
     await clone.commit();
-    const pushed = await pushAs(clone, LAPTOP);
+    const pushed = await pushAs(clone, VEIL);
     const { pull, banner } = await expectAccepted(bed, contribution, pushed);
+    expect(pushed.stderr).toContain(`http://${VEIL}/v1/pr/${banner.prHash}`);
+    expect(pull.body).toContain(`(http://${VEIL})`);
     const thread = `${upstream.fullName}/issues/${pull.number}`;
     const path = `${bed.service.url}/v1/gh/${upstream.fullName}/issues`;
-    const comment = await askAs(LAPTOP, `${path}/${pull.number}/comments/anonymous`, { body: 'Hello' });
-    const issue = await askAs(LAPTOP, `${path}/anonymous`, { title: 'T', body: 'Words' });
+    const comment = await askAs(VEIL, `${path}/${pull.number}/comments/anonymous`, { body: 'Hello' });
+    const issue = await askAs(VEIL, `${path}/anonymous`, { title: 'T', body: 'Words' });
     expect([comment.status, issue.status]).toEqual([200, 200]);
     expect(await commentsOn(bed, thread)).toEqual([
-      expect.stringContaining(`(${bed.service.url}/v1/moderation/report?`),
+      expect.stringContaining(`(http://${VEIL}/v1/moderation/report?`),
     ]);
-    const page = await askAs(LAPTOP, `${bed.service.url}/v1/pr/${banner.prHash}`);
-    expect(page.body).not.toContain(LAPTOP);
-    for (const list of ['pulls', 'issues', `issues/${pull.number}/comments`]) {
-      expect(JSON.stringify(await bed.host.call('GET', `/repos/${upstream.fullName}/${list}`))).not.toContain(
-        LAPTOP,
-      );
-    }
+    const { number } = JSON.parse(issue.body) as { number: number };
+    const created = await bed.host.call('GET', `/repos/${upstream.fullName}/issues/${number}`);
+    expect(JSON.stringify(created)).toContain(`(http://${VEIL})`);
+    const page = await askAs(VEIL, `${bed.service.url}/v1/pr/${banner.prHash}`);
+    expect(page.body).toContain(`http://${VEIL}/v1/gh/${upstream.fullName}`);
   });
+
+  it('writes a host that would end a link of Markdown in another way', async () => {
+    const { fullName } = await bed.createUpstream();
+    const path = `${bed.service.url}/v1/gh/${fullName}/issues/anonymous`;
+    const issue = await askAs('veil)x', path, { title: 'T', body: 'Words' });
+    const { number } = JSON.parse(issue.body) as { number: number };
+    const created = await bed.host.call('GET', `/repos/${fullName}/issues/${number}`);
+    expect(JSON.stringify(created)).not.toContain('veil)');
+  });
+});
+
+describe('a host that is none', () => {
+  const bed = useTestBed();
+
+  it.each(['a b', 'veil.test:99999', '[', 'a%zz'])(
+    '%j is refused, and the log is not alarmed',
+    async (host) => {
+      for (const json of [undefined, { title: 'T', body: 'Words' }]) {
+        const path = json === undefined ? '/' : '/v1/gh/octo/hello/issues/anonymous';
+        const answer = await askAs(host, bed.service.url + path, json);
+        expect([answer.status, answer.body]).toEqual([400, '{"error":"the Host header is not valid"}']);
+      }
+      expect(bed.logLines).toEqual([]);
+    },
+  );
 });
 
 describe('a service with an onion address', () => {

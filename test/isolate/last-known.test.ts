@@ -4,9 +4,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../src/env.ts';
 import { LastKnown, type LastKnownPlaces, type Question } from '../../src/isolate/last-known.ts';
 import { Recent } from '../../src/isolate/recent.ts';
+import { SealedKv, type SealedStore } from '../../src/secret/sealed-kv.ts';
 import { timingOutOnly } from '../support/timeouts.ts';
 
 const { LAST_KNOWN } = env as unknown as Env;
+const STORE = new SealedKv(LAST_KNOWN, async () => 'a secret');
 
 let work: Promise<unknown>[];
 let failures: unknown[];
@@ -31,7 +33,7 @@ function isolate(places: Partial<LastKnownPlaces> = {}): LastKnown {
   return new LastKnown({
     cache: caches.default,
     cacheBase: 'https://gitveil.test/.last-known',
-    kv: LAST_KNOWN,
+    kv: STORE,
     memory: new Recent({ most: 10 }),
     later: (promise) => void work.push(promise),
     onFailure: (error) => void failures.push(error),
@@ -41,9 +43,15 @@ function isolate(places: Partial<LastKnownPlaces> = {}): LastKnown {
 
 /** Another data centre: its cache is empty, and stays so. */
 const farAway = (): LastKnown =>
-  isolate({ cache: { match: () => Promise.resolve(undefined), put: () => Promise.resolve() } });
+  isolate({
+    cache: {
+      match: () => Promise.resolve(undefined),
+      put: () => Promise.resolve(),
+      delete: () => Promise.resolve(false),
+    },
+  });
 
-const dead = (): Promise<number> => Promise.reject(new Error('connection refused'));
+const dead = (): Promise<never> => Promise.reject(new Error('connection refused'));
 const silent = (): Promise<number> => new Promise(() => {});
 
 const settled = (): Promise<unknown> => Promise.all(work);
@@ -99,7 +107,7 @@ describe('while the ledger answers', () => {
   });
 
   it('writes to KV when the value has changed, and never that there is nothing', async () => {
-    const put = vi.spyOn(LAST_KNOWN, 'put');
+    const put = vi.spyOn(STORE, 'put');
     const asking = question();
     for (const value of [0, 7, 7, 8, 0]) {
       answer = () => Promise.resolve(value);
@@ -107,7 +115,8 @@ describe('while the ledger answers', () => {
       await settled();
       pass(5_000);
     }
-    expect(put.mock.calls.map(([, text]) => text)).toEqual(['7', '8', '0']);
+    const written = put.mock.calls.map(([, value]) => new TextDecoder().decode(value));
+    expect(written).toEqual(['7', '8', '0']);
   });
 
   it('leaves KV alone while nothing changes', async () => {
@@ -124,19 +133,54 @@ describe('while the ledger answers', () => {
   });
 
   it('answers also when no place takes anything', async () => {
-    const broken = { match: () => Promise.reject(new Error()), put: () => Promise.reject(new Error()) };
-    const kv = { get: dead, put: dead } as unknown as KVNamespace;
-    expect(await isolate({ cache: broken, kv }).read(question())).toBe(7);
+    const kv = { get: dead, put: dead } as unknown as SealedStore;
+    const known = isolate({ cache: { match: dead, put: dead, delete: dead }, kv });
+    const asking = question();
+    expect(await known.read(asking)).toBe(7);
+    await known.forget(asking.name);
+    expect(await known.read(asking)).toBe(7);
     await settled();
   });
 
   it('asks it again for what was forgotten', async () => {
-    const known = farAway();
+    const known = isolate();
     const asking = question();
     await known.read(asking);
-    known.forget(asking.name);
+    await settled();
+    await known.forget(asking.name);
     await known.read(asking);
+    await settled();
+    await isolate().read(asking);
     expect(asked).toBe(2);
+    await settled();
+  });
+
+  it('keeps no answer that was asked for before it was forgotten', async () => {
+    const known = isolate();
+    const asking = question();
+    const slow = Promise.withResolvers<number>();
+    answer = () => slow.promise;
+    const early = known.read(asking);
+    await expect.poll(() => asked).toBe(1);
+    await known.forget(asking.name);
+    slow.resolve(6);
+    expect(await early).toBe(6);
+    answer = () => Promise.resolve(7);
+    expect([await known.read(asking), await isolate().read(asking)]).toEqual([7, 7]);
+    await settled();
+  });
+
+  it('asks it each time if the answer is never fresh, and keeps the last one only for when it fails', async () => {
+    const known = isolate();
+    const asking = { ...question(), freshMs: 0 };
+    expect(await known.read(asking)).toBe(7);
+    answer = () => Promise.resolve(8);
+    expect(await known.read(asking)).toBe(8);
+    await settled();
+    answer = dead;
+    expect([await known.read(asking), await isolate().read(asking)]).toEqual([8, 8]);
+    answer = () => Promise.resolve(9);
+    expect([await known.read(asking), await isolate().read(asking)]).toEqual([9, 9]);
     await settled();
   });
 });
@@ -177,7 +221,7 @@ describe('while the ledger is dead', () => {
     vi.useRealTimers();
     const waits = timingOutOnly(3_000, 9_000);
     const asking = question();
-    await LAST_KNOWN.put(asking.name, '5');
+    await STORE.put(asking.name, new TextEncoder().encode('5'), 60_000);
     answer = silent;
     expect(await isolate().read(asking)).toBe(5);
     expect(waits[0]).toBe(3_000);
@@ -191,7 +235,7 @@ describe('while the ledger is dead', () => {
     vi.useRealTimers();
     timingOutOnly(2_000);
     answer = dead;
-    const kv = { get: silent } as unknown as KVNamespace;
+    const kv = { get: silent } as unknown as SealedStore;
     expect(await isolate({ kv }).read(question())).toBeUndefined();
   });
 });

@@ -87,8 +87,19 @@ describe('a header of the client address', () => {
   });
 
   it('may be missing where there is no proxy', () => {
-    const direct = new Request('https://gitveil.test/', { cf: { clientIp: '127.0.0.1' } });
+    const direct = new Request('https://gitveil.test/', { cf: { clientIp: '127.0.0.1:51234' } });
     expect(lacksAddress(direct, 'CF-Connecting-IP')).toBe(false);
     expect(lacksAddress(direct, 'X-Real-IP')).toBe(true);
+  });
+});
+
+describe('a client without a proxy', () => {
+  it.each([
+    ['127.0.0.1:51234', '127.0.0.1'],
+    ['[2001:db8::1]:51234', '2001:db8:0:0::/64'],
+    ['unix:/run/socket', 'unknown'],
+  ])('of the connection %s is %s', (clientIp, expected) => {
+    const direct = new Request('https://gitveil.test/', { cf: { clientIp } });
+    expect(clientNetwork(direct, 'CF-Connecting-IP')).toBe(expected);
   });
 });

@@ -1,5 +1,4 @@
 /** How counts come from isolates to the Tally object. */
-import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/isolate/clock.ts';
@@ -7,6 +6,7 @@ import type { Env } from '../../src/env.ts';
 import type { Http } from '../../src/outgoing/http-client.ts';
 import { countedFetch } from '../../src/metrics/counted-fetch.ts';
 import { allCounts, count } from '../../src/metrics/tally.ts';
+import { restartObjects } from '../support/all-objects.ts';
 
 const { TALLY } = env as unknown as Env;
 const REPORTS = 'gitveil_reports_total{outcome="accepted"}';
@@ -28,7 +28,7 @@ describe('counts', () => {
     report();
     report();
     await vi.waitFor(async () => expect(await delivered(REPORTS)).toBe(before + 2));
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await delivered(REPORTS)).toBe(before + 2);
   });
 

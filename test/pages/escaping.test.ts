@@ -183,6 +183,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
       remoteBase: text,
       isSuspended: false,
       botProblems: [],
+      isHostEmbedded: true,
       total: 1,
       recent: [
         { id: 1, host: 'gh', owner: text, repo: text, prUrl: `https://host.test/${text}`, createdAt: text },
@@ -198,6 +199,7 @@ const PAGES: readonly ((text: string) => Page)[] = [
         repo: text,
         number: 1,
         url: `https://host.test/${text}`,
+        fork: null,
         state: 'open',
         isShown: true,
         events: [{ id: 1, kind: 'commented', url: `https://host.test/${text}`, at: 0 }],

@@ -2,16 +2,21 @@
  * Test files in workerd share an isolate, so each leaves mocks, the clock, storage and the isolate's memory as it found
  * them.
  */
-import { reset } from 'cloudflare:test';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { forgetEverything } from '../../src/isolate/recent.ts';
+import { deleteObjects } from './all-objects.ts';
 
-/** What the file before has left running may have remembered something since. */
-beforeAll(forgetEverything);
+let startedAt = 0;
+
+beforeAll(() => {
+  startedAt = Date.now();
+  // What the file before has left running may have remembered something since.
+  forgetEverything();
+});
 
 afterAll(async () => {
   vi.restoreAllMocks();
   vi.useRealTimers();
-  await reset();
+  await deleteObjects(startedAt);
   forgetEverything();
 });

@@ -51,7 +51,8 @@ export async function releaseDue(env: Env, config: Config, now: number): Promise
 /** Answers whether to stop. Never rejects: a push whose lease stays is tried again when that has expired. */
 async function releaseOne(env: Env, config: Config, request: ReleaseRequest): Promise<boolean> {
   try {
-    const answer = await env.SELF.fetch(`http://self${RELEASE_PATH}`, {
+    // The binding looks at the path only; what is published may name the rest.
+    const answer = await env.SELF.fetch(config.serviceUrl + RELEASE_PATH, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(request),

@@ -38,6 +38,7 @@ import {
   closePullRequest,
   editPullRequest,
   openPullRequest,
+  pullRequest,
 } from './pull-requests.ts';
 import { findPullRequest } from './pull-search.ts';
 
@@ -107,7 +108,11 @@ export class ForgejoRepositories implements RepositoryHost {
   }
 
   async deleteBranch(fork: RepositoryName, branch: string): Promise<void> {
-    return this.#withGit((tools) => deleteBranch(tools, fork, branch));
+    return this.#renamed(fork, (name) => this.#withGit((tools) => deleteBranch(tools, name, branch)));
+  }
+
+  async pullRequest(repository: RepositoryName, number: number): Promise<PullRequest | null> {
+    return pullRequest(this.#calls, repository, number);
   }
 
   async findPullRequest(repository: RepositoryName, head: Head): Promise<PullRequest | null> {

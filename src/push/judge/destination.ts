@@ -1,7 +1,7 @@
 /** Where a push goes: whether upstream takes it, for which branch it is, and which pull request it updates. */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
-import { hostText } from '../../host-error.ts';
+import { oneLine } from '../../host-text.ts';
 import { closedSentence, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { PushSettings } from '../push-host.ts';
@@ -54,7 +54,7 @@ export function openUpstream(
 
 export interface Named {
   /** Null: the push names no pull request, or one that nobody knows. */
-  readonly named: NamedPullRequest | null;
+  readonly named: Omit<NamedPullRequest, 'tip'> | null;
   readonly claim: ClaimedUpdate | null;
 }
 
@@ -70,7 +70,7 @@ export async function findNamed(
   listed: ClaimedUpdate | null,
 ): Promise<Named> {
   if (prHash === null) return { named: null, claim: null };
-  const pullRequest = await questions.findPullRequest(prHash);
+  const pullRequest = await questions.findPullRequest(prHash, listed?.recorded ?? null);
   if (pullRequest === null) {
     await questions.note(`NEW pull request: no pull request of ${fullName(repository)} has that pr-hash.`);
     return { named: null, claim: null };
@@ -107,7 +107,7 @@ export async function chooseBase(
   const ref = await findBranch(questions, upstream, named);
   if (ref !== null) return { ref, isNamed: true };
   throw new Refusal('base', 'there is no such base branch', [
-    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,
+    `${fullName(upstream.repository)} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
   ]);
 }
 

@@ -9,7 +9,7 @@ import type { Plan, PlannedText } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { hostText } from '../../host-error.ts';
+import { oneLine } from '../../host-text.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
@@ -27,7 +27,7 @@ import { warningOfNames } from './names/message-names.ts';
 import { refuseNoise, warningOfNoise } from './noise.ts';
 import type { Questions, Upstream } from './questions.ts';
 import { SignOff } from './sign-off.ts';
-import { findWork, planWork, warningOfSquash, type Work } from './work.ts';
+import { commitsFrom, findWork, planWork, warningOfSquash, type Work } from './work.ts';
 
 export interface Judged {
   readonly verdict: Verdict;
@@ -72,15 +72,19 @@ async function judged(
   const open = openUpstream(upstream, settings);
   const { repository, botLogin, defaultBranch } = open;
   if (open.policy?.requiresSignOff && !options.signOff) throw unsigned(repository);
-  const { named, claim } = await findNamed(questions, open, options.prHash, listed);
+  const { named: found, claim } = await findNamed(questions, open, options.prHash, listed);
   const changesTexts = options.title !== null || options.description !== null;
-  if (isUpdate({ named }) && changesTexts && options.prKey === null) throw missingKey('texts');
-  const current = isUpdate({ named }) ? (named?.pullRequest.base ?? null) : null;
+  if (isUpdate({ named: found }) && changesTexts && options.prKey === null) throw missingKey('texts');
+  const current = isUpdate({ named: found }) ? (found?.pullRequest.base ?? null) : null;
   const base = await chooseBase(questions, taken.target, options.base, current, open);
   if (!open.hasAllBranches && !base.isNamed) await questions.note(adviceToNameBase(open, base));
   const history = questions.history([base.ref, defaultBranch]);
   await history.reachBack();
   const work = await findWork(received, history, settings.remoteUrl(repository));
+  const isHarmless = (oid: Oid): boolean =>
+    oid === claim?.recorded?.tip || pack.kept.withOid(oid) !== undefined || history.isKnown(oid);
+  const named =
+    found === null ? null : { ...found, tip: await questions.replaceableTip(found, isHarmless, received) };
   const identity = { name: botLogin, email: settings.anonEmail };
   const signOff = options.signOff ? new SignOff(pack.kept, identity) : null;
   const plan = await planWork(work, options, signOff, (ground) => questions.newestOf(ground));
@@ -94,6 +98,7 @@ async function judged(
     nobodys: [botLogin, settings.anonEmail],
     work,
     plan,
+    published: commitsFrom(pack.kept, named?.tip ?? null),
     // A commit that has no date yet gets another id in any case.
     originalIds: idsOf(work.commits, known.length === 0 ? null : anonymous()),
     pack,
@@ -163,7 +168,7 @@ function warningOfDraft(push: Publishable): string[] {
 
 /** Commits of branches that were not listed would count as the person's own. */
 function adviceToNameBase({ repository }: OpenUpstream, { ref }: Base): string {
-  const base = hostText(ref.name.slice('refs/heads/'.length));
+  const base = oneLine(ref.name.slice('refs/heads/'.length));
   const name = fullName(repository);
   return `${name} has more branches than this service reads. If your work is not based on "${base}", push to refs/for/<base>.`;
 }

@@ -1,24 +1,18 @@
 /**
- * The service's own address.
- *
- * What is published at a code host names the operator's `SERVICE_URL`, whatever host a request names, because a client
- * can choose that. What is shown to the client itself names the onion service if the client came through it.
+ * The service's own address: the operator's `SERVICE_URL`, or without it scheme and host of the request (contract, 2.5).
+ * What is shown to the client itself names the onion service if the client came through it.
  */
-import { type Config, isLoopback } from '../../config.ts';
+import type { Config } from '../../config.ts';
 
 /** Characters of a host name that would end a link in Markdown. */
 const UNFIT_PATTERN = /[^A-Za-z0-9.:/[\]_-]/g;
 
-type Addresses = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'onionUrl' | 'isOnOneMachine'>;
+type Addresses = Pick<Config, 'serviceUrl' | 'isServiceUrlGiven' | 'onionUrl'>;
 
 /** Scheme and host for links in what is published, without a slash at the end. */
 export function publishedOrigin(request: Request, config: Addresses): string {
-  const { serviceUrl, isServiceUrlGiven, isOnOneMachine } = config;
-  const { origin, hostname } = new URL(request.url);
-  // Without `SERVICE_URL` it is the scheme and host of the request (contract, 2.5), unless the client may have made them
-  // up, or would tell by them how it calls this machine.
-  const isKnown = !isOnOneMachine || isLoopback(hostname.replaceAll(/[[\]]/g, ''));
-  if (isServiceUrlGiven || !isKnown) return new URL(serviceUrl).origin;
+  const { serviceUrl, isServiceUrlGiven } = config;
+  const { origin } = new URL(isServiceUrlGiven ? serviceUrl : request.url);
   return origin.replaceAll(UNFIT_PATTERN, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
 

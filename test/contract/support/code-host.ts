@@ -278,10 +278,10 @@ async function record(request: IncomingMessage): Promise<Recorded> {
   };
 }
 
-function write(response: ServerResponse, { status, json, text, headers = {} }: RestAnswer): void {
+function write(response: ServerResponse, { status, json, text, bytes, headers = {} }: RestAnswer): void {
   const type = json === undefined ? 'text/plain' : 'application/json; charset=utf-8';
   response.writeHead(status, { 'Content-Type': type, ...headers });
-  response.end(status === 204 || status === 304 ? undefined : (text ?? JSON.stringify(json)));
+  response.end(status === 204 || status === 304 ? undefined : (bytes ?? text ?? JSON.stringify(json)));
 }
 
 /** As git-fast-import(1) takes it. */

@@ -16,6 +16,7 @@ export interface RestAnswer {
   readonly status: number;
   readonly json?: unknown;
   readonly text?: string;
+  readonly bytes?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
 

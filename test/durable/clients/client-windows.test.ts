@@ -1,9 +1,10 @@
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { LimitedAction } from '../../../src/durable/clients/client-windows.ts';
 import type { Env } from '../../../src/env.ts';
 import type { Limit } from '../../../src/limits/sliding-window.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -77,7 +78,7 @@ describe('the window of an address', () => {
       seen.add(await written(window));
     }
     expect([...seen]).toEqual([0, 6, 12, 18]);
-    await abortAllDurableObjects();
+    await restartObjects();
     const again = sameWindow();
     for (let attempt = 0; attempt < 42; attempt++)
       expect((await again.hit('comments', limits)).allowed).toBe(true);
@@ -91,7 +92,7 @@ describe('the window of an address', () => {
     pass(0);
     const tag = await window.tag();
     expect(await sameWindow('b').tag()).not.toBe(tag);
-    await abortAllDurableObjects();
+    await restartObjects();
     pass(24 * HOUR_MS - 1);
     expect(await sameWindow().tag()).toBe(tag);
     pass(1);
@@ -135,7 +136,7 @@ describe('the window of an address', () => {
     expect(await storedKeys(early)).toEqual(['late reports']);
     expect((await early.hit('reports', limits)).attempts).toBe(1);
     expect((await late.hit('reports', limits)).attempts).toBe(4);
-    await abortAllDurableObjects();
+    await restartObjects();
     expect((await sameWindow('late').hit('reports', limits)).attempts).toBe(5);
   });
 

@@ -1,11 +1,12 @@
 /** The object of the bot account: its pauses, its budget and the shares of clients in it, and whether its host can be used. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { FORM_LIFE_MS } from '../../../src/secret/form-token.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 import { isWithin, type Limit } from '../../../src/limits/sliding-window.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -42,7 +43,7 @@ describe('the code host', () => {
     await account.pauseHost(MINUTE_MS);
     expect(await account.admit('a', true, LIMITS)).toMatchObject({ pauseMs: 10 * MINUTE_MS });
     expect(await other.admit('a', true, LIMITS)).toMatchObject({ pauseMs: 0 });
-    await abortAllDurableObjects();
+    await restartObjects();
     pass(4 * MINUTE_MS);
     expect(await sameAccount().hostPause()).toBe(6 * MINUTE_MS);
     pass(6 * MINUTE_MS);
@@ -116,7 +117,7 @@ describe('what the account may create', () => {
     const account = newAccount();
     for (let time = 0; time < 8; time++) await account.admit('greedy', true, TEN_AN_HOUR);
     expect((await account.admit('greedy', true, TEN_AN_HOUR)).waitMs).toBe(HOUR_MS);
-    await abortAllDurableObjects();
+    await restartObjects();
     pass(30 * MINUTE_MS);
     expect(await creationsLeft(TEN_AN_HOUR)).toEqual([2]);
     expect((await sameAccount().admit('greedy', true, TEN_AN_HOUR)).waitMs).toBe(30 * MINUTE_MS);
@@ -142,7 +143,7 @@ describe('what the account may create', () => {
     const { taken } = await account.admit('a', true, TEN_AN_HOUR);
     expect(await creationsLeft(TEN_AN_HOUR)).toEqual([9]);
     await account.giveBack(taken ?? '');
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await creationsLeft(TEN_AN_HOUR)).toEqual([10]);
   });
 
@@ -151,7 +152,7 @@ describe('what the account may create', () => {
     const begun = Date.now();
     await newAccount().admit('a', true, LIMITS);
     for (let restart = 0; restart < 2; restart++) {
-      await abortAllDurableObjects();
+      await restartObjects();
       pass(25 * MINUTE_MS);
       await sameAccount().admit('b', true, LIMITS);
       expect(await nextAlarm()).toBe(begun + HOUR_MS);
@@ -229,7 +230,7 @@ describe('whether the code host can be used', () => {
   it('is asked, told and logged once in some minutes, also if the object sleeps in between', async () => {
     for (let minute = 0; minute < 10; minute++) {
       await checkHost();
-      await abortAllDurableObjects();
+      await restartObjects();
       expect(await hostProblem()).toBe('wrong-kind');
       pass(MINUTE_MS);
     }
@@ -265,7 +266,7 @@ describe('a form that was sent', () => {
     expect(await account.beginPost(named('other'))).toEqual({ kind: 'new' });
     await account.endPost('form', posted);
     expect(await account.beginPost({ name: 'form', content: 'another' })).toEqual({ kind: 'other' });
-    await abortAllDurableObjects();
+    await restartObjects();
     vi.setSystemTime(at + FORM_LIFE_MS);
     expect(await sameAccount().beginPost(named('form'))).toEqual(posted);
     expect(await runDurableObjectAlarm(sameAccount())).toBe(true);
@@ -281,7 +282,7 @@ describe('a form that was sent', () => {
     await account.endPost('refused', { kind: 'new' });
     expect(await account.beginPost(named('lost'))).toEqual({ kind: 'unknown' });
     expect(await account.beginPost(named('refused'))).toEqual({ kind: 'new' });
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await sameAccount().beginPost(named('dead'))).toEqual({ kind: 'sending' });
     pass(-HOUR_MS);
     expect(await sameAccount().beginPost(named('dead'))).toEqual({ kind: 'unknown' });

@@ -1,10 +1,11 @@
 /** What the account opens: the places of a client and the repository, all or nothing, and for how long that is kept. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Opening, PlacesOf } from '../../../src/durable/host-account/openings.ts';
 import type { Env } from '../../../src/env.ts';
 import type { Limit } from '../../../src/limits/sliding-window.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env;
 const MINUTE_MS = 60_000;
@@ -142,7 +143,7 @@ it('says whether there is a place, and takes and writes nothing', async () => {
 it('is remembered across a restart for an hour, or as long as the repository’s limit says, and leaves nothing', async () => {
   const target = { key: 'repository', limits: [{ most: 1, withinMs: 3 * HOUR_MS }] };
   await open('a', [{ ...OWN, most: 1 }], target);
-  await abortAllDurableObjects();
+  await restartObjects();
   expect(await isRefused('b', [{ ...OWN, most: 1 }])).toBe(true);
   pass(HOUR_MS);
   expect(await isRefused('b', [{ ...OWN, most: 1 }], target)).toBe(true);
@@ -159,6 +160,6 @@ it('the hourly cleaning keeps what is no client’s', async () => {
   await open('a');
   pass(2 * HOUR_MS);
   expect(await runDurableObjectAlarm(account())).toBe(true);
-  await abortAllDurableObjects();
+  await restartObjects();
   expect(await account().hostPause()).toBe(HOUR_MS);
 });

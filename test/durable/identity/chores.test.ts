@@ -1,8 +1,9 @@
 /** What reports lead to on the host: footers edited, comments deleted, until it is done. */
-import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
 
@@ -113,7 +114,7 @@ describe('when the host', () => {
       pass(dueAt - Date.now());
     }
     expect(delays).toEqual([5, 10]);
-    await abortAllDurableObjects();
+    await restartObjects();
     host.disturb = () => undefined;
     await someone.runDueAlarms();
     expect(host.comments).toEqual([]);
@@ -140,7 +141,7 @@ describe('when the host', () => {
     host.loseAnswer = ({ method }) => (method === 'PATCH' ? new Promise(() => {}) : undefined);
     void someone.runAlarm().catch(() => {});
     await vi.waitFor(() => expect(writes()).toHaveLength(1));
-    await abortAllDurableObjects();
+    await restartObjects();
     host.loseAnswer = () => undefined;
     // The platform keeps the alarm of a run that did not come to its end; `runDurableObjectAlarm` does not.
     await runInDurableObject(someone.stub, (_, { storage }) => storage.setAlarm(Date.now()));
@@ -158,7 +159,7 @@ describe('with a bad configuration', () => {
       await identity.alarm();
     });
     expect(await someone.nextAlarm()).toBe(Date.now() + 15 * MINUTE_MS);
-    await abortAllDurableObjects();
+    await restartObjects();
     await someone.runAlarm();
     expect(host.comments).toEqual([]);
   });

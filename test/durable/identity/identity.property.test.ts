@@ -1,8 +1,9 @@
 /** The states of a pseudonym (contract, 3.1), by any sequence of events, against a model that is nothing but the rules. */
-import { abortAllDurableObjects, applyD1Migrations } from 'cloudflare:test';
+import { applyD1Migrations } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { restartObjects } from '../../support/all-objects.ts';
 import { runs } from '../../support/runs.ts';
 import type { Env } from '../../../src/env.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
@@ -137,7 +138,7 @@ class Settle implements fc.AsyncCommand<Model, Real> {
 
 class Crash implements fc.AsyncCommand<Model, Real> {
   check = () => true;
-  run = () => abortAllDurableObjects();
+  run = () => restartObjects();
   toString = () => 'crash';
 }
 

@@ -1,8 +1,9 @@
-import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { isListed as isInList } from '../../../src/stats/listed-pseudonyms.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
 import { HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
 
@@ -145,7 +146,7 @@ describe('a comment whose answer is lost', () => {
     host.loseAnswer = () => new Promise(() => {});
     void someone.say('orphan').catch(() => {});
     await vi.waitFor(() => expect(host.comments).toHaveLength(1));
-    await abortAllDurableObjects();
+    await restartObjects();
     host.loseAnswer = () => undefined;
     await someone.reportedBy(3);
     pass(6 * MINUTE_MS);
@@ -164,7 +165,7 @@ describe('a comment whose answer is lost', () => {
       storage.sql.exec('SELECT started_at FROM attempts').toArray(),
     );
     expect(announced).toEqual([{ started_at: Date.now() - 20_000 }]);
-    await abortAllDurableObjects();
+    await restartObjects();
     host.loseAnswer = () => undefined;
     pass(5 * MINUTE_MS);
     await someone.runDueAlarms();

@@ -1,9 +1,10 @@
 /** What reports cost and lead to, what the operator is told, and what a pardon gives back. */
-import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { isListed as isInList } from '../../../src/stats/listed-pseudonyms.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { FakeThreads } from '../support/fake-threads.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, Pseudonym, THREAD, holdClock, pass } from '../support/pseudonym.ts';
 import { timingOutOnly } from '../../support/timeouts.ts';
@@ -17,7 +18,7 @@ const guard = () => bindings.GUARD.get(bindings.GUARD.idFromName('guard'));
 
 /** The guard has somebody to tell, and begins the hour anew. */
 async function freshGuard(): Promise<void> {
-  await abortAllDurableObjects();
+  await restartObjects();
   await runInDurableObject(guard(), (instance, { storage }) => {
     storage.sql.exec('DELETE FROM alerts');
     Object.assign(instance, { env: { ...bindings, NOTIFY_ADMIN_TOPIC: 'operator' } });
@@ -90,34 +91,11 @@ describe('a report', () => {
     expect(new Set(await rowsWrittenBy(crowd))).toEqual(new Set([0]));
   });
 
-  it('of an earlier version of the tables still counts', async () => {
-    const now = Date.now();
-    await runInDurableObject(someone.stub, (_, { storage }) => {
-      storage.sql.exec(
-        'CREATE TABLE pseudonym (only INTEGER PRIMARY KEY CHECK (only = 1), hash TEXT NOT NULL)',
-      );
-      storage.sql.exec('INSERT INTO pseudonym VALUES (1, ?)', someone.hash);
-      storage.sql.exec('CREATE TABLE reports (reporter TEXT PRIMARY KEY, at INTEGER NOT NULL)');
-      for (const name of ['a', 'b']) storage.sql.exec('INSERT INTO reports VALUES (?, ?)', name, now);
-      storage.sql.exec(`CREATE TABLE moderation (
-        only INTEGER PRIMARY KEY CHECK (only = 1), cooldown_until INTEGER NOT NULL, is_blocked INTEGER NOT NULL
-      )`);
-      storage.sql.exec('INSERT INTO moderation VALUES (1, 0, 0)');
-      storage.sql.exec(`CREATE TABLE comments (
-        id INTEGER PRIMARY KEY, owner TEXT NOT NULL, repo TEXT NOT NULL, chore TEXT,
-        ordered_at INTEGER NOT NULL DEFAULT 0, due_at INTEGER NOT NULL DEFAULT 0, failures INTEGER NOT NULL DEFAULT 0
-      )`);
-    });
-    await abortAllDurableObjects();
-    expect(await someone.report('a')).toMatchObject({ accepted: false, standing: { reports: 2 } });
-    expect(await someone.report('c')).toMatchObject({ accepted: true, standing: { state: 'flagged' } });
-  });
-
   it('from before the list of look-ups is found by them when its author comes back', async () => {
     await someone.say();
     await someone.reportedBy(6);
     await bindings.DB.exec('DELETE FROM pseudonyms');
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await someone.say()).toEqual({ kind: 'blocked' });
     expect(await isInList(bindings.DB, someone.hash)).toBe(true);
   });
@@ -173,7 +151,7 @@ describe('the operator', () => {
     });
     await someone.runDueAlarms();
     expect(await alerts()).toEqual([]);
-    await abortAllDurableObjects();
+    await restartObjects();
     await freshGuard();
     pass(MINUTE_MS);
     await someone.runDueAlarms();
@@ -291,7 +269,7 @@ describe('a pardon', () => {
     pass(1);
     expect(await someone.reportedBy(6)).toEqual({ reports: 0, state: 'registered' });
     expect(await someone.reportedBy(3, 'other')).toEqual({ reports: 3, state: 'flagged' });
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await someone.stub.standing()).toEqual({ reports: 3, state: 'flagged' });
     pass(30 * DAY_MS);
     await someone.runAlarm();

@@ -1,13 +1,9 @@
-import {
-  abortAllDurableObjects,
-  applyD1Migrations,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { CALLS_PER_HOUR } from '../../../src/events/call-budget.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { API, BOT, FakeActivity } from '../support/fake-activity.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -15,7 +11,6 @@ const MINUTE_MS = 60_000;
 const PUSH = {
   tip: 'a',
   dates: { committedAt: 1_800_000_000, commitHashes: new Uint8Array() },
-  key: null,
   lease: null,
 };
 const CLOSED_AT = '2026-01-01T00:00:00Z';
@@ -68,7 +63,15 @@ async function openPull() {
   const number = host.pulls.length + 1;
   const prHash = `${count.toString(16).padStart(4, '0')}${number.toString(16).padStart(8, '0')}`;
   const pull = host.pull(number, `anon-${prHash}`);
-  const record = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url: host.urlOf(pull) };
+  const record = {
+    prHash,
+    host: 'gh',
+    owner: 'octo',
+    repo: 'hello',
+    number,
+    url: host.urlOf(pull),
+    fork: null,
+  };
   await objectOf(prHash).record(record, PUSH, Date.now());
   await deliver(prHash);
   host.published.length = 0;
@@ -215,7 +218,15 @@ describe('a pull request without a record', () => {
     const prHash = 'ffffffff0001';
     Object.assign(pull, { branch: `anon-${prHash}`, closedAt: CLOSED_AT });
     await run();
-    const record = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number: 1, url: host.urlOf(pull) };
+    const record = {
+      prHash,
+      host: 'gh',
+      owner: 'octo',
+      repo: 'hello',
+      number: 1,
+      url: host.urlOf(pull),
+      fork: null,
+    };
     await objectOf(prHash).record(record, PUSH, Date.now());
     await run();
     await deliver(prHash);
@@ -280,6 +291,77 @@ describe('when the host fails', () => {
     expect(messagesOf(second.prHash)).toHaveLength(1);
   });
 
+  it('at one pull request for ever, the others are told in the same run, and it is asked ever more rarely', async () => {
+    const [first, second] = [await openPull(), await openPull()];
+    first.pull.updatedAt -= 1000;
+    for (const { pull } of [first, second]) Object.assign(pull, { closedAt: CLOSED_AT, reason: 'author' });
+    const answer = () => Response.json({ message: 'Resource not accessible' }, { status: 403 });
+    host.disturb = (path) => (path.endsWith('/pulls/1') ? answer() : undefined);
+    await run();
+    await deliver(second.prHash);
+    expect(messagesOf(second.prHash)).toHaveLength(1);
+    asked();
+    for (let minute = 0; minute < 60; minute++) await run();
+    const looks = asked().filter((path) => path.endsWith('/pulls/1'));
+    expect(looks.length).toBeGreaterThan(3);
+    expect(looks.length).toBeLessThan(15);
+    // It is not given up.
+    host.disturb = () => undefined;
+    for (let minute = 0; minute < 60; minute++) await run();
+    await deliver(first.prHash);
+    expect(messagesOf(first.prHash)).toHaveLength(1);
+  });
+
+  it('with something else than a pull request, the others are told in the same run', async () => {
+    const [first, second] = [await openPull(), await openPull()];
+    first.pull.updatedAt -= 1000;
+    first.pull.closedAt = second.pull.closedAt = CLOSED_AT;
+    host.disturb = (path) => (path.endsWith('/pulls/1') ? Response.json([]) : undefined);
+    await run();
+    await deliver(second.prHash);
+    expect(messagesOf(second.prHash)).toHaveLength(1);
+  });
+
+  it('to answer at all, it is not asked for the others', async () => {
+    for (const { pull } of [await openPull(), await openPull()]) pull.closedAt = CLOSED_AT;
+    host.disturb = (path) =>
+      path.includes('/pulls/') ? Promise.reject(new TypeError('no answer')) : undefined;
+    await run();
+    expect(asked().filter((path) => path.includes('/pulls/'))).toHaveLength(1);
+  });
+
+  it.each<[what: string, entry: object]>([
+    ['no repository', { repository: null }],
+    ['a repository without a name', { repository: { owner: { login: 'octo' } } }],
+    ['no subject', { subject: null }],
+    ['a subject without an address', { subject: { type: 'PullRequest', url: null } }],
+    ['no date', { updated_at: null }],
+    ['a date that is none', { updated_at: 'yesterday' }],
+    ['no number', { id: null }],
+  ])('to show what an entry of the feed is about (%s), the others are read', async (_, changed) => {
+    const { prHash, pull } = await openPull();
+    pull.closedAt = CLOSED_AT;
+    const entry = {
+      id: 'thread-1',
+      reason: 'author',
+      updated_at: '2026-01-01T00:00:00Z',
+      subject: { type: 'PullRequest', url: `${API}/repos/octo/hello/pulls/1` },
+      repository: { name: 'hello', owner: { login: 'octo' } },
+    };
+    const now = `${new Date(Date.now() - MINUTE_MS).toISOString().slice(0, 19)}Z`;
+    host.disturb = (path) =>
+      path === '/notifications'
+        ? Response.json([
+            { ...entry, id: 'odd', ...changed },
+            { ...entry, updated_at: now },
+          ])
+        : undefined;
+    await run();
+    await deliver(prHash);
+    expect(messagesOf(prHash)).toHaveLength(1);
+    expect(logged).toEqual([]);
+  });
+
   it('for good, as for a deleted repository, nothing is tried again', async () => {
     await openPull();
     host.disturb = (path) => (path.endsWith('/pulls/1') ? Response.json({}, { status: 404 }) : undefined);
@@ -328,7 +410,7 @@ describe('mentions in pull requests of strangers', () => {
     vi.setSystemTime(Date.now() + 2 * MINUTE_MS);
     touchAll();
     expect(await cost()).toBeLessThanOrEqual(5);
-    await abortAllDurableObjects();
+    await restartObjects();
     vi.setSystemTime(Date.now() + 2 * MINUTE_MS);
     touchAll();
     expect(await cost()).toBeLessThanOrEqual(5);
@@ -374,7 +456,7 @@ describe('a crash', () => {
     await runInDurableObject(feedObject(), (_, state) => {
       state.storage.sql.exec('UPDATE threads SET examined_at = 0');
     });
-    await abortAllDurableObjects();
+    await restartObjects();
     asked();
     await run();
     await deliver(prHash);
@@ -387,7 +469,7 @@ describe('a crash', () => {
     pull.closedAt = CLOSED_AT;
     host.disturb = (path) => (path.includes('/pulls/') ? Response.json({}, { status: 502 }) : undefined);
     await run();
-    await abortAllDurableObjects();
+    await restartObjects();
     pull.updatedAt = 0;
     host.disturb = () => undefined;
     await run();
@@ -400,7 +482,7 @@ describe('a crash', () => {
     pull.closedAt = CLOSED_AT;
     host.disturb = () => Response.json({}, { status: 502 });
     await run();
-    await abortAllDurableObjects();
+    await restartObjects();
     host.disturb = () => undefined;
     vi.setSystemTime(Date.now() + 3 * 60 * MINUTE_MS);
     await run();

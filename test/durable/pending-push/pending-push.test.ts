@@ -1,16 +1,13 @@
 /** One push until its answer has gone out. */
-import {
-  abortAllDurableObjects,
-  applyD1Migrations,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/durable/lease.ts';
 import type { BegunPush, PushIntent } from '../../../src/durable/pending-push/pending-push.ts';
 import type { Env } from '../../../src/env.ts';
+import { guardOf } from '../../../src/objects.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const TARGET = { owner: 'octo', name: 'hello' };
@@ -50,9 +47,9 @@ describe('a pending push', () => {
     const { begin } = newPush();
     const first = await begin(intent('a'));
     expect(first).toMatchObject({ kind: 'begun', intent: intent('a'), isRepeated: false });
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await begin(intent('b'))).toMatchObject({ intent: intent('a'), isRepeated: true });
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await begin(intent('c'))).toMatchObject({ intent: intent('a'), isRepeated: true });
   });
 
@@ -99,7 +96,7 @@ describe('a pending push', () => {
   it('that nobody repeats within an hour is another push when it comes', async () => {
     const { begin } = newPush();
     await begin(intent('a'));
-    await abortAllDurableObjects();
+    await restartObjects();
     const late = await begin(intent('b'), NOW + HOUR_MS);
     expect(late).toMatchObject({ intent: intent('b'), isRepeated: false });
   });
@@ -119,7 +116,7 @@ describe('a push that was held', () => {
     expect(await push.isHeld()).toBe(false);
     await push.end(leaseOf(await push.begin({ ...intent('secret'), isHeld: true })), true, true);
     expect(await rows(push)).not.toMatch(/secret|octo|gh/);
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await push.begin(intent('b'), NOW + 24 * HOUR_MS - 1)).toEqual({ kind: 'held' });
     // Nobody has it then.
     expect(await push.begin(intent('b'), NOW + 1)).toEqual({ kind: 'held' });
@@ -270,19 +267,23 @@ describe('a push that died and is not repeated', () => {
     },
   };
 
-  it('leaves its pull request in the ledger, once, and nothing of itself', async () => {
+  it('leaves its pull request in the ledger, once, and to a rollback, and nothing of itself', async () => {
     await applyD1Migrations(bindings.DB, bindings.TEST_MIGRATIONS);
     answer({ ...REPOSITORY, 'GET /repos/octo/hello/pulls': [PULL], 'POST /': {} });
     for (let time = 0; time < 2; time++) {
       const push = newPush();
-      await push.begin({ prHash: PR_HASH, committedAt: 1 });
+      await push.begin({ prHash: PR_HASH, committedAt: Math.floor(NOW / 1000) });
       expect(await clearUp(push)).toBe(false);
     }
     const pullRequest = bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(PR_HASH));
     await runDurableObjectAlarm(pullRequest);
     const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all();
     expect(results).toEqual([{ pr_url: PULL.html_url }]);
-    expect(await pullRequest.claim('gh', NOW)).toMatchObject({ isRecorded: true });
+    const tracked = await runInDurableObject(guardOf(bindings), (_, { storage }) =>
+      storage.sql.exec('SELECT url FROM tracked').toArray(),
+    );
+    expect(tracked).toEqual([{ url: PULL.html_url }]);
+    expect(await pullRequest.claim('gh', NOW)).toMatchObject({ recorded: { url: PULL.html_url } });
   });
 
   it('leaves no branch without a pull request', async () => {

@@ -1,10 +1,5 @@
 /** Who may work on a pull request, and what its object remembers for the next push. */
-import {
-  applyD1Migrations,
-  abortAllDurableObjects,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
 import { LEASE_MS } from '../../../src/durable/lease.ts';
@@ -18,6 +13,7 @@ import {
 } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
 import { type Http, HttpClient } from '../../../src/outgoing/http-client.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -34,6 +30,7 @@ function newPullRequest() {
     repo: 'hello',
     number: count,
     url: `https://host.test/pull/${count}`,
+    fork: { owner: 'bot', name: 'hello' },
   };
   // A stub does not outlive the object's death.
   const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
@@ -72,12 +69,12 @@ describe('a claim', () => {
   it('is one’s own until it is given back, recorded, or has run out', async () => {
     const { object, claim, record } = newPullRequest();
     const first = await claim();
-    expect(first).toEqual({ kind: 'claimed', lease: expect.any(Number), isRecorded: false, dates: [] });
+    expect(first).toEqual({ kind: 'claimed', lease: expect.any(Number), recorded: null, dates: [] });
     expect(await claim()).toEqual({ kind: 'busy' });
     await object().release(leaseOf(first));
     await record({ lease: leaseOf(await claim()) });
     const third = await claim();
-    expect(third).toMatchObject({ kind: 'claimed', isRecorded: true });
+    expect(third).toMatchObject({ kind: 'claimed', recorded: { number: count, tip: 'a' } });
     expect(await claim(NOW + LEASE_MS)).toMatchObject({ kind: 'claimed' });
     await object().release(leaseOf(third));
     expect(await claim(NOW + LEASE_MS)).toEqual({ kind: 'busy' });
@@ -86,7 +83,7 @@ describe('a claim', () => {
   it('is free again when the machine of the object has died', async () => {
     const { claim } = newPullRequest();
     await claim();
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(await claim()).toMatchObject({ kind: 'claimed' });
   });
 
@@ -162,7 +159,7 @@ describe('what is recorded twice', () => {
     await record({ tip: 'a' });
     await record({ tip: 'a' });
     await record({ tip: 'b' });
-    await abortAllDurableObjects();
+    await restartObjects();
     await record({ tip: 'b' });
     await record({ tip: 'a' });
     await runDurableObjectAlarm(object());

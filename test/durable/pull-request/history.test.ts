@@ -1,10 +1,11 @@
 /** What the object of a pull request keeps for its page, and what it makes of what the code host says, when. */
-import { abortAllDurableObjects, applyD1Migrations, runInDurableObject } from 'cloudflare:test';
+import { applyD1Migrations, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_EVENTS } from '../../../src/durable/pull-request/history.ts';
 import type { Env } from '../../../src/env.ts';
 import { closedEvent, type HostEvent } from '../../../src/events/host-event.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
@@ -21,7 +22,15 @@ function newPullRequest(number = 7) {
   // A stub does not outlive the object's death.
   const object = () => bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
   const dates = { committedAt: 1, commitHashes: new Uint8Array() };
-  const pullRequest = { prHash, host: 'gh', owner: 'octo', repo: 'hello', number, url: urlOf(number) };
+  const pullRequest = {
+    prHash,
+    host: 'gh',
+    owner: 'octo',
+    repo: 'hello',
+    number,
+    url: urlOf(number),
+    fork: null,
+  };
   return {
     object,
     pullRequest,
@@ -70,7 +79,7 @@ describe('the view of a pull request', () => {
     const { object, record, look, comment, url } = newPullRequest();
     await record('a');
     await look([comment(1)], NOW + SECOND);
-    await abortAllDurableObjects();
+    await restartObjects();
     await look([comment(1), { ...comment(2), url: `${url}#${'x'.repeat(10_000)}` }], NOW + 2 * SECOND);
     const at = Math.floor(NOW / 1000);
     const view = await object().view();
@@ -81,6 +90,7 @@ describe('the view of a pull request', () => {
       repo: 'hello',
       number: 7,
       url,
+      fork: null,
       state: 'open',
       isShown: true,
       events: [

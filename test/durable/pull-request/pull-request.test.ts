@@ -1,9 +1,4 @@
-import {
-  applyD1Migrations,
-  abortAllDurableObjects,
-  runDurableObjectAlarm,
-  runInDurableObject,
-} from 'cloudflare:test';
+import { applyD1Migrations, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { MAX_NOTIFICATIONS } from '../../../src/durable/pull-request/outbox.ts';
@@ -11,7 +6,10 @@ import type { RecordedPush } from '../../../src/durable/pull-request/pull-reques
 import type { PullRequestRecord } from '../../../src/durable/pull-request/record.ts';
 import type { Env } from '../../../src/env.ts';
 import type { HostEvent } from '../../../src/events/host-event.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 import { shownPull } from '../support/shown-pull.ts';
+import { guardOf } from '../../../src/objects.ts';
+import { isRecorded } from '../../../src/stats/recorded-hashes.ts';
 import { HttpClient } from '../../../src/outgoing/http-client.ts';
 
 const bindings = env as unknown as Env & { TEST_MIGRATIONS: Parameters<typeof applyD1Migrations>[1] };
@@ -40,6 +38,7 @@ function newPullRequest(): PullRequestRecord {
     repo: 'hello',
     number: lastHash,
     url: `https://host.test/octo/hello/pull/${lastHash}`,
+    fork: null,
   };
 }
 
@@ -48,6 +47,12 @@ const pageOf = ({ prHash }: PullRequestRecord): string => `http://127.0.0.1:8080
 
 function objectOf({ prHash }: PullRequestRecord) {
   return bindings.PULL_REQUESTS.get(bindings.PULL_REQUESTS.idFromName(prHash));
+}
+
+/** A push has opened it, and could tell neither statistics nor the guard. */
+async function openUntold(pullRequest: PullRequestRecord, at = later()): Promise<void> {
+  await objectOf(pullRequest).record(pullRequest, push('a'), at);
+  await objectOf(pullRequest).tellLater(['statistics', 'tracking'], at);
 }
 
 /** A push after which the branch stands at `tip`. */
@@ -64,6 +69,16 @@ function comment(id: number): HostEvent {
 async function ledgerUrls(): Promise<string[]> {
   const { results } = await bindings.DB.prepare('SELECT pr_url FROM pull_requests').all<{ pr_url: string }>();
   return results.map((row) => row.pr_url);
+}
+
+/** What a rollback would close. */
+async function trackedUrls(): Promise<string[]> {
+  return runInDurableObject(guardOf(bindings), (_, { storage }) =>
+    storage.sql
+      .exec<{ url: string }>('SELECT url FROM tracked')
+      .toArray()
+      .map(({ url }) => url),
+  );
 }
 
 async function nextAlarm(pullRequest: PullRequestRecord): Promise<number | null> {
@@ -106,9 +121,9 @@ afterEach(() => {
 });
 
 describe('the outbox of a pull request', () => {
-  it('publishes to the topic and writes into the ledger when one is opened', async () => {
+  it('publishes to the topic when one is opened, and tells what its push could not tell', async () => {
     const opened = newPullRequest();
-    await objectOf(opened).record(opened, push('a'), later());
+    await openUntold(opened);
     await runDurableObjectAlarm(objectOf(opened));
     expect(published).toEqual([
       {
@@ -119,12 +134,14 @@ describe('the outbox of a pull request', () => {
       },
     ]);
     expect(await ledgerUrls()).toContain(opened.url);
+    expect(await isRecorded(bindings.DB, opened.prHash)).toBe(true);
+    expect(await trackedUrls()).toContain(opened.url);
     expect(await nextAlarm(opened)).toBeNull();
   });
 
   it('publishes an update without a second entry in the ledger', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await openUntold(pullRequest);
     await objectOf(pullRequest).record(pullRequest, push('b'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toHaveLength(2);
@@ -134,7 +151,7 @@ describe('the outbox of a pull request', () => {
   it('keeps a notification that was not taken, and delivers it once when the service is back', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await openUntold(pullRequest);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(published).toEqual([]);
     expect(await ledgerUrls()).toContain(pullRequest.url);
@@ -164,7 +181,7 @@ describe('the outbox of a pull request', () => {
     serviceIsDown = true;
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await abortAllDurableObjects();
+    await restartObjects();
     serviceIsDown = false;
     await runAlarm(pullRequest);
     expect(published).toHaveLength(1);
@@ -172,7 +189,7 @@ describe('the outbox of a pull request', () => {
 
   it('still writes into a ledger that was dead for weeks', async () => {
     const pullRequest = newPullRequest();
-    await objectOf(pullRequest).record(pullRequest, push('b'), later());
+    await openUntold(pullRequest);
     vi.setSystemTime(Date.now() + 60 * DAY_MS);
     await bindings.DB.exec('ALTER TABLE pull_requests RENAME TO out_of_reach');
     await runDurableObjectAlarm(objectOf(pullRequest));
@@ -180,12 +197,14 @@ describe('the outbox of a pull request', () => {
     await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO pull_requests');
     await runAlarm(pullRequest);
     expect(await ledgerUrls()).toContain(pullRequest.url);
+    // No rollback would close it any more.
+    expect(await trackedUrls()).not.toContain(pullRequest.url);
   });
 
   it('leaves the topic alone for as long as the service asks, also when there is news or a restart', async () => {
     const pullRequest = newPullRequest();
     tooMany = 1;
-    await objectOf(pullRequest).record(pullRequest, push('a'), Date.now());
+    await openUntold(pullRequest, Date.now());
     await objectOf(pullRequest).record(pullRequest, push('b'), Date.now());
     await runDurableObjectAlarm(objectOf(pullRequest));
     // The first was refused, so the second was not tried; the ledger is another matter.
@@ -194,7 +213,7 @@ describe('the outbox of a pull request', () => {
     const retryAt = (await nextAlarm(pullRequest)) ?? 0;
     expect(Math.round((retryAt - Date.now()) / 1000)).toBe(600);
 
-    await abortAllDurableObjects();
+    await restartObjects();
     vi.setSystemTime(retryAt - 1000);
     await runDurableObjectAlarm(objectOf(pullRequest));
     expect(asked).toBe(1);
@@ -206,7 +225,7 @@ describe('the outbox of a pull request', () => {
   it('keeps the newest notifications, and all else, while the service is down and many comment', async () => {
     const pullRequest = newPullRequest();
     serviceIsDown = true;
-    await objectOf(pullRequest).record(pullRequest, push('a'), later());
+    await openUntold(pullRequest);
     const comments = [...Array(MAX_NOTIFICATIONS + 5).keys()].map(comment);
     const { number, url } = pullRequest;
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
@@ -253,7 +272,7 @@ describe('events on the host', () => {
     const pullRequest = newPullRequest();
     await objectOf(pullRequest).record(pullRequest, push('a'), later());
     expect(await objectOf(pullRequest).tell('gh', [comment(1), comment(2)], later())).toBe(true);
-    await abortAllDurableObjects();
+    await restartObjects();
     const { number, url } = pullRequest;
     const merged: HostEvent = { key: 'merged:1', kind: 'merged', number, url };
     await objectOf(pullRequest).tell('gh', [comment(2), merged], later());
@@ -292,7 +311,7 @@ describe('events on the host', () => {
     await objectOf(pullRequest).tell('gh', [comment(1)], later());
     answerIsLost = true;
     await runDurableObjectAlarm(objectOf(pullRequest));
-    await abortAllDurableObjects();
+    await restartObjects();
     answerIsLost = false;
     await runAlarm(pullRequest);
     const commented = expect.objectContaining({ title: 'octo/hello: pull request commented' });

@@ -1,9 +1,10 @@
 /** The rows of pushes under way: by attempt, until they are removed, or their push has died. */
-import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LIFE_MS } from '../../../src/durable/spool/spool.ts';
 import type { Env } from '../../../src/env.ts';
+import { restartObjects } from '../../support/all-objects.ts';
 
 const bindings = env as unknown as Env;
 const EMPTY_BYTES = 10_000;
@@ -51,7 +52,7 @@ describe('a row', () => {
     await object().write('a', 0, bytes(1_900_000, 1));
     await object().write('a', 1, bytes(1, 2));
     await object().write('b', 0, bytes(2, 3));
-    await abortAllDurableObjects();
+    await restartObjects();
     expect(Buffer.from((await object().read('a', 0))!).equals(Buffer.alloc(1_900_000, 1))).toBe(true);
     expect(await object().read('a', 1)).toEqual(bytes(1, 2));
     expect(await object().read('b', 0)).toEqual(bytes(2, 3));
@@ -156,7 +157,7 @@ describe('an attempt that has died', () => {
 
   it('of an earlier process is removed, too', async () => {
     await write('a', 2);
-    await abortAllDurableObjects();
+    await restartObjects();
     pass(LIFE_MS);
     await runDurableObjectAlarm(object());
     expect(await rowsOf('a')).toBe(0);

@@ -50,7 +50,7 @@ describe('the page', () => {
   it('shows the limits of this service', async () => {
     expect(text).toContain('new pull requests 5 in 1h fixed');
     expect(text).toContain('comments and issues 60 in 1m and 240 in 1h LIMIT_COMMENTS');
-    expect(text).toContain('comments on one thread, for all clients together 60 in 1h LIMIT_THREAD');
+    expect(text).toContain('comments on one thread, for all clients together 240 in 1h LIMIT_THREAD');
   });
 
   it('has commands that can be tried', () => {

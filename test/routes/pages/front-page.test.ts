@@ -51,6 +51,15 @@ describe('the front page', () => {
     expect(page).toContain('&lt;owner&gt;/&lt;repo&gt;');
   });
 
+  it.each([HTML, '*/*'])(
+    'says that the code host is embedded where it is, to whoever accepts %s',
+    async (accept) => {
+      const embedded = 'its code host is embedded';
+      expect(await (await get('/', accept, { EMBEDDED_HOST: 'true' })).text()).toContain(embedded);
+      expect(await (await get('/', accept)).text()).not.toContain(embedded);
+    },
+  );
+
   it('allows its own script and style, and nothing else', async () => {
     const policy = (await get('/')).headers.get('Content-Security-Policy') ?? '';
     expect(policy).toMatch(/default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; /);

@@ -51,10 +51,11 @@ beforeAll(async () => {
   const dates = { committedAt: 1, commitHashes: new Uint8Array() };
   const at = Date.now() + 3_600_000;
   await object.record(
-    { prHash: HASH, host: 'gh', owner: 'octo', repo: 'hello', number: 7, url },
+    { prHash: HASH, host: 'gh', owner: 'octo', repo: 'hello', number: 7, url, fork: null },
     { tip: 'a', dates, lease: null },
     at,
   );
+  await object.tellLater(['statistics'], at);
   await runDurableObjectAlarm(object);
 });
 
@@ -68,9 +69,9 @@ it('wakes no object for a hash that no push has recorded', async () => {
 });
 
 it('is there while the list of pages is out of reach, or the service asks for its key', async () => {
-  await bindings.DB.exec('ALTER TABLE recorded_hashes RENAME TO out_of_reach');
+  await bindings.DB.exec('ALTER TABLE hashes_by_repository RENAME TO out_of_reach');
   expect((await ask(URL, { SERVICE_API_KEY: 'key' })).status).toBe(200);
-  await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO recorded_hashes');
+  await bindings.DB.exec('ALTER TABLE out_of_reach RENAME TO hashes_by_repository');
 });
 
 it('asks for the pr-key for a withdrawal, for an update where that needs it, and never shows it', async () => {

@@ -289,16 +289,15 @@ describe('a comment is refused', () => {
   });
 });
 
-describe('a body that is refused', () => {
-  const attempts = async (path: string, payload: object, client: string): Promise<number[]> => {
-    const statuses: number[] = [];
-    for (let count = 0; count < 3; count++) {
-      const call = { headers: { 'CF-Connecting-IP': client }, variables: { LIMIT_COMMENTS: '2/1h' } };
-      statuses.push((await post(path, { payload, ...call })).status);
-    }
-    return statuses;
-  };
+/** The statuses of three attempts of a client that has two. */
+async function attempts(path: string, payload: object, client: string): Promise<number[]> {
+  const call = { headers: { 'CF-Connecting-IP': client }, variables: { LIMIT_COMMENTS: '2/1h' } };
+  const statuses: number[] = [];
+  for (let count = 0; count < 3; count++) statuses.push((await post(path, { payload, ...call })).status);
+  return statuses;
+}
 
+describe('a body that is refused', () => {
   it('counts against its client, before its Markdown is read', async () => {
     const comments = '/v1/gh/octo/hello/issues/7/comments/anonymous';
     expect(await attempts(comments, { body: '```' }, '192.0.2.71')).toEqual([400, 400, 429]);

@@ -12,10 +12,12 @@ const LEFTOVERS =
 const OPAQUE =
   /\.(?:png|jpe?g|gif|webp|avif|heic|tiff?|psd|pdf|docx?|xlsx?|pptx?|od[tspg]|zip|jar|gz|tgz|bz2|xz|7z|zst|rar|mp[34]|mov)$/i;
 
+type Remarkable = Pick<PackFindings, 'homeFolders' | 'files' | 'hasBinaries'>;
+
 /** @param texts that become public besides files, by what they are called. */
 export function remarksOn(
   texts: Iterable<readonly [where: string, text: string]>,
-  found: PackFindings,
+  found: Remarkable,
 ): string[] {
   const homes = new Set<string>();
   for (const line of homesIn(texts, found)) if (homes.add(line).size === MAX_FOUND) break;
@@ -23,16 +25,18 @@ export function remarksOn(
   const unnamed =
     'This push is too large to tell which images, PDF files, office files and archives it adds.';
   return [
-    ...told('Paths of home folders become public. Look whether they name you:', [...homes].map(shown)),
+    ...told('Paths of home folders become public. Check whether they name you:', [...homes].map(shown)),
     ...told('Files of an editor or a system become public:', filesLike(files, LEFTOVERS)),
-    ...told('Nobody has looked inside these files for names:', filesLike(files, OPAQUE)),
-    ...(files === null && found.hasBinaries ? [unnamed, 'Nobody has looked inside them for names.'] : []),
+    ...told('The service cannot search inside these files for names:', filesLike(files, OPAQUE)),
+    ...(files === null && found.hasBinaries
+      ? [unnamed, 'The service cannot search inside them for names.']
+      : []),
   ];
 }
 
 function* homesIn(
   texts: Iterable<readonly [where: string, text: string]>,
-  { homeFolders }: PackFindings,
+  { homeFolders }: Remarkable,
 ): Generator<string> {
   for (const path of homeFolders) yield `a changed file: ${path}`;
   for (const [where, text] of texts) for (const path of homeFoldersIn(text)) yield `${where}: ${path}`;

@@ -34,6 +34,8 @@ export interface NameSearch {
   readonly nobodys: readonly string[];
   readonly work: Work;
   readonly plan: Plan;
+  /** Commits of this push that are public already: they name others than the one who pushes. */
+  readonly published: ReadonlySet<Oid>;
   /** Ids of commits of this push that no new commit has. */
   readonly originalIds: Iterable<Oid>;
   readonly pack: ReceivedPack;
@@ -100,8 +102,9 @@ async function searchFor(names: SearchedNames, search: NameSearch): Promise<Name
   };
   const found = await searchPack(stored, names, noted, memory, MAX_FINDINGS);
   findings.addHits(found.hits);
+  findings.addWords(found.words, found.files ?? []);
   const gaps = gapsOf(names, findings, strangers, found);
-  const remarks = remarksOn(textsOf(search), found);
+  const remarks = [...findings.words, ...remarksOn(textsOf(search), found)];
   return conclude(search, names, findings, { gaps, remarks, hasAsked, hasGitlinks: found.hasGitlinks });
 }
 
@@ -117,7 +120,7 @@ interface Besides {
 function conclude(
   { settings, options, work, pack }: NameSearch,
   names: SearchedNames,
-  { leaks, lines }: Findings,
+  { leaks, lines, words }: Findings,
   { gaps, remarks, hasAsked, hasGitlinks }: Besides,
 ): NamesSearched {
   const searched = searchedLine(names.identities);
@@ -125,7 +128,8 @@ function conclude(
   if (worst === undefined) {
     const isIdle = !names.hasNames && names.identities.skipped.size > 0;
     const warnings = [...gaps, ...(isIdle ? [searched] : []), ...remarks];
-    const report = [...nothingFound(names, gaps), searched, ...gaps, ...remarks];
+    const nothing = words.length === 0 ? nothingFound(names, gaps) : [];
+    const report = [...nothing, searched, ...gaps, ...remarks];
     return { warnings, report, refusal: null, hasGitlinks };
   }
   const wouldRefuse = settings.identityCheck === 'refuse' && !options.publishNames;
@@ -137,9 +141,10 @@ function conclude(
 }
 
 /** The last commit first: if there are too many people, it is more likely the one who pushes. */
-function* headersOf({ work, pack }: NameSearch): Generator<HeaderSource> {
+function* headersOf({ work, pack, published }: NameSearch): Generator<HeaderSource> {
   for (let back = 1; back <= work.commits.length; back++) {
     const { oid, commit } = work.commits.at(-back) as NewCommit;
+    if (published.has(oid)) continue;
     const content = pack.kept.withOid(oid)?.content;
     if (content !== undefined) yield { content, encoding: commit.encoding };
   }

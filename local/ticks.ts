@@ -1,15 +1,19 @@
 /**
- * The cron trigger of wrangler.toml on this machine: every minute, and at once when the program gets SIGUSR2.
+ * The cron trigger of wrangler.toml on this machine: regularly, and at once when the program gets SIGUSR2.
  *
- * A first run at the start tells an operator what is wrong with a code host. The embedded one needs none: there the first
- * run comes after a minute.
+ * A first run at the start tells an operator what is wrong with a code host. The embedded one needs none.
  */
 import { say } from './environment.ts';
 
-const MINUTE_MS = 60_000;
+/** As in wrangler.toml: real hosts are not to be asked more often. */
+export const USUAL_TICK_MS = 60_000;
 
 /** Returns a function that ends it. */
-export function everyMinute(run: () => Promise<void>, { startsNow }: { startsNow: boolean }): () => void {
+export function everyTick(
+  tickMs: number,
+  run: () => Promise<void>,
+  { startsNow }: { startsNow: boolean },
+): () => void {
   let isEnded = false;
   const runNow = (): void => {
     if (isEnded) return;
@@ -19,7 +23,7 @@ export function everyMinute(run: () => Promise<void>, { startsNow }: { startsNow
     });
   };
   if (startsNow) runNow();
-  const timer = setInterval(runNow, MINUTE_MS);
+  const timer = setInterval(runNow, tickMs);
   process.on('SIGUSR2', runNow);
   return () => {
     isEnded = true;

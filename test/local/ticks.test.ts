@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { everyMinute } from '../../local/every-minute.ts';
+import { everyTick } from '../../local/ticks.ts';
 
-const MINUTE_MS = 60_000;
+const TICK_MS = 5_000;
 let end = (): void => {};
 
 beforeEach(() => {
@@ -15,42 +15,42 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('runs after each minute, at a signal, and no more at the end', () => {
+it('runs after each tick, at a signal, and no more at the end', () => {
   const run = vi.fn(async () => {});
-  end = everyMinute(run, { startsNow: false });
+  end = everyTick(TICK_MS, run, { startsNow: false });
   expect(run).toHaveBeenCalledTimes(0);
-  vi.advanceTimersByTime(2 * MINUTE_MS);
+  vi.advanceTimersByTime(2 * TICK_MS);
   expect(run).toHaveBeenCalledTimes(2);
   process.emit('SIGUSR2');
   expect(run).toHaveBeenCalledTimes(3);
   end();
-  vi.advanceTimersByTime(2 * MINUTE_MS);
+  vi.advanceTimersByTime(2 * TICK_MS);
   process.emit('SIGUSR2');
   expect(run).toHaveBeenCalledTimes(3);
 });
 
 it('runs at the start where that is wanted', () => {
   const run = vi.fn(async () => {});
-  end = everyMinute(run, { startsNow: true });
+  end = everyTick(TICK_MS, run, { startsNow: true });
   expect(run).toHaveBeenCalledTimes(1);
 });
 
 it('says what failed, and goes on', async () => {
-  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const run = vi.fn(() => Promise.reject(new Error('no luck')));
-  end = everyMinute(run, { startsNow: false });
-  await vi.advanceTimersByTimeAsync(2 * MINUTE_MS);
+  end = everyTick(TICK_MS, run, { startsNow: false });
+  await vi.advanceTimersByTimeAsync(2 * TICK_MS);
   expect(run).toHaveBeenCalledTimes(2);
   expect(write).toHaveBeenCalledWith('gitveil: the scheduled run failed: Error: no luck\n');
 });
 
 it('is silent about a run that the end breaks off', async () => {
-  const write = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
+  const write = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
   const broken = Promise.withResolvers<void>();
-  end = everyMinute(() => broken.promise, { startsNow: false });
-  await vi.advanceTimersByTimeAsync(MINUTE_MS);
+  end = everyTick(TICK_MS, () => broken.promise, { startsNow: false });
+  await vi.advanceTimersByTimeAsync(TICK_MS);
   end();
   broken.reject(new Error('disposed'));
-  await vi.advanceTimersByTimeAsync(MINUTE_MS);
+  await vi.advanceTimersByTimeAsync(TICK_MS);
   expect(write).not.toHaveBeenCalled();
 });

@@ -1,0 +1,26 @@
+/** What keeps one test file from failing another: in a slow run objects sleep, and `reset` alone passes over them. */
+import { env } from 'cloudflare:workers';
+import { expect, it } from 'vitest';
+import type { Env } from '../../src/env.ts';
+import { clientWindowsOf } from '../../src/objects.ts';
+import { deleteObjects, restartObjects } from './all-objects.ts';
+
+const bindings = env as unknown as Env;
+
+const attempts = async () => {
+  const { attempts: count } = await clientWindowsOf(bindings, 'c').hit('c', 'pushes', [
+    { most: 9, withinMs: 60_000 },
+  ]);
+  return count;
+};
+
+it('objects that are not running are deleted, as are rows and values', async () => {
+  expect(await attempts()).toBe(1);
+  await bindings.LAST_KNOWN.put('name', 'value');
+  await bindings.DB.exec('CREATE TABLE kept (a)');
+  await restartObjects();
+  await deleteObjects(Date.now());
+  expect(await attempts()).toBe(1);
+  expect(await bindings.LAST_KNOWN.get('name')).toBeNull();
+  await bindings.DB.exec('CREATE TABLE kept (a)');
+});

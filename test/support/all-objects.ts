@@ -1,0 +1,36 @@
+/** What tests in workerd do to all Durable Objects at once. */
+import { abortAllDurableObjects, listDurableObjectIds, reset, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+
+/** workerd puts an object to sleep after this time without a call. */
+const AWAKE_MS = 10_000;
+
+let areAborted = false;
+
+/** As a new version of the Worker does: objects forget what they have not stored, and start at their next call. */
+export async function restartObjects(): Promise<void> {
+  areAborted = true;
+  await abortAllDurableObjects();
+}
+
+/**
+ * Deletes everything in objects, D1 and KV. The platform's `reset` passes over objects that are not running, so they are
+ * woken first. @param since when the first of them was called.
+ */
+export async function deleteObjects(since: number): Promise<void> {
+  if (areAborted || Date.now() - since >= AWAKE_MS) await wakeObjects();
+  areAborted = false;
+  await reset();
+}
+
+async function wakeObjects(): Promise<void> {
+  for (const binding of Object.values(env)) {
+    const kind = (binding as object).constructor.name;
+    if (kind === 'D1Database') await (binding as D1Database).prepare('SELECT 1').run();
+    if (kind === 'KvNamespace') await (binding as KVNamespace).get('none');
+    if (kind !== 'DurableObjectNamespace') continue;
+    const objects = binding as unknown as DurableObjectNamespace;
+    const ids = await listDurableObjectIds(objects);
+    await Promise.all(ids.map((id) => runInDurableObject(objects.get(id), () => {})));
+  }
+}
