@@ -24,6 +24,7 @@ import { panicSwitch } from './rows/panic-switch.ts';
 import { repositorySize } from './rows/repository-size.ts';
 import { spool } from './rows/spool.ts';
 import { start } from './rows/start.ts';
+import { texts } from './rows/texts.ts';
 import type { Row } from './support/figures.ts';
 import { table } from './support/table.ts';
 import { Workspace } from './support/workspace.ts';
@@ -48,6 +49,7 @@ const BENCHMARKS: Readonly<Record<string, (workspace: Workspace) => Promise<Row[
   'panic-switch': panicSwitch,
   crowd,
   held,
+  texts,
 };
 
 const USAGE = `

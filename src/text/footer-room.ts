@@ -9,10 +9,10 @@ import type { Token } from 'markdown-it';
 import { isElement, OpenElements, partsOf } from './html.ts';
 import { looksLikeFooter } from './forged-footer.ts';
 import {
-  beginsWithDefinition,
   DISPUTED_SPACE,
+  holdsDefinition,
+  type Markdown,
   MOST_CONTAINERS,
-  tokensOf,
   withCharacters,
 } from './markdown.ts';
 
@@ -21,13 +21,18 @@ const HTML_IS_OPEN = 'an HTML comment or block is never closed; close it, or it 
 const UNFINISHED = 'an HTML tag or comment is not complete; complete it, or write it in backticks';
 const DISPUTED =
   'it depends on the program how this Markdown is read; write HTML in backticks, or put empty lines between the parts';
-const LAZY = 'too many lines follow a quote directly; put an empty line behind each quote';
+const DISPUTED_BREAKS =
+  'body must not contain form feeds, vertical tabs, or carriage returns without line feeds';
+const SLOW =
+  'this Markdown takes too long to read; put an empty line behind each quote, close brackets, and split large tables';
 const TOO_DEEP = `body must not nest quotes and lists more than ${MOST_CONTAINERS} levels deep`;
 const FORGED =
   "body must not hold a line in the form of the service's footer; to quote one, begin the line with > or use a code fence";
 
-/** Begins as our footers do. */
-const FOOTER = '\n\n---\nfooter';
+/** They end a line to some programs. */
+const DISPUTED_BREAK = /[\v\f]|\r(?!\n)/;
+
+/** The footer, if it is seen. */
 const SEEN_LAST = ['hr', 'paragraph_open', 'inline', 'paragraph_close'];
 
 /** What must close what it opens: an end outside is another element's, and a browser may ignore it. */
@@ -39,17 +44,17 @@ const COMMENT = /^<!--(?!-?>)(?:[^-]|-[^-])*-->$/;
 /** The line below the header of a table; more lines than a renderer takes for one. */
 const DELIMITER_ROW = /^(?=.*-)(?=.*[|:])[|: \t-]+$/m;
 
-/** The message for the author; null: the footer stays visible. @param body without NUL characters. */
-export function footerProblem(body: string): string | null {
-  // White space to some programs.
-  if (/[\v\f]/.test(body)) return 'body must not contain form feeds or vertical tabs';
-  const tokens = tokensOf(body + FOOTER);
-  if (tokens === null) return LAZY;
+const QUOTED_LINE = /^[ \t*+\d.)-]*>/;
+
+/** The message for the author; null: the footer stays visible below the text, which holds no NUL character. */
+export function footerProblem({ text, tokens }: Markdown): string | null {
+  if (DISPUTED_BREAK.test(text)) return DISPUTED_BREAKS;
+  if (tokens === null) return SLOW;
   const last = tokens.slice(-SEEN_LAST.length);
   if (last.some(({ type, level }, index) => type !== SEEN_LAST[index] || level > 1)) {
     return tokens.at(-1)?.type === 'fence' ? FENCE_IS_OPEN : HTML_IS_OPEN;
   }
-  return htmlProblem(tokens) ?? (holdsFooter(tokens, body.split(/\r\n?|\n/)) ? FORGED : null);
+  return htmlProblem(tokens) ?? (holdsFooter(tokens, text.split('\n')) ? FORGED : null);
 }
 
 function htmlProblem(tokens: readonly Token[]): string | null {
@@ -83,7 +88,7 @@ function problemOf({ type, content, children }: Token, open: OpenElements): stri
 /** Whether programs may see other tags in a paragraph. */
 function isDisputed(text: string, children: readonly Token[]): boolean {
   return (
-    beginsWithDefinition(text) ||
+    holdsDefinition(text) ||
     DELIMITER_ROW.test(text) ||
     // A formula.
     text.indexOf('$') < text.lastIndexOf('$') ||
@@ -99,7 +104,9 @@ function holdsFooter(tokens: readonly Token[], lines: readonly string[]): boolea
   return tokens.some(({ type, content, children, map }) => {
     if (type === 'blockquote_open') quotes += 1;
     if (type === 'blockquote_close') quotes -= 1;
-    if (quotes > 0) return false;
+    const [start, end] = map ?? [0, 0];
+    // Behind a footnote in a quote, a line without a mark is outside of it.
+    if (quotes > 0 && lines.slice(start, end).every((line) => QUOTED_LINE.test(line))) return false;
     // As it is shown, and as programs show it that see other links, comments and tables. A footnote may be indented.
     const texts =
       type === 'inline'
@@ -110,7 +117,7 @@ function holdsFooter(tokens: readonly Token[], lines: readonly string[]): boolea
         : type === 'html_block' || type === 'code_block'
           ? [content]
           : type === 'table_open'
-            ? [lines.slice(...(map ?? [])).join('')]
+            ? [lines.slice(start, end).join('')]
             : [];
     const shown = texts.flatMap((text) => [text, withCharacters(shownIn(text))]);
     return [...new Set(shown)].some(looksLikeFooter);

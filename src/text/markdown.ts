@@ -7,11 +7,12 @@ import MarkdownIt, { type Token } from 'markdown-it';
 /** Deeper nesting is refused. markdown-it leaves out what lies too deep, so it must read deeper. */
 export const MOST_CONTAINERS = 50;
 const MAX_NESTING = 4 * MOST_CONTAINERS;
-/**
- * Lines that go on with a quote without its mark. For each of them, markdown-it may look through all lines of that quote
- * again.
- */
+/** For each line that goes on with a quote without its mark, markdown-it may look through all of that quote again. */
 const MOST_LAZY_LINES = 50;
+/** For each open bracket, it looks through the rest of the paragraph. */
+const MOST_OPEN_BRACKETS = 8_000;
+/** It fills up rows: a table of thousands of columns has many times as many cells as its text has characters. */
+const MOST_TOKENS = 100_000;
 const MARKS = /^[\s>*+\d.)-]*/;
 
 /**
@@ -24,15 +25,36 @@ const markdown = new MarkdownIt({ html: true, maxNesting: MAX_NESTING }).disable
   'strikethrough',
 ]);
 
-/** The tokens of a text; null: reading it could take long. Cost: linear in the text. */
-export function tokensOf(text: string): readonly Token[] | null {
-  let [depth, lazyLines] = [0, 0];
+export interface Markdown {
+  readonly text: string;
+  /** Of the text with a footer below; null: reading it could take long. */
+  readonly tokens: readonly Token[] | null;
+}
+
+/** Begins as our footers do. */
+const FOOTER = '\n\n---\nfooter';
+
+/** Reads a text, once for all that is asked of it. */
+export function readMarkdown(text: string): Markdown {
+  if (isSlow(text)) return { text, tokens: null };
+  const tokens = markdown.parse(text + FOOTER, {});
+  return { text, tokens: tokens.length > MOST_TOKENS ? null : tokens };
+}
+
+function isSlow(text: string): boolean {
+  let [quotes, lazyLines, brackets] = [0, 0, 0];
   for (const line of text.split(/[\r\n]/)) {
+    const isBlank = line.trim() === '';
     const marks = MARKS.exec(line)?.[0].split('>').length ?? 0;
-    if (marks < depth && line.trim() !== '') lazyLines++;
-    depth = marks;
+    if (marks < quotes && !isBlank) lazyLines += 1;
+    quotes = marks;
+    if (isBlank) brackets = 0;
+    for (const [bracket] of line.matchAll(/[[\]]/g)) {
+      brackets = bracket === '[' ? brackets + 1 : Math.max(0, brackets - 1);
+    }
+    if (lazyLines > MOST_LAZY_LINES || brackets > MOST_OPEN_BRACKETS) return true;
   }
-  return lazyLines > MOST_LAZY_LINES ? null : markdown.parse(text, {});
+  return false;
 }
 
 /** What is written in a piece of HTML with numbers or names of characters. */
@@ -44,7 +66,7 @@ export function withCharacters(html: string): string {
 export const DISPUTED_SPACE =
   /<\/?[A-Za-z][^<>]*[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
-/** Whether a paragraph begins with what is a link definition or a footnote, and not shown where it stands. */
-export function beginsWithDefinition(text: string): boolean {
-  return text.startsWith('[') && text.includes(']:');
+/** Whether a line of a paragraph begins as a link definition or a footnote does, which is not shown where it stands. */
+export function holdsDefinition(text: string): boolean {
+  return /^\[.*\]:/m.test(text);
 }

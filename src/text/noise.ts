@@ -7,7 +7,7 @@
  * linear in the text.
  */
 import { fullName, type RepositoryName } from '../repository-name.ts';
-import { beginsWithDefinition, DISPUTED_SPACE, tokensOf, withCharacters } from './markdown.ts';
+import { DISPUTED_SPACE, holdsDefinition, type Markdown, withCharacters } from './markdown.ts';
 
 /** Of different ones, in one text. */
 const MOST = 5;
@@ -37,7 +37,7 @@ const TOO_MANY_MENTIONS = `mentions more than ${MOST} people or teams`;
 const TOO_MANY_REFERENCES = `refers to more than ${MOST} issues, pull requests or commits of other repositories`;
 
 /** The message for the author of several texts; null: none of them disturbs anybody. @param texts by their names. */
-export function noiseProblem(texts: Readonly<Record<string, string>>, where: Whereabouts): string | null {
+export function noiseProblem(texts: Readonly<Record<string, Markdown>>, where: Whereabouts): string | null {
   for (const [name, text] of Object.entries(texts)) {
     const noise = noiseIn(text, where);
     if (noise !== null) return `${name} ${noise}; leave some out, or write them in backticks`;
@@ -46,7 +46,7 @@ export function noiseProblem(texts: Readonly<Record<string, string>>, where: Whe
 }
 
 /** Completes "body …"; null: the Markdown disturbs nobody. */
-export function noiseIn(text: string, where: Whereabouts): string | null {
+export function noiseIn(text: Markdown, where: Whereabouts): string | null {
   return noiseOf(shownIn(text), where);
 }
 
@@ -88,13 +88,14 @@ function* namedIn(text: string, host: string): Generator<readonly [name: string,
 }
 
 /** What a Markdown text shows outside of code, and where its links lead; all of it, if that depends on the program. */
-function* shownIn(text: string): Generator<string> {
-  const tokens = DISPUTED_SPACE.test(text) || RAW_HTML.test(text) ? null : tokensOf(text);
-  if (tokens === null) return yield withCharacters(text);
+function* shownIn({ text, tokens }: Markdown): Generator<string> {
+  if (tokens === null || DISPUTED_SPACE.test(text) || RAW_HTML.test(text)) {
+    return yield withCharacters(text);
+  }
   for (const { type, content, children } of tokens) {
     if (type === 'html_block') yield withCharacters(content);
     if (type !== 'inline') continue;
-    if (beginsWithDefinition(content)) yield withCharacters(content);
+    if (holdsDefinition(content)) yield withCharacters(content);
     for (const child of children ?? []) {
       yield String(child.attrGet('href') ?? '');
       if (child.type === 'html_inline') yield withCharacters(child.content);

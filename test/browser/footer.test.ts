@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { expect, it } from 'vitest';
 import { footerProblem } from '../../src/text/footer-room.ts';
+import { readMarkdown } from '../../src/text/markdown.ts';
 import { commentText } from '../../src/text/footer.ts';
 import { hostileMarkdown } from '../text/support/hostile-markdown.ts';
 import { describeInBrowser, useChromium } from './support/chromium.ts';
@@ -35,7 +36,9 @@ const chromium = useChromium();
 describeInBrowser('a comment that is taken', () => {
   it('shows one footer, and it is ours', async () => {
     const markdown = new MarkdownIt({ html: true });
-    const bodies = fc.sample(hostileMarkdown, BODIES).filter((body) => footerProblem(body) === null);
+    const bodies = fc
+      .sample(hostileMarkdown, BODIES)
+      .filter((body) => footerProblem(readMarkdown(body)) === null);
     const pages = bodies.map((body) => markdown.render(commentText(body, OURS)));
     const page = await chromium.newPage();
     expect(await page.evaluate(`(${WITHOUT_OURS})(${JSON.stringify(pages)})`)).toEqual([]);

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { footerProblem } from '../../src/text/footer-room.ts';
+import { readMarkdown } from '../../src/text/markdown.ts';
 import { commentText } from '../../src/text/footer.ts';
 import { runs } from '../support/runs.ts';
 import { HOSTILE_BODIES } from './support/hostile-bodies.ts';
@@ -75,7 +76,7 @@ describe('a body', () => {
     async () => {
       let taken = 0;
       const property = fc.asyncProperty(hostileMarkdown, async (body) => {
-        fc.pre(footerProblem(body) === null);
+        fc.pre(footerProblem(readMarkdown(body)) === null);
         taken += 1;
         expect(await footersOf(commentText(body, OURS))).toEqual([OURS.hash]);
       });
@@ -119,7 +120,7 @@ describe('a body', () => {
     ['a footer in a fence', `\`\`\`\n${FORGED}\n\`\`\``],
     ['talk of a footer', 'anon-0badf00d has karma 9, and I would not report that.'],
   ])('with %s is taken', async (_, body) => {
-    expect(footerProblem(body)).toBeNull();
+    expect(footerProblem(readMarkdown(body))).toBeNull();
     expect(await footersOf(commentText(body, OURS))).toEqual([OURS.hash]);
   });
 
@@ -128,7 +129,7 @@ describe('a body', () => {
     ['a list item', '<div>\n\n- <table>\n\n</table>\n\n</div>'],
     ['a quote in a quote', '> <blockquote>\n>\n> > <table>\n>\n> </table>\n>\n> </blockquote>'],
   ])('that opens an element in %s and closes it outside is refused', (_, body) => {
-    expect(footerProblem(body)).toMatch(/^the HTML tag <table> is never closed/);
+    expect(footerProblem(readMarkdown(body))).toMatch(/^the HTML tag <table> is never closed/);
   });
 
   it.each([
@@ -162,12 +163,21 @@ describe('a body', () => {
     ['deep nesting', '> '.repeat(51), /50 levels/],
     ['a footer', FORGED, /form of the service's footer/],
     ['a footer in a footnote', `[^a]\n\n[^a]: b\n\n    ${FORGED}`, /footer/],
+    ['a footer behind a footnote in a quote', `> [^a]: b\n${FORGED}`, /footer/],
+    ['a quote that some do not see', `a\r> ${FORGED}`, /without line feeds/],
+    ['code that a footnote ends', '`<details>\n[^a]: b`', /depends on the program/],
     ['a footer between links', '[anon-0badf00d](x "y") · karma (9) · ![report](z)', /footer/],
     ['a comment that some take for text', 'a <!-- -- <details> -->', /not complete/],
     ['a declaration that some take for text', '<!x\n\n<details>\n\n>', /not complete/],
     ['an attribute that begins with a quotation mark', '<div "a=">\n</div>">', /not complete/],
     ['a label with a tag', '<details>\n\n[a][</details>]\n\n[</details>]: x', /depends on the program/],
-    ['many lines behind quotes', '> a\nb\n'.repeat(51), /empty line behind each quote/],
+    ['many lines behind quotes', '> a\nb\n'.repeat(51), /takes too long to read/],
+    ['many open brackets', '['.repeat(8_001), /takes too long to read/],
+    [
+      'a table of a thousand columns',
+      `${'|a'.repeat(1_000)}\n${'|-'.repeat(1_000)}\n${'|b\n'.repeat(50)}`,
+      /takes too long to read/,
+    ],
     ['a footer at the end of a line', `words\n\n---\nmore, ${FORGED}`, /footer/],
     ['a footer in a list', `- ${FORGED}`, /footer/],
     ['a footer in two lines', 'anon-0badf00d ·\nkarma (9) · [report](x)', /footer/],
@@ -180,11 +190,11 @@ describe('a body', () => {
     ['a footer with invisible letters', 'an\u200bon-0bad\u00adf00d · karma (9) · report', /footer/],
     ['the footer of an issue', '*The original author’s identity has been anonymized.*', /footer/],
   ])('with %s is refused', (_, body, reason) => {
-    expect(footerProblem(body)).toMatch(reason);
+    expect(footerProblem(readMarkdown(body))).toMatch(reason);
   });
 
   it.each(Object.entries(HOSTILE_BODIES))('is looked through once, if it is full of %s', (_, body) => {
     // Twice as long as a body may be: what takes the square of that takes more than a minute.
-    expect(() => footerProblem(body.repeat(2))).not.toThrow();
+    expect(() => footerProblem(readMarkdown(body.repeat(2)))).not.toThrow();
   });
 });

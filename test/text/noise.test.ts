@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
+import { readMarkdown } from '../../src/text/markdown.ts';
 import { noiseIn, noiseInMessage, noiseProblem } from '../../src/text/noise.ts';
 import { runs } from '../support/runs.ts';
 import { HOSTILE_BODIES } from './support/hostile-bodies.ts';
@@ -11,7 +12,9 @@ const WHERE = { hostUrl: 'https://git.test', repository: { owner: 'octo', name: 
 const PEOPLE = 'mentions more than 5 people or teams';
 const OTHERS = 'refers to more than 5 issues, pull requests or commits of other repositories';
 
-const noise = (text: string): string | null => noiseIn(text, WHERE);
+const noise = (text: string): string | null => noiseIn(readMarkdown(text), WHERE);
+const problem = (title: string, body: string): string | null =>
+  noiseProblem({ title: readMarkdown(title), body: readMarkdown(body) }, WHERE);
 /** So many different ones. */
 const times = (count: number, one: (index: number) => string, between = ' '): string =>
   Array.from({ length: count }, (_, index) => one(index)).join(between);
@@ -102,10 +105,8 @@ describe('a text is no noise', () => {
 
   it('if its title and its body have five each', () => {
     const five = times(5, (n) => `@user${n}`);
-    expect(noiseProblem({ title: five, body: five.replaceAll('user', 'other') }, WHERE)).toBeNull();
-    expect(noiseProblem({ title: five, body: `${five} @x` }, WHERE)).toBe(
-      `body ${PEOPLE}; leave some out, or write them in backticks`,
-    );
+    expect(problem(five, five.replaceAll('user', 'other'))).toBeNull();
+    expect(problem(five, `${five} @x`)).toBe(`body ${PEOPLE}; leave some out, or write them in backticks`);
   });
 });
 

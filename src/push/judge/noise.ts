@@ -1,6 +1,7 @@
 /** What a push would write in the name of the bot account, and whether that would disturb many people. */
 import { ZERO_OID } from '../../git/objects/oid.ts';
 import { pullRequestText } from '../../git/objects/commit-message.ts';
+import { readMarkdown } from '../../text/markdown.ts';
 import { noiseInMessage, noiseProblem, type Whereabouts } from '../../text/noise.ts';
 import { Refusal } from '../reply/refusal.ts';
 import { isUpdate, namedText, type Publishable, wholeText } from '../verdict/verdict.ts';
@@ -17,7 +18,10 @@ const NO_IDS = { idOf: () => ZERO_OID };
 /** @throws Refusal if the text of the pull request would. */
 export function refuseNoise(push: Publishable, where: Whereabouts): void {
   const { title, body } = isUpdate(push) ? namedText(push, NO_IDS) : wholeText(push, NO_IDS);
-  const problem = noiseProblem({ title: title ?? '', description: body ?? '' }, where);
+  const problem = noiseProblem(
+    { title: readMarkdown(title ?? ''), description: readMarkdown(body ?? '') },
+    where,
+  );
   if (problem === null) return;
   throw new Refusal('noise', 'the pull request would disturb too many people', [
     `Its ${problem}.`,

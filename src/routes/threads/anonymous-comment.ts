@@ -7,6 +7,7 @@ import type { AppEnv } from '../../env.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { characters, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
 import { footerProblem } from '../../text/footer-room.ts';
+import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -78,7 +79,8 @@ export async function checkComment(
   // The pseudonym knows how long a body may be.
   const isTooLong = characters(body) > MAX_TEXT_CHARACTERS;
   const where = { hostUrl: c.var.host.url, repository };
-  const problem = isTooLong ? null : (footerProblem(body) ?? noiseProblem({ body }, where));
+  const markdown = readMarkdown(isTooLong ? '' : body);
+  const problem = footerProblem(markdown) ?? noiseProblem({ body: markdown }, where);
   if (problem !== null) return invalidField(problem);
   return { kind: 'comment', body, userToken: userToken || ownToken };
 }

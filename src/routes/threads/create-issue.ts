@@ -14,6 +14,7 @@ import type { RepositoryName } from '../../repository-name.ts';
 import { type WriteFailure, writeFailure } from '../../host/write-failure.ts';
 import { characters, issueText, MAX_TEXT_CHARACTERS } from '../../text/footer.ts';
 import { footerProblem } from '../../text/footer-room.ts';
+import { readMarkdown } from '../../text/markdown.ts';
 import { noiseProblem } from '../../text/noise.ts';
 import { identityHash } from '../../secret/keyed-hash.ts';
 import { serviceSecret } from '../../secret/open-secret.ts';
@@ -77,8 +78,8 @@ export async function checkIssue(
   if (excess > 0) return invalidField(`body must have at most ${characters(body) - excess} characters`);
   const tooMany = await refuseTooMany(c, 'comments');
   if (tooMany !== null) return tooMany;
-  const problem =
-    footerProblem(body) ?? noiseProblem({ title, body }, { hostUrl: c.var.host.url, repository });
+  const read = { title: readMarkdown(title), body: readMarkdown(body) };
+  const problem = footerProblem(read.body) ?? noiseProblem(read, { hostUrl: c.var.host.url, repository });
   if (problem !== null) return invalidField(problem);
   return { kind: 'issue', issue: { title, body: text, labels: labels ?? [] } };
 }

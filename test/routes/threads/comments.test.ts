@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Env } from '../../../src/env.ts';
 import { FENCE_IS_OPEN, footerProblem } from '../../../src/text/footer-room.ts';
+import { readMarkdown } from '../../../src/text/markdown.ts';
 import { commentAnswer } from '../../../src/routes/threads/anonymous-comment.ts';
 import { FakeThreads } from '../../durable/support/fake-threads.ts';
 import { holdClock } from '../../durable/support/pseudonym.ts';
@@ -89,7 +90,10 @@ describe('a comment', () => {
       .string({ unit: 'grapheme' })
       .filter(
         (some) =>
-          some.trim() !== '' && !some.includes('\0') && some.isWellFormed() && footerProblem(some) === null,
+          some.trim() !== '' &&
+          !some.includes('\0') &&
+          some.isWellFormed() &&
+          footerProblem(readMarkdown(some)) === null,
       );
     const property = fc.asyncProperty(text, text, async (body, token) => {
       const answer = await say({ body, user_token: token });

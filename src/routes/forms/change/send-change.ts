@@ -12,6 +12,7 @@ import type { AppEnv } from '../../../env.ts';
 import { decodeUtf8 } from '../../../git/bytes.ts';
 import type { Oid } from '../../../git/objects/oid.ts';
 import { HostError, MovedError } from '../../../host-error.ts';
+import { readMarkdown } from '../../../text/markdown.ts';
 import { noiseProblem } from '../../../text/noise.ts';
 import type { RepositoryName } from '../../../repository-name.ts';
 import { type ChangeForm, changeFormPage, changePreviewPage } from '../../../pages/forms/change-pages.ts';
@@ -97,7 +98,10 @@ async function answerChange(
     // In words for a form: the push would refuse it, too.
     if (isRetitled && fields.prKey === '') return showAgain(c, form, NO_KEY);
     const noise = noiseProblem(
-      { title: isNew.title ? fields.title : '', description: isNew.description ? fields.description : '' },
+      {
+        title: readMarkdown(isNew.title ? fields.title : ''),
+        description: readMarkdown(isNew.description ? fields.description : ''),
+      },
       { hostUrl: c.var.host.url, repository: target },
     );
     if (noise !== null) return showAgain(c, form, problem(400, sentence(noise)));
