@@ -114,7 +114,7 @@ describe('the status of a pull request', () => {
       '/api/status',
       '/health',
     ]) {
-      const answers = await inTurns(150, () => send(`${service.url}${path}`));
+      const answers = await inTurns(100, () => send(`${service.url}${path}`));
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     }
   });
@@ -227,13 +227,11 @@ describe('one client', () => {
     const topic = `anon-pr-${prHash}`;
     const told = (words: RegExp): Message[] =>
       recorder.messagesOn(topic).filter(({ message }) => words.test(message));
-    const acts = { 'act=comment&text=Nice.': /comment/i, 'act=close': /closed/i };
-    for (const [body, words] of Object.entries(acts)) {
-      expect(told(words)).toEqual([]);
-      const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: service.hostUrl };
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Origin: service.hostUrl };
+    for (const body of ['act=comment&text=Nice.', 'act=close'])
       expect((await send(prUrl, { body, headers })).status).toBe(303);
-      await expect.poll(() => told(words), { timeout: 20_000 }).toHaveLength(1);
-    }
+    await expect.poll(() => told(/comment/i), { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(() => told(/closed/i), { timeout: 20_000 }).toHaveLength(1);
   });
 });
 

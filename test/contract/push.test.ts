@@ -259,7 +259,7 @@ describe('a push', () => {
     const clone = await newClone();
     await clone.must('switch', '--quiet', '--create', `by-${name}`);
     const files = { [`${name}.md`]: `A ${name} reads this file first.\n` };
-    await clone.commit(`Welcome every ${name}`, files, { name, address: 'me@home.example' });
+    await clone.commit(`Welcome every ${name}`, files, { name, address: `${name}@home.example` });
     const { prHash } = await accepted(clone, 'origin', `by-${name}`);
     expect(await published(prHash, '%s')).toEqual([`Welcome every ${name}`]);
   });

@@ -11,7 +11,7 @@ import { INVALID_NAME, type RepositoryName } from '../../repository-name.ts';
 import { onRepository } from '../request/repository.ts';
 import { REPOSITORY_PATH } from '../../config/hosts.ts';
 import { answerRefused, invalidField } from '../request/refused.ts';
-import { FENCE_IS_OPEN } from '../../markdown/footer-room.ts';
+import { FENCE_IS_OPEN } from '../../text/footer-room.ts';
 import { answer, asJson, type Description, described, error, repositoryParams } from '../description.ts';
 import { isBlank, readJsonObject } from '../request/payload.ts';
 import {
@@ -99,7 +99,7 @@ async function comment(c: Context<AppEnv>, target: RepositoryName): Promise<Resp
   if (payload.kind === 'refused') return answerRefused(c, payload);
   const repeat = await repeatable(c, payload.fields);
   if (repeat?.kind === 'refused') return answerRefused(c, repeat);
-  const checked = checkComment(c, target, payload.fields, repeat?.userToken);
+  const checked = await checkComment(c, target, payload.fields, repeat?.userToken);
   if (checked.kind === 'refused') return answerRefused(c, checked);
   const refusal = await refusePosting(c, target, 'comments');
   if (refusal !== null) return answerRefused(c, refusal);
