@@ -42,13 +42,30 @@ export function pullRequestExists(head: string): Answer {
  * Source: apache/devlake#1322; docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api, "About secondary rate
  * limits".
  */
-export const SECONDARY_LIMIT: Answer = {
+export const SECONDARY_TEXT =
+  'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.';
+
+export const SECONDARY_LIMIT = {
   status: 403,
   body: {
-    message: 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
+    message: SECONDARY_TEXT,
     documentation_url: `${DOCS}/overview/resources-in-the-rest-api#secondary-rate-limits`,
   },
+} satisfies Answer;
+
+/**
+ * An organization's list of addresses. Repeating the address is an older form; today's says "your IP address".
+ * Source: microsoft/PullRequestQuantifier#118, cli/cli#12150.
+ */
+export const NOT_ALLOWED_TEXT =
+  'Although you appear to have the correct authorization credentials, the `octo` organization has an IP allow list enabled, and 203.0.113.77 is not permitted to access this resource.';
+
+export const NOT_ALLOWED_REST: Answer = {
+  status: 403,
+  body: { message: NOT_ALLOWED_TEXT, documentation_url: DOCS },
 };
+
+export const NOT_ALLOWED_GIT: Answer = { status: 403, body: `${NOT_ALLOWED_TEXT}\n` };
 
 /** The account is suspended: both interfaces answer 403. Source: github/site-policy#1258. */
 export const SUSPENDED_TEXT =
@@ -65,7 +82,13 @@ const pkt = (text: string) => `${(text.length + 4).toString(16).padStart(4, '0')
 
 /** receive-pack's report where a token without the scope `workflow` pushes workflows. Source: oiooj in categraf#34. */
 export function workflowRefused(branch: string): Answer {
-  const report = `${pkt('unpack ok\n')}${pkt(`ng refs/heads/${branch} ${WORKFLOW_REFUSAL}\n`)}0000`;
+  return pushRefused(branch, WORKFLOW_REFUSAL);
+}
+
+/** receive-pack's report of a push that it refuses. @param messages in the band for people. */
+export function pushRefused(branch: string, reason: string, messages = ''): Answer {
+  const report = `${pkt('unpack ok\n')}${pkt(`ng refs/heads/${branch} ${reason}\n`)}0000`;
   const headers = { 'content-type': 'application/x-git-receive-pack-result' };
-  return { status: 200, headers, body: `${pkt(`\u0001${report}`)}0000` };
+  const told = messages === '' ? '' : pkt(`\u0002${messages}`);
+  return { status: 200, headers, body: `${told}${pkt(`\u0001${report}`)}0000` };
 }

@@ -44,13 +44,3 @@ export class MovedError extends HostError {
     this.to = to;
   }
 }
-
-/** The longest text of the host that is shown to a person. */
-const MAX_HOST_TEXT = 300;
-
-/** The host's text for one line of a terminal: shortened, without control characters. */
-export function hostText(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  const line = text.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim();
-  return line.length > MAX_HOST_TEXT ? `${line.slice(0, MAX_HOST_TEXT)}…` : line;
-}

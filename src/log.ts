@@ -7,6 +7,8 @@
  * because its message may quote a request.
  */
 
+import { holdsAddress } from './host-text.ts';
+
 type Level = 'info' | 'warn' | 'error';
 
 /** Accepts literals and unions of them. A `string` or a template with one inside has no fixed key, and is refused. */
@@ -96,8 +98,6 @@ function plain(value: string | number): string {
 }
 
 const MAX_SENTENCE = 300;
-/** An e-mail, or an address of IPv4 or IPv6. */
-const ADDRESS = /@|\d\.\d+\.\d+\.\d|:[0-9a-f]*:/i;
 
 /** Words in ASCII, without addresses other than the host's own. */
 function safeSentence(value: string, hostName?: string): string {
@@ -105,8 +105,13 @@ function safeSentence(value: string, hostName?: string): string {
     .replaceAll(/[^\x21-\x7e]+/g, ' ')
     .trim()
     .split(' ');
-  const safe = words.map((word) => (ADDRESS.test(withoutName(word, hostName)) ? 'redacted' : word)).join(' ');
+  const safe = words.map((word) => (isAddress(withoutName(word, hostName)) ? 'redacted' : word)).join(' ');
   return safe.slice(0, MAX_SENTENCE);
+}
+
+/** Of e-mail, or of the network. */
+function isAddress(word: string): boolean {
+  return word.includes('@') || holdsAddress(word);
 }
 
 /** What is left of a word that is the host's name, or an address on it. */

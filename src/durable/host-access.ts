@@ -41,7 +41,6 @@ export function openBackOff(env: AccountEnv, host: HostConfig): AccountBackOff {
       pauseHost: (pauseMs) => hostAccountOf(env, host).pauseHost(pauseMs),
     },
     clock: systemClock,
-    limitText: accountRules(host.kind).limitText,
     later: waitUntil,
   });
 }

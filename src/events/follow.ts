@@ -10,7 +10,7 @@
  */
 import type { Clock } from '../isolate/clock.ts';
 import type { ActivityHost, FeedThread } from '../host/code-host.ts';
-import { askedPauseMs } from '../host/account/rate-limit.ts';
+import { askedPauseMs } from '../host/failure.ts';
 import {
   type FeedCursor,
   OVERLAP_MS,

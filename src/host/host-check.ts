@@ -4,6 +4,7 @@
  */
 import type { Http } from '../outgoing/http-client.ts';
 import { wholeResponse } from '../outgoing/whole-response.ts';
+import { meaningOf } from './failure.ts';
 
 export type HostProblem =
   /** No answer, or a fault of the host's own. */
@@ -53,15 +54,14 @@ export async function ask(
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const body = method === 'POST' ? '{}' : null;
     const response = await wholeResponse(await http.fetch(url, { method, headers, body, signal }), MAX_BYTES);
-    // A host that only asks to be left alone has not said what it is.
-    if (response.status >= 500 || response.status === 429) return null;
+    const { status } = response;
+    const header = (name: string): string | null => response.headers.get(name);
     const text = await response.text();
-    return {
-      status: response.status,
-      header: (name) => response.headers.get(name),
-      text,
-      json: parsed(text),
-    };
+    const operation = method === 'GET' ? 'read' : 'write';
+    const failure = meaningOf({ operation, status, header, text, codes: [] }, Date.now());
+    // A host that only asks to be left alone has not said what it is.
+    if (status >= 500 || failure?.lasts === 'until') return null;
+    return { status, header, text, json: parsed(text) };
   } catch {
     return null;
   }

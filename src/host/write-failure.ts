@@ -1,6 +1,6 @@
 /** How the host failed to take something new, as plain data that crosses from a Durable Object to a route. */
 import { HostError } from '../host-error.ts';
-import { askedPauseMs } from './account/rate-limit.ts';
+import { askedPauseMs } from './failure.ts';
 import { failureStatus } from './rest/request-failure.ts';
 
 export type WriteFailure =

@@ -150,9 +150,8 @@ somebody opens it</a>.</li>
 <li><strong>The topic</strong> <code>anon-pr-&lt;hash&gt;</code> can be read and written by <strong>anyone</strong>, unless the operator's ntfy server forbids it: the
 hash is part of the name of the pull request's branch. &quot;Log in here&quot; may come from
 anybody, and a message can name an icon that the ntfy app fetches <strong>by itself, from your address</strong>. The service's own
-messages have one link, to the page. Believe a message only if the page says the same.</li>
-<li><strong>Links to the code host</strong> stand on the page only. Whoever opens one early, perhaps signed in, is easily taken for the
-author. So messages, and all entries of the feed, lead to the page, and have no address of the host.</li>
+messages, like the feed, have one link, to the page: an early visitor at the code host looks like the author. Believe a
+message only if the page says the same.</li>
 </ul>
 <p>Follow the page through Tor. Do not add the feed to an account at an online feed reader. If you need notifications, use
 ntfy's web page in Tor Browser rather than the app.</p>
@@ -168,8 +167,7 @@ GIT_LFS_SKIP_PUSH=1 git push origin my-change
 <code>git fetch &lt;address of the repository&gt; pull/&lt;number&gt;/head</code> (at GitHub) gets you what was published.</li>
 <li><strong>Which code should run</strong>: <code>/health</code> names the commit, and its header <code>X-Bundle</code> the SHA-256 of the bundle. In a checkout of that commit,
 <code>npm ci &amp;&amp; npm run -s build -- --hash</code> prints the same hash on every machine. This proves that the bundle comes from
-that source, not that it runs: a changed service can say the same. On Cloudflare, only the owner of the account can
-compare the deployed code.</li>
+that source, not that it runs: a changed service can say the same.</li>
 <li><strong>What leaves the service</strong>: an operator can see it (<a href="@/blob/HEAD/docs/deploy.md#6-what-the-code-host-sees">deploy.md</a>). You cannot.</li>
 </ul>
 <p>So act as if the service could remember you: use Tor, and commit nothing that you would not publish. Your

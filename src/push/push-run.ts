@@ -174,9 +174,9 @@ export class Claims {
     this.#left = 'work';
   }
 
-  /** The push has failed. @param isUnknown whether it may have done something all the same. */
-  failed(isUnknown: boolean): void {
-    if (this.#left === 'published') this.#left = isUnknown || this.#begun?.isRepeated ? 'work' : 'nothing';
+  /** The push has failed. @param leavesWork whether a retry must find what it has done. */
+  failed(leavesWork: boolean): void {
+    if (this.#left === 'published') this.#left = leavesWork || this.#begun?.isRepeated ? 'work' : 'nothing';
   }
 
   /** Others may update the pull request. Never rejects. */

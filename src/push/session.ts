@@ -25,7 +25,7 @@ import {
 import { judge } from './judge/judge.ts';
 import { lookUpUpstream, questionsOf } from './judge/questions.ts';
 import { type Publication, type Published, publish } from './publish/publish.ts';
-import { isUnknown, mayBeOpen } from './publish/pull-request.ts';
+import { leavesWork, mayBeOpen } from './publish/pull-request.ts';
 import { pushHashOf } from './push-hashes.ts';
 import { keyToShow, requireKey } from './pr-key.ts';
 import type { ClaimedUpdate, PushRun } from './push-run.ts';
@@ -89,7 +89,7 @@ export class PushSession {
   /** Does the work, and answers how it ended. Never rejects. */
   async conclude(): Promise<Conclusion> {
     const outcome = await this.#task().catch((error: unknown): Outcome => {
-      this.#run.claims.failed(isUnknown(error));
+      this.#run.claims.failed(leavesWork(error));
       return { kind: 'refused', refusal: toRefusal(error, this.#run.settings.client) };
     });
     this.#tell(outcome);
@@ -276,7 +276,7 @@ export class PushSession {
     } catch (error) {
       if (!mayBeOpen(error)) await place?.release();
       // A retry must find what this attempt may have done, also if the push cannot be held now.
-      if (isUnknown(error)) claims.keep();
+      if (leavesWork(error)) claims.keep();
       // An attempt before this one may have begun under another hash.
       return hold(holding.afterFailure(error), claims.begunAs ?? prHash, false, error);
     }

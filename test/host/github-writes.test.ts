@@ -111,7 +111,7 @@ describe('an issue with labels', () => {
   });
 
   it.each([
-    ['for any reason', 403, 2],
+    ['for any reason', 403, 1],
     ['as unknown', 404, 1],
   ])('that the host refuses %s is refused', async (_, status, calls) => {
     const { http, threads } = opened(() => json(status, { message: 'No.' }));

@@ -38,6 +38,7 @@ const ROOMS = [
   'objects.ts',
   'log.ts',
   'host-error.ts',
+  'host-text.ts',
   'pr-hash.ts',
   'repository-name.ts',
   'near-name.ts',

@@ -1,6 +1,6 @@
 /** Until when the code host wants to be left alone by the account. Outlives the object: the host remembers, too. */
 import { isAhead } from '../../limits/sliding-window.ts';
-import { LONGEST_PAUSE_MS } from '../../host/account/rate-limit.ts';
+import { LONGEST_PAUSE_MS } from '../../host/failure.ts';
 
 /** Under which it is kept. */
 export const PAUSE_KEY = 'pause';

@@ -9,7 +9,7 @@ import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { count } from '../../metrics/tally.ts';
 import { isAhead, isWithin } from '../../limits/sliding-window.ts';
-import { type HostAnswer, LONGEST_PAUSE_MS, pauseAskedBy, RateLimitError } from './rate-limit.ts';
+import { HostPause, LONGEST_PAUSE_MS, meaningOf, type RefusedCall } from '../failure.ts';
 
 /** What all isolates know about the account. Both methods reject if it cannot be reached. */
 export interface PauseBoard {
@@ -25,8 +25,6 @@ export interface BackOffSettings {
   readonly hostName: string;
   readonly board: PauseBoard;
   readonly clock: Clock;
-  /** What this kind of host writes into a 403 that is a limit; null: nothing. */
-  readonly limitText: RegExp | null;
   /** Work that nobody waits for. */
   readonly later: (work: Promise<unknown>) => void;
 }
@@ -34,17 +32,31 @@ export interface BackOffSettings {
 /** As callers of the host see it. */
 export type BackOff = Pick<AccountBackOff, 'heed' | 'observe'>;
 
+/** Where the host does not say how long. */
+const LEAST_PAUSE_MS = 60_000;
 /** How old an answer of the board may be. */
 const FRESH_MS = 10_000;
 const MAX_ACCOUNTS = 100;
+
+interface UnnamedPause {
+  readonly ms: number;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
 
 interface Known {
   /** Milliseconds since 1970. */
   readonly pausedUntil: number;
   readonly askedAt: number;
+  /** The last pause for which the host has named no time. */
+  readonly unnamed: UnnamedPause;
 }
 
-const NOTHING: Known = { pausedUntil: Number.NEGATIVE_INFINITY, askedAt: Number.NEGATIVE_INFINITY };
+const NOTHING: Known = {
+  pausedUntil: Number.NEGATIVE_INFINITY,
+  askedAt: Number.NEGATIVE_INFINITY,
+  unnamed: { ms: 0, until: Number.NEGATIVE_INFINITY },
+};
 
 /** By account; this isolate's copy of the board. */
 const known = new Recent<Known>({ most: MAX_ACCOUNTS });
@@ -63,7 +75,7 @@ export class AccountBackOff {
     return isAhead(pausedUntil, LONGEST_PAUSE_MS, now) ? pausedUntil - now : 0;
   }
 
-  /** To be called before each call of the account. @throws RateLimitError while the host wants to be left alone. */
+  /** To be called before each call of the account. @throws HostPause while the host wants to be left alone. */
   async heed(): Promise<void> {
     const { board, clock, hostName } = this.#settings;
     if (this.leftMs() === 0 && !isWithin(this.#known.askedAt, FRESH_MS, clock.now())) {
@@ -73,7 +85,7 @@ export class AccountBackOff {
       this.learn(await board.hostPause().catch(() => 0));
     }
     const leftMs = this.leftMs();
-    if (leftMs > 0) throw new RateLimitError(hostName, leftMs);
+    if (leftMs > 0) throw new HostPause(hostName, leftMs);
   }
 
   /** Takes over what the board has told another caller. */
@@ -83,14 +95,30 @@ export class AccountBackOff {
   }
 
   /** Call it with each refused answer to a call of the account. Null: it asks for no pause. */
-  observe(answer: HostAnswer): number | null {
-    const { board, clock, later, limitText } = this.#settings;
-    const pauseMs = pauseAskedBy(answer, clock.now(), limitText);
-    if (pauseMs === null) return null;
-    this.#know({ pausedUntil: clock.now() + pauseMs });
+  observe(answer: RefusedCall): HostPause | null {
+    const { board, clock, hostName, later } = this.#settings;
+    const now = clock.now();
+    const failure = meaningOf(answer, now);
+    if (failure?.lasts !== 'until') return null;
+    const { retryAfterMs, says } = failure;
+    const unnamed = retryAfterMs === null ? this.#unnamedPause(now) : this.#known.unnamed;
+    const pauseMs = retryAfterMs ?? unnamed.until - now;
+    this.#know({ pausedUntil: now + pauseMs, unnamed });
     count('gitveil_host_pauses_total', { status: String(answer.status) });
     later(board.pauseHost(pauseMs).catch(() => {}));
-    return pauseMs;
+    return new HostPause(hostName, pauseMs, says, answer.status);
+  }
+
+  /**
+   * A minute; or, if the host refuses again soon after the last pause, twice as long as that one was (GitHub, "Rate
+   * limits for the REST API": wait for exponentially longer).
+   */
+  #unnamedPause(now: number): UnnamedPause {
+    const last = this.#known.unnamed;
+    // The call was under way when the pause began.
+    if (isAhead(last.until, last.ms, now)) return last;
+    const ms = isWithin(last.until, last.ms, now) ? Math.min(LONGEST_PAUSE_MS, 2 * last.ms) : LEAST_PAUSE_MS;
+    return { ms, until: now + ms };
   }
 
   get #known(): Known {

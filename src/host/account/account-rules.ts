@@ -1,5 +1,5 @@
 /** What answers tell about the bot's account, as far as it depends on the kind of host. */
-import type { HostAnswer } from './rate-limit.ts';
+import type { HostAnswer } from '../failure.ts';
 
 export type TokenProblem =
   /** The host has suspended the account. */
@@ -28,8 +28,6 @@ export type TokenProblem =
   | 'public-only';
 
 export interface AccountRules {
-  /** Tells a rate limit from another 403 without headers; null: nothing does. */
-  readonly limitText: RegExp | null;
   /** False: an answer shows only the problem that its call was refused for. */
   readonly showsAllProblems: boolean;
   /**

@@ -5,8 +5,9 @@
 import type { CallsLeft } from './account-budget.ts';
 import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
-import { callsLeftSaidBy, type HostAnswer } from './rate-limit.ts';
+import { type HostAnswer, hostTime } from '../failure.ts';
 
+const SECOND_MS = 1_000;
 const TELLING_PAUSE_MS = 10_000;
 /** When little is left, it matters more. */
 const SCARCE_PART = 0.3;
@@ -41,4 +42,21 @@ export class CallMeter {
     toldAt.set(account, now);
     tell(calls);
   }
+}
+
+/**
+ * What an answer tells of the calls that are left to the account; null: nothing. Of several budgets it is the usual
+ * one: searches, for instance, have their own. @param now milliseconds since 1970.
+ */
+export function callsLeftSaidBy({ header }: Pick<HostAnswer, 'header'>, now: number): CallsLeft | null {
+  const limit = wholeNumber(header('x-ratelimit-limit'));
+  const left = wholeNumber(header('x-ratelimit-remaining'));
+  const resetsAt = wholeNumber(header('x-ratelimit-reset'));
+  const isUsual = (header('x-ratelimit-resource') ?? 'core') === 'core';
+  if (limit === null || left === null || resetsAt === null || !isUsual) return null;
+  return { limit, left, resetsInMs: resetsAt * SECOND_MS - hostTime(header, now) };
+}
+
+function wholeNumber(text: string | null): number | null {
+  return text !== null && /^\d{1,12}$/.test(text) ? Number(text) : null;
 }

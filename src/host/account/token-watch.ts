@@ -3,7 +3,7 @@ import type { Clock } from '../../isolate/clock.ts';
 import { Recent } from '../../isolate/recent.ts';
 import { count } from '../../metrics/tally.ts';
 import type { AccountRules, TokenProblem } from './account-rules.ts';
-import type { HostAnswer } from './rate-limit.ts';
+import type { HostAnswer } from '../failure.ts';
 
 /** They are over with the first call that succeeds. */
 const ENDS_WITH_SUCCESS: ReadonlySet<TokenProblem> = new Set(['suspended', 'rejected']);

@@ -1,7 +1,6 @@
 /**
  * Forgejo and Gitea say nothing of a token's scopes until one is missing: then a call is refused with 403 and a text
  * that names it ("token does not have at least one of required scope(s)", routers/api/v1/api.go, tokenRequiresScopes).
- * They limit requests, if at all, by a proxy in front, with 429.
  */
 import type { AccountRules, TokenProblem } from '../account/account-rules.ts';
 
@@ -21,7 +20,6 @@ const PUBLIC_ONLY_TEXT = /not available for public-only tokens/;
 const SUSPENDED_TEXT = /prohibited from signing in|account is not activated/i;
 
 export const FORGEJO_RULES: AccountRules = {
-  limitText: null,
   showsAllProblems: false,
 
   tokenProblems(token, { status, text }) {

@@ -4,7 +4,7 @@ import type { TokenProblem } from '../account/account-rules.ts';
 import { ask, type CheckedAnswer, fieldOf, type HostCheck, type HostProblem } from '../host-check.ts';
 import { encodeLsRefs } from '../../git/wire/protocol-v2.ts';
 import { type Caller, SmartHttp } from '../git/smart-http.ts';
-import { hostText } from '../../host-error.ts';
+import { hostText } from '../../host-text.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import type { RestAccess } from '../rest/octokit.ts';
 import { failureStatus } from '../rest/request-failure.ts';

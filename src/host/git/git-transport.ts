@@ -26,7 +26,7 @@ import { readReportStatus, type ReportStatus } from '../../git/wire/report-statu
 import { BAND_DATA, readBands } from '../../git/wire/side-band.ts';
 import type { MemoryHold } from '../../isolate/memory-budget.ts';
 import { HostError, type HostErrorCode } from '../../host-error.ts';
-import { RateLimitError } from '../account/rate-limit.ts';
+import { askedPauseMs } from '../failure.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { withRetries } from '../rest/retry.ts';
 import type { Caller, SmartHttp } from './smart-http.ts';
@@ -190,7 +190,8 @@ export class GitTransport {
   /** Reading twice does no harm. A limit by address does not pass within a second. */
   #retried<T>(read: () => Promise<T>): Promise<T> {
     return withRetries(this.#clock, read, (error) => {
-      if (error instanceof RateLimitError) return { kind: 'again', waitMs: error.pauseMs };
+      const waitMs = askedPauseMs(error);
+      if (waitMs !== null) return { kind: 'again', waitMs };
       return isHostError(error, 'unreachable') ? { kind: 'again', waitMs: null } : { kind: 'final' };
     });
   }

@@ -11,8 +11,9 @@ import { type BodyLimits, chunksOf } from '../../streams/body.ts';
 import { within } from '../../isolate/within.ts';
 import { ErrorPacket } from '../../git/wire/pkt-line.ts';
 import type { BackOff } from '../account/account-back-off.ts';
-import { HostError, hostText, MovedError } from '../../host-error.ts';
-import { pauseAskedBy, RateLimitError } from '../account/rate-limit.ts';
+import { HostError, MovedError } from '../../host-error.ts';
+import { hostText } from '../../host-text.ts';
+import { meaningOf, type Operation } from '../failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { fullName, parseRepositoryName, type RepositoryName } from '../../repository-name.ts';
 
@@ -93,7 +94,7 @@ export class SmartHttp {
     const timeoutMs = service === 'git-receive-pack' ? null : this.timeoutMs;
     const response = await this.fetch(repository, service, { method: 'POST', headers, body }, timeoutMs);
     if (response.ok) return response;
-    throw await this.#refusal(response, account);
+    throw await this.#refusal(response, account, service === 'git-receive-pack' ? 'write' : 'read');
   }
 
   /**
@@ -157,19 +158,19 @@ export class SmartHttp {
   }
 
   /** @param account in whose name the request was made; null: in nobody's. */
-  async #refusal(response: Response, account: BotAccount | null): Promise<HostError> {
+  async #refusal(response: Response, account: BotAccount | null, operation: Operation): Promise<HostError> {
     const { status, headers } = response;
     const text = await beginningOf(response, this.timeoutMs);
-    const answer = { status, header: (name: string) => headers.get(name), text };
+    const answer = { operation, status, header: (name: string) => headers.get(name), text, codes: [] };
     if (account !== null) {
       account.tokenWatch.observe(answer);
-      const pauseMs = account.backOff.observe(answer);
-      if (pauseMs !== null) return new RateLimitError(this.hostName, pauseMs, status);
+      const pause = account.backOff.observe(answer);
+      if (pause !== null) return pause;
       if (status === 401 || status === 403) {
         const said = `${hostText(text) || 'no reason'} (${status})`;
         return new HostError('refused', `${this.hostName} refuses the bot account: ${said}`, status, said);
       }
-    } else if (pauseAskedBy(answer, Date.now(), null) !== null) {
+    } else if (meaningOf(answer, Date.now())?.lasts === 'until') {
       const message = `${this.hostName} limits what this service may read. Try again later.`;
       return new HostError('rate-limited', message, status);
     }
@@ -180,8 +181,8 @@ export class SmartHttp {
   }
 }
 
-/** What an answer says first, if it says it in words. */
-async function beginningOf(response: Response, timeoutMs: number): Promise<string> {
+/** What an answer says first, if it says it in words; else an empty text. */
+export async function beginningOf(response: Response, timeoutMs: number): Promise<string> {
   const source = chunksOf(response.body, { maxBytes: MAX_REFUSAL_BYTES, timeoutMs });
   const isText = /^text\/plain|json/.test(response.headers.get('Content-Type') ?? 'text/plain');
   let text = '';

@@ -1,7 +1,6 @@
 /**
  * GitHub names a classic token's scopes in `X-OAuth-Scopes` of every answer, and its end in
- * `GitHub-Authentication-Token-Expiration`. Its secondary limits come as 403 without headers ("Best practices for using
- * the REST API", "Exceeding the rate limit").
+ * `GitHub-Authentication-Token-Expiration`.
  */
 import type { AccountRules, TokenProblem } from '../account/account-rules.ts';
 
@@ -16,9 +15,6 @@ const SCOPES = {
 } as const satisfies Partial<Record<TokenProblem, readonly string[]>>;
 
 export const GITHUB_RULES: AccountRules = {
-  /** The secondary limits' texts, old and new; "API rate limit exceeded" is the primary one's. */
-  limitText: /rate limit|abuse detection|temporarily blocked from content creation|submitted too quickly/i,
-
   showsAllProblems: true,
 
   tokenProblems(token, { status, header, text }, now) {

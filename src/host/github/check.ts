@@ -1,6 +1,6 @@
 /** Whether GitHub, or a server with the same interface, can be used with the bot's token. */
 import { ask, fieldOf, type HostCheck } from '../host-check.ts';
-import { hostText } from '../../host-error.ts';
+import { hostText } from '../../host-text.ts';
 import type { RestAccess } from '../rest/octokit.ts';
 import { GITHUB_RULES } from './account-rules.ts';
 

@@ -13,7 +13,6 @@ import { openCalls, type RestAccess, type RestCalls, type RetriedCalls } from '.
 import { limited, ThreadWrites } from '../rest/thread-writes.ts';
 import { lookUp } from './look-up.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { failureStatus } from '../rest/request-failure.ts';
 
 const COMMENTS_PER_PAGE = 100;
 
@@ -47,15 +46,16 @@ export class GitHubThreads implements ThreadHost {
   }
 
   /**
-   * Most hosts drop the labels of an account that may not set them. One that refuses the issue for them is asked once
-   * more, without them.
+   * Most hosts drop the labels of an account that may not set them. One that refuses the issue for them, and says so, is
+   * asked once more, without them.
    */
   async createIssue(repository: RepositoryName, issue: NewIssue): Promise<PostedIssue> {
     try {
       return await this.#createIssue(repository, issue);
     } catch (error) {
-      const isRefused = error instanceof HostError && error.code === 'refused';
-      if (!isRefused || failureStatus(error.cause) !== 403 || issue.labels.length === 0) throw error;
+      const isForLabels =
+        error instanceof HostError && error.code === 'refused' && /label/i.test(error.said ?? '');
+      if (!isForLabels || issue.labels.length === 0) throw error;
       return this.#createIssue(repository, { ...issue, labels: [] });
     }
   }

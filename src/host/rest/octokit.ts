@@ -11,8 +11,8 @@ import { wholeResponse } from '../../outgoing/whole-response.ts';
 import type { BackOff } from '../account/account-back-off.ts';
 import type { CallMeter } from '../account/call-meter.ts';
 import { HostError } from '../../host-error.ts';
-import { answerOf, askedPauseMs, RateLimitError } from '../account/rate-limit.ts';
-import { isRequestFailure, refusalText } from './request-failure.ts';
+import { askedPauseMs } from '../failure.ts';
+import { answerOf, isRequestFailure, refusalText } from './request-failure.ts';
 import type { TokenWatch } from '../account/token-watch.ts';
 import { type RetryAdvice, withRetries } from './retry.ts';
 
@@ -49,7 +49,7 @@ export interface RestAccess {
 export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit {
   const { apiUrl, token, http, backOff, tokenWatch, callMeter } = access;
   const restFetch = countedFetch('rest', http);
-  const { origin, host } = new URL(apiUrl);
+  const { origin } = new URL(apiUrl);
   const octokit = new Octokit({
     auth: token,
     baseUrl: apiUrl,
@@ -88,12 +88,11 @@ export function openOctokit(access: RestAccess, timeoutMs = TIMEOUT_MS): Octokit
     headers['user-agent'] = 'gitveil';
     await backOff.heed();
   });
-  octokit.hook.error('request', (error) => {
+  octokit.hook.error('request', (error, { method }) => {
     if (!isRequestFailure(error)) throw error;
-    const answer = answerOf(error);
+    const answer = answerOf(error, method === 'GET' ? 'read' : 'write');
     for (const observer of [tokenWatch, callMeter]) observer.observe(answer);
-    const pauseMs = backOff.observe(answer);
-    throw pauseMs === null ? error : new RateLimitError(host, pauseMs, error);
+    throw backOff.observe(answer) ?? error;
   });
   octokit.hook.after('request', ({ status, headers: answered, data }) => {
     const answer = { status, header: (name: string) => answered[name]?.toString() ?? null, text: '' };

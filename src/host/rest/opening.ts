@@ -5,7 +5,7 @@
 import type { Clock } from '../../isolate/clock.ts';
 import type { PullRequest } from '../code-host.ts';
 import { HostError } from '../../host-error.ts';
-import { RateLimitError } from '../account/rate-limit.ts';
+import { HostPause } from '../failure.ts';
 import { isRequestFailure, refusalText } from './request-failure.ts';
 
 /** A branch that was pushed a moment ago may not be known to the REST interface yet. */
@@ -63,7 +63,7 @@ export class Opening {
 
 /** The host has said no, and done nothing. */
 function isDefinite(error: unknown): boolean {
-  if (error instanceof RateLimitError) return true;
+  if (error instanceof HostPause) return true;
   return isRequestFailure(error) && error.response !== undefined && error.status < 500;
 }
 

@@ -1,5 +1,7 @@
 /** Octokit's errors, as far as they are read here: how the host refused a call of its REST interface. */
-import { HostError, hostText } from '../../host-error.ts';
+import { HostError } from '../../host-error.ts';
+import { hostText } from '../../host-text.ts';
+import type { Operation, RefusedCall } from '../failure.ts';
 
 export interface RequestFailure extends Error {
   /** 500 stands for no answer at all, too. */
@@ -41,6 +43,24 @@ export function refusalDetails({ response }: RequestFailure): readonly RefusalDe
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+/** What Octokit has read of an answer that is no success. */
+export function answerOf(failure: RequestFailure, operation: Operation): RefusedCall {
+  const { status, response } = failure;
+  const details = refusalDetails(failure);
+  return {
+    operation,
+    status,
+    header: (name) => response?.headers[name]?.toString() ?? null,
+    text: textOf(response?.data) ?? sentencesOf(response?.data, details),
+    codes: details.flatMap(({ code }) => code ?? []),
+  };
+}
+
+function sentencesOf(data: unknown, details: readonly RefusalDetail[]): string {
+  const { message, documentation_url: explanation } = (data ?? {}) as Record<string, unknown>;
+  return [message, ...details.map((detail) => detail.message), explanation].filter(textOf).join(' ');
 }
 
 /** The sentence in which the host explains itself: its message and the first of its details. May be empty. */

@@ -4,7 +4,7 @@
  */
 import type { HoldFailure } from '../../durable/held-pushes/held-push-record.ts';
 import { HostError } from '../../host-error.ts';
-import { askedPauseMs } from '../../host/account/rate-limit.ts';
+import { askedPauseMs } from '../../host/failure.ts';
 import { fullName } from '../../repository-name.ts';
 import { branchesHolding } from '../judge/judge.ts';
 import { openUpstream } from '../judge/destination.ts';

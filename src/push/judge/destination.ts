@@ -1,7 +1,7 @@
 /** Where a push goes: whether upstream takes it, for which branch it is, and which pull request it updates. */
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
 import type { PushTarget } from '../../git/wire/ref-name.ts';
-import { hostText } from '../../host-error.ts';
+import { oneLine } from '../../host-text.ts';
 import { closedSentence, OPEN_POLICY, policyRefusal } from '../../policy/policy.ts';
 import { fullName } from '../../repository-name.ts';
 import type { PushSettings } from '../push-host.ts';
@@ -107,7 +107,7 @@ export async function chooseBase(
   const ref = await findBranch(questions, upstream, named);
   if (ref !== null) return { ref, isNamed: true };
   throw new Refusal('base', 'there is no such base branch', [
-    `${fullName(upstream.repository)} has no branch "${hostText(named)}". Name an existing branch with -o base=<branch>.`,
+    `${fullName(upstream.repository)} has no branch "${oneLine(named)}". Name an existing branch with -o base=<branch>.`,
   ]);
 }
 

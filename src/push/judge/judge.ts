@@ -9,7 +9,7 @@ import type { Plan, PlannedText } from '../../git/objects/planned-commits.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { outgoingBytes } from '../../git/pack/outgoing-pack.ts';
 import type { Ref } from '../../git/wire/ref-advertisement.ts';
-import { hostText } from '../../host-error.ts';
+import { oneLine } from '../../host-text.ts';
 import { POLICY_PATH } from '../../policy/policy.ts';
 import { fullName, type RepositoryName } from '../../repository-name.ts';
 import type { UpstreamHistory } from '../../upstream/upstream-history.ts';
@@ -163,7 +163,7 @@ function warningOfDraft(push: Publishable): string[] {
 
 /** Commits of branches that were not listed would count as the person's own. */
 function adviceToNameBase({ repository }: OpenUpstream, { ref }: Base): string {
-  const base = hostText(ref.name.slice('refs/heads/'.length));
+  const base = oneLine(ref.name.slice('refs/heads/'.length));
   const name = fullName(repository);
   return `${name} has more branches than this service reads. If your work is not based on "${base}", push to refs/for/<base>.`;
 }

@@ -4,7 +4,8 @@
  */
 import { type Oid, ZERO_OID } from '../../git/objects/oid.ts';
 import type { PushReport } from '../../host/git/git-transport.ts';
-import { HostError, hostText } from '../../host-error.ts';
+import { HostError } from '../../host-error.ts';
+import { hostLines, hostText } from '../../host-text.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import type { PushRun } from '../push-run.ts';
 import { Refusal } from '../reply/refusal.ts';
@@ -116,7 +117,7 @@ export class WorkBranch {
       const tip = await this.#tipOf(sent.branch).catch(() => null);
       if (tip === sent.tip) return;
       if (tip !== null && tip !== before) throw overtaken();
-      throw new Refusal('push', 'the code host refused the commits', hostLines(reason, report.messages));
+      throw new Refusal('push', 'the code host refused the commits', wordsOf(reason, report.messages));
     } catch (error) {
       if (!(await this.#hasArrived(sent, error))) throw error;
     }
@@ -195,9 +196,8 @@ function lacksObjects({ unpackStatus, commandStatuses }: PushReport): boolean {
 }
 
 /** The host's own words, line by line; they say which of its rules the push broke. */
-function hostLines(reason: string, messages: string): string[] {
-  const lines = messages.split('\n').map(hostText).filter(Boolean).slice(0, 20);
-  return [`The code host says: ${hostText(reason)}`, ...lines.map((line) => `  ${line}`)];
+function wordsOf(reason: string, messages: string): string[] {
+  return [`The code host says: ${hostText(reason)}`, ...hostLines(messages).map((line) => `  ${line}`)];
 }
 
 function overtaken(): Refusal {

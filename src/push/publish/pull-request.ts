@@ -4,7 +4,8 @@
  */
 import type { AnonymousCommits } from '../../git/objects/anonymize.ts';
 import type { Head, PullRequest } from '../../host/code-host.ts';
-import { HostError, hostText } from '../../host-error.ts';
+import { HostError } from '../../host-error.ts';
+import { oneLine } from '../../host-text.ts';
 import { workBranch } from '../../pr-hash.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 import { findPullRequest } from '../judge/questions.ts';
@@ -29,7 +30,7 @@ export interface Proposal {
   readonly earlier: PullRequest | null;
 }
 
-/** @throws Refusal; see `isUnknown` for what it leaves open. */
+/** @throws Refusal; see `leavesWork` for what a retry goes on with. */
 export async function propose(
   run: PushRun,
   push: Publishable,
@@ -47,20 +48,24 @@ export async function propose(
     if (found?.isOpen) return found;
     // A branch without a pull request is useless. But it stays if this or an earlier attempt may have opened one, because
     // deleting it would close that. It also stays if it had one before this push.
-    if (!isRepeated && push.named === null && !isUnknown(error)) await branch.drop(head.branch);
+    if (!isRepeated && push.named === null && !leavesWork(error)) await branch.drop(head.branch);
     throw error;
   });
 }
 
-/** Whether a failed step may have taken effect on the host anyway. */
-export function isUnknown(error: unknown): boolean {
+/**
+ * Whether a retry must find what a failed step has left: it may have taken effect on the host anyway, or the host wants to
+ * be left alone, so that nothing can be undone now.
+ */
+export function leavesWork(error: unknown): boolean {
   const cause = error instanceof Refusal ? error.cause : null;
-  return cause instanceof HostError && cause.code === 'unreachable';
+  return cause instanceof HostError && (cause.code === 'unreachable' || cause.code === 'rate-limited');
 }
 
 /** Whether a pull request may be open after all. */
 export function mayBeOpen(error: unknown): boolean {
-  return error instanceof Refusal && error.code === 'pull-request' && isUnknown(error);
+  const cause = error instanceof Refusal && error.code === 'pull-request' ? error.cause : null;
+  return cause instanceof HostError && cause.code === 'unreachable';
 }
 
 async function open(
@@ -134,7 +139,7 @@ export async function submoduleWarning(
     const asked = host.repositories.changedSubmodules(repository, number);
     const changed = await Promise.race([asked, host.clock.sleep(PATIENCE_MS)]);
     if (changed === undefined) return NOT_CHECKED;
-    return warningOf(changed.map(({ path, oid }) => `${hostText(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));
+    return warningOf(changed.map(({ path, oid }) => `${oneLine(path)} at ${oid.slice(0, SHOWN_ID_LENGTH)}`));
   } catch (error) {
     logger.warn('the submodules of a pull request could not be compared', { error });
     return NOT_CHECKED;

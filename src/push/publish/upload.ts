@@ -8,7 +8,8 @@ import { concatBytes } from '../../git/bytes.ts';
 import type { Oid } from '../../git/objects/oid.ts';
 import { encodeCommandList } from '../../git/wire/command-list.ts';
 import type { GitTransport, PushReport } from '../../host/git/git-transport.ts';
-import { HostError, hostText } from '../../host-error.ts';
+import { HostError } from '../../host-error.ts';
+import { hostText } from '../../host-text.ts';
 import type { RepositoryName } from '../../repository-name.ts';
 
 /** From the last byte sent to the report. In this time the host checks every object. */

@@ -2,7 +2,7 @@
 import { delay } from '../../config/values.ts';
 import { PR_HASH_PATTERN } from '../../pr-hash.ts';
 import { isValidRefName } from '../../git/wire/ref-name.ts';
-import { hostText } from '../../host-error.ts';
+import { oneLine } from '../../host-text.ts';
 import { nearName } from '../../near-name.ts';
 
 const PR_KEY_PATTERN = /^[0-9a-f]{32}$/;
@@ -118,7 +118,7 @@ export function parsePushOptions(pushOptions: readonly string[]): PushOptionsRes
       const meant = meantBy(name);
       if (meant !== undefined)
         return invalid(
-          `push option "${hostText(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`,
+          `push option "${oneLine(name)}" is unknown: did you mean ${meant}? Correct it or leave it out`,
         );
       isUnknownGiven = true;
       continue;

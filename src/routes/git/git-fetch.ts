@@ -2,9 +2,10 @@
  * Clone and fetch, relayed to the host (contract, 4.5 and 4.7), without what a request tells of the client: see
  * src/git/wire/fetch-request.ts.
  *
- * The host's answers stream through; nothing is kept or changed. In two cases our answer differs: when a repository has
- * moved, and when the host asks for a password because it shows the repository to nobody. The bot's token is never
- * sent, because it could read private repositories for anyone.
+ * The host's answers stream through; nothing is kept or changed. In three cases our answer differs: when a repository has
+ * moved, when the host asks for a password because it shows the repository to nobody, and when it answers with an error,
+ * whose words may name the service's address. The bot's token is never sent, because it could read private repositories
+ * for anyone.
  */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -16,7 +17,8 @@ import { encodeFetchError, type FetchRequest, readFetchRequest } from '../../git
 import { ProtocolError } from '../../git/wire/protocol-error.ts';
 import { HostError } from '../../host-error.ts';
 import type { RepositoryName } from '../../repository-name.ts';
-import { movedRepository, SmartHttp } from '../../host/git/smart-http.ts';
+import { hostLines } from '../../host-text.ts';
+import { beginningOf, HOST_TIMEOUT_MS, movedRepository, SmartHttp } from '../../host/git/smart-http.ts';
 import type { HistoryHost } from '../../upstream/upstream-host.ts';
 import { BodyError, drain, type LimitedSource } from '../../streams/body.ts';
 import { gitBody } from '../../streams/request-body.ts';
@@ -54,19 +56,19 @@ async function relayedDiscovery(c: Context<AppEnv>, target: RepositoryName): Pro
   if (movedTo !== null) return redirectToMoved(c, movedTo, 'git-upload-pack');
   // Of an error, Git shows only plain text.
   const isForPerson = answer.status >= 400 && gitClient(c) === 'git';
-  return isForPerson
-    ? passOn(c, target, asText(c, answer), 'text/plain; charset=UTF-8', noChallenge(c))
-    : passOn(c, target, answer, ADVERTISEMENT_TYPE, noChallenge(c));
+  const type = isForPerson ? 'text/plain; charset=UTF-8' : ADVERTISEMENT_TYPE;
+  return passOn(c, target, answer, type, noChallenge(c));
 }
 
-/** The host's error in its own words if they are text, else in ours: most are pages for browsers. */
-function asText(c: Context<AppEnv>, answer: Response): Response {
+/** An error in the host's own words if they are text, else in ours: most are pages for browsers. Other answers as they are. */
+async function withoutAddresses(c: Context<AppEnv>, answer: Response): Promise<Response> {
   const { status, headers, body } = answer;
-  const hasText = headers.get('Content-Type')?.startsWith('text/plain') === true;
-  if (hasText && headers.get('Content-Length') !== '0') return answer;
-  c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
-  const words = `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.\n`;
-  return new Response(words, { status });
+  if (status < 400) return answer;
+  const isText = headers.get('Content-Type')?.startsWith('text/plain') === true;
+  if (!isText) c.executionCtx.waitUntil(body?.cancel() ?? Promise.resolve());
+  const lines = isText ? hostLines(await beginningOf(answer, HOST_TIMEOUT_MS)) : [];
+  const ours = `${hostNameOf(c.var.host)} answers with an error (HTTP ${status}). Try again in a few minutes.`;
+  return new Response(`${lines.join('\n') || ours}\n`, { status });
 }
 
 /**
@@ -164,7 +166,8 @@ async function askHost(
   };
   const http = new SmartHttp(c.var.host.url, null, c.var.http);
   try {
-    return await http.fetch(target, path, { method: body === null ? 'GET' : 'POST', headers, body });
+    const request = { method: body === null ? 'GET' : 'POST', headers, body };
+    return await withoutAddresses(c, await http.fetch(target, path, request));
   } catch (error) {
     c.var.logger.warn('a fetch could not be relayed', { error });
     return null;

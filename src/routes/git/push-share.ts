@@ -8,7 +8,7 @@ import type { TrackedPullRequest } from '../../durable/guard/tracked-pull-reques
 import type { WantedPlaces } from '../../durable/host-account/openings.ts';
 import { openBackOff } from '../../durable/host-access.ts';
 import type { AppEnv } from '../../env.ts';
-import { RateLimitError } from '../../host/account/rate-limit.ts';
+import { HostPause } from '../../host/failure.ts';
 import { LONGEST_WAIT_MS } from '../../host/rest/retry.ts';
 import type { Limit } from '../../limits/sliding-window.ts';
 import { guardOf } from '../../objects.ts';
@@ -84,7 +84,7 @@ export function outOfReach(c: Context<AppEnv>, error: unknown): Refusal {
 
 /** The code host wants to be left alone: a push would fail half-way, and going on can cost the account. */
 export function heldBack(hostName: string, pauseMs: number): Refusal {
-  const cause = new RateLimitError(hostName, pauseMs);
+  const cause = new HostPause(hostName, pauseMs);
   const lines = [cause.publicMessage, 'Nothing was changed there. Push again after that.'];
   return new Refusal('account', 'the code host asks to wait', lines, { cause, waitMs: pauseMs });
 }

@@ -1,8 +1,7 @@
 /** What answers tell of the calls that are left, and how often that is passed on. */
 import { describe, expect, it } from 'vitest';
 import type { CallsLeft } from '../../../src/host/account/account-budget.ts';
-import { CallMeter } from '../../../src/host/account/call-meter.ts';
-import { callsLeftSaidBy } from '../../../src/host/account/rate-limit.ts';
+import { CallMeter, callsLeftSaidBy } from '../../../src/host/account/call-meter.ts';
 import { PatientClock } from '../support/scripted-host.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00Z');

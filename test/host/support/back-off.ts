@@ -1,11 +1,14 @@
 /** An account that is never left alone for long, and whose token nobody looks at. */
 import type { BackOff } from '../../../src/host/account/account-back-off.ts';
-import { GITHUB_RULES } from '../../../src/host/github/account-rules.ts';
-import { pauseAskedBy } from '../../../src/host/account/rate-limit.ts';
+import { HostPause, meaningOf } from '../../../src/host/failure.ts';
 
 export const NO_BACK_OFF: BackOff = {
   heed: async () => {},
-  observe: (answer) => pauseAskedBy(answer, Date.now(), GITHUB_RULES.limitText),
+  observe: (answer) => {
+    const failure = meaningOf(answer, Date.now());
+    if (failure?.lasts !== 'until') return null;
+    return new HostPause('host.test', failure.retryAfterMs ?? 60_000, failure.says, answer.status);
+  },
 };
 
 const NOBODY = { observe: () => {} };

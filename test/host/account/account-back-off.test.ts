@@ -1,68 +1,14 @@
-/** How long an answer asks to be left alone, and that all calls of the account do. */
+/** An account that is asked to slow down is left alone by all its calls. */
 import { describe, expect, it } from 'vitest';
 import { AccountBackOff, type PauseBoard } from '../../../src/host/account/account-back-off.ts';
 import { GitHubRepositories } from '../../../src/host/github/repositories.ts';
-import { GITHUB_RULES } from '../../../src/host/github/account-rules.ts';
-import { pauseAskedBy } from '../../../src/host/account/rate-limit.ts';
+import { SECONDARY_LIMIT } from '../../../sandbox/known-answers.ts';
 import { SmartHttp } from '../../../src/host/git/smart-http.ts';
 import { ACCOUNT } from '../support/back-off.ts';
 import { API, json, PatientClock, ScriptedHost } from '../support/scripted-host.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
-const NOW = Date.parse('2026-11-22T12:00:00Z');
-/** The host's clock is five minutes ahead. */
-const HOST_DATE = 'Sun, 22 Nov 2026 12:05:00 GMT';
-const HOST_SECONDS = Date.parse(HOST_DATE) / 1000;
-
-const SECONDARY = 'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.';
-
-function pause(status: number, headers: Record<string, string> = {}, text = ''): number | null {
-  const all = new Headers(headers);
-  return pauseAskedBy({ status, header: (name) => all.get(name), text }, NOW, GITHUB_RULES.limitText);
-}
-
-describe('an answer', () => {
-  it.each([
-    ['seconds', { 'Retry-After': '30' }, 30 * SECOND_MS],
-    ['a date by the host’s clock', { 'Retry-After': HOST_DATE, Date: HOST_DATE }, SECOND_MS],
-    ['no time at all', { 'Retry-After': '0' }, SECOND_MS],
-    ['a time that has passed', { 'Retry-After': '-5' }, SECOND_MS],
-    ['a year', { 'Retry-After': '31536000' }, 60 * MINUTE_MS],
-    [
-      'until the next hour',
-      { Date: HOST_DATE, 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': String(HOST_SECONDS + 600) },
-      10 * MINUTE_MS,
-    ],
-    [
-      'until an hour that never comes',
-      { 'X-RateLimit-Remaining': '0', 'X-RateLimit-Reset': '99999999999' },
-      60 * MINUTE_MS,
-    ],
-    ['until nobody knows when', { 'X-RateLimit-Remaining': '0' }, MINUTE_MS],
-    ['nonsense', { 'Retry-After': 'soon', 'X-RateLimit-Remaining': '0' }, MINUTE_MS],
-  ])('that asks for %s is heeded', (_, headers, ms) => {
-    expect(pause(429, headers)).toBe(ms);
-    expect(pause(403, headers)).toBe(ms);
-  });
-
-  it.each([
-    SECONDARY,
-    'You have exceeded a secondary rate limit and have been temporarily blocked from content creation.',
-    'You have triggered an abuse detection mechanism. Please wait a few minutes before you try again.',
-    'API rate limit exceeded for user ID 1.',
-  ])('that says without any header "%s" asks for a minute', (text) => {
-    expect(pause(403, {}, text)).toBe(MINUTE_MS);
-    expect(pause(403, { 'X-RateLimit-Remaining': '4999' }, text)).toBe(MINUTE_MS);
-  });
-
-  it('that refuses for another reason, or does not refuse, asks for nothing', () => {
-    expect(pause(403, {}, 'Repository access blocked')).toBeNull();
-    expect(pause(403, { 'X-RateLimit-Remaining': '4999', 'X-RateLimit-Reset': '1' }, 'No.')).toBeNull();
-    for (const status of [200, 401, 404, 422, 500, 503]) expect(pause(status, {}, SECONDARY)).toBeNull();
-    expect(pause(429)).toBe(MINUTE_MS);
-  });
-});
 
 let accounts = 0;
 
@@ -84,11 +30,10 @@ function world({ refusals = 1, board: given = {} }: { refusals?: number; board?:
     hostName: 'host.test',
     board,
     clock,
-    limitText: GITHUB_RULES.limitText,
     later: () => {},
   });
   const http = new ScriptedHost(() =>
-    left-- > 0 ? json(403, { message: SECONDARY }) : json(200, { id: 1, login: 'bot' }),
+    left-- > 0 ? json(403, SECONDARY_LIMIT.body) : json(200, { id: 1, login: 'bot' }),
   );
   const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
   const git = new SmartHttp('https://host.test', { token: 'secret', ...ACCOUNT, backOff }, http);
@@ -175,6 +120,30 @@ describe('an account that is to slow down', () => {
     await backOff.heed();
   });
 
+  it('waits twice as long each time when the host goes on refusing, and names no time', async () => {
+    const { clock, github, raised } = world({ refusals: 9 });
+    const refused = async () => {
+      await expect(github.account()).rejects.toMatchObject({ code: 'rate-limited' });
+      clock.at += raised.at(-1) ?? 0;
+    };
+    for (let time = 0; time < 8; time++) await refused();
+    expect(raised.map((ms) => ms / MINUTE_MS)).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+    clock.at += 60 * MINUTE_MS;
+    await refused();
+    expect(raised.at(-1)).toBe(MINUTE_MS);
+  });
+
+  it('waits no longer because several calls were under way', async () => {
+    const { github, git, raised, clock } = world({ refusals: 3 });
+    const push = () => git.post({ owner: 'o', name: 'r' }, 'git-receive-pack', 'bot', new Uint8Array(0));
+    const calls = [github.account(), github.account(), push()];
+    const all = await Promise.allSettled(calls);
+    expect(all.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(raised.every((ms) => ms === MINUTE_MS)).toBe(true);
+    clock.at += MINUTE_MS;
+    expect(await github.account()).toMatchObject({ login: 'bot' });
+  });
+
   it('for some seconds is waited for', async () => {
     const clock = new PatientClock();
     const answers = [json(429, {}, { 'Retry-After': '3' }), json(200, { id: 1, login: 'bot' })];
@@ -186,7 +155,6 @@ describe('an account that is to slow down', () => {
       hostName: 'host.test',
       board,
       clock,
-      limitText: GITHUB_RULES.limitText,
       later: () => {},
     });
     const github = new GitHubRepositories({ apiUrl: API, token: 'secret', http, ...ACCOUNT, backOff, clock });
